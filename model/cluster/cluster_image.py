@@ -1,0 +1,79 @@
+"""The cluster at one moment, as an immutable value.
+
+Parts that did not change between two images are the very same object, so a reader compares by identity first.
+Holds facts only: what looks wrong is derived by `model.cluster.findings`.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from model.cluster.group_image import GroupImage
+from model.cluster.ids import TopicPartition
+from model.cluster.topic_image import TopicImage
+
+GENERATIONS = ("unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft")
+"""Kafka generations as a cluster's payloads tell them apart, oldest first."""
+
+
+class BrokerImage(msgspec.Struct, frozen=True):
+    """A live broker's registration. `epoch` is its broker epoch (czxid, KIP-380) or None before Kafka 2.2."""
+
+    id: int
+    endpoints: tuple[str, ...] = ()
+    rack: str | None = None
+    epoch: int | None = None
+    registered_ms: int = 0
+
+
+class ControllerImage(msgspec.Struct, frozen=True):
+    """Who controls. `broker` None: nobody; `epoch` None: the cluster never had a controller."""
+
+    broker: int | None = None
+    epoch: int | None = None
+    since_ms: int = 0
+
+
+class AdminImage(msgspec.Struct, frozen=True):
+    """Work asked of the controller through znodes and not yet done."""
+
+    reassignments: Mapping[TopicPartition, tuple[int, ...]] = {}
+    preferred_election: tuple[TopicPartition, ...] = ()
+    delete_topics: frozenset[str] = frozenset()
+
+
+class Provenance(msgspec.Struct, frozen=True):
+    """Where an image comes from: source, highest zxid in it (-1 none), when it was seen, whether it is whole."""
+
+    source: str = ""
+    zxid: int = -1
+    time_ms: int = 0
+    complete: bool = False
+
+
+class ClusterImage(msgspec.Struct, frozen=True):
+    """All that is known of a cluster. Mappings are never written to."""
+
+    provenance: Provenance = Provenance()
+    cluster_id: str | None = None
+    generation: str = "unknown"
+    controller: ControllerImage = ControllerImage()
+    brokers: Mapping[int, BrokerImage] = {}
+    topics: Mapping[str, TopicImage] = {}
+    groups: Mapping[str, GroupImage] = {}
+    configs: Mapping[str, Mapping[str, str]] = {}
+    admin: AdminImage = AdminImage()
+    unreadable: Mapping[str, str] = {}
+    """Path → reason of each znode whose payload could not be used."""
+
+    def topic_config(self, topic: str) -> Mapping[str, str]:
+        """A topic's own settings, without the brokers' defaults."""
+        return self.configs.get(f"topics/{topic}", {})
+
+    @property
+    def partition_count(self) -> int:
+        """Partitions over all topics."""
+        return sum(len(topic) for topic in self.topics.values())
+
+
+EMPTY = ClusterImage()

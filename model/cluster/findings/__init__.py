@@ -1,0 +1,6 @@
+"""What looks wrong with a cluster, derived from its image. Changes nothing and reads nothing but the image."""
+
+from model.cluster.findings.find import Findings, find
+from model.cluster.findings.finding import SEVERITIES, SEVERITY, Finding, Severity
+
+__all__ = ["SEVERITIES", "SEVERITY", "Finding", "Findings", "Severity", "find"]

@@ -1,0 +1,191 @@
+"""Which partitions are unwell, as one flag per partition and question. Says nothing in words.
+
+Rules: Kafka's `TopicCommand` (under-replicated, under and at min ISR, offline; a reassignment's new replicas are
+not yet missed, KIP-455), `kafka.controller.Election` 3.9 (who may lead), KIP-704 (recovering), KIP-36 (racks).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.findings.surroundings import MIN_ISR, Surroundings, at_least_one
+from model.cluster.partition_columns import PartitionColumns, contained, stacked
+from model.cluster.topic_image import NOBODY, Flags, Ints, TopicImage
+
+_UNKNOWN_RACK = -2
+
+
+@dataclass(frozen=True, eq=False)
+class Health:
+    """Flags over the partitions of some topics. Deleted topics are not looked at, an orphan is only ever an orphan."""
+
+    columns: PartitionColumns
+    around: Surroundings
+    min_isr: Ints  # [N]
+    expected: Ints  # [N] replicas that should be in sync: a reassignment's additions are not counted
+    readable: Flags  # [N] whether the znodes that say so could be read
+
+    @cached_property
+    def orphaned(self) -> Flags:
+        return (self.columns.replica_count == 0) & self.readable
+
+    @cached_property
+    def stateless(self) -> Flags:
+        return self._assigned & ~self.columns.has_state & self.readable
+
+    @cached_property
+    def offline(self) -> Flags:
+        return self._stated & ~self.leader_lives
+
+    @cached_property
+    def leader_not_in_isr(self) -> Flags:
+        return self._led & ~self.columns.leader_in_isr
+
+    @cached_property
+    def leader_not_replica(self) -> Flags:
+        return self._led & ~(self.columns.replicas == self.columns.leader[:, None]).any(axis=1)
+
+    @cached_property
+    def isr_not_replica(self) -> Flags:
+        return self._stated & self.strangers.any(axis=1)
+
+    @cached_property
+    def strangers(self) -> Flags:
+        """bool[N, W]: members of the ISR that are no replicas."""
+        return (self.columns.isr != NOBODY) & ~contained(self.columns.isr, self.columns.replicas)
+
+    @cached_property
+    def recovering(self) -> Flags:
+        return self._stated & self.columns.recovering
+
+    @cached_property
+    def under_replicated(self) -> Flags:
+        return self._stated & (self.columns.in_isr.sum(axis=1) < self.expected)
+
+    @cached_property
+    def under_min_isr(self) -> Flags:
+        return self._online & (self.columns.isr_count < self.min_isr)
+
+    @cached_property
+    def at_min_isr(self) -> Flags:
+        return self._online & (self.columns.isr_count == self.min_isr) & (self.columns.isr_count < self.expected)
+
+    @cached_property
+    def no_spare_replica(self) -> Flags:
+        return self._assigned & (self.min_isr == self.expected) & (self.expected > 1)
+
+    @cached_property
+    def single_replica(self) -> Flags:
+        return self._assigned & (self.columns.replica_count == 1)
+
+    @cached_property
+    def single_rack(self) -> Flags:
+        return self._rack_known & (self._rack_count == 1)
+
+    @cached_property
+    def rack_skewed(self) -> Flags:
+        several = len({rack for _, rack in self.around.racks})
+        return self._rack_known & (self._rack_count > 1) & (self._rack_count < np.minimum(self.expected, several))
+
+    @cached_property
+    def off_preferred(self) -> Flags:
+        """bool[N]: another replica leads although the preferred one lives and is in the ISR."""
+        preferred = self.columns.replicas[:, 0]
+        return self._online & (self.columns.leader != preferred) & self.columns.in_isr[:, 0] & self.replica_lives[:, 0]
+
+    @cached_property
+    def leader_lives(self) -> Flags:
+        return (self.columns.leader >= 0) & self._live(self.columns.leader)
+
+    @cached_property
+    def replica_lives(self) -> Flags:
+        """bool[N, RF]: whether the broker there lives."""
+        return (self.columns.replicas != NOBODY) & self._live(self.columns.replicas)
+
+    def _live(self, brokers: Ints) -> Flags:
+        if not self.around.brokers_known:
+            return np.ones(brokers.shape, np.bool_)
+        return np.isin(brokers, np.fromiter(self.around.live, np.int64))
+
+    @cached_property
+    def _assigned(self) -> Flags:
+        return self.columns.replica_count > 0
+
+    @cached_property
+    def _stated(self) -> Flags:
+        return self._assigned & self.columns.has_state
+
+    @cached_property
+    def _led(self) -> Flags:
+        return self._stated & (self.columns.leader >= 0)
+
+    @cached_property
+    def _online(self) -> Flags:
+        return self._stated & self.leader_lives
+
+    @cached_property
+    def _racks(self) -> Ints:
+        """int32[N, RF]: rack of each replica as a number; padding takes the first replica's."""
+        names = sorted({rack for _, rack in self.around.racks})
+        ids = np.array([broker for broker, _ in self.around.racks], np.int32)
+        codes = np.array([names.index(rack) for _, rack in self.around.racks], np.int32)
+        replicas = self.columns.replicas
+        place = np.minimum(np.searchsorted(ids, replicas), len(ids) - 1)
+        racks = np.where(ids[place] == replicas, codes[place], np.int32(_UNKNOWN_RACK))
+        return np.where(replicas == NOBODY, racks[:, :1], racks)
+
+    @cached_property
+    def _rack_known(self) -> Flags:
+        if len({rack for _, rack in self.around.racks}) < 2:
+            return np.zeros(len(self.columns), np.bool_)
+        return self._assigned & (self.columns.replica_count > 1) & (self._racks != _UNKNOWN_RACK).all(axis=1)
+
+    @cached_property
+    def _rack_count(self) -> Ints:
+        if not self._rack_known.any():
+            return np.zeros(len(self.columns), np.int32)
+        changes = np.diff(np.sort(self._racks, axis=1), axis=1) != 0
+        return changes.sum(axis=1, dtype=np.int32) + 1
+
+
+def health(image: ClusterImage, names: Iterable[str], around: Surroundings) -> Health:
+    """Of these topics of an image, without those that are being deleted."""
+    topics = [image.topics[name] for name in names if name in image.topics and name not in image.admin.delete_topics]
+    columns = stacked(topics)
+    lengths = [len(topic) for topic in topics]
+    min_isr = [at_least_one(image.topic_config(topic.name).get(MIN_ISR), around.min_isr) for topic in topics]
+    return Health(
+        columns=columns,
+        around=around,
+        min_isr=np.repeat(np.array(min_isr, np.int32), lengths),
+        expected=columns.replica_count - _added(topics, len(columns)),
+        readable=_readable(topics, around, len(columns)),
+    )
+
+
+def _added(topics: list[TopicImage], length: int) -> Ints:
+    added = np.zeros(length, np.int32)
+    start = 0
+    for topic in topics:
+        for partition, brokers in topic.adding.items():
+            if partition in topic.row_of:
+                row = topic.row_of[partition]
+                added[start + row] = np.isin(topic.replicas[row], brokers).sum()
+        start += len(topic)
+    return added
+
+
+def _readable(topics: list[TopicImage], around: Surroundings, length: int) -> Flags:
+    readable = np.ones(length, np.bool_)
+    touched = {path.split("/")[3] for path in around.unreadable}
+    start = 0
+    for topic in topics:
+        if topic.name in touched:
+            root = f"/brokers/topics/{topic.name}"
+            for row, partition in enumerate(topic.partitions.tolist()):
+                readable[start + row] = around.unreadable.isdisjoint((root, f"{root}/partitions/{partition}/state"))
+        start += len(topic)
+    return readable

@@ -1,0 +1,48 @@
+"""Counts per broker over partitions. They add up and subtract, so a changed topic costs its own partitions only."""
+
+from collections import Counter
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from model.cluster.findings.health import Health
+from model.cluster.topic_image import NOBODY, Column
+
+
+def _none() -> Counter[int]:
+    return Counter()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Broker id → partitions, of topics that are not being deleted."""
+
+    replicas: Counter[int] = field(default_factory=_none)  # has a replica
+    leaders: Counter[int] = field(default_factory=_none)  # leads
+    missing: Counter[int] = field(default_factory=_none)  # has a replica that is not in the ISR
+    preferred: Counter[int] = field(default_factory=_none)  # is the preferred leader
+    off_preferred: Counter[int] = field(default_factory=_none)  # could lead as the preferred leader, another leads
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(*(getattr(self, column.name) + getattr(other, column.name) for column in fields(self)))
+
+    def __sub__(self, other: "Tally") -> "Tally":
+        return Tally(*(getattr(self, column.name) - getattr(other, column.name) for column in fields(self)))
+
+
+def tally(health: Health) -> Tally:
+    """Counts the partitions Health looks at."""
+    columns = health.columns
+    preferred = columns.replicas[:, 0]
+    return Tally(
+        replicas=_count(columns.replicas),
+        leaders=_count(columns.leader),
+        missing=_count(columns.replicas[columns.has_state[:, None] & ~columns.in_isr]),
+        preferred=_count(preferred),
+        off_preferred=_count(preferred[health.off_preferred]),
+    )
+
+
+def _count(brokers: Column) -> Counter[int]:
+    ids, counts = np.unique(brokers[brokers > NOBODY], return_counts=True)
+    return Counter(dict(zip(ids.tolist(), counts.tolist(), strict=True)))

@@ -1,0 +1,92 @@
+"""An image told as records: replayed on an empty image they give an equal one. For sources that hold images."""
+
+from collections.abc import Iterator
+
+from model.cluster import records as r
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.group_image import GroupImage
+from model.cluster.topic_image import TopicImage, unpadded
+
+
+def records_of(image: ClusterImage) -> Iterator[r.Record]:
+    """Every fact of an image, in an order that can be replayed."""
+    if image.cluster_id is not None:
+        yield r.ClusterIdentified(cluster_id=image.cluster_id)
+    yield r.GenerationRecognised(generation=image.generation)
+    yield from _controller(image)
+    for broker in image.brokers.values():
+        yield r.BrokerRegistered(
+            broker=broker.id,
+            endpoints=broker.endpoints,
+            rack=broker.rack,
+            epoch=broker.epoch,
+            registered_ms=broker.registered_ms,
+        )
+    for topic in image.topics.values():
+        yield from _topic(topic)
+    for group in image.groups.values():
+        yield from _group(group)
+    for entity, config in image.configs.items():
+        yield r.ConfigChanged(entity=entity, config=config)
+    yield r.ReassignmentsRequested(targets=image.admin.reassignments)
+    yield r.PreferredElectionRequested(partitions=image.admin.preferred_election)
+    for name in sorted(image.admin.delete_topics):
+        yield r.TopicDeletionRequested(topic=name)
+    for path, reason in image.unreadable.items():
+        yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def _controller(image: ClusterImage) -> Iterator[r.Record]:
+    controller = image.controller
+    if controller.broker is not None:
+        yield r.ControllerElected(broker=controller.broker, since_ms=controller.since_ms)
+    elif controller.since_ms:
+        yield r.ControllerLost(time_ms=controller.since_ms)
+    if controller.epoch is not None:
+        yield r.ControllerEpochChanged(epoch=controller.epoch)
+
+
+def _topic(topic: TopicImage) -> Iterator[r.Record]:
+    assigned = {partition: replicas for partition, replicas, _, _ in topic.rows() if replicas}
+    if assigned:
+        yield r.TopicAssigned(
+            topic=topic.name,
+            replicas=assigned,
+            topic_id=topic.topic_id,
+            adding=topic.adding,
+            removing=topic.removing,
+        )
+    states = tuple(_state(topic, row) for row in topic.has_state.nonzero()[0].tolist())
+    if states:
+        yield r.PartitionStatesWritten(topic=topic.name, states=states)
+
+
+def _state(topic: TopicImage, row: int) -> r.PartitionState:
+    return r.PartitionState(
+        partition=int(topic.partitions[row]),
+        leader=int(topic.leader[row]),
+        leader_epoch=int(topic.leader_epoch[row]),
+        isr=unpadded(topic.isr[row]),
+        controller_epoch=int(topic.controller_epoch[row]),
+        version=int(topic.version[row]),
+        recovering=bool(topic.recovering[row]),
+        zxid=int(topic.zxid[row]),
+        time_ms=int(topic.time_ms[row]),
+    )
+
+
+def _group(group: GroupImage) -> Iterator[r.Record]:
+    name = group.name
+    yield r.GroupSeen(group=name)
+    for member, facts in group.members.items():
+        yield r.MemberJoined(
+            group=name,
+            member=member,
+            subscription=facts.subscription,
+            pattern=facts.pattern,
+            joined_ms=facts.joined_ms,
+        )
+    for partition, owner in group.owners.items():
+        yield r.PartitionClaimed(group=name, partition=partition, owner=owner)
+    for partition, offset in group.offsets.items():
+        yield r.OffsetCommitted(group=name, partition=partition, offset=offset)

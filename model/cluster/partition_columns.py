@@ -1,0 +1,109 @@
+"""The partitions of many topics as one set of columns, so that a question about all of them is one vector operation.
+
+Copies what it is made from and asks nothing itself.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from model.cluster.ids import NO_STATE
+from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, TopicImage
+
+Rows = slice | Column
+"""Which rows of a topic: all of them, or these."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionColumns:
+    """Rows of `topics`, one topic after the other; column names mean what they mean in TopicImage."""
+
+    topics: tuple[TopicImage, ...]
+    topic: Ints  # [N] index into topics, ascending
+    partitions: Ints  # [N]
+    replicas: Ints  # [N, RF]
+    leader: Ints  # [N]
+    isr: Ints  # [N, W]
+    leader_epoch: Ints  # [N]
+    version: Ints  # [N]
+    recovering: Flags  # [N]
+    zxid: Longs  # [N]
+    time_ms: Longs  # [N]
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    @cached_property
+    def in_isr(self) -> Flags:
+        """bool[N, RF]: whether the replica at that position is in the ISR."""
+        return contained(self.replicas, self.isr)
+
+    @cached_property
+    def leader_in_isr(self) -> Flags:
+        """bool[N]: whether the leader, if there is one, is a member of the ISR."""
+        return (self.isr == self.leader[:, None]).any(axis=1) & (self.leader >= 0)
+
+    @cached_property
+    def replica_count(self) -> Ints:
+        """int32[N]: replicas assigned."""
+        return (self.replicas != NOBODY).sum(axis=1, dtype=np.int32)
+
+    @cached_property
+    def isr_count(self) -> Ints:
+        """int32[N]: members of the ISR, strangers included."""
+        return (self.isr != NOBODY).sum(axis=1, dtype=np.int32)
+
+    @cached_property
+    def has_state(self) -> Flags:
+        """bool[N]: whether the partition has a state znode."""
+        return self.version != NO_STATE
+
+    def by_topic(self, flags: Flags) -> Iterator[tuple[TopicImage, Ints]]:
+        """The topics with flagged rows, and those rows of this table."""
+        rows = np.flatnonzero(flags).astype(np.int32)
+        if not len(rows):
+            return
+        cuts = np.flatnonzero(np.diff(self.topic[rows])) + 1
+        for start, end in pairwise([0, *cuts.tolist(), len(rows)]):
+            yield self.topics[int(self.topic[rows[start]])], rows[start:end]
+
+
+def contained(some: Ints, others: Ints) -> Flags:
+    """bool like `some`: whether the broker there is in the same row of `others`. Padding is in nothing."""
+    found = np.zeros_like(some, np.bool_)
+    for column in range(others.shape[1]):
+        found |= some == others[:, column, None]
+    return found & (some != NOBODY)
+
+
+def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) -> PartitionColumns:
+    """All partitions of these topics; with `rows`, only those rows of each topic, in that order."""
+
+    def parts(name: str) -> list[Column]:
+        columns: list[Column] = [getattr(topic, name) for topic in topics]
+        return columns if rows is None else [column[chosen] for column, chosen in zip(columns, rows, strict=True)]
+
+    lengths = [len(part) for part in parts("partitions")]
+    names = ("partitions", "leader", "leader_epoch", "version", "recovering", "zxid", "time_ms")
+    columns: dict[str, Column] = {name: np.concatenate([np.empty(0, bool), *parts(name)]) for name in names}
+    return PartitionColumns(
+        topics=tuple(topics),
+        topic=np.repeat(np.arange(len(topics), dtype=np.int32), lengths),
+        replicas=_stacked_rows(parts("replicas"), sum(lengths)),
+        isr=_stacked_rows(parts("isr"), sum(lengths)),
+        **columns,
+    )
+
+
+def _stacked_rows(parts: list[Column], length: int) -> Ints:
+    width = max((part.shape[1] for part in parts), default=1)
+    whole = np.full((length, width), NOBODY, np.int32, order="F")  # long columns: questions go down them
+    start = 0
+    for part in parts:
+        end = start + len(part)
+        whole[start:end, : part.shape[1]] = part
+        start = end
+    return whole

@@ -1,0 +1,248 @@
+"""Records: facts in the past tense, as every source yields them.
+
+A record says what became true, when (`time_ms`, server time where known) and at which ZooKeeper transaction (`zxid`,
+-1 where unknown). Records say nothing about how they were learnt, and replaying one never fails.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from model.cluster.ids import TopicPartition
+
+
+class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """What all records have: the transaction (-1: unknown) and the time (ms since epoch, 0: unknown)."""
+
+    zxid: int = -1
+    time_ms: int = 0
+
+
+class BrokerRegistered(Record, frozen=True, tag=True):
+    """`/brokers/ids/N` was written. `epoch` is the znode's czxid from Kafka 2.2 on, None before (KIP-380)."""
+
+    broker: int
+    endpoints: tuple[str, ...] = ()
+    rack: str | None = None
+    epoch: int | None = None
+    registered_ms: int = 0
+    registration_version: int = 1
+
+
+class BrokerLost(Record, frozen=True, tag=True):
+    """`/brokers/ids/N` is gone: its session ended or it deregistered."""
+
+    broker: int
+
+
+class ControllerElected(Record, frozen=True, tag=True):
+    """`/controller` names this broker since `since_ms`."""
+
+    broker: int
+    since_ms: int = 0
+
+
+class ControllerLost(Record, frozen=True, tag=True):
+    """`/controller` is gone."""
+
+
+class ControllerEpochChanged(Record, frozen=True, tag=True):
+    """`/controller_epoch` holds this number."""
+
+    epoch: int
+
+
+class TopicAssigned(Record, frozen=True, tag=True):
+    """`/brokers/topics/T` was written: replicas by partition, preferred replica first."""
+
+    topic: str
+    replicas: Mapping[int, tuple[int, ...]]
+    topic_id: str | None = None
+    adding: Mapping[int, tuple[int, ...]] = {}
+    removing: Mapping[int, tuple[int, ...]] = {}
+
+
+class TopicRemoved(Record, frozen=True, tag=True):
+    """`/brokers/topics/T` is gone."""
+
+    topic: str
+
+
+class PartitionState(msgspec.Struct, frozen=True, gc=False):
+    """One partition's leadership as its state znode holds it; `version` is the znode's data version."""
+
+    partition: int
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    controller_epoch: int = 0
+    version: int = 0
+    recovering: bool = False
+    zxid: int = -1
+    time_ms: int = 0
+
+
+class PartitionStatesWritten(Record, frozen=True, tag=True):
+    """State znodes of one topic were written. One record carries many partitions: there may be a million."""
+
+    topic: str
+    states: tuple[PartitionState, ...]
+
+
+class PartitionStatesRemoved(Record, frozen=True, tag=True):
+    """State znodes of one topic are gone."""
+
+    topic: str
+    partitions: tuple[int, ...]
+
+
+class ConfigChanged(Record, frozen=True, tag=True):
+    """`/config/ENTITY` was written; `entity` as in Kafka's entity path, `topics/orders` or `users/u/clients/c`."""
+
+    entity: str
+    config: Mapping[str, str]
+
+
+class ConfigRemoved(Record, frozen=True, tag=True):
+    """`/config/ENTITY` is gone."""
+
+    entity: str
+
+
+class GroupSeen(Record, frozen=True, tag=True):
+    """`/consumers/G` exists, perhaps with nobody in it."""
+
+    group: str
+
+
+class GroupRemoved(Record, frozen=True, tag=True):
+    """`/consumers/G` is gone."""
+
+    group: str
+
+
+class MemberJoined(Record, frozen=True, tag=True):
+    """`/consumers/G/ids/C` was written. `subscription` is topic (or pattern) → number of consumer threads."""
+
+    group: str
+    member: str
+    subscription: Mapping[str, int]
+    pattern: str = "static"
+    joined_ms: int = 0
+
+
+class MemberLeft(Record, frozen=True, tag=True):
+    """`/consumers/G/ids/C` is gone."""
+
+    group: str
+    member: str
+
+
+class PartitionClaimed(Record, frozen=True, tag=True):
+    """`/consumers/G/owners/T/P` names a consumer thread, `<consumer id>-<thread>`."""
+
+    group: str
+    partition: TopicPartition
+    owner: str
+
+
+class PartitionReleased(Record, frozen=True, tag=True):
+    """`/consumers/G/owners/T/P` is gone."""
+
+    group: str
+    partition: TopicPartition
+
+
+class OffsetCommitted(Record, frozen=True, tag=True):
+    """`/consumers/G/offsets/T/P` holds the next offset to consume."""
+
+    group: str
+    partition: TopicPartition
+    offset: int
+
+
+class OffsetRemoved(Record, frozen=True, tag=True):
+    """`/consumers/G/offsets/T/P` is gone."""
+
+    group: str
+    partition: TopicPartition
+
+
+class ReassignmentsRequested(Record, frozen=True, tag=True):
+    """`/admin/reassign_partitions` holds these targets; empty: the znode is gone."""
+
+    targets: Mapping[TopicPartition, tuple[int, ...]]
+
+
+class PreferredElectionRequested(Record, frozen=True, tag=True):
+    """`/admin/preferred_replica_election` names these partitions; empty: the znode is gone."""
+
+    partitions: tuple[TopicPartition, ...]
+
+
+class TopicDeletionRequested(Record, frozen=True, tag=True):
+    """`/admin/delete_topics/T` exists."""
+
+    topic: str
+
+
+class TopicDeletionCleared(Record, frozen=True, tag=True):
+    """`/admin/delete_topics/T` is gone: deleted, or refused."""
+
+    topic: str
+
+
+class ClusterIdentified(Record, frozen=True, tag=True):
+    """`/cluster/id` holds this id (Kafka 0.10.1 and later)."""
+
+    cluster_id: str
+
+
+class GenerationRecognised(Record, frozen=True, tag=True):
+    """Payload versions seen so far show that the cluster is at least of this generation."""
+
+    generation: str
+
+
+class ZnodeUnreadable(Record, frozen=True, tag=True):
+    """A znode's payload could not be decoded, or may not be read; the rest of the cluster is unaffected."""
+
+    path: str
+    reason: str
+
+
+class ZnodeReadable(Record, frozen=True, tag=True):
+    """A znode that was unreadable is readable again, or gone."""
+
+    path: str
+
+
+AnyRecord = (
+    BrokerRegistered
+    | BrokerLost
+    | ControllerElected
+    | ControllerLost
+    | ControllerEpochChanged
+    | TopicAssigned
+    | TopicRemoved
+    | PartitionStatesWritten
+    | PartitionStatesRemoved
+    | ConfigChanged
+    | ConfigRemoved
+    | GroupSeen
+    | GroupRemoved
+    | MemberJoined
+    | MemberLeft
+    | PartitionClaimed
+    | PartitionReleased
+    | OffsetCommitted
+    | OffsetRemoved
+    | ReassignmentsRequested
+    | PreferredElectionRequested
+    | TopicDeletionRequested
+    | TopicDeletionCleared
+    | ClusterIdentified
+    | GenerationRecognised
+    | ZnodeUnreadable
+    | ZnodeReadable
+)

@@ -1,0 +1,116 @@
+"""kdrill.snapshot/1: the document a snapshot file holds. Types only; `snapshot_image` makes images of it and back.
+
+The document is for other programs too, so its names are Kafka's. A reader accepts and keeps unknown fields.
+Beyond the fields that the format promises, it keeps what an image knows: times, transactions, settings of other
+entities than topics, znodes that could not be read.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from model.cluster.ids import NO_LEADER
+
+FORMAT = "kdrill.snapshot/1"
+
+Int = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Long = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Id = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+"""A broker's or a partition's number."""
+
+
+class ControllerDocument(msgspec.Struct, frozen=True):
+    """`broker` null: nobody controls; `epoch` null: nobody ever did."""
+
+    broker: Int | None = None
+    epoch: Int | None = None
+    since_ms: Long = 0
+
+
+class BrokerDocument(msgspec.Struct, frozen=True):
+    """A live broker."""
+
+    id: Id
+    rack: str | None = None
+    epoch: Long | None = None
+    endpoints: tuple[str, ...] = ()
+    registered_ms: Long = 0
+
+
+class PartitionDocument(msgspec.Struct, frozen=True):
+    """`version` is the state znode's data version, -1 where there is none. No replicas: the assignment lacks it."""
+
+    replicas: tuple[Id, ...]
+    adding: tuple[Id, ...] = ()
+    removing: tuple[Id, ...] = ()
+    leader: Int = NO_LEADER
+    leader_epoch: Int = -1
+    isr: tuple[Id, ...] = ()
+    controller_epoch: Int = -1
+    version: Int = 0
+    size_bytes: Long | UnsetType | None = UNSET
+    recovering: bool | UnsetType = UNSET
+    zxid: Long | UnsetType = UNSET
+    time_ms: Long | UnsetType = UNSET
+
+
+class TopicDocument(msgspec.Struct, frozen=True):
+    """`has_config` false: the topic has no config znode, which is not the same as an empty one."""
+
+    topic_id: str | None = None
+    config: dict[str, str] = {}
+    partitions: dict[Id, PartitionDocument] = {}
+    has_config: bool | UnsetType = UNSET
+
+
+class MemberDocument(msgspec.Struct, frozen=True):
+    """A consumer: topic or pattern → threads."""
+
+    subscription: dict[str, Int]
+    pattern: str = "static"
+    joined_ms: Long | UnsetType = UNSET
+
+
+class GroupDocument(msgspec.Struct, frozen=True):
+    """Owners and offsets by topic and partition."""
+
+    kind: str = "zookeeper"
+    members: dict[str, MemberDocument] = {}
+    owners: dict[str, dict[Id, str]] = {}
+    offsets: dict[str, dict[Id, Long]] = {}
+
+
+class PartitionName(msgspec.Struct, frozen=True):
+    """As in Kafka's preferred replica election JSON."""
+
+    topic: str
+    partition: Id
+
+
+class AdminDocument(msgspec.Struct, frozen=True):
+    """Reassignments by topic and partition."""
+
+    reassignments: dict[str, dict[Id, tuple[Id, ...]]] = {}
+    preferred_election: tuple[PartitionName, ...] = ()
+    delete_topics: tuple[str, ...] = ()
+
+
+class SnapshotDocument(msgspec.Struct, frozen=True):
+    """A whole file. `configs` are the settings of entities that are no topic of this snapshot."""
+
+    format: str
+    taken_at_ms: Long = 0
+    source: str = ""
+    cluster_id: str | None = None
+    kafka_generation: Literal["unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft"] = "unknown"
+    controller: ControllerDocument = ControllerDocument()
+    brokers: tuple[BrokerDocument, ...] = ()
+    topics: dict[str, TopicDocument] = {}
+    groups: dict[str, GroupDocument] = {}
+    admin: AdminDocument = AdminDocument()
+    findings: tuple[Any, ...] = ()
+    zxid: Long = -1
+    complete: bool = True
+    configs: dict[str, dict[str, str]] = {}
+    unreadable: dict[str, str] = {}

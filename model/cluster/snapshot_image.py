@@ -1,0 +1,197 @@
+"""An image as a kdrill.snapshot/1 document, and a document as an image. No file is touched, no secret let through."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
+
+import msgspec
+from msgspec import UNSET
+
+from model.cluster import records as r
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.findings.finding import Finding
+from model.cluster.group_image import GroupImage
+from model.cluster.ids import NO_STATE, TopicPartition
+from model.cluster.secrets import redacted
+from model.cluster.snapshot_format import (
+    FORMAT,
+    AdminDocument,
+    BrokerDocument,
+    ControllerDocument,
+    GroupDocument,
+    MemberDocument,
+    PartitionDocument,
+    PartitionName,
+    SnapshotDocument,
+    TopicDocument,
+)
+from model.cluster.topic_image import TopicImage, unpadded
+
+V = TypeVar("V")
+
+
+def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
+    """An image as a document, secrets hidden."""
+    seen, configs = image.provenance, {entity: redacted(entity, config) for entity, config in image.configs.items()}
+    own = {f"topics/{name}" for name in image.topics}
+    return SnapshotDocument(
+        format=FORMAT,
+        taken_at_ms=seen.time_ms,
+        source=seen.source,
+        cluster_id=image.cluster_id,
+        kafka_generation=image.generation,  # pyright: ignore[reportArgumentType]  # one of GENERATIONS
+        controller=ControllerDocument(image.controller.broker, image.controller.epoch, image.controller.since_ms),
+        brokers=tuple(
+            BrokerDocument(broker.id, broker.rack, broker.epoch, broker.endpoints, broker.registered_ms)
+            for _, broker in sorted(image.brokers.items())
+        ),
+        topics={name: _topic(topic, configs.get(f"topics/{name}")) for name, topic in sorted(image.topics.items())},
+        groups={name: _group(group) for name, group in sorted(image.groups.items())},
+        admin=AdminDocument(
+            _by_topic(image.admin.reassignments),
+            tuple(PartitionName(*asked) for asked in image.admin.preferred_election),
+            tuple(sorted(image.admin.delete_topics)),
+        ),
+        findings=tuple(findings),
+        zxid=seen.zxid,
+        complete=seen.complete,
+        configs={entity: config for entity, config in configs.items() if entity not in own},
+        unreadable=dict(image.unreadable),
+    )
+
+
+def _topic(topic: TopicImage, config: dict[str, str] | None) -> TopicDocument:
+    partitions = {int(partition): _partition(topic, row) for row, partition in enumerate(topic.partitions)}
+    for stray in sorted({*topic.adding, *topic.removing} - partitions.keys()):
+        adding, removing = topic.adding.get(stray, ()), topic.removing.get(stray, ())
+        partitions[stray] = PartitionDocument((), adding, removing, version=NO_STATE)
+    return TopicDocument(topic.topic_id, config or {}, partitions, UNSET if config is not None else False)
+
+
+def _partition(topic: TopicImage, row: int) -> PartitionDocument:
+    partition = int(topic.partitions[row])
+    return PartitionDocument(
+        replicas=unpadded(topic.replicas[row]),
+        adding=topic.adding.get(partition, ()),
+        removing=topic.removing.get(partition, ()),
+        leader=int(topic.leader[row]),
+        leader_epoch=int(topic.leader_epoch[row]),
+        isr=unpadded(topic.isr[row]),
+        controller_epoch=int(topic.controller_epoch[row]),
+        version=int(topic.version[row]),
+        recovering=bool(topic.recovering[row]) or UNSET,
+        zxid=int(topic.zxid[row]) if topic.zxid[row] >= 0 else UNSET,
+        time_ms=int(topic.time_ms[row]) or UNSET,
+    )
+
+
+def _group(group: GroupImage) -> GroupDocument:
+    return GroupDocument(
+        kind=group.kind,
+        members={
+            name: MemberDocument(dict(member.subscription), member.pattern, member.joined_ms or UNSET)
+            for name, member in group.members.items()
+        },
+        owners=_by_topic(group.owners),
+        offsets=_by_topic(group.offsets),
+    )
+
+
+def _by_topic(values: Mapping[TopicPartition, V]) -> dict[str, dict[int, V]]:
+    topics: dict[str, dict[int, V]] = {}
+    for named, value in sorted(values.items(), key=lambda pair: pair[0]):
+        topics.setdefault(named.topic, {})[named.partition] = value
+    return topics
+
+
+def image_of(document: SnapshotDocument) -> ClusterImage:
+    """The image a document describes. Its findings are not read: they follow from the image."""
+    seen = Provenance(document.source, document.zxid, document.taken_at_ms, document.complete)
+    image = ClusterDelta(EMPTY).replay_all(_records(document)).apply(seen)
+    others = {name: group.kind for name, group in document.groups.items() if group.kind != "zookeeper"}
+    groups = {name: msgspec.structs.replace(image.groups[name], kind=kind) for name, kind in others.items()}
+    return msgspec.structs.replace(image, groups={**image.groups, **groups}) if groups else image
+
+
+def _records(document: SnapshotDocument) -> Iterator[r.Record]:
+    controller = document.controller
+    if controller.broker is None:
+        yield r.ControllerLost(time_ms=controller.since_ms)
+    else:
+        yield r.ControllerElected(broker=controller.broker, since_ms=controller.since_ms)
+    if controller.epoch is not None:
+        yield r.ControllerEpochChanged(epoch=controller.epoch)
+    if document.cluster_id is not None:
+        yield r.ClusterIdentified(cluster_id=document.cluster_id)
+    yield r.GenerationRecognised(generation=document.kafka_generation)
+    for broker in document.brokers:
+        yield r.BrokerRegistered(
+            broker=broker.id,
+            endpoints=broker.endpoints,
+            rack=broker.rack,
+            epoch=broker.epoch,
+            registered_ms=broker.registered_ms,
+        )
+    for name, topic in document.topics.items():
+        yield from _topic_records(name, topic)
+    for name, group in document.groups.items():
+        yield from _group_records(name, group)
+    for entity, config in document.configs.items():
+        yield r.ConfigChanged(entity=entity, config=config)
+    yield from _admin_records(document.admin)
+    for path, reason in document.unreadable.items():
+        yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:
+    if topic.has_config is not False:
+        yield r.ConfigChanged(entity=f"topics/{name}", config=topic.config)
+    replicas = {number: partition.replicas for number, partition in topic.partitions.items() if partition.replicas}
+    adding = {number: partition.adding for number, partition in topic.partitions.items() if partition.adding}
+    removing = {number: partition.removing for number, partition in topic.partitions.items() if partition.removing}
+    if replicas:
+        yield r.TopicAssigned(topic=name, replicas=replicas, topic_id=topic.topic_id, adding=adding, removing=removing)
+    states = (
+        r.PartitionState(
+            partition=number,
+            leader=partition.leader,
+            leader_epoch=partition.leader_epoch,
+            isr=partition.isr,
+            controller_epoch=partition.controller_epoch,
+            version=partition.version,
+            recovering=partition.recovering is True,
+            zxid=-1 if partition.zxid is UNSET else partition.zxid,
+            time_ms=0 if partition.time_ms is UNSET else partition.time_ms,
+        )
+        for number, partition in topic.partitions.items()
+        if partition.version > NO_STATE
+    )
+    yield r.PartitionStatesWritten(topic=name, states=tuple(states))
+
+
+def _group_records(name: str, group: GroupDocument) -> Iterator[r.Record]:
+    yield r.GroupSeen(group=name)
+    for member, facts in group.members.items():
+        joined_ms = 0 if facts.joined_ms is UNSET else facts.joined_ms
+        yield r.MemberJoined(
+            group=name, member=member, subscription=facts.subscription, pattern=facts.pattern, joined_ms=joined_ms
+        )
+    for topic, owners in group.owners.items():
+        for partition, owner in owners.items():
+            yield r.PartitionClaimed(group=name, partition=TopicPartition(topic, partition), owner=owner)
+    for topic, offsets in group.offsets.items():
+        for partition, offset in offsets.items():
+            yield r.OffsetCommitted(group=name, partition=TopicPartition(topic, partition), offset=offset)
+
+
+def _admin_records(admin: AdminDocument) -> Iterator[r.Record]:
+    targets = {
+        TopicPartition(topic, partition): replicas
+        for topic, partitions in admin.reassignments.items()
+        for partition, replicas in partitions.items()
+    }
+    yield r.ReassignmentsRequested(targets=targets)
+    asked = tuple(TopicPartition(name.topic, name.partition) for name in admin.preferred_election)
+    yield r.PreferredElectionRequested(partitions=asked)
+    for topic in admin.delete_topics:
+        yield r.TopicDeletionRequested(topic=topic)

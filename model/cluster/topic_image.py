@@ -1,0 +1,149 @@
+"""A topic's partitions as columns.
+
+One numpy array per fact, one row per partition, so that a million partitions fit in memory and a question about the
+whole cluster is one vector operation. The arrays are never written to once an image holds them.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.cluster.ids import NO_LEADER, NO_STATE
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Column = NDArray[Any]
+"""A column of any of these."""
+
+NOBODY = -1
+"""Pads rows of `replicas` and `isr` that are shorter than the widest."""
+
+
+def padded(rows: list[tuple[int, ...]], width: int = 0) -> Ints:
+    """Rows of broker ids as int32[len(rows), W], W at least `width` and 1, padded with -1."""
+    width = max(width, 1, *(len(row) for row in rows)) if rows else max(width, 1)
+    return np.array([(*row, *(NOBODY,) * (width - len(row))) for row in rows], np.int32).reshape(len(rows), width)
+
+
+def unpadded(row: Ints) -> tuple[int, ...]:
+    """The broker ids of one padded row, in order."""
+    return tuple(int(broker) for broker in row if broker != NOBODY)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicImage:
+    """One topic. Arrays share their first axis P; partition ids are ascending.
+
+    A row without replicas is an orphan: the partition has a state znode and no assignment names it.
+
+    `isr` keeps broker ids in the znode's order, because Kafka 0.8 elects the first live one, and may name brokers that
+    are no replicas: a cluster can contradict itself, and an operator has to see it.
+    """
+
+    name: str
+    partitions: Ints  # [P] partition ids
+    replicas: Ints  # [P, RF] broker ids, preferred first, padded with -1
+    leader: Ints  # [P] broker id, -1 none
+    isr: Ints  # [P, W] broker ids in znode order, padded with -1
+    leader_epoch: Ints  # [P]
+    controller_epoch: Ints  # [P] epoch of the controller that wrote the state
+    version: Ints  # [P] data version of the state znode, -1 no such znode
+    recovering: Flags  # [P] leader_recovery_state is RECOVERING (KIP-704)
+    zxid: Longs  # [P] transaction that last wrote the state, -1 unknown
+    time_ms: Longs  # [P] when that was
+    topic_id: str | None = None
+    adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TopicImage):
+            return NotImplemented
+        return self is other or all(
+            _same(getattr(self, column.name), getattr(other, column.name)) for column in fields(self)
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]  # columns have no hash
+
+    def __len__(self) -> int:
+        return len(self.partitions)
+
+    @cached_property
+    def row_of(self) -> Mapping[int, int]:
+        """Partition id → row."""
+        return {int(partition): row for row, partition in enumerate(self.partitions)}
+
+    @cached_property
+    def in_isr(self) -> Flags:
+        """bool[P, RF]: whether the replica at that position is in the ISR."""
+        members = (self.replicas[:, :, None] == self.isr[:, None, :]).any(axis=2)
+        return members & (self.replicas != NOBODY)
+
+    @cached_property
+    def preferred(self) -> Ints:
+        """int32[P]: the preferred leader, first of the replicas."""
+        return self.replicas[:, 0]
+
+    @cached_property
+    def isr_count(self) -> Ints:
+        """int32[P]: members of the ISR, strangers included."""
+        return (self.isr != NOBODY).sum(axis=1, dtype=np.int32)
+
+    @cached_property
+    def replica_count(self) -> Ints:
+        """int32[P]: replication factor of each partition."""
+        return (self.replicas != NOBODY).sum(axis=1, dtype=np.int32)
+
+    @cached_property
+    def orphaned(self) -> Flags:
+        """bool[P]: whether the partition has a state znode and no assignment."""
+        return self.replica_count == 0
+
+    @property
+    def has_state(self) -> Flags:
+        """bool[P]: whether the controller has written the partition's state yet."""
+        return self.version != NO_STATE
+
+    def rows(self) -> Iterator[tuple[int, tuple[int, ...], int, tuple[int, ...]]]:
+        """(partition, replicas, leader, isr) of each partition, for small topics and tests."""
+        for row, partition in enumerate(self.partitions):
+            yield int(partition), unpadded(self.replicas[row]), int(self.leader[row]), unpadded(self.isr[row])
+
+
+def _same(left: object, right: object) -> bool:
+    if not (isinstance(left, np.ndarray) and isinstance(right, np.ndarray)):
+        return left == right
+    one, other = cast(Column, left), cast(Column, right)
+    if one.ndim == 2 == other.ndim:
+        width = max(one.shape[1], other.shape[1])
+        return np.array_equal(widened(one, width), widened(other, width))
+    return np.array_equal(one, other)
+
+
+def widened(rows: Column, width: int) -> Column:
+    """The same padded rows with at least `width` columns."""
+    missing = width - rows.shape[1]
+    return np.pad(rows, ((0, 0), (0, missing)), constant_values=NOBODY) if missing > 0 else rows
+
+
+def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:
+    """A topic whose partitions have no state znodes yet."""
+    count = len(partitions)
+    none = np.full(count, NO_LEADER, np.int32)
+    return TopicImage(
+        name=name,
+        partitions=partitions,
+        replicas=replicas,
+        leader=none,
+        isr=np.full((count, 1), NOBODY, np.int32),
+        leader_epoch=none,
+        controller_epoch=none,
+        version=np.full(count, NO_STATE, np.int32),
+        recovering=np.zeros(count, np.bool_),
+        zxid=np.full(count, -1, np.int64),
+        time_ms=np.zeros(count, np.int64),
+    )

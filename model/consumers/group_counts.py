@@ -1,0 +1,54 @@
+"""How a consumer group fares, in numbers: what its ownership graph would show, without making one. For long lists."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.group_image import GroupImage, member_of
+from model.cluster.ids import TopicPartition
+from model.consumers.ownership import subscribed_topics, threads_of
+
+
+class GroupCounts(NamedTuple):
+    """Numbers of one group. `threads` are those of registered members; `lag` is in records, None where not known."""
+
+    members: int
+    threads: int
+    idle_threads: int
+    dead_threads: int
+    topics: int
+    owned: int
+    unowned: int
+    lag: int | None
+
+
+def group_counts(
+    group: GroupImage, image: ClusterImage, log_end_offsets: Mapping[TopicPartition, int] | None = None
+) -> GroupCounts:
+    """Counts what `ownership_graph` of the same group would show."""
+    assigned = {
+        topic.name: frozenset(topic.partitions[~topic.orphaned].tolist()) for topic in subscribed_topics(group, image)
+    }
+    owners = frozenset(group.owners.values())
+    dead = {owner for owner in owners if member_of(owner) not in group.members}
+    named = {thread for name, member in group.members.items() for thread in threads_of(name, member)}
+    owned_there = sum(read.partition in assigned.get(read.topic, ()) for read in group.owners)
+    return GroupCounts(
+        members=len(group.members),
+        threads=len(named | (owners - dead)),
+        idle_threads=len(named - owners),
+        dead_threads=len(dead),
+        topics=len({name for name, there in assigned.items() if there} | {read.topic for read in group.owners}),
+        owned=len(group.owners),
+        unowned=sum(map(len, assigned.values())) - owned_there,
+        lag=_lag(group, assigned, log_end_offsets or {}),
+    )
+
+
+def _lag(group: GroupImage, assigned: Mapping[str, frozenset[int]], ends: Mapping[TopicPartition, int]) -> int | None:
+    known = [
+        max(ends[read] - offset, 0)
+        for read, offset in group.offsets.items()
+        if read in ends and (read in group.owners or read.partition in assigned.get(read.topic, ()))
+    ]
+    return sum(known) if known else None
