@@ -1,0 +1,1 @@
+"""The edges where decisions become deeds: ZooKeeper, the wire, clocks. Nothing in here decides."""

@@ -1,0 +1,223 @@
+"""kazoo made read-only and fast: what leaves is checked against a list of reads, what arrives is read in bulk.
+
+kazoo 2.11 needs two selects and three receives an answer, loses the session on a slow link, and ends its thread for
+good on one garbled frame. This overrides private parts of it; `missing_internals` says whether they are still there.
+It does not supervise, retry or decode answers.
+"""
+
+import inspect
+import ssl
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import (
+    AuthFailedError,
+    ConnectionClosedError,
+    ConnectionDropped,
+    ConnectionLoss,
+    SASLException,
+    SessionExpiredError,
+)
+from kazoo.handlers.threading import KazooTimeoutError
+from kazoo.protocol.connection import CLOSE_RESPONSE, PING_XID, WATCH_XID, ConnectionHandler
+from kazoo.protocol.serialization import ReplyHeader
+from kazoo.protocol.states import KeeperState
+
+from model.hosts.zookeeper.protocol import OnEvents
+from model.hosts.zookeeper.requests import READ_OPCODES, watch_event
+from model.hosts.zookeeper.values import ZnodeChanged
+
+# pyright: basic, reportOptionalMemberAccess=false
+# kazoo has no types; `missing_internals` checks what strict typing would.
+
+MAX_FRAME_BYTES = 256 << 20
+"""A longer frame is garbage: an answer with a million names has 20 MB."""
+_CHUNK_BYTES = 256 << 10
+_HEADER_BYTES = 16
+_REQUEST = struct.Struct("!iii")
+_LENGTH = struct.Struct("!i")
+
+
+class ReadOnlyClient(KazooClient):
+    """kazoo's client that refuses to send anything but reads, and refuses at once while disconnected.
+
+    kazoo itself queues while disconnected, and blocks the caller for good from the 279th request on (kazoo #577).
+    """
+
+    buffered = False
+
+    def _call(self, request: Any, async_object: Any) -> bool | None:
+        if request.type not in READ_OPCODES:
+            raise PermissionError(f"ZooKeeper request {request.type} could write; this connection only reads")
+        if not self._live.is_set():
+            failed = self._state == KeeperState.AUTH_FAILED
+            async_object.set_exception(AuthFailedError() if failed else ConnectionLoss())
+            return False
+        return self._enqueue(request, async_object)
+
+    def _enqueue(self, request: Any, async_object: Any) -> bool | None:
+        return super()._call(request, async_object)
+
+
+class BufferedClient(ReadOnlyClient):
+    """The client over BufferedConnection; `on_events` gets every watch event."""
+
+    buffered = True
+
+    def __init__(self, *, on_events: OnEvents, sasl_options: dict[str, str] | None = None, **options: Any) -> None:
+        super().__init__(sasl_options=sasl_options, **options)
+        self._connection = BufferedConnection(self, self._conn_retry.copy(), self.logger, sasl_options, on_events)
+
+    def _enqueue(self, request: Any, async_object: Any) -> bool | None:
+        self._queue.append((request, async_object))
+        try:
+            self._connection._write_sock.send(b"\0")
+        except BlockingIOError:
+            pass  # full of wake-ups not yet heard: one of them will do
+        except (OSError, AttributeError):
+            async_object.set_exception(ConnectionClosedError("Connection has been closed"))
+        return None
+
+
+class BufferedConnection(ConnectionHandler):
+    """kazoo's connection thread with bulk reads and writes; the unexpected ends the connection, not the thread."""
+
+    def __init__(self, client: Any, sleeper: Any, logger: Any, sasl_options: Any, on_events: OnEvents) -> None:
+        super().__init__(client, sleeper, logger=logger, sasl_options=sasl_options)
+        self.on_events = on_events
+        self.session_timeout_ms = 0
+        self._incoming = bytearray()
+
+    def start(self) -> None:
+        super().start()
+        self._write_sock.setblocking(False)  # a caller must never wait for the connection
+
+    def _connect(self, host: str, hostip: str, port: int) -> tuple[float, float]:
+        self._incoming.clear()
+        try:
+            read_timeout, connect_timeout = super()._connect(host, hostip, port)
+        except (ConnectionDropped, AuthFailedError, SessionExpiredError, KazooTimeoutError):
+            raise
+        except SASLException as error:
+            raise AuthFailedError(f"{error}; is the package pure-sasl installed?") from error
+        except Exception as error:
+            raise ConnectionDropped(f"garbled handshake ({error!r})") from error
+        self.session_timeout_ms = round(read_timeout * 1.5)
+        return read_timeout, connect_timeout
+
+    def _read(self, length: int, timeout: float) -> bytes:
+        return super()._read(_plausible(length), timeout)
+
+    def _read_socket(self, read_timeout: float) -> object:
+        self._receive()
+        events: list[ZnodeChanged] = []
+        try:
+            for header, frame in self._whole_frames():
+                if header.xid == WATCH_XID:
+                    events += watch_event(frame, _HEADER_BYTES, header.zxid)
+                elif header.xid == PING_XID:
+                    self.ping_outstanding.clear()
+                elif self._read_response(header, frame, _HEADER_BYTES) == CLOSE_RESPONSE:
+                    return CLOSE_RESPONSE
+            if events:
+                self.on_events(events)
+        except ConnectionDropped:
+            raise
+        except Exception as error:
+            # Also for a failing on_events: a new connection makes the source read all again, so nothing is missed.
+            raise ConnectionDropped(f"garbled answer ({error!r})") from error
+        return None
+
+    def _receive(self) -> None:
+        """Read what the socket holds: once, or over TLS until it is dry (select can't see what TLS has buffered)."""
+        received = 0
+        with self._socket_error_handling():
+            while True:
+                try:
+                    chunk = self._socket.recv(_CHUNK_BYTES)
+                except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                    return
+                if not chunk and not received:
+                    raise ConnectionDropped("socket connection broken")
+                self._incoming += chunk
+                received += len(chunk)
+                if not chunk or not isinstance(self._socket, ssl.SSLSocket):
+                    return
+
+    def _whole_frames(self) -> Iterator[tuple[ReplyHeader, bytes]]:
+        """Take the complete frames; a partial one stays, so that pings go out while a slow link delivers it."""
+        start, have = 0, len(self._incoming)
+        try:
+            while have - start >= _LENGTH.size:
+                length = _plausible(_LENGTH.unpack_from(self._incoming, start)[0])
+                if have - start - _LENGTH.size < length:
+                    break
+                frame = bytes(self._incoming[start + _LENGTH.size : start + _LENGTH.size + length])
+                start += _LENGTH.size + length
+                yield ReplyHeader.deserialize(frame, 0)[0], frame
+        finally:
+            del self._incoming[:start]
+
+    def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
+        pending = self.client._pending
+        result = pending[0][1] if pending else None
+        try:
+            return super()._read_response(header, buffer, offset)
+        except Exception as error:
+            # kazoo has taken it off the list already: nobody else would ever answer the caller.
+            if result is not None and not result.ready():
+                result.set_exception(ConnectionLoss())
+            raise ConnectionDropped(f"garbled answer ({error!r})") from error
+
+    def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
+        self._read_sock.recv(4096)  # before the queue is emptied, or the wake-up for a later request is lost
+        outgoing = bytearray()
+        while self.client._queue:
+            request, result = self.client._queue.popleft()
+            try:
+                body = request.serialize()
+            except ValueError as error:  # a path with lone surrogates
+                result.set_exception(error)
+                continue
+            self._xid = (self._xid % 2147483647) + 1
+            outgoing += _REQUEST.pack(len(body) + 8, self._xid, request.type) + body
+            self.client._pending.append((request, result, self._xid))
+        if outgoing:
+            self._write(outgoing, connect_timeout)
+
+
+def _plausible(length: int) -> int:
+    if not 0 <= length <= MAX_FRAME_BYTES:
+        raise ConnectionDropped(f"garbled answer (a frame of {length} bytes)")
+    return length
+
+
+_PARAMETERS = {
+    (KazooClient, "_call"): ["self", "request", "async_object"],
+    (ConnectionHandler, "__init__"): ["self", "client", "retry_sleeper", "logger", "sasl_options"],
+    (ConnectionHandler, "_connect"): ["self", "host", "hostip", "port"],
+    (ConnectionHandler, "_read"): ["self", "length", "timeout"],
+    (ConnectionHandler, "_write"): ["self", "msg", "timeout"],
+    (ConnectionHandler, "_read_socket"): ["self", "read_timeout"],
+    (ConnectionHandler, "_read_response"): ["self", "header", "buffer", "offset"],
+    (ConnectionHandler, "_send_request"): ["self", "read_timeout", "connect_timeout"],
+    (ConnectionHandler, "_socket_error_handling"): ["self"],
+}
+_CLIENT_FIELDS = ("_connection", "_conn_retry", "_live", "_pending", "_queue", "_state", "last_zxid")
+_CONNECTION_FIELDS = ("_connection_routine", "_read_sock", "_write_sock", "_socket", "_xid", "ping_outstanding")
+
+
+def missing_internals() -> list[str]:
+    """What BufferedConnection overrides or reads in kazoo and this release of kazoo lacks; empty with kazoo 2.11."""
+    missing = [
+        f"{owner.__name__}.{name}({', '.join(parameters)})"
+        for (owner, name), parameters in _PARAMETERS.items()
+        if not hasattr(owner, name) or list(inspect.signature(getattr(owner, name)).parameters) != parameters
+    ]
+    client = KazooClient()
+    missing += [f"KazooClient.{name}" for name in _CLIENT_FIELDS if not hasattr(client, name)]
+    connection = getattr(client, "_connection", None)
+    missing += [f"ConnectionHandler.{name}" for name in _CONNECTION_FIELDS if not hasattr(connection, name)]
+    return missing

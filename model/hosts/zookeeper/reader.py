@@ -1,0 +1,176 @@
+"""Reads and watches znodes: the one way into ZooKeeper for the rest of the program.
+
+Fast where the server can (MultiRead), bounded everywhere: no call waits for a connection or for ever. It can't write,
+keeps nothing it read, and does not repeat what failed: a new `Connected` is the sign to read everything again.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+import msgspec
+
+from model.hosts.zookeeper.asking import Refusal, ask, ask_many
+from model.hosts.zookeeper.link import Link
+from model.hosts.zookeeper.protocol import OnEvents, OnState, ZooKeeperUnavailable, ZooKeeperUnsupported
+from model.hosts.zookeeper.requests import (
+    AddWatch,
+    Exists,
+    GetChildren2,
+    GetData,
+    MultiOp,
+    MultiRead,
+    Request,
+    SetWatches,
+    Sync,
+    WatchMode,
+    unread,
+)
+from model.hosts.zookeeper.session import Session
+from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.values import (
+    Children,
+    Connected,
+    ConnectionState,
+    Missing,
+    Stat,
+    Unread,
+    Znode,
+    ZnodeChanged,
+)
+
+# Batches of 100, two in flight: 100,000 znodes in half a second, and other clients do not notice.
+MULTI_READ_BATCH = 100
+MULTI_READ_WINDOW = 2
+SINGLE_READ_WINDOW = 500
+_PLAIN_KAZOO_WINDOW = 100
+_SET_WATCHES_BATCH = 1000
+
+
+class ZooKeeperReader:
+    """A read-only session with an ensemble (see `ReadsZnodes`); ends with `close`."""
+
+    def __init__(
+        self, settings: Settings, *, on_events: OnEvents, on_state: OnState, pace: Callable[[int], None] | None = None
+    ) -> None:
+        self._chroot = settings.chroot
+        self._timeout_s = settings.request_timeout_ms / 1000
+        self._on_events = on_events
+        self._pace = pace or _at_once
+        self._session = Session(settings, self._deliver if settings.chroot else on_events, on_state)
+
+    @classmethod
+    def open(
+        cls, settings: Settings, *, on_events: OnEvents, on_state: OnState, pace: Callable[[int], None] | None = None
+    ) -> "ZooKeeperReader":
+        """Start connecting and return at once; `pace` is called with a number of reads before they are sent."""
+        reader = cls(settings, on_events=on_events, on_state=on_state, pace=pace)
+        reader._session.start()
+        return reader
+
+    @property
+    def state(self) -> ConnectionState:
+        return self._session.state
+
+    @property
+    def last_zxid(self) -> int:
+        return self._session.last_zxid
+
+    def wait_connected(self, timeout_s: float) -> Connected:
+        """Wait for a connection that answers; raises ZooKeeperUnavailable with the last reason."""
+        return self._session.wait_connected(timeout_s)
+
+    def close(self, timeout_s: float = 2.0) -> None:
+        self._session.close(timeout_s)
+
+    def read(self, path: str, *, watch: bool = False) -> Znode | Unread:
+        return cast("Znode | Unread", self._one(path, GetData(self._chroot, path, watch)))
+
+    def children(self, path: str, *, watch: bool = False) -> Children | Unread:
+        return cast("Children | Unread", self._one(path, GetChildren2(self._chroot, path, watch)))
+
+    def exists(self, path: str, *, watch: bool = False) -> Stat | Unread:
+        stat = cast("Stat | Unread | None", self._one(path, Exists(self._chroot, path, watch)))
+        return Missing(path) if stat is None else stat
+
+    def read_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Znode | Unread]:
+        return cast("list[Znode | Unread]", self._many(paths, MultiOp.GET_DATA, GetData, watch))
+
+    def children_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Children | Unread]:
+        return cast("list[Children | Unread]", self._many(paths, MultiOp.GET_CHILDREN, GetChildren2, watch))
+
+    def watch_recursive(self, path: str) -> None:
+        link, state = self._session.connected()
+        if not state.server.has_add_watch:
+            raise ZooKeeperUnsupported(f"{state.server.address}: no recursive watches (ZooKeeper before 3.6)")
+        self._demand(link, AddWatch(self._chroot, path, WatchMode.PERSISTENT_RECURSIVE))
+
+    def rearm(
+        self,
+        zxid: int,
+        *,
+        data: Sequence[str] = (),
+        existence: Sequence[str] = (),
+        children: Sequence[str] = (),
+    ) -> None:
+        link, _ = self._session.connected()
+        for batch in _batches(data, _SET_WATCHES_BATCH):
+            self._demand(link, SetWatches(self._chroot, zxid, batch, (), ()))
+        for batch in _batches(existence, _SET_WATCHES_BATCH):
+            self._demand(link, SetWatches(self._chroot, zxid, (), batch, ()))
+        for batch in _batches(children, _SET_WATCHES_BATCH):
+            self._demand(link, SetWatches(self._chroot, zxid, (), (), batch))
+
+    def sync(self) -> None:
+        link, _ = self._session.connected()
+        self._demand(link, Sync(self._chroot, "/"))
+
+    def _deliver(self, events: Sequence[ZnodeChanged]) -> None:
+        """Hand events on as the caller knows the paths."""
+        skip = len(self._chroot)
+        self._on_events([msgspec.structs.replace(event, path=event.path[skip:] or "/") for event in events])
+
+    def _demand(self, link: Link, request: Request) -> None:
+        answer = ask(link, request, self._timeout_s)
+        if isinstance(answer, Refusal):
+            name = type(request).__name__
+            raise ZooKeeperUnavailable(f"{link.address}: the server refused {name} (error {answer.code})")
+
+    def _one(self, path: str, request: Request) -> object:
+        link, _ = self._session.connected()
+        self._pace(1)
+        answer = ask(link, request, self._timeout_s)
+        return unread(path, answer.code) if isinstance(answer, Refusal) else answer
+
+    def _many(
+        self, paths: Sequence[str], op: MultiOp, single: type[GetData] | type[GetChildren2], watch: bool
+    ) -> list[object]:
+        link, state = self._session.connected()
+        if state.server.has_multi_read and not watch:
+            batches = list(_batches(paths, MULTI_READ_BATCH))
+            requests: Iterator[Request] = (MultiRead(self._chroot, op, batch) for batch in batches)
+            window = MULTI_READ_WINDOW
+        else:
+            batches = [(path,) for path in paths]
+            requests = (single(self._chroot, path, watch) for path in paths)
+            window = _PLAIN_KAZOO_WINDOW if link.lacks else SINGLE_READ_WINDOW
+        answers: list[object] = []
+        replies = ask_many(link, self._paced(requests, batches), window, self._timeout_s)
+        for batch, reply in zip(batches, replies, strict=True):
+            if isinstance(reply, Refusal):
+                answers += [unread(path, reply.code) for path in batch]
+            else:
+                answers += cast("list[object]", reply) if isinstance(reply, list) else [reply]
+        return answers
+
+    def _paced(self, requests: Iterator[Request], batches: Sequence[tuple[str, ...]]) -> Iterator[Request]:
+        for request, batch in zip(requests, batches, strict=True):
+            self._pace(len(batch))
+            yield request
+
+
+def _batches(paths: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    return (tuple(paths[start : start + size]) for start in range(0, len(paths), size))
+
+
+def _at_once(_reads: int) -> None:
+    """Without a pace there is nothing to wait for."""

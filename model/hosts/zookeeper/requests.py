@@ -1,0 +1,249 @@
+"""The requests we may send, in ZooKeeper's wire format (jute; org.apache.zookeeper.ZooDefs.OpCode).
+
+kazoo sends any object with `type`, `serialize` and `deserialize`. Only reads and watches are written down here;
+nothing in this module sends. Paths are given without the chroot, which is put in front on the way out only.
+A frozen dataclass is never falsy, as an empty tuple would be: kazoo drops the answers of falsy requests.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar, Protocol
+
+from model.hosts.zookeeper.values import (
+    Children,
+    EventKind,
+    Forbidden,
+    Missing,
+    Refused,
+    Stat,
+    Unread,
+    Znode,
+    ZnodeChanged,
+)
+
+NO_NODE = -101
+NO_AUTH = -102
+
+_INT = struct.Struct("!i")
+_INTS = struct.Struct("!ii")
+_LONG = struct.Struct("!q")
+_STAT = struct.Struct("!qqqqiiiqiiq")
+_OP = struct.Struct("!iBi")
+_EVENT_KINDS = frozenset(EventKind)
+_LAST_OP = _OP.pack(-1, True, -1)
+
+
+class Request(Protocol):
+    """What kazoo needs of a request."""
+
+    type: ClassVar[int]
+
+    def serialize(self) -> bytes: ...
+
+    def deserialize(self, buffer: bytes, offset: int, /) -> object: ...
+
+
+def unread(path: str, code: int) -> Unread:
+    """Why a path could not be read, from ZooKeeper's error code."""
+    if code == NO_NODE:
+        return Missing(path)
+    return Forbidden(path) if code == NO_AUTH else Refused(path, code)
+
+
+def full_path(chroot: str, path: str) -> str:
+    """The path as the server knows it."""
+    return chroot + path if path != "/" else chroot or "/"
+
+
+def _text(text: str) -> bytes:
+    encoded = text.encode()
+    return _INT.pack(len(encoded)) + encoded
+
+
+def _texts(chroot: str, paths: Sequence[str]) -> bytes:
+    return _INT.pack(len(paths)) + b"".join(_text(full_path(chroot, path)) for path in paths)
+
+
+def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
+    (length,) = _INT.unpack_from(buffer, offset)
+    start = offset + 4
+    end = start + max(length, 0)
+    if end > len(buffer):
+        raise ValueError(f"{length} bytes announced, {len(buffer) - start} sent")
+    return buffer[start:end], end
+
+
+def _take_stat(buffer: bytes, offset: int) -> tuple[Stat, int]:
+    return Stat(*_STAT.unpack_from(buffer, offset)), offset + _STAT.size
+
+
+def _take_znode(path: str, buffer: bytes, offset: int) -> tuple[Znode, int]:
+    data, offset = _take_bytes(buffer, offset)
+    stat, offset = _take_stat(buffer, offset)
+    return Znode(path, data, stat), offset
+
+
+def _take_names(path: str, buffer: bytes, offset: int) -> tuple[Children, int]:
+    (count,) = _INT.unpack_from(buffer, offset)
+    offset += 4
+    names: list[str] = []
+    for _ in range(count):
+        name, offset = _take_bytes(buffer, offset)
+        names.append(name.decode())
+    return Children(path, tuple(names), None), offset
+
+
+@dataclass(frozen=True, slots=True)
+class _OnePath:
+    chroot: str
+    path: str
+    watch: bool = False
+
+    def serialize(self) -> bytes:
+        return _text(full_path(self.chroot, self.path)) + (b"\1" if self.watch else b"\0")
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(_OnePath):
+    """A znode's Stat; kazoo answers None where there is none (and the watch waits for its creation)."""
+
+    type: ClassVar[int] = 3
+
+    def deserialize(self, buffer: bytes, offset: int) -> Stat:
+        return _take_stat(buffer, offset)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class GetData(_OnePath):
+    """One znode's data and Stat."""
+
+    type: ClassVar[int] = 4
+
+    def deserialize(self, buffer: bytes, offset: int) -> Znode:
+        return _take_znode(self.path, buffer, offset)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class GetChildren2(_OnePath):
+    """One znode's children and Stat."""
+
+    type: ClassVar[int] = 12
+
+    def deserialize(self, buffer: bytes, offset: int) -> Children:
+        children, offset = _take_names(self.path, buffer, offset)
+        return Children(self.path, children.names, _take_stat(buffer, offset)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Sync(_OnePath):
+    """Wait until the server has caught up with the leader."""
+
+    type: ClassVar[int] = 9
+
+    def serialize(self) -> bytes:
+        return _text(full_path(self.chroot, self.path))
+
+    def deserialize(self, _buffer: bytes, _offset: int) -> None:
+        return None
+
+
+class MultiOp(IntEnum):
+    """What MultiRead can read of a path."""
+
+    GET_DATA = 4
+    GET_CHILDREN = 8
+
+
+_TAKE: dict[int, Callable[[str, bytes, int], tuple[Znode | Children, int]]] = {
+    MultiOp.GET_DATA: _take_znode,
+    MultiOp.GET_CHILDREN: _take_names,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MultiRead:
+    """Many reads in one frame, each with its own error in place (ZOOKEEPER-1407, since 3.6.0).
+
+    The whole request must stay below the server's jute.maxbuffer (1 MB); it can't set watches.
+    """
+
+    type: ClassVar[int] = 22
+    chroot: str
+    op: MultiOp
+    paths: tuple[str, ...]
+
+    def serialize(self) -> bytes:
+        header = _OP.pack(self.op, False, -1)
+        parts = [header + _text(full_path(self.chroot, path)) + b"\0" for path in self.paths]
+        return b"".join(parts) + _LAST_OP
+
+    def deserialize(self, buffer: bytes, offset: int) -> list[Znode | Children | Unread]:
+        answers: list[Znode | Children | Unread] = []
+        for path in self.paths:
+            op, _, _ = _OP.unpack_from(buffer, offset)
+            offset += _OP.size
+            if op == -1:
+                (code,) = _INT.unpack_from(buffer, offset)
+                offset += 4
+                answers.append(unread(path, code))
+            else:
+                answer, offset = _TAKE[op](path, buffer, offset)
+                answers.append(answer)
+        return answers
+
+
+class WatchMode(IntEnum):
+    """org.apache.zookeeper.AddWatchMode."""
+
+    PERSISTENT = 0
+    PERSISTENT_RECURSIVE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AddWatch:
+    """A watch that stays after it fires (ZOOKEEPER-1416, since 3.6.0); the znode need not exist."""
+
+    type: ClassVar[int] = 106
+    chroot: str
+    path: str
+    mode: WatchMode
+
+    def serialize(self) -> bytes:
+        return _text(full_path(self.chroot, self.path)) + _INT.pack(self.mode)
+
+    def deserialize(self, _buffer: bytes, _offset: int) -> None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SetWatches:
+    """One-shot watches set without reading; those whose znode changed after `zxid` fire at once."""
+
+    type: ClassVar[int] = 101
+    chroot: str
+    zxid: int
+    data: tuple[str, ...]
+    existence: tuple[str, ...]
+    children: tuple[str, ...]
+
+    def serialize(self) -> bytes:
+        lists = (_texts(self.chroot, paths) for paths in (self.data, self.existence, self.children))
+        return _LONG.pack(self.zxid) + b"".join(lists)
+
+    def deserialize(self, _buffer: bytes, _offset: int) -> None:
+        return None
+
+
+def watch_event(buffer: bytes, offset: int, zxid: int) -> list[ZnodeChanged]:
+    """The event in a WatcherEvent frame, with the server's own path; none for news about the session or the watch."""
+    kind, _state = _INTS.unpack_from(buffer, offset)
+    path, _ = _take_bytes(buffer, offset + _INTS.size)
+    return [ZnodeChanged(EventKind(kind), path.decode(), zxid)] if kind in _EVENT_KINDS else []
+
+
+READ_OPCODES: frozenset[int] = frozenset(
+    request.type for request in (Exists, GetData, GetChildren2, Sync, MultiRead, AddWatch, SetWatches)
+)
+"""Everything else could write: it never reaches the queue."""

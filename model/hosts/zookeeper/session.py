@@ -1,0 +1,235 @@
+"""Keeps one session with an ensemble alive and says, as values, how it stands.
+
+Follows kazoo's changes on a thread of its own, makes sure that a connection answers before calling it connected, and
+replaces the client when its thread died or the server will not have the session back. It reads no data and sets
+no watches: whoever listens does that on every `Connected`.
+"""
+
+import logging
+import queue
+import socket
+import threading
+import time
+
+import msgspec
+from kazoo.protocol.states import KeeperState  # pyright: ignore[reportMissingTypeStubs]
+
+from model.hosts.zookeeper import protocol
+from model.hosts.zookeeper.asking import Refusal, ask
+from model.hosts.zookeeper.link import Link
+from model.hosts.zookeeper.requests import Sync
+from model.hosts.zookeeper.settings import Settings, hosts_of
+from model.hosts.zookeeper.survey import MultiReadRefused, survey
+from model.hosts.zookeeper.values import (
+    AuthFailed,
+    Closed,
+    Connected,
+    Connecting,
+    ConnectionState,
+    Lost,
+    Suspended,
+    Wiped,
+)
+
+_TICK_S = 0.25
+_MULTI_READ_TRIALS = 2
+# Each session opened is a transaction of the ensemble: do not churn them.
+_LEAST_LIFE_S = 1.0
+_LOGGER = logging.getLogger(__name__)
+
+
+class Session:
+    """The present link, how it stands, and the thread that looks after it."""
+
+    def __init__(self, settings: Settings, on_events: protocol.OnEvents, on_state: protocol.OnState) -> None:
+        self._settings = settings
+        self._on_events = on_events
+        self._on_state = on_state
+        self._changes: queue.SimpleQueue[tuple[Link, str, int]] = queue.SimpleQueue()
+        self._condition = threading.Condition()
+        self._state: ConnectionState = Connecting(_now_ms())
+        self._link = self._new_link()
+        self._started_s = 0.0
+        self._patience_ends_s = 0.0
+        self._session_id = 0
+        self._seen_zxid = 0
+        self._epoch = 0
+        self._multi_read_refusals = 0
+
+    @property
+    def state(self) -> ConnectionState:
+        return self._state
+
+    @property
+    def last_zxid(self) -> int:
+        return max(self._seen_zxid, self._link.last_zxid)
+
+    def start(self) -> None:
+        """Connect in the background; `on_state` hears of it."""
+        self._publish(self._state)
+        self._be_patient()
+        self._started_s = time.monotonic()
+        self._link.start()
+        threading.Thread(target=self._look_after, name="zookeeper-session", daemon=True).start()
+
+    def connected(self) -> tuple[Link, Connected]:
+        """The link to read from; raises the error that says why there is none."""
+        link, state = self._link, self._state
+        if not isinstance(state, Connected):
+            raise _unavailable(state)
+        if not link.is_up:
+            raise protocol.ZooKeeperUnavailable(link.reason or f"{link.address}: the connection was lost")
+        return link, state
+
+    def wait_connected(self, timeout_s: float) -> Connected:
+        """Wait for a connection that answers; raises the error that says why there is none."""
+        with self._condition:
+            self._condition.wait_for(lambda: isinstance(self._state, Connected) or _is_final(self._state), timeout_s)
+            if isinstance(self._state, Connected):
+                return self._state
+            raise _unavailable(self._state)
+
+    def close(self, timeout_s: float) -> None:
+        with self._condition:
+            self._publish(Closed())
+            link = self._link
+        link.retire().join(timeout_s)
+
+    def _new_link(self) -> Link:
+        return Link(self._settings, self._on_events, self._note)
+
+    def _note(self, link: Link, keeper_state: str) -> None:
+        """On kazoo's thread, before it forgets an expired session's zxid."""
+        self._changes.put((link, keeper_state, link.last_zxid))
+
+    def _publish(self, state: ConnectionState) -> None:
+        with self._condition:
+            if not _is_final(self._state):
+                self._state = state
+                self._condition.notify_all()
+                self._on_state(state)
+
+    def _look_after(self) -> None:
+        while not _is_final(self._state):
+            try:
+                self._follow(self._next_change())
+                self._tend()
+            except Exception:
+                _LOGGER.exception("the ZooKeeper session's keeper stumbled")
+
+    def _next_change(self) -> tuple[Link, str, int] | None:
+        try:
+            return self._changes.get(timeout=_TICK_S)
+        except queue.Empty:
+            return None
+
+    def _follow(self, change: tuple[Link, str, int] | None) -> None:
+        if change is None or change[0] is not self._link:
+            return
+        link, keeper_state, zxid = change
+        self._seen_zxid = max(self._seen_zxid, zxid)
+        if keeper_state in (KeeperState.EXPIRED_SESSION, KeeperState.CLOSED):
+            self._fell(Lost, link.reason)
+        elif keeper_state == KeeperState.CONNECTING and isinstance(self._state, Connected):
+            self._fell(Suspended, link.reason)
+
+    def _fell(self, kind: type[Suspended | Lost], reason: str) -> None:
+        self._be_patient()
+        since_ms = self._state.since_ms if isinstance(self._state, Suspended | Lost) else _now_ms()
+        self._publish(kind(since_ms, reason))
+
+    def _be_patient(self) -> None:
+        self._patience_ends_s = time.monotonic() + 2 * self._link.session_timeout_ms / 1000
+
+    def _tend(self) -> None:
+        link = self._link
+        if link.is_refused:
+            self._give_up(link.reason)
+        elif isinstance(self._state, Connected):
+            self._seen_zxid = max(self._seen_zxid, link.last_zxid)
+        elif link.is_up:
+            self._greet(link)
+        elif not link.is_alive and time.monotonic() > self._started_s + _LEAST_LIFE_S:
+            self._replace(f"the connection's thread ended: {link.reason}")
+        elif link.reason not in ("", self._state.reason):
+            self._publish(msgspec.structs.replace(self._state, reason=link.reason))
+        if not isinstance(self._state, Connected) and time.monotonic() > self._patience_ends_s:
+            self._lose_patience()
+
+    def _greet(self, link: Link) -> None:
+        try:
+            self._publish(self._welcome(link))
+        except MultiReadRefused:
+            self._multi_read_refusals += 1
+        except protocol.ZooKeeperAuthFailed as error:
+            self._give_up(str(error))
+        except protocol.ZooKeeperUnavailable as error:
+            _LOGGER.debug("greeting %s failed: %s", link.address, error)
+
+    def _welcome(self, link: Link) -> Connected:
+        timeout_s = self._settings.request_timeout_ms / 1000
+        session_id, seen = link.session_id, self._seen_zxid
+        is_new_session = session_id != self._session_id
+        # A new session may land on a follower that lags behind what we saw; after a sync only other data is older.
+        has_caught_up = is_new_session and seen > 0 and not isinstance(ask(link, Sync("", "/"), timeout_s), Refusal)
+        try_multi_read = self._multi_read_refusals < _MULTI_READ_TRIALS
+        server, warning = survey(link, self._settings.chroot, timeout_s, try_multi_read=try_multi_read)
+        zxid = link.last_zxid
+        wiped = Wiped(seen, zxid) if has_caught_up and 0 < zxid < seen else None
+        self._session_id = session_id
+        self._seen_zxid = zxid if wiped else max(seen, zxid)
+        self._epoch += 1
+        timeout_ms = link.session_timeout_ms
+        return Connected(self._epoch, session_id, timeout_ms, server, zxid, _now_ms(), is_new_session, wiped, warning)
+
+    def _give_up(self, reason: str) -> None:
+        self._publish(AuthFailed(reason))
+        self._link.retire()
+
+    def _lose_patience(self) -> None:
+        """A server with other data refuses a session that has seen more for ever; only a new one gets in."""
+        had_session = self._link.last_zxid > 0 or self._link.is_up
+        if had_session and any(_accepts(host) for host in hosts_of(self._settings.address)):
+            self._replace(f"the session was given up: {self._link.reason}")
+        else:
+            self._patience_ends_s = time.monotonic() + 1
+
+    def _replace(self, reason: str) -> None:
+        old = self._link
+        self._fell(Lost, reason)
+        with self._condition:
+            if not _is_final(self._state):
+                self._link = self._new_link()
+                self._started_s = time.monotonic()
+                self._link.start()
+        old.retire()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _is_final(state: ConnectionState) -> bool:
+    return isinstance(state, AuthFailed | Closed)
+
+
+def _accepts(host: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(host, timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _unavailable(state: ConnectionState) -> protocol.ZooKeeperUnavailable:
+    match state:
+        case AuthFailed(reason):
+            return protocol.ZooKeeperAuthFailed(reason)
+        case Closed(reason):
+            return protocol.ZooKeeperClosed(reason)
+        case Connected():
+            return protocol.ZooKeeperUnavailable("connected just now")
+        case Connecting(_, reason):
+            return protocol.ZooKeeperUnavailable(reason or "not connected yet")
+        case Suspended(_, reason) | Lost(_, reason):
+            return protocol.ZooKeeperUnavailable(reason or "the connection was lost")

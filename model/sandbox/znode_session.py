@@ -1,0 +1,103 @@
+"""A ZooKeeper session that writes: how the sandbox puts a tree into its own server.
+
+Never pointed at a cluster that is not the sandbox's. It reads nothing back and retries nothing.
+"""
+# pyright: reportMissingTypeStubs=false
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, RolledBackError, RuntimeInconsistency
+from kazoo.handlers.threading import KazooTimeoutError
+
+from model.sandbox.errors import SandboxError
+from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
+
+SESSION_TIMEOUT_S = 10.0
+ANSWER_TIMEOUT_S = 10.0
+# A request must stay under the server's jute.maxbuffer of 1 MB.
+WRITES_AT_ONCE = 500
+# Without max_tries kazoo gives up for ever after one attempt; without max_delay it may sleep for an hour.
+RECONNECT = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 2.0}
+
+
+class ZnodeSession:
+    """An open session. Its ephemeral znodes live until `close`, or until the server misses it for 10 s."""
+
+    def __init__(self, address: str, root: str = "") -> None:
+        """Connect to `host:port`; every path is taken under `root` (`/kafka`). Raises SandboxError."""
+        self._root = root
+        # Its own logger: kazoo would print warnings over the terminal.
+        logger = logging.Logger("kdrill.sandbox")
+        logger.addHandler(logging.NullHandler())
+        self._client = cast(
+            _Kazoo,
+            KazooClient(address, SESSION_TIMEOUT_S, connection_retry=RECONNECT, logger=logger),
+        )
+        try:
+            self._client.start(ANSWER_TIMEOUT_S)
+        except KazooTimeoutError as error:
+            self._client.close()
+            raise SandboxError(f"no ZooKeeper session on {address} within {ANSWER_TIMEOUT_S:.0f} s") from error
+
+    def make_path(self, path: str = "") -> None:
+        """Create the root, and `path` under it, with all parents where absent."""
+        self._client.ensure_path(self._root + path)
+
+    def apply(self, writes: Sequence[ZnodeWrite]) -> None:
+        """Carry the writes out in order, up to 500 in one transaction. Raises SandboxError: one was refused."""
+        for first in range(0, len(writes), WRITES_AT_ONCE):
+            self._commit(writes[first : first + WRITES_AT_ONCE])
+
+    def close(self) -> None:
+        """End the session: its ephemeral znodes vanish at once, if the server still answers."""
+        self._client.stop()
+        self._client.close()
+
+    def _commit(self, writes: Sequence[ZnodeWrite]) -> None:
+        # Otherwise kazoo keeps the request, and carries it out long after the caller gave up.
+        if not self._client.connected:
+            raise SandboxError("the sandbox's ZooKeeper did not take a write: not connected")
+        transaction = self._client.transaction()
+        for write in writes:
+            path = self._root + write.path
+            match write:
+                case CreateZnode():
+                    transaction.create(path, write.data, ephemeral=write.ephemeral, sequence=write.sequential)
+                case WriteZnode():
+                    transaction.set_data(path, write.data)
+                case DeleteZnode():
+                    transaction.delete(path)
+        try:
+            results = transaction.commit_async().get(timeout=ANSWER_TIMEOUT_S)
+        except (KazooException, KazooTimeoutError) as error:
+            raise SandboxError(f"the sandbox's ZooKeeper did not take a write: {type(error).__name__}") from error
+        # A transaction that failed is a result, not an exception; only one of its errors is the cause.
+        for write, result in zip(writes, results, strict=True):
+            if isinstance(result, Exception) and not isinstance(result, RolledBackError | RuntimeInconsistency):
+                raise SandboxError(f"the sandbox's ZooKeeper refused {write}: {type(result).__name__}")
+
+
+class _Answer(Protocol):
+    def get(self, *, timeout: float) -> list[Any]: ...
+
+
+class _Transaction(Protocol):
+    def create(self, path: str, value: bytes, *, ephemeral: bool, sequence: bool) -> None: ...
+    def set_data(self, path: str, value: bytes) -> None: ...
+    def delete(self, path: str) -> None: ...
+    def commit_async(self) -> _Answer: ...
+
+
+class _Kazoo(Protocol):
+    """What is used of KazooClient, which has no annotations."""
+
+    @property
+    def connected(self) -> bool: ...
+    def start(self, timeout: float) -> None: ...
+    def stop(self) -> None: ...
+    def close(self) -> None: ...
+    def ensure_path(self, path: str) -> object: ...
+    def transaction(self) -> _Transaction: ...

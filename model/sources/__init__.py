@@ -1,0 +1,1 @@
+"""Where facts come from: ZooKeeper, files. Every source yields the same records; none decides anything."""

@@ -1,0 +1,224 @@
+"""Znodes as read → records. Pure: one table from a znode's kind to what it says, and what its absence says.
+
+Secrets are left out here, so that no image, screen, snapshot or recording ever holds one.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from model.cluster import records as r
+from model.cluster.cluster_image import GENERATIONS
+from model.cluster.ids import TopicPartition
+from model.cluster.secrets import redacted
+from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Unread, Znode
+from model.sources.zookeeper.generation import generation_shown_by
+from model.znodes.admin import PartitionReassignment, PreferredReplicaElection
+from model.znodes.brokers import BrokerRegistration
+from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
+from model.znodes.cluster import ClusterId
+from model.znodes.codec import PAYLOAD_KINDS, decode_as
+from model.znodes.configs import EntityConfig
+from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
+from model.znodes.controller import ControllerEpoch, ControllerRegistration
+from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch
+from model.znodes.paths import ZnodeMatch, recognise
+from model.znodes.reasons import Unreadable
+from model.znodes.topics import TopicAssignment
+
+_K = ZnodeKind
+_MARKERS = frozenset({_K.TOPIC_TO_DELETE, _K.GROUP})
+"""Kinds whose mere existence says something."""
+
+_NOT_FOLLOWED = frozenset({_K.CONFIG_CHANGE, _K.ACL_CHANGE, _K.EXTENDED_ACL_CHANGE, _K.TOKEN_CHANGE})
+"""Change notifications name what is followed itself."""
+
+_READ = (PAYLOAD_KINDS | _MARKERS) - _NOT_FOLLOWED
+
+
+def is_read(path: str) -> bool:
+    """Whether this znode says anything about the cluster."""
+    return recognise(path).kind in _READ
+
+
+def translate(answers: Iterable[Znode | Unread], now_ms: int) -> Iterator[r.Record]:
+    """What znodes, just read, say of the cluster; `now_ms` dates what is gone.
+
+    A znode that cannot be used yields ZnodeUnreadable and nothing else: the last good value stands.
+    """
+    states: dict[str, list[r.PartitionState]] = {}
+    generation = GENERATIONS[0]
+    for answer in answers:
+        match = recognise(answer.path)
+        if isinstance(answer, Missing):
+            yield from _gone(match, answer.path, now_ms)
+        elif isinstance(answer, Forbidden | Refused):
+            yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
+        else:
+            payload = decode_as(match.kind, answer.path, answer.data)
+            if isinstance(payload, Unreadable):
+                yield r.ZnodeUnreadable(path=answer.path, reason=payload.reason, **_when(answer))
+                continue
+            if payload is None and match.kind in CONFIG_KINDS:  # emptied: as good as gone
+                yield from _gone(match, answer.path, now_ms)
+                continue
+            yield r.ZnodeReadable(path=answer.path)
+            if isinstance(payload, LeaderIsrAndControllerEpoch):
+                states.setdefault(match.topic, []).append(_state(match.partition, payload, answer))
+            else:
+                yield from _said(match, payload, answer)
+                generation = max(generation, generation_shown_by(payload, answer.stat), key=_AGE)
+    for topic, written in states.items():
+        newest = max(written, key=lambda state: state.zxid)
+        yield r.PartitionStatesWritten(topic=topic, states=tuple(written), zxid=newest.zxid, time_ms=newest.time_ms)
+    if generation != GENERATIONS[0]:
+        yield r.GenerationRecognised(generation=generation)
+
+
+_AGE = GENERATIONS.index
+
+
+def _refusal(answer: Forbidden | Refused) -> str:
+    return "no permission to read it" if isinstance(answer, Forbidden) else f"the server answers error {answer.code}"
+
+
+def _when(znode: Znode) -> dict[str, int]:
+    return {"zxid": znode.stat.mzxid, "time_ms": znode.stat.mtime_ms}
+
+
+def _state(partition: int, payload: LeaderIsrAndControllerEpoch, znode: Znode) -> r.PartitionState:
+    return r.PartitionState(
+        partition=partition,
+        leader=payload.leader,
+        leader_epoch=payload.leader_epoch,
+        isr=payload.isr,
+        controller_epoch=payload.controller_epoch,
+        version=znode.stat.version,
+        recovering=payload.leader_recovery_state == RECOVERING,
+        zxid=znode.stat.mzxid,
+        time_ms=znode.stat.mtime_ms,
+    )
+
+
+def _said(match: ZnodeMatch, payload: object, znode: Znode) -> Iterator[r.Record]:
+    if match.kind in _MARKERS:
+        yield _MARKED[match.kind](match, znode)
+    say = _SAYS.get(type(payload))
+    if say is not None:
+        yield say(match, payload, znode)
+
+
+def _gone(match: ZnodeMatch, path: str, now_ms: int) -> Iterator[r.Record]:
+    yield r.ZnodeReadable(path=path)
+    say = _GONE.get(match.kind)
+    if say is not None:
+        yield say(match, path, now_ms)
+
+
+def _registered(m: ZnodeMatch, payload: BrokerRegistration, znode: Znode) -> r.Record:
+    # A broker of Kafka 2.2 and later registers by create and set in one transaction (KIP-380): data version 1.
+    epoch = znode.stat.czxid if znode.stat.version >= 1 else None
+    return r.BrokerRegistered(
+        broker=m.broker_id,
+        endpoints=tuple(map(str, payload.listeners)),
+        rack=payload.rack,
+        epoch=epoch,
+        registered_ms=payload.registered_ms or znode.stat.ctime_ms,
+        registration_version=payload.version,
+        **_when(znode),
+    )
+
+
+def _assigned(m: ZnodeMatch, payload: TopicAssignment, znode: Znode) -> r.Record:
+    return r.TopicAssigned(
+        topic=m.topic,
+        replicas=payload.partitions,
+        topic_id=payload.topic_id,
+        adding={p: brokers for p, brokers in payload.adding_replicas.items() if brokers},
+        removing={p: brokers for p, brokers in payload.removing_replicas.items() if brokers},
+        **_when(znode),
+    )
+
+
+def _reassigned(m: ZnodeMatch, payload: PartitionReassignment, znode: Znode) -> r.Record:
+    targets = {TopicPartition(entry.topic, entry.partition): entry.replicas for entry in payload.partitions}
+    return r.ReassignmentsRequested(targets=targets, **_when(znode))
+
+
+def _preferred(m: ZnodeMatch, payload: PreferredReplicaElection, znode: Znode) -> r.Record:
+    partitions = tuple(TopicPartition(entry.topic, entry.partition) for entry in payload.partitions)
+    return r.PreferredElectionRequested(partitions=partitions, **_when(znode))
+
+
+def _joined(m: ZnodeMatch, payload: ConsumerRegistration, znode: Znode) -> r.Record:
+    return r.MemberJoined(
+        group=m.group,
+        member=m.consumer_id,
+        subscription=payload.subscription,
+        pattern=payload.pattern,
+        joined_ms=payload.registered_ms or znode.stat.ctime_ms,
+        **_when(znode),
+    )
+
+
+def _elected(m: ZnodeMatch, payload: ControllerRegistration, znode: Znode) -> r.Record:
+    if payload.broker_id < 0:
+        return r.ControllerLost(**_when(znode))
+    return r.ControllerElected(
+        broker=payload.broker_id, since_ms=payload.elected_ms or znode.stat.ctime_ms, **_when(znode)
+    )
+
+
+def _configured(m: ZnodeMatch, payload: EntityConfig, znode: Znode) -> r.Record:
+    entity = _entity(znode.path)
+    return r.ConfigChanged(entity=entity, config=redacted(entity, payload.config), **_when(znode))
+
+
+def _entity(path: str) -> str:
+    return path.removeprefix("/config/")
+
+
+def _partition(m: ZnodeMatch) -> TopicPartition:
+    return TopicPartition(m.topic, m.partition)
+
+
+_SAYS: dict[type, Callable[[ZnodeMatch, Any, Znode], r.Record]] = {
+    BrokerRegistration: _registered,
+    TopicAssignment: _assigned,
+    ControllerRegistration: _elected,
+    ControllerEpoch: lambda m, payload, z: r.ControllerEpochChanged(epoch=payload.epoch, **_when(z)),
+    PartitionReassignment: _reassigned,
+    PreferredReplicaElection: _preferred,
+    ConsumerRegistration: _joined,
+    PartitionOwner: lambda m, payload, z: r.PartitionClaimed(
+        group=m.group, partition=_partition(m), owner=payload.consumer_thread_id, **_when(z)
+    ),
+    ConsumerOffset: lambda m, payload, z: r.OffsetCommitted(
+        group=m.group, partition=_partition(m), offset=payload.offset, **_when(z)
+    ),
+    EntityConfig: _configured,
+    ClusterId: lambda m, payload, z: r.ClusterIdentified(cluster_id=payload.cluster_id, **_when(z)),
+}
+"""Payload type → the record it makes. Kinds that are not here are checked for being readable, and no more."""
+
+_MARKED: dict[ZnodeKind, Callable[[ZnodeMatch, Znode], r.Record]] = {
+    _K.TOPIC_TO_DELETE: lambda m, z: r.TopicDeletionRequested(topic=m.topic, **_when(z)),
+    _K.GROUP: lambda m, z: r.GroupSeen(group=m.group, **_when(z)),
+}
+
+_GONE: dict[ZnodeKind, Callable[[ZnodeMatch, str, int], r.Record]] = {
+    _K.BROKER: lambda m, path, ms: r.BrokerLost(broker=m.broker_id, time_ms=ms),
+    _K.TOPIC: lambda m, path, ms: r.TopicRemoved(topic=m.topic, time_ms=ms),
+    _K.PARTITION_STATE: lambda m, path, ms: r.PartitionStatesRemoved(
+        topic=m.topic, partitions=(m.partition,), time_ms=ms
+    ),
+    _K.CONTROLLER: lambda m, path, ms: r.ControllerLost(time_ms=ms),
+    _K.TOPIC_TO_DELETE: lambda m, path, ms: r.TopicDeletionCleared(topic=m.topic, time_ms=ms),
+    _K.REASSIGN_PARTITIONS: lambda m, path, ms: r.ReassignmentsRequested(targets={}, time_ms=ms),
+    _K.PREFERRED_REPLICA_ELECTION: lambda m, path, ms: r.PreferredElectionRequested(partitions=(), time_ms=ms),
+    _K.GROUP: lambda m, path, ms: r.GroupRemoved(group=m.group, time_ms=ms),
+    _K.GROUP_MEMBER: lambda m, path, ms: r.MemberLeft(group=m.group, member=m.consumer_id, time_ms=ms),
+    _K.PARTITION_OWNER: lambda m, path, ms: r.PartitionReleased(group=m.group, partition=_partition(m), time_ms=ms),
+    _K.CONSUMER_OFFSET: lambda m, path, ms: r.OffsetRemoved(group=m.group, partition=_partition(m), time_ms=ms),
+    **dict.fromkeys(CONFIG_KINDS, lambda m, path, ms: r.ConfigRemoved(entity=_entity(path), time_ms=ms)),
+}
+"""Kind → the record its absence makes. Epochs, cluster ids and the like never go while a cluster lives."""
