@@ -1,0 +1,160 @@
+"""What can happen to a controller. Facts only: what follows from them is in `handling`.
+
+Source: the events of `kafka.controller.KafkaController` (3.9), named as past participles.
+"""
+
+import msgspec
+
+from model.cluster.ids import TopicPartition
+from model.controller.requests import BrokerAnswer, BrokerRequest
+from model.controller.zookeeper import Answer
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """`at_ms`: when, in ms since the epoch, by the host's clock (real or virtual)."""
+
+    at_ms: int = 0
+
+
+class BrokerStarted(Event, frozen=True):
+    """The broker has its first ZooKeeper session; `registration` is the payload of its znode (Kafka's `Startup`).
+
+    `proposed_cluster_id` names a cluster that has no name yet.
+    """
+
+    registration: bytes
+    proposed_cluster_id: str
+
+
+class SessionEstablished(Event, frozen=True):
+    """A new ZooKeeper session after `previous_session` expired (Kafka's `RegisterBrokerAndReelect`)."""
+
+    registration: bytes
+    previous_session: int
+
+
+class SessionExpired(Event, frozen=True):
+    """The ZooKeeper session is gone, and with it every right that hung on it (`Expire`).
+
+    Until SessionEstablished a host answers everything with SESSION_EXPIRED. It must not use the new session before:
+    what waits from before the loss could win the office with it, which this event then makes the controller forget.
+    """
+
+
+class ControllerChanged(Event, frozen=True):
+    """`/controller` was created or written (`ControllerChange`)."""
+
+
+class ControllerZnodeDeleted(Event, frozen=True):
+    """`/controller` is gone (`Reelect`)."""
+
+
+class BrokersChanged(Event, frozen=True):
+    """Brokers came or went (`BrokerChange`)."""
+
+
+class BrokerModified(Event, frozen=True):
+    """A broker wrote its registration anew (`BrokerModifications`)."""
+
+    broker: int
+
+
+class TopicsChanged(Event, frozen=True):
+    """Topics came or went (`TopicChange`)."""
+
+
+class PartitionsModified(Event, frozen=True):
+    """A topic's assignment was written (`PartitionModifications`)."""
+
+    topic: str
+
+
+class DeletionsRequested(Event, frozen=True):
+    """Topics were marked for deletion (`TopicDeletion`)."""
+
+
+class ReassignmentZnodeCreated(Event, frozen=True):
+    """`/admin/reassign_partitions` is there (`ZkPartitionReassignment`)."""
+
+
+class PreferredElectionZnodeCreated(Event, frozen=True):
+    """`/admin/preferred_replica_election` is there (`ReplicaLeaderElection`, ZkTriggered)."""
+
+
+class IsrChangesNotified(Event, frozen=True):
+    """Leaders wrote ISRs by themselves, as brokers did before 2.7 (`IsrChangeNotification`)."""
+
+
+class UncleanElectionAllowed(Event, frozen=True):
+    """unclean.leader.election.enable became true for a topic, or by default (None) (`UncleanLeaderElectionEnable`)."""
+
+    topic: str | None = None
+
+
+class LogDirsFailed(Event, frozen=True):
+    """Brokers lost log dirs (`LogDirEventNotification`)."""
+
+
+class RequestReceived(Event, frozen=True, kw_only=True):
+    """Somebody waits for an answer with this `request` number."""
+
+    request: int
+
+
+class ReassignmentsRequested(RequestReceived, frozen=True):
+    """AlterPartitionReassignments (KIP-455, 2.4); target None cancels (`ApiPartitionReassignment`)."""
+
+    targets: tuple[tuple[TopicPartition, tuple[int, ...] | None], ...]
+
+
+class ElectionRequested(RequestReceived, frozen=True):
+    """ElectLeaders (KIP-183, KIP-460): of preferred replicas, or of any if `unclean`."""
+
+    partitions: tuple[TopicPartition, ...]
+    unclean: bool = False
+
+
+class ControlledShutdownRequested(RequestReceived, frozen=True):
+    """A broker wants to leave. `broker_epoch` None: a broker before 2.2 does not say."""
+
+    broker: int
+    broker_epoch: int | None = None
+
+
+class ProposedIsr(msgspec.Struct, frozen=True, gc=False):
+    """What a leader wants a partition's ISR to be."""
+
+    partition: TopicPartition
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[int, ...]
+    recovering: bool = False
+
+
+class AlterPartitionReceived(RequestReceived, frozen=True):
+    """Leaders want their ISRs changed (KIP-497, 2.7)."""
+
+    broker: int
+    broker_epoch: int
+    proposals: tuple[ProposedIsr, ...]
+
+
+class RequestAnswered(Event, frozen=True):
+    """A broker answered what the controller sent."""
+
+    broker: int
+    sent: BrokerRequest
+    answer: BrokerAnswer
+
+
+class TimerFired(Event, frozen=True):
+    """Time is up."""
+
+    timer: str
+
+
+class ZooKeeperAnswered(Event, frozen=True):
+    """The answers to a question (`commands.AskZooKeeper`), one for each request."""
+
+    question: int
+    answers: tuple[Answer, ...]

@@ -1,0 +1,158 @@
+"""What differs between releases of Kafka's controller, as one table. Decides nothing itself.
+
+A row says from which release on, and what changed then; a Generation is all that holds from its row on. Sources are the
+modules that the rows name, and `kafka.server.KafkaConfig` for defaults.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+
+from model.controller import elections, selectors
+from model.controller.ballot import Ballot, ElectionResult, Rule, Strategy, refused
+from model.controller.isr_removal import IsrRemovalRules
+from model.controller.leader_imbalance import RebalanceRules
+from model.controller.partition_states import PARTITIONS, PARTITIONS_0_8_0, PartitionTransitions
+from model.controller.replica_states import REPLICAS, REPLICAS_0_8_0, REPLICAS_0_8_1, ReplicaTransitions
+
+
+class Generation(msgspec.Struct, frozen=True, kw_only=True):
+    """How the controllers of one span of releases decide."""
+
+    since: str
+    """The first release of which all this is true."""
+    rules: Mapping[Strategy, Rule]
+    isr_removal: IsrRemovalRules
+    partition_transitions: PartitionTransitions
+    replica_transitions: ReplicaTransitions
+    rebalance: RebalanceRules | None
+    """None where leaders never go back by themselves."""
+    unclean_by_default: bool
+    """Default of unclean.leader.election.enable; before 0.8.2 there was no way to say no."""
+    deletes_by_default: bool | None
+    """Default of delete.topic.enable; None where topics cannot be deleted."""
+    longest_topic_name: int
+    """In characters."""
+    forbids_collisions: bool
+    """Whether `a.b` and `a_b` exclude each other."""
+    knows_racks: bool
+    adds_partitions_by_broker_id: bool
+    """Whether the id of partition 0's first broker was taken for its position when partitions were added."""
+
+
+_FIRST = Generation(
+    since="0.8.0",
+    rules={
+        Strategy.OFFLINE: selectors.offline_in_isr_order,
+        Strategy.REASSIGN: selectors.reassigned_if_online,
+        Strategy.PREFERRED: selectors.preferred_replica,
+        Strategy.CONTROLLED_SHUTDOWN: selectors.controlled_shutdown_besides_leader,
+        Strategy.NO_OP: selectors.no_op,
+        Strategy.INITIAL: elections.initial,
+    },
+    isr_removal=IsrRemovalRules("leaves", "leader if changed"),
+    partition_transitions=PARTITIONS_0_8_0,
+    replica_transitions=REPLICAS_0_8_0,
+    rebalance=None,
+    unclean_by_default=True,
+    deletes_by_default=None,
+    longest_topic_name=255,
+    forbids_collisions=False,
+    knows_racks=False,
+    adds_partitions_by_broker_id=True,
+)
+
+_ELECTIONS: Mapping[Strategy, Rule] = {
+    Strategy.OFFLINE: elections.offline,
+    Strategy.REASSIGN: elections.reassign,
+    Strategy.PREFERRED: elections.preferred,
+    Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_untold,
+    Strategy.INITIAL: elections.initial,
+}
+
+_CHANGES: tuple[tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]], ...] = (
+    (
+        "0.8.1",
+        {
+            Strategy.REASSIGN: selectors.reassigned,
+            Strategy.CONTROLLED_SHUTDOWN: selectors.controlled_shutdown_in_isr_order,
+        },
+        {
+            "isr_removal": IsrRemovalRules("leaves", "leader"),
+            "partition_transitions": PARTITIONS,
+            "replica_transitions": REPLICAS_0_8_1,
+            "rebalance": RebalanceRules(on_by_default=False, asks_isr=False, waits_for_reassignments=True),
+            "deletes_by_default": False,
+        },
+    ),
+    (
+        "0.8.2",
+        {Strategy.OFFLINE: selectors.offline_in_assignment_order},
+        {
+            "isr_removal": IsrRemovalRules("stays unless unclean is allowed", "other replicas"),
+            "rebalance": RebalanceRules(on_by_default=True, asks_isr=False, waits_for_reassignments=True),
+        },
+    ),
+    ("0.9", {}, {"forbids_collisions": True}),
+    (
+        "0.10",
+        {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown},
+        {"longest_topic_name": 249, "knows_racks": True, "adds_partitions_by_broker_id": False},
+    ),
+    ("0.11", {}, {"unclean_by_default": False}),
+    ("1.0", {}, {"deletes_by_default": True}),
+    ("1.1", _ELECTIONS, {"isr_removal": IsrRemovalRules("stays", "other replicas")}),
+    ("2.1", {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown}, {}),
+    ("2.3", {}, {"replica_transitions": REPLICAS}),
+    ("2.6", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=True)}),
+    ("3.2", {Strategy.OFFLINE: elections.offline_recovering}, {}),
+    ("3.4", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=False)}),
+)
+
+
+def _next(before: Generation, change: tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]]) -> Generation:
+    since, rules, others = change
+    kept: Mapping[Strategy, Rule] = {} if rules is _ELECTIONS else before.rules
+    return msgspec.structs.replace(before, since=since, rules={**kept, **rules}, **others)
+
+
+GENERATIONS: tuple[Generation, ...] = tuple(accumulate(_CHANGES, _next, initial=_FIRST))
+"""Every span of releases that decides in a way of its own, oldest first."""
+
+LATEST = GENERATIONS[-1]
+"""Kafka 3.4 to 3.9, the last that knows ZooKeeper."""
+
+
+def generation_of(release: str) -> Generation:
+    """How the controller of a release decides, such as `0.8.2.2` or `3.9`.
+
+    Raises ValueError, with a line for the user, for what is no release or one before 0.8.0.
+    """
+    wanted = _numbers(release)
+    known = [generation for generation in GENERATIONS if _numbers(generation.since) <= wanted]
+    if not known:
+        raise ValueError(f"{release!r} is not a release of Kafka that kdrill knows: name one from 0.8.0 on, as 3.9")
+    return known[-1]
+
+
+def elect(strategy: Strategy, ballot: Ballot, generation: Generation = LATEST) -> ElectionResult:
+    """Elect a leader as this generation would.
+
+    A partition without a state takes INITIAL, any other another strategy. Raises KeyError for NO_OP from 1.1 on.
+    """
+    rule = generation.rules[strategy]
+    if ballot.current.exists and strategy is Strategy.INITIAL:
+        return refused(strategy.value, "the partition has a state already")
+    if not ballot.current.exists and strategy is not Strategy.INITIAL:
+        return refused(strategy.value, "the partition has no state yet")
+    return rule(ballot)
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    """`0.8.2.2` as (0, 8, 2, 2), `3.9` as (3, 9, 0, 0); nothing for what is no release."""
+    found = re.match(r"\d+(\.\d+)*", release)
+    numbers = [int(number) for number in found[0].split(".")] if found else []
+    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()

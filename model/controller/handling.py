@@ -1,0 +1,101 @@
+"""Which steps an event sets off: the table of contents of the controller. It takes none of them.
+
+Source: `KafkaController.process` (3.9). What only the controller in office may do is ignored by all others.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from model.controller import events
+from model.controller.context import ControllerContext
+from model.controller.events import Event
+from model.controller.replica_states import PartitionAndReplica
+from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.step import Step
+from model.controller.steps.alter_partition import AlterPartitions
+from model.controller.steps.brokers import ReadBroker, ReadBrokers
+from model.controller.steps.controlled_shutdown import ShutDownBroker
+from model.controller.steps.deletion import ConfirmDeletions, FailDeletions, ReadMarkers
+from model.controller.steps.notifications import ListNotifications, NoteLogDirs
+from model.controller.steps.office import Elect, ForgetSession, ResignIfMoved, steps_at_start, steps_on_session
+from model.controller.steps.partitions import AllowUnclean
+from model.controller.steps.preferred import REBALANCE_TIMER, ElectByRequest, ElectPreferredFromZnode, Rebalance
+from model.controller.steps.reassignment_requests import ReassignByRequest, ReassignFromZnode
+from model.controller.steps.topics import CompareAssignment, CompareTopics
+from model.controller.zookeeper import ISR_CHANGES, LOG_DIR_EVENTS
+
+Steps = tuple[Step, ...]
+
+
+def steps_for(event: Event, context: ControllerContext) -> Steps:
+    """What to do about an event; nothing where it is not this broker's to act."""
+    anybody = _ANYBODY.get(type(event))
+    if anybody is not None:
+        return anybody(event)
+    return _IN_OFFICE[type(event)](event) if context.active else ()
+
+
+def _answered(event: events.RequestAnswered) -> Steps:
+    if isinstance(event.sent, LeaderAndIsrRequest):
+        return _log_dirs(event, event.sent) if event.answer.error == "NONE" else ()
+    return _stopped(event, event.sent) if isinstance(event.sent, StopReplicaRequest) else ()
+
+
+def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps:
+    errors = dict(event.answer.partition_errors)
+    served = [entry.partition for entry in sent.partitions]
+    failed = frozenset(name for name in served if errors.get(name) == "KAFKA_STORAGE_ERROR")
+    working = frozenset(name for name in served if errors.get(name, "NONE") == "NONE")
+    return (NoteLogDirs(event.broker, failed, working),)
+
+
+def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
+    """Only answers about copies that were to be deleted count."""
+    answer: BrokerAnswer = event.answer
+    errors = dict(answer.partition_errors)
+    deleted: list[PartitionAndReplica] = []
+    failed: list[PartitionAndReplica] = []
+    for entry in sent.partitions:
+        if entry.delete:
+            ok = answer.error == "NONE" and errors.get(entry.partition, "NONE") == "NONE"
+            (deleted if ok else failed).append(PartitionAndReplica(entry.partition, event.broker))
+    steps: Steps = (FailDeletions(tuple(failed)),) if failed else ()
+    return (*steps, ConfirmDeletions(tuple(deleted))) if deleted else steps
+
+
+def _timer(event: events.TimerFired) -> Steps:
+    return (Rebalance(),) if event.timer == REBALANCE_TIMER else ()
+
+
+_ANYBODY: Mapping[type[Event], Callable[[Any], Steps]] = {
+    events.BrokerStarted: steps_at_start,
+    events.SessionEstablished: steps_on_session,
+    events.SessionExpired: lambda _: (ForgetSession(),),
+    # Kafka only looks whether to resign. If that controller is gone by now, no watch was left to tell: stand, too.
+    events.ControllerChanged: lambda _: (ResignIfMoved(), Elect()),
+    events.ControllerZnodeDeleted: lambda _: (ResignIfMoved(), Elect()),
+}
+_IN_OFFICE: Mapping[type[Event], Callable[[Any], Steps]] = {
+    events.BrokersChanged: lambda _: (ReadBrokers(compare=True),),
+    events.BrokerModified: lambda event: (ReadBroker(event.broker),),
+    events.TopicsChanged: lambda _: (CompareTopics(),),
+    events.PartitionsModified: lambda event: (CompareAssignment(event.topic),),
+    events.DeletionsRequested: lambda _: (ReadMarkers(),),
+    events.ReassignmentZnodeCreated: lambda _: (ReassignFromZnode(),),
+    events.PreferredElectionZnodeCreated: lambda _: (ElectPreferredFromZnode(),),
+    events.IsrChangesNotified: lambda _: (ListNotifications(ISR_CHANGES),),
+    events.LogDirsFailed: lambda _: (ListNotifications(LOG_DIR_EVENTS),),
+    events.UncleanElectionAllowed: lambda event: (AllowUnclean(event.topic),),
+    events.ReassignmentsRequested: lambda event: (ReassignByRequest(event.request, event.targets),),
+    events.ElectionRequested: lambda event: (
+        ElectByRequest(event.request, "unclean" if event.unclean else "preferred", event.partitions),
+    ),
+    events.ControlledShutdownRequested: lambda event: (
+        ShutDownBroker(event.request, event.broker, event.broker_epoch),
+    ),
+    events.AlterPartitionReceived: lambda event: (
+        AlterPartitions(event.request, event.broker, event.broker_epoch, event.proposals),
+    ),
+    events.RequestAnswered: _answered,
+    events.TimerFired: _timer,
+}

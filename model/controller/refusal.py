@@ -1,0 +1,38 @@
+"""Why something is not done, by Kafka's own name for it. A value to return, never an exception; it judges nothing."""
+
+from typing import Literal
+
+import msgspec
+
+KafkaError = Literal[
+    "BROKER_NOT_AVAILABLE",
+    "ELECTION_NOT_NEEDED",
+    "ELIGIBLE_LEADERS_NOT_AVAILABLE",
+    "INVALID_CONFIG",
+    "INVALID_PARTITIONS",
+    "INVALID_REPLICATION_FACTOR",
+    "INVALID_REPLICA_ASSIGNMENT",
+    "INVALID_REQUEST",
+    "INVALID_TOPIC_EXCEPTION",
+    "NO_REASSIGNMENT_IN_PROGRESS",
+    "PREFERRED_LEADER_NOT_AVAILABLE",
+    "REASSIGNMENT_IN_PROGRESS",
+    "TOPIC_ALREADY_EXISTS",
+    "UNKNOWN_TOPIC_OR_PARTITION",
+    # Kafka has no code for these on the wire (a client sees UNKNOWN_SERVER_ERROR), only an exception class.
+    "AdminOperationException",
+    "LeaderElectionNotNeededException",
+    "NoReplicaOnlineException",
+    "StateChangeFailedException",
+]
+"""Names of `org.apache.kafka.common.protocol.Errors` where there is one, else of the exception class."""
+
+
+class Refusal(msgspec.Struct, frozen=True, gc=False):
+    """Nothing is changed: Kafka's name for the reason, and the sentence for whoever asked.
+
+    The sentence may quote topic names and other text that came from outside.
+    """
+
+    error: KafkaError
+    message: str

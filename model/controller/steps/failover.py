@@ -1,0 +1,135 @@
+"""A new controller takes over: what it sets up, reads and starts, in Kafka's order.
+
+Source: `KafkaController.onControllerFailover`, `initializeControllerContext` (3.9). UpdateMetadata goes out before the
+state machines start (from 0.10.2), for brokers that are new would reject leaders they do not know of.
+"""
+
+from model.controller.commands import StartTimer
+from model.controller.context import ControllerContext
+from model.controller.deletion import DeletionQueues
+from model.controller.step import Outcome, Step
+from model.controller.steps.brokers import ReadBrokers
+from model.controller.steps.deletion import ResumeDeletions, deletions_marked
+from model.controller.steps.metadata import SendMetadata
+from model.controller.steps.partitions import StartPartitionStates
+from model.controller.steps.preferred import REBALANCE_TIMER, ElectPreferredFromZnode
+from model.controller.steps.reassignment_requests import ReassignFromZnode
+from model.controller.steps.replicas import StartReplicaStates
+from model.controller.steps.topics import ReadAllTopics, ReadStates
+from model.controller.steps.znodes import DeleteZnodes
+from model.controller.zookeeper import (
+    DELETIONS,
+    FEATURE,
+    ISR_CHANGES,
+    LOG_DIR_EVENTS,
+    PREFERRED_ELECTION,
+    REASSIGNMENTS,
+    Answer,
+    Children,
+    Code,
+    Create,
+    Exists,
+    Read,
+)
+from model.znodes.cluster import FinalizedFeatures
+
+FIRST_REBALANCE_MS = 5_000
+
+
+class TakeOver(Step, frozen=True):
+    """All of it."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(
+            context,
+            then=(
+                SetUpFeatures(),
+                WatchAdminZnodes(),
+                DropNotifications(LOG_DIR_EVENTS),
+                DropNotifications(ISR_CHANGES),
+                ReadBrokers(),
+                ReadAllTopics(),
+                ReadStates(),
+                ReadDeletions(),
+                SendMetadata(),
+                StartReplicaStates(),
+                StartPartitionStates(),
+                ReassignFromZnode(at_failover=True),
+                ResumeDeletions(),
+                ElectPreferredFromZnode(at_failover=True),
+                StartTimers(),
+            ),
+        )
+
+
+class SetUpFeatures(Step, frozen=True):
+    """Write `/feature` if it is missing (KIP-584). One that is there stays: the levels are not ours to change."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=(Read(FEATURE, watch=False),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        if answers[0].code is not Code.NO_NODE:
+            return Outcome(context)
+        return Outcome(context, then=(CreateFeatures(),))
+
+
+class CreateFeatures(Step, frozen=True):
+    """No feature is finalized, and finalizing is enabled."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=(Create(FEATURE, FinalizedFeatures(features={}, version=2, status=1).to_bytes()),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        return Outcome(context)
+
+
+class WatchAdminZnodes(Step, frozen=True):
+    """Hear of reassignments and preferred elections that are asked for through ZooKeeper."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), Exists(REASSIGNMENTS, watch=True)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        return Outcome(context)
+
+
+class DropNotifications(Step, frozen=True):
+    """Delete notifications unread: everything they tell of is about to be read anyway."""
+
+    folder: str
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=(Children(self.folder, watch=True),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
+        return Outcome(context, then=(DeleteZnodes(paths),) if paths else ())
+
+
+class ReadDeletions(Step, frozen=True):
+    """Queue the topics that are marked for deletion; those with offline replicas or being reassigned have to wait."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=(Children(DELETIONS, watch=True),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        marked = answers[0].names
+        if not context.settings.delete_topic_enable:
+            return deletions_marked(context, marked)
+        waiting = {
+            name.topic
+            for topic in marked
+            for name, partition in context.topics.of_topic(topic)
+            if name in context.reassigning
+            or not all(context.online(name, replica) for replica in partition.assignment.replicas)
+        }
+        return Outcome(context.replace(deletion=DeletionQueues().enqueue(marked).halt(waiting)))
+
+
+class StartTimers(Step, frozen=True):
+    """Leaders are rebalanced soon after a failover, then at intervals."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        rebalances = context.settings.auto_leader_rebalance_enable and context.settings.generation.rebalance is not None
+        return Outcome(context, (StartTimer(REBALANCE_TIMER, FIRST_REBALANCE_MS),) if rebalances else ())

@@ -1,0 +1,121 @@
+"""Fills the batch of requests from what the controller knows, and turns it into commands when it is due.
+
+Source: `kafka.controller.AbstractControllerBrokerRequestBatch` (3.9). The order to each broker is LeaderAndIsr,
+UpdateMetadata, StopReplica; a broker that is neither live nor shutting down gets nothing. It changes no state.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
+from model.controller.commands import Command, SendRequest
+from model.controller.context import ControllerContext
+from model.controller.leader_and_isr import LeaderAndIsr
+from model.controller.replica_states import PartitionAndReplica
+from model.controller.request_batch import RequestBatch
+from model.controller.requests import (
+    EPOCH_DURING_DELETE,
+    NO_EPOCH,
+    BrokerRequest,
+    LeaderAndIsrRequest,
+    PartitionToKnow,
+    PartitionToServe,
+    PartitionToStop,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+
+ToServe = tuple[TopicPartition, Iterable[int], bool]
+"""A partition, the brokers to send it to, and whether it is new to them."""
+
+
+def serve(context: ControllerContext, entries: Iterable[ToServe]) -> ControllerContext:
+    """Gather LeaderAndIsr for these; all brokers are told of the partitions as well."""
+    wanted = list(entries)
+    served: list[tuple[PartitionToServe, Iterable[int]]] = []
+    for name, brokers, is_new in wanted:
+        partition = context.topics.partition(name)
+        if partition is not None and partition.leadership is not None:
+            state, epoch = partition.leadership.state, partition.leadership.controller_epoch
+            served.append((PartitionToServe(name, state, epoch, partition.assignment, is_new), brokers))
+    batch = context.batch.serving(served)
+    return tell(context.replace(batch=batch), (name for name, _, _ in wanted))
+
+
+def stop(context: ControllerContext, copies: Iterable[PartitionAndReplica], *, delete: bool) -> ControllerContext:
+    """Gather StopReplica for these copies."""
+    entries = [(PartitionToStop(name, _stop_epoch(context, name), delete), broker) for name, broker in copies]
+    return context.replace(batch=context.batch.stopping(entries))
+
+
+def tell(
+    context: ControllerContext, partitions: Iterable[TopicPartition], receivers: Iterable[int] | None = None
+) -> ControllerContext:
+    """Gather UpdateMetadata for `receivers`, all brokers if None. Partitions without a state are left out."""
+    to = context.reachable if receivers is None else receivers
+    return context.replace(batch=context.batch.telling(tuple(partitions), to))
+
+
+def send(context: ControllerContext) -> tuple[ControllerContext, tuple[Command, ...]]:
+    """The gathered requests as commands, and a context that has told them."""
+    batch = context.batch
+    commands = [*_serving(context, batch), *_metadata(context, batch), *_stopping(context, batch)]
+    return context.replace(batch=RequestBatch()), tuple(commands)
+
+
+def _stop_epoch(context: ControllerContext, name: TopicPartition) -> int:
+    if name.topic in context.deletion.started:
+        return EPOCH_DURING_DELETE
+    partition = context.topics.partition(name)
+    return NO_EPOCH if partition is None or partition.leadership is None else partition.leadership.state.leader_epoch
+
+
+def _to_know(context: ControllerContext, names: Iterable[TopicPartition]) -> Iterator[PartitionToKnow]:
+    for name, partition in context.topics.known(names):
+        if partition.leadership is None:
+            continue
+        state = partition.leadership.state
+        if context.deleting(name.topic):
+            state = LeaderAndIsr(LEADER_DURING_DELETE, 0, state.isr, partition_epoch=state.partition_epoch)
+        replicas = partition.assignment.replicas
+        offline = context.offline_replicas(name, replicas)
+        yield PartitionToKnow(name, state, partition.leadership.controller_epoch, replicas, offline)
+
+
+def _serving(context: ControllerContext, batch: RequestBatch) -> Iterator[Command]:
+    for broker, partitions in sorted(batch.serve.items()):
+        entries = tuple(partitions.values())
+        leaders = sorted({entry.state.leader for entry in entries} & context.live.keys())
+        ids = _topic_ids(context, partitions)
+        request = LeaderAndIsrRequest(context.broker_id, context.epoch, entries, tuple(leaders), ids)
+        yield from _to(context, broker, request)
+
+
+def _metadata(context: ControllerContext, batch: RequestBatch) -> Iterator[Command]:
+    if not batch.receivers:
+        return
+    names = dict.fromkeys(chain.from_iterable(batch.know))
+    entries = tuple(_to_know(context, names))
+    ids = _topic_ids(context, names)
+    request = UpdateMetadataRequest(context.broker_id, context.epoch, entries, context.reachable, ids)
+    for broker in sorted(batch.receivers):
+        yield from _to(context, broker, request)
+
+
+def _stopping(context: ControllerContext, batch: RequestBatch) -> Iterator[Command]:
+    for broker, partitions in sorted(batch.stop.items()):
+        yield from _to(
+            context, broker, StopReplicaRequest(context.broker_id, context.epoch, tuple(partitions.values()))
+        )
+
+
+def _to(context: ControllerContext, broker: int, request: BrokerRequest) -> Iterator[Command]:
+    receiver = context.live.get(broker)
+    if receiver is not None:
+        yield SendRequest(broker, receiver.epoch, request)
+
+
+def _topic_ids(context: ControllerContext, partitions: Iterable[TopicPartition]) -> tuple[tuple[str, str | None], ...]:
+    names = dict.fromkeys(partition.topic for partition in partitions)
+    by_name = context.topics.by_name
+    return tuple((name, by_name[name].topic_id) for name in names if name in by_name)

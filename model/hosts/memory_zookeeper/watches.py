@@ -1,0 +1,169 @@
+"""Who waits for what, and who is told when something changed. It delivers nothing.
+
+As in org.apache.zookeeper.server.DataTree and WatchManager (3.9): one table for data and one for children; a
+session hears of a change once per table; one-shot watches go when they fire; a recursive watch is a data watch
+of everything from its path down, and never hears of children as such (ZOOKEEPER-4475). Those are few, Kafka sets
+none, and are kept apart.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from model.hosts.memory_zookeeper.draft import Change
+from model.hosts.memory_zookeeper.operations import AddWatch, SetWatches
+from model.hosts.memory_zookeeper.paths import parent_of
+from model.hosts.memory_zookeeper.persistent_map import PersistentMap
+from model.hosts.memory_zookeeper.tree import Tree
+from model.hosts.zookeeper.requests import WatchMode
+from model.hosts.zookeeper.values import EventKind, ZnodeChanged
+
+ONE_SHOT: Final = 1
+PERSISTENT: Final = 2
+NO_ZXID: Final = -1
+"""The zxid of events that tell of something missed."""
+
+Watchers = Mapping[int, int]
+"""How each session watches a path: the sum of the kinds above (org.apache.zookeeper.server.watch.WatchStats)."""
+Table = PersistentMap[str, Watchers]
+
+_NOBODY: Final[Watchers] = MappingProxyType({})
+# To look up a member of an enumeration takes longer than to compare it.
+_DELETED: Final = EventKind.DELETED
+_DATA_CHANGED: Final = EventKind.DATA_CHANGED
+_CHILDREN_CHANGED: Final = EventKind.CHILDREN_CHANGED
+
+
+class Event(msgspec.Struct, frozen=True, gc=False):
+    """A session is to be told of a change."""
+
+    session: int
+    changed: ZnodeChanged
+
+
+class Watches(msgspec.Struct, frozen=True):
+    """All watches of all sessions."""
+
+    data: Table
+    children: Table
+    recursive: tuple[tuple[str, int], ...] = ()
+    """Paths, and sessions that watch everything from there down."""
+
+
+def no_watches() -> Watches:
+    """What a new server has."""
+    return Watches(PersistentMap(), PersistentMap())
+
+
+def watch_data(watches: Watches, path: str, session: int, kind: int = ONE_SHOT) -> Watches:
+    """Tell the session when the znode is created, deleted or written."""
+    return Watches(_with(watches.data, path, session, kind), watches.children, watches.recursive)
+
+
+def watch_children(watches: Watches, path: str, session: int, kind: int = ONE_SHOT) -> Watches:
+    """Tell the session when the znode is deleted or gains or loses a child."""
+    return Watches(watches.data, _with(watches.children, path, session, kind), watches.recursive)
+
+
+def add(watches: Watches, request: AddWatch, session: int) -> Watches:
+    """Set a watch that stays."""
+    if request.mode is WatchMode.PERSISTENT:
+        watches = watch_data(watches, request.path, session, PERSISTENT)
+        return watch_children(watches, request.path, session, PERSISTENT)
+    recursive = dict.fromkeys((*watches.recursive, (request.path, session)))
+    return Watches(watches.data, watches.children, tuple(recursive))
+
+
+def set_again(watches: Watches, request: SetWatches, tree: Tree, session: int) -> tuple[Watches, tuple[Event, ...]]:
+    """Set one-shot watches as after a lost connection, and tell what was missed."""
+    missed: list[Event] = []
+
+    def miss(kind: EventKind, path: str) -> None:
+        missed.append(Event(session, ZnodeChanged(kind, path, NO_ZXID)))
+
+    for path in request.data:
+        znode = tree.get(path)
+        if znode is None:
+            miss(EventKind.DELETED, path)
+        elif znode.stat.mzxid > request.zxid:
+            miss(EventKind.DATA_CHANGED, path)
+        else:
+            watches = watch_data(watches, path, session)
+    for path in request.existence:
+        if tree.get(path) is None:
+            watches = watch_data(watches, path, session)
+        else:
+            miss(EventKind.CREATED, path)
+    for path in request.children:
+        znode = tree.get(path)
+        if znode is None:
+            miss(EventKind.DELETED, path)
+        elif znode.stat.pzxid > request.zxid:
+            miss(EventKind.CHILDREN_CHANGED, path)
+        else:
+            watches = watch_children(watches, path, session)
+    return watches, tuple(missed)
+
+
+def without(watches: Watches, session: int) -> Watches:
+    """Forget a session's watches: its connection ended."""
+    recursive = tuple((path, other) for path, other in watches.recursive if other != session)
+    return Watches(_without(watches.data, session), _without(watches.children, session), recursive)
+
+
+def fire(watches: Watches, changes: Iterable[Change], zxid: int) -> tuple[Watches, tuple[Event, ...]]:
+    """Who hears of these changes, in the order each session does, and the watches that are left."""
+    events: list[Event] = []
+    data, children, recursive = watches.data, watches.children, watches.recursive
+    for change in changes:
+        kind, path = change.kind, change.path
+        data, told = _pull(data, path)
+        if recursive:
+            told = dict.fromkeys((*told, *(session for above, session in recursive if _is_under(path, above))))
+        if told:
+            _tell(events, told, kind, path, zxid)
+        if kind is _DATA_CHANGED:
+            continue
+        if kind is _DELETED:
+            children, also_told = _pull(children, path)
+            _tell(events, [session for session in also_told if session not in told], kind, path, zxid)
+        parent = parent_of(path)
+        children, told = _pull(children, parent)
+        if told:
+            _tell(events, told, _CHILDREN_CHANGED, parent, zxid)
+    return (Watches(data, children, watches.recursive), tuple(events)) if events else (watches, ())
+
+
+def _tell(events: list[Event], sessions: Iterable[int], kind: EventKind, path: str, zxid: int) -> None:
+    changed = ZnodeChanged(kind, path, zxid)
+    events.extend(Event(session, changed) for session in sessions)
+
+
+def _pull(table: Table, path: str) -> tuple[Table, Collection[int]]:
+    """The sessions that watch this path, and the table without the watches that are used up."""
+    watchers = table.get(path)
+    if watchers is None:
+        return table, ()
+    left = {session: kind for session, kind in watchers.items() if kind != ONE_SHOT}
+    return (table if len(left) == len(watchers) else table.changed({path: left or None})), watchers
+
+
+def _is_under(path: str, above: str) -> bool:
+    return path == above or path.startswith(above if above == "/" else above + "/")
+
+
+def _with(table: Table, path: str, session: int, kind: int) -> Table:
+    watchers = table.get(path) or _NOBODY
+    already = watchers.get(session, 0)
+    return table if already & kind else table.changed({path: {**watchers, session: already | kind}})
+
+
+def _without(table: Table, session: int) -> Table:
+    left: dict[str, Watchers | None] = {
+        path: {other: kind for other, kind in watchers.items() if other != session} or None
+        for path, watchers in table.items()
+        if session in watchers
+    }
+    return table.changed(left)
