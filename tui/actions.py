@@ -1,0 +1,113 @@
+"""The registry of actions: every key beyond the motions, its meaning, and where it holds.
+
+Bindings, the footer, the help overlay and the palette all read this table; nothing else binds a key.
+"""
+
+from typing import NamedTuple
+
+from textual.binding import Binding
+
+SCREENS = ("overview", "znodes", "partitions", "consumers")
+TITLES = ("Overview", "Znodes", "Partitions", "Consumers")
+OVERLAY = "overlay"
+EVERYWHERE = (*SCREENS, OVERLAY)
+
+
+class Action(NamedTuple):
+    """One thing the operator can do. `keys` as Textual names them; `sign` as a person reads them.
+
+    `footer`: place among the keys shown at the bottom, 0 not shown. The app carries out what leads from screen to
+    screen, the page in front all else.
+    """
+
+    id: str
+    keys: str
+    sign: str
+    label: str
+    help: str
+    places: tuple[str, ...] = SCREENS
+    footer: int = 0
+
+    @property
+    def target(self) -> str:
+        """What Textual has to call."""
+        return f"app.{self.id}" if self.id.partition("(")[0] in _OF_APP else self.id
+
+
+_OF_APP = frozenset(
+    {
+        "help",
+        "screen",
+        "command_palette",
+        "alerts",
+        "previous",
+        "theme",
+        "quit_or_back",
+        "back",
+        "leave",
+        "interrupt",
+        "suspend_process",
+    }
+)
+
+ACTIONS: tuple[Action, ...] = (
+    Action("help", "question_mark,f1", "? F1", "help", "the keys that work here", footer=1),
+    Action("filter", "slash", "/", "filter", "only what matches: words, field:value, !not", footer=2),
+    Action("filter", "slash", "/", "find", "go to the next line with this; n and N to others", (OVERLAY,), footer=2),
+    Action("command", "colon", ":", "cmd", "a command: topic orders, zk /brokers, broker 5, group g", footer=3),
+    Action("command_palette", "ctrl+p", "ctrl+p", "palette", "all of this by name", EVERYWHERE),
+    Action("screen('overview')", "1", "1", "overview", "is it healthy, what changed"),
+    Action("screen('znodes')", "2", "2", "znodes", "what is really in ZooKeeper"),
+    Action("screen('partitions')", "3", "3", "partitions", "who leads, who is in sync"),
+    Action("screen('consumers')", "4", "4", "consumers", "who owns what, who is idle"),
+    Action("alerts", "a", "a", "alerts", "what is wrong now, worst first", footer=5),
+    Action("sort", "s", "s", "sort", "sort by the next column; past the last, the list's own order", footer=7),
+    Action("reverse", "S", "S", "reverse", "turn the order round"),
+    Action("view", "v", "v", "view", "matrix, list; graph, table; decoded, raw; table, bars", footer=6),
+    Action("describe", "d", "d", "describe", "everything about the selected thing", footer=4),
+    Action("related", "o", "o", "go to", "the znode, partitions or group behind the selection", footer=9),
+    Action("copy", "y", "y", "copy", "copy the name of the selected row; in a text, all of it", EVERYWHERE, footer=10),
+    Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
+    Action("brokers(1)", "greater_than_sign", ">", "brokers on", "show the next brokers of the map", ("partitions",)),
+    Action("brokers(-1)", "less_than_sign", "<", "brokers back", "show the brokers before", ("partitions",)),
+    Action("pane(1)", "tab", "tab", "pane", "next pane; in a command, complete the word"),
+    Action("pane(-1)", "shift+tab", "shift+tab", "pane", "previous pane"),
+    Action("full", "f", "f", "full", "the pane at hand alone, and back"),
+    Action("refresh", "r", "r", "refresh", "ask again now"),
+    Action("previous", "minus", "-", "before", "the screen before this one"),
+    Action("theme", "T", "T", "theme", "next theme: dark, light, ansi, mono", EVERYWHERE),
+    Action(
+        "quit_or_back", "q", "q", "back", "close, clear the filter, go back; on the overview quit", EVERYWHERE, footer=8
+    ),
+    Action("back", "escape", "esc", "back", "close, clear the filter, back to the overview", EVERYWHERE),
+    Action("leave", "Q,ctrl+q", "Q ctrl+q", "quit", "quit at once", EVERYWHERE),
+    Action("interrupt", "ctrl+c", "ctrl+c", "how to quit", "copy what is marked, or say how to quit", EVERYWHERE),
+    Action("suspend_process", "ctrl+z", "ctrl+z", "suspend", "back to the shell; fg returns", EVERYWHERE),
+)
+"""In the order in which help shows them."""
+
+MOTIONS: tuple[tuple[str, str], ...] = (
+    ("j k, up down", "move"),
+    ("h l, left right", "close and open a branch; columns aside"),
+    ("g G, home end", "top, bottom"),
+    ("ctrl+d ctrl+u", "half a page down, up"),
+    ("pgdn pgup", "a page down, up"),
+    ("enter", "open"),
+)
+"""Reserved on every screen."""
+
+
+def bindings(place: str) -> list[Binding]:
+    """What holds at a place as Textual's bindings."""
+    return [Binding(action.keys, action.target, action.help, show=False, id=action.id) for action in holding(place)]
+
+
+def holding(place: str) -> list[Action]:
+    """The actions that hold on a screen, or on the overlay."""
+    return [action for action in ACTIONS if place in action.places]
+
+
+def footer_keys(place: str) -> list[tuple[str, str]]:
+    """(sign, label) for the footer, most useful first."""
+    shown = sorted((action for action in holding(place) if action.footer), key=lambda action: action.footer)
+    return [(action.sign.partition(" ")[0], action.label) for action in shown]

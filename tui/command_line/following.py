@@ -1,0 +1,80 @@
+"""Follows a source within this process, for commands that print and end. Draws nothing."""
+
+import asyncio
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, NoReturn, TypeVar
+
+from model.sources.feed import Feed, Moment
+from model.sources.source import SourceError
+from tui.data.opened import source_of
+from tui.data.opening import Opening
+
+LONGEST_LOAD_S = 600.0
+
+T = TypeVar("T")
+
+
+async def follow(opening: Opening, see: Callable[[Moment], bool]) -> None:
+    """Shows `see` the moments of a source, from the first at which everything was known, until it has seen enough.
+
+    Raises SourceError where the source cannot be opened, or ends.
+    """
+    loop = asyncio.get_running_loop()
+    news: asyncio.Queue[Moment] = asyncio.Queue()
+    source = source_of(opening)
+
+    def publish(moment: Moment) -> None:
+        with suppress(RuntimeError):  # the loop has ended; the source is about to
+            loop.call_soon_threadsafe(news.put_nowait, moment)
+
+    source.open(Feed(source.name, publish))
+    try:
+        async with asyncio.timeout(LONGEST_LOAD_S) as loading:
+            while not _is_settled(moment := await news.get()):
+                pass
+            loading.reschedule(None)
+            while see(moment):
+                _is_settled(moment := await news.get())
+    except TimeoutError:
+        raise SourceError(f"{source.name}: did not load within ten minutes") from None
+    finally:
+        source.close()
+
+
+def _is_settled(moment: Moment) -> bool:
+    """Whether everything was read at least once. Raises SourceError if nothing more will come."""
+    if moment.status.phase in ("closed", "denied"):
+        raise SourceError(moment.status.reason)
+    return moment.image.provenance.complete and moment.status.phase not in ("connecting", "loading")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which ends early, and quietly, by a signal or when nobody reads the output any more.
+
+    The exit code is then 128 and the number of the signal, as shells say it.
+    """
+    try:
+        return asyncio.run(_until_told(work))
+    except KeyboardInterrupt:
+        _leave(signal.SIGINT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
+        _leave(signal.SIGPIPE)
+
+
+async def _until_told(work: Coroutine[Any, Any, T]) -> T:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, _leave, number)
+    if sys.stdout and stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
+        loop.add_reader(sys.stdout, _leave, signal.SIGPIPE)  # a pipe's writing end "can be read" once it is broken
+    return await work
+
+
+def _leave(number: signal.Signals) -> NoReturn:
+    raise SystemExit(128 + number)

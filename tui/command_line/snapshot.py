@@ -1,0 +1,40 @@
+"""`kdrill snapshot`: a cluster as it is now, in a file that can be opened, compared and planned with."""
+
+from pathlib import Path
+
+import click
+
+from model.cluster.snapshot_file import SnapshotError, write_snapshot
+from model.sources.feed import Moment
+from tui.command_line.following import follow, run
+from tui.command_line.options import takes_source
+from tui.data.opening import Opening
+
+
+@click.command()
+@takes_source
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="FILE.json or FILE.json.zst")
+def snapshot(opening: Opening, output: Path) -> None:
+    """Save the cluster as it is now (kdrill.snapshot/1).
+
+    SOURCE is zk://host:port[,host:port...][/chroot], a snapshot file, or a cluster's name in the configuration.
+
+    Secrets are left out. The file is written whole or not at all; one that exists is replaced.
+
+    \b
+    Example: kdrill snapshot zk://zk1:2181/kafka -o before-upgrade.json.zst
+    """
+    if not opening.source:
+        raise click.UsageError("SOURCE is missing: which cluster?")
+
+    def save(moment: Moment) -> bool:
+        write_snapshot(output, moment.image, moment.findings.found)
+        image = moment.image
+        counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {len(image.groups)} groups"
+        click.echo(f"{output}: {len(image.brokers)} brokers, {counts}", err=True)
+        return False
+
+    try:
+        run(follow(opening, save))
+    except SnapshotError as error:
+        raise click.ClickException(str(error)) from None

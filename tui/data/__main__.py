@@ -1,0 +1,85 @@
+"""The data process: `python -m tui.data`. Speaks `wire` on its pipes, `Opening` first, and ends with its input."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from typing import BinaryIO
+
+import msgspec
+
+from model.sandbox.errors import SandboxError
+from model.sources.source import SourceError
+from tui.data import wire
+from tui.data.messages import HeaderFacts, Pulse
+from tui.data.opened import source_of
+from tui.data.opening import Opening
+from tui.data.service import DataService
+
+
+async def serve(output: BinaryIO) -> None:
+    """Follows the source that the first message names, until standard input ends. Raises `wire.Garbled`."""
+    reader, writer = await wire.reader_of(sys.stdin.buffer), await wire.writer_of(output)
+    opening = await wire.read(reader, msgspec.msgpack.Decoder(Opening))
+    if opening is None:
+        return
+    with contextlib.ExitStack() as ends:
+        # Opening takes seconds where a server has to be started first; the end of the input must be noticed meanwhile.
+        service = asyncio.create_task(_open(opening, ends))
+        tasks = {asyncio.create_task(_tell(service, writer))}
+        decoder = msgspec.msgpack.Decoder(wire.Asked)
+        while (asked := await wire.read(reader, decoder)) is not None:
+            task = asyncio.create_task(_answer(service, asked, writer))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+
+async def _open(opening: Opening, ends: contextlib.ExitStack) -> DataService:
+    is_demo = not opening.source
+    if is_demo:
+        from model.sandbox.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+
+        demo = DemoSandbox()
+        await asyncio.to_thread(demo.open)
+        ends.callback(demo.close)
+        opening = msgspec.structs.replace(opening, source=demo.source)
+    service = DataService(source_of(opening), name=opening.name, is_demo=is_demo)
+    service.open()
+    ends.callback(service.close)
+    return service
+
+
+async def _tell(opened: "asyncio.Task[DataService]", writer: asyncio.StreamWriter) -> None:
+    try:
+        async for pulse in (await opened).pulses():
+            writer.write(wire.frame(pulse))
+            await writer.drain()  # a UI that is suspended reads nothing; pulses must not pile up meanwhile
+    except (SourceError, SandboxError) as error:
+        writer.write(wire.frame(Pulse(0, HeaderFacts(), fatal=str(error))))
+    except Exception as error:  # better no dashboard than one that stands still
+        writer.write(wire.frame(Pulse(0, HeaderFacts(), fatal=f"a defect in kdrill: {error!r}")))
+
+
+async def _answer(opened: "asyncio.Task[DataService]", asked: wire.Asked, writer: asyncio.StreamWriter) -> None:
+    try:
+        answer = await (await asyncio.shield(opened)).answer(asked.query)
+        writer.write(wire.frame(wire.Answered(asked.id, msgspec.Raw(wire.encode(answer)))))
+    except Exception as error:  # one answer failed; the others, and the terminal, live on
+        writer.write(wire.frame(wire.Answered(asked.id, failure=f"{type(error).__name__}: {error}")))
+
+
+def main() -> None:
+    """Runs the process. Standard output is kept for messages: whatever prints goes to standard error."""
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    code = 0
+    try:
+        asyncio.new_event_loop().run_until_complete(serve(output))
+    except wire.Garbled as error:
+        code = 1
+        print(f"the dashboard's process sent {error}", file=sys.stderr, flush=True)
+    os._exit(code)  # threads still waiting for a dead server must not keep us
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""Columns that a list is searched and sorted by, asked for all rows at once. Knows no list and no filter language.
+
+Every kind of field answers three questions: which rows have a text that a predicate likes (`matching`), which rows
+compare so with a value the operator typed (`compared`), and in which order they come (`ranks`).
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
+
+Predicate = Callable[[str], object]
+"""Says of a text in lower case whether it is wanted."""
+
+Ranks = NDArray[Any]
+"""Numbers, one per row."""
+
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "": operator.eq,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+OPERATORS = tuple(sorted(_OPERATORS, key=len, reverse=True))
+"""What may stand between `field:` and a value, longest first."""
+
+_COUNT_UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+_DURATION_UNITS = {"ms": 1, "": 1_000, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_MOST_DIGITS = 15
+_MOST_CODE = 2**62
+
+
+class BadValue(Exception):  # noqa: N818 - reads as a fact
+    """A value this field cannot be compared with; the message says what it takes."""
+
+
+class Field(Protocol):
+    """A column of a list."""
+
+    def matching(self, wanted: Predicate) -> Flags:
+        """Rows whose text, as shown, is wanted."""
+        ...
+
+    def compared(self, sign: str, value: str) -> Flags:
+        """Rows that compare so with a value; `sign` is one of OPERATORS. Raises BadValue."""
+        ...
+
+    def ranks(self) -> Ranks:
+        """A number per row, in the field's own order."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """A text per row, made when first asked for; `field:word` finds it inside, `field:=word` is the whole."""
+
+    make: Callable[[], Sequence[str]]
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The texts in lower case."""
+        return [text.lower() for text in self.make()]
+
+    def matching(self, wanted: Predicate) -> Flags:
+        return np.fromiter(map(bool, map(wanted, self.folded)), np.bool_, len(self.folded))
+
+    def compared(self, sign: str, value: str) -> Flags:
+        if sign in ("<", "<=", ">", ">="):
+            raise BadValue("a text, which has no less or more")
+        if not sign:
+            return self.matching(lambda text: value in text)
+        return self.matching(lambda text: (text == value) == (sign == "="))
+
+    def ranks(self) -> Ranks:
+        places = {text: place for place, text in enumerate(sorted(set(self.folded)))}
+        return np.fromiter((places[text] for text in self.folded), np.int64, len(self.folded))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One of a few texts per row, by its number; `codes` index `labels`."""
+
+    codes: Ints
+    labels: Texts
+
+    def matching(self, wanted: Predicate) -> Flags:
+        return self.labels.matching(wanted)[self.codes]
+
+    def compared(self, sign: str, value: str) -> Flags:
+        return self.labels.compared(sign, value)[self.codes]
+
+    def ranks(self) -> Ranks:
+        """The labels' own order, which may mean something, as with severities."""
+        return self.codes.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A number per row. `none` stands for no number: it is neither less nor more than another."""
+
+    values: Ranks
+    shown: Callable[[int], str] = str
+    none: int = -1
+    is_duration: bool = False
+
+    def matching(self, wanted: Predicate) -> Flags:
+        hits = [value for value in np.unique(self.values).tolist() if wanted(self.shown(value).lower())]
+        return np.isin(self.values, hits)
+
+    def compared(self, sign: str, value: str) -> Flags:
+        number = self._number(value)
+        rows = _OPERATORS[sign](self.values, number)
+        return rows if sign in ("", "=", "!=") else rows & (self.values != self.none)
+
+    def ranks(self) -> Ranks:
+        return self.values.astype(np.int64)
+
+    def _number(self, value: str) -> float:
+        units = _DURATION_UNITS if self.is_duration else _COUNT_UNITS
+        digits = value.rstrip("abcdefghijklmnopqrstuvwxyz")
+        unit = units.get(value[len(digits) :])
+        bare = digits.lstrip("eb").replace(",", "")  # e39 is an epoch, b3 a broker
+        if value == "none":
+            return self.none
+        if unit is None or len(bare) > _MOST_DIGITS or not bare.isascii() or not bare.replace(".", "", 1).isdigit():
+            raise BadValue("a time such as 30s, 5m, 2h or 4d" if self.is_duration else "a number, or none")
+        return float(bare) * unit
+
+
+@dataclass(frozen=True, eq=False)
+class BrokerSets:
+    """Broker ids per row, padded with -1: `field:5` is any of them, `field:none` an empty row."""
+
+    rows: Ints
+
+    @cached_property
+    def _codes(self) -> Longs:
+        """A number for each row, the same for equal rows: far quicker to look through than the rows."""
+        codes = np.zeros(len(self.rows), np.int64)
+        most = 1
+        for column in self.rows.T:
+            base = int(column.max(initial=0)) + 2
+            if most * base > _MOST_CODE:
+                _, codes = np.unique(codes, return_inverse=True)
+                most = len(codes) + 1
+            codes, most = codes * base + column + 1, most * base
+        return codes
+
+    @cached_property
+    def _distinct(self) -> tuple[Longs, list[str]]:
+        codes, first = np.unique(self._codes, return_index=True)
+        return codes, [",".join(map(str, row[row != NOBODY].tolist())) for row in self.rows[first]]
+
+    def matching(self, wanted: Predicate) -> Flags:
+        codes, texts = self._distinct
+        hits = [code for code, text in zip(codes.tolist(), texts, strict=True) if wanted(text)]
+        return np.isin(self._codes, hits) if hits else np.zeros(len(self.rows), np.bool_)
+
+    def compared(self, sign: str, value: str) -> Flags:
+        members = self.rows != NOBODY
+        if value == "none":
+            return members.any(axis=1) if sign == "!=" else ~members.any(axis=1)
+        if sign == "!=":
+            return ~self.compared("", value)
+        found = Numbers(self.rows.ravel()).compared(sign, value).reshape(self.rows.shape)
+        return (found & members).any(axis=1)
+
+    def ranks(self) -> Ranks:
+        """By how many there are."""
+        return (self.rows != NOBODY).sum(axis=1, dtype=np.int64)

@@ -1,0 +1,156 @@
+"""The UI's end: asks the data process and hears its pulses. Loads nothing of what that process does."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from typing import IO, Protocol
+
+import msgspec
+
+from tui.data import wire
+from tui.data.messages import HeaderFacts, ListQuery, Pulse, TextAnswer, TextQuery
+from tui.data.opening import Opening
+from tui.rows import Window
+
+DATA_PROCESS = (sys.executable, "-P", "-m", "tui.data")
+"""-P: whatever lies in the current folder is not ours."""
+
+OnPulse = Callable[[Pulse], None]
+
+FAREWELL_S = 3.0
+LAST_WORDS_BYTES = 4096
+
+
+class DataLost(Exception):  # noqa: N818 - reads as a fact
+    """There is no answer: the data process is gone, or it failed at this question. The message is one line."""
+
+
+class DataLink(Protocol):
+    """Where screens get what they show."""
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        """Begins; `on_pulse` is called on the event loop."""
+        ...
+
+    async def rows(self, query: ListQuery) -> Window:
+        """Rows of a list. Raises DataLost."""
+        ...
+
+    async def text(self, query: TextQuery) -> TextAnswer:
+        """Lines about a thing. Raises DataLost."""
+        ...
+
+    async def close(self) -> None:
+        """Ends everything behind the link; returns within three seconds."""
+        ...
+
+
+class ProcessLink:
+    """The data process: a child that ends when this end of the pipe closes, however this process ends."""
+
+    def __init__(self, opening: Opening, command: Sequence[str] = DATA_PROCESS) -> None:
+        """Starts the process: it loads while this one goes on loading what draws."""
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # keys meant for the terminal, ctrl+c above all, are not for it
+        )
+        with suppress(BrokenPipeError):  # it is gone already, which is noticed where its messages end
+            _pipe(self._process.stdin).write(wire.frame(opening))
+        self._writer: asyncio.StreamWriter | None = None
+        self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
+        self._last_id = 0
+        self._lost: DataLost | None = None
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The data process's id."""
+        return self._process.pid
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        self._writer = await wire.writer_of(_pipe(self._process.stdin))
+        self._listening = asyncio.create_task(self._listen(on_pulse))
+
+    async def rows(self, query: ListQuery) -> Window:
+        return msgspec.msgpack.decode(await self._ask(query), type=Window)
+
+    async def text(self, query: TextQuery) -> TextAnswer:
+        return msgspec.msgpack.decode(await self._ask(query), type=TextAnswer)
+
+    async def close(self) -> None:
+        if self._listening is not None:
+            self._listening.cancel()  # that it ends now is no news
+        self._lose(DataLost("the link is closed"))
+        if self._writer is not None:
+            self._writer.close()
+        try:
+            await asyncio.to_thread(self._process.wait, FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    async def _ask(self, query: ListQuery | TextQuery) -> msgspec.Raw:
+        if self._lost is not None or self._writer is None:
+            raise self._lost or DataLost("the data process is not open")
+        self._last_id += 1
+        answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
+        self._writer.write(wire.frame(wire.Asked(self._last_id, query)))
+        return await answer
+
+    async def _listen(self, on_pulse: OnPulse) -> None:
+        reader = await wire.reader_of(_pipe(self._process.stdout))
+        errors = asyncio.create_task(_end_of(await wire.reader_of(_pipe(self._process.stderr))))
+        fatal = ""
+        try:
+            async for pulse in self._pulses(reader):
+                fatal = fatal or pulse.fatal
+                on_pulse(pulse)
+        except wire.Garbled as error:
+            self._process.kill()
+            fatal = f"the data process sent {error}"
+        reason = fatal or f"the data process ended ({await errors or await asyncio.to_thread(self._how_it_ended)})"
+        self._lose(DataLost(reason))
+        on_pulse(Pulse(-1, HeaderFacts(), fatal=reason))
+
+    async def _pulses(self, reader: asyncio.StreamReader) -> AsyncIterator[Pulse]:
+        """Hands answers to who asked, and pulses on, until the process ends."""
+        decoder = msgspec.msgpack.Decoder(wire.Told)
+        while (message := await wire.read(reader, decoder)) is not None:
+            if isinstance(message, Pulse):
+                yield message
+            elif not (answer := self._asked.pop(message.id)).done():
+                if message.failure:
+                    answer.set_exception(DataLost(message.failure))
+                else:
+                    answer.set_result(message.answer)
+
+    def _lose(self, lost: DataLost) -> None:
+        self._lost = lost
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(lost)
+        self._asked.clear()
+
+    def _how_it_ended(self) -> str:
+        code = self._process.wait()
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe
+
+
+async def _end_of(reader: asyncio.StreamReader) -> str:
+    """The last line of what can be read; the rest is forgotten as it comes."""
+    tail = b""
+    while chunk := await reader.read(LAST_WORDS_BYTES):
+        tail = (tail + chunk)[-LAST_WORDS_BYTES:]
+    return tail.decode(errors="replace").strip().rpartition("\n")[2]

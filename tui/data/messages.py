@@ -1,0 +1,93 @@
+"""What the UI process asks the data process, and what it is told. Values only; `link` and `process` carry them."""
+
+import msgspec
+
+from tui.rows import Line, Window
+
+
+class HeaderFacts(msgspec.Struct, frozen=True):
+    """Row one of every screen: which cluster, may I write, how old, is the link good, who controls, what is wrong."""
+
+    cluster: str = ""
+    source: str = ""
+    phase: str = "connecting"
+    """connecting, loading, live, stale, denied, snapshot or closed."""
+    is_demo: bool = False
+    reason: str = ""
+    """Why the phase is what it is, one line; empty when live."""
+    since_ms: int = 0
+    """When this phase began."""
+    image_time_ms: int = 0
+    """When the cluster was last known to look like this; 0 before the first image."""
+    progress: tuple[int, int] = (0, 0)
+    zookeeper: str = ""
+    """The server behind the connection: `host:port 3.9.5 standalone`."""
+    generation: str = "unknown"
+    controller: int | None = None
+    controller_epoch: int | None = None
+    brokers_up: int = 0
+    brokers_down: int = 0
+    topics: int = 0
+    partitions: int = 0
+    errors: int = 0
+    warnings: int = 0
+    offline: int = 0
+    """Partitions without a leader."""
+    under_replicated: int = 0
+
+
+class Pulse(msgspec.Struct, frozen=True, tag=True):
+    """Something changed; sent at most ten times a second. Visible panes ask again for what they show."""
+
+    seq: int
+    header: HeaderFacts
+    fatal: str = ""
+    """One line that ends the program: the source cannot be opened at all."""
+
+
+class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """Rows of one list. `sort` names a column (empty: the list's own order); `key` is the row under the cursor."""
+
+    list: str
+    """brokers, partitions, topics, groups, group, znodes, events or findings."""
+    first: int = 0
+    count: int = 50
+    filter: str = ""
+    sort: str = ""
+    reverse: bool = False
+    key: str = ""
+    width: int = 80
+    """Cells the list may use; the partition map shows as many brokers as fit."""
+    scope: str = ""
+    """What the list is about where it is about one thing: a group's name."""
+    opened: tuple[str, ...] = ()
+    """Paths of the znodes that are open."""
+    offset: int = 0
+    """First broker column of the partition map."""
+    view: str = ""
+    """Which of the list's forms: matrix or list, graph or table."""
+
+
+class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
+    """Lines about one thing: why a partition is as it is, a znode's payload, a broker's facts, a plot."""
+
+    about: str
+    """partition, znode, broker, group, finding, event, overview or plot."""
+    key: str = ""
+    view: str = ""
+    width: int = 80
+    height: int = 20
+
+
+class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """Lines to show; `plain` is the same thing as text for the clipboard."""
+
+    title: str
+    lines: tuple[Line, ...] = ()
+    plain: str = ""
+    ansi: str = ""
+    """A ready plot with its colours, instead of lines."""
+
+
+Query = ListQuery | TextQuery
+Answer = Window | TextAnswer

@@ -1,0 +1,45 @@
+"""A link to a data service in this very process: for tests and pictures, not for the dashboard."""
+
+import asyncio
+
+from tui.data.link import DataLost, OnPulse
+from tui.data.messages import Answer, ListQuery, Query, TextAnswer, TextQuery
+from tui.data.service import DataService
+from tui.rows import Window
+
+
+class NearLink:
+    """Asks the service directly; a DataLink."""
+
+    def __init__(self, service: DataService) -> None:
+        self._service = service
+        self._pulses: asyncio.Task[None] | None = None
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        self._service.open()
+        self._pulses = asyncio.create_task(self._pass_on(on_pulse))
+
+    async def rows(self, query: ListQuery) -> Window:
+        answer = await self._answer(query)
+        assert isinstance(answer, Window)
+        return answer
+
+    async def text(self, query: TextQuery) -> TextAnswer:
+        answer = await self._answer(query)
+        assert isinstance(answer, TextAnswer)
+        return answer
+
+    async def close(self) -> None:
+        if self._pulses is not None:
+            self._pulses.cancel()
+        await asyncio.to_thread(self._service.close)
+
+    async def _pass_on(self, on_pulse: OnPulse) -> None:
+        async for pulse in self._service.pulses():
+            on_pulse(pulse)
+
+    async def _answer(self, query: Query) -> Answer:
+        try:
+            return await self._service.answer(query)
+        except Exception as error:  # as over the pipe: one answer failed, the others live on
+            raise DataLost(f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,1 @@
+"""What each list and text shows: pure functions from a moment and a question to rows."""

@@ -1,0 +1,164 @@
+"""The broker list and one broker's facts: where it is, what it leads and holds, since when.
+
+Dead brokers are listed too: they are named as replicas and not registered. Judges nothing; see the findings.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.cluster.cluster_image import BrokerImage
+from model.cluster.findings.tally import Tally, tally
+from model.sources.feed import Moment
+from tui.data.fields import Coded, Field, Numbers, Texts
+from tui.data.messages import ListQuery, TextAnswer, TextQuery
+from tui.data.pages.ages import age_ms, age_text, date_text
+from tui.data.pages.listing import Listing, Memory, place_in, window
+from tui.data.pages.partitions import table_of
+from tui.data.pages.sheets import Sheet
+from tui.data.partition_table import PartitionTable
+from tui.rows import Column, Row, Window, line, span
+
+COLUMNS = (
+    Column("id", 5, ">", "id"),
+    Column("host", -14, "<", "host"),
+    Column("rack", 6, "<", "rack"),
+    Column("lead", 6, ">", "leaders"),
+    Column("repl", 6, ">", "replicas"),
+    Column("under", 5, ">", "under"),
+    Column("pref", 5, ">", "prefer"),
+    Column("since", 5, ">", "age"),
+    Column("epoch", 11, ">", "epoch"),
+)
+_GONE = BrokerImage(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Brokers:
+    """Every broker with its counts. `under` are under-replicated partitions it leads (Kafka's per-broker metric
+    `UnderReplicatedPartitions`), `counts.off_preferred` those it should lead and could, and does not."""
+
+    table: PartitionTable
+    ids: tuple[int, ...]
+    counts: Tally
+    under: Counter[int]
+    controller: int | None
+    """Not asked of the table, which outlasts a change of controller."""
+
+    def registration(self, broker: int) -> BrokerImage:
+        """What the broker registered; all empty where it is dead."""
+        return self.table.image.brokers.get(broker, _GONE)
+
+    def state(self, broker: int) -> str:
+        """up, DOWN or controller."""
+        if self.table.is_dead(broker):
+            return "DOWN"
+        return "controller" if self.controller == broker else "up"
+
+
+def brokers_of(moment: Moment, memory: Memory) -> Brokers:
+    """The moment's brokers, counted once."""
+    table = table_of(moment, memory)
+
+    def count() -> Brokers:
+        leaders, counts = np.unique(table.columns.leader[table.health.under_replicated], return_counts=True)
+        under = Counter(dict(zip(leaders.tolist(), counts.tolist(), strict=True)))
+        controller = moment.image.controller.broker
+        ids = table.brokers if controller is None else tuple(sorted({*table.brokers, controller}))
+        return Brokers(table, ids, tally(table.health), under, controller)
+
+    return memory.recall("brokers", (table, moment.image.controller), count)
+
+
+def brokers_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """All brokers, by id."""
+    brokers = brokers_of(moment, memory)
+    listing = Listing(
+        count=len(brokers.ids),
+        fields=lambda: _fields(brokers, now_ms),
+        shown=("id", "host", "rack", "state"),
+        row=lambda index: _row(brokers, brokers.ids[index], now_ms),
+        place=place_in([str(broker) for broker in brokers.ids]),
+        columns=COLUMNS,
+        made_from=(brokers,),
+        nothing="no broker is registered, and no topic names one",
+    )
+    return window(listing, query, memory, now_ms)
+
+
+def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
+    registered = [brokers.registration(broker) for broker in brokers.ids]
+    states = ("DOWN", "controller", "up")
+
+    def counted(counts: Counter[int]) -> Numbers:
+        return Numbers(np.array([counts[broker] for broker in brokers.ids], np.int64))
+
+    return {
+        "id": Numbers(np.array(brokers.ids, np.int64)),
+        "host": Texts(lambda: [host_of(broker) for broker in registered]),
+        "rack": Texts(lambda: [broker.rack or "" for broker in registered]),
+        "state": Coded(
+            np.array([states.index(brokers.state(broker)) for broker in brokers.ids], np.int32), Texts(lambda: states)
+        ),
+        "leaders": counted(brokers.counts.leaders),
+        "replicas": counted(brokers.counts.replicas),
+        "under": counted(brokers.under),
+        "prefer": counted(brokers.counts.off_preferred),
+        "age": Numbers(np.array([age_ms(b.registered_ms, now_ms) for b in registered], np.int64), is_duration=True),
+        "epoch": Numbers(np.array([-1 if b.epoch is None else b.epoch for b in registered], np.int64)),
+    }
+
+
+def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
+    registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
+    dead = state == "DOWN"
+    style = {"DOWN": "dead", "controller": "controller"}.get(state, "")
+    under, prefer = brokers.under[broker], counts.off_preferred[broker]
+    return Row(
+        key=str(broker),
+        cells=(
+            line(span(broker, style)),
+            line(span("DOWN", "dead") if dead else host_of(registered)),
+            line(registered.rack or "-"),
+            line(span(f"{counts.leaders[broker]:,}", "error" if dead and counts.leaders[broker] else "")),
+            line(f"{counts.replicas[broker]:,}"),
+            line(span(f"{under:,}", "warn" if under else "dim")),
+            line(span(f"{prefer:,}", "changed" if prefer else "dim")),
+            line(span(age_text(registered.registered_ms, now_ms), "dim")),
+            line(span("-" if registered.epoch is None else registered.epoch, "dim")),
+        ),
+        mark={"DOWN": "X", "controller": "*"}.get(state, ""),
+    )
+
+
+def host_of(broker: BrokerImage) -> str:
+    """`host:port` of the first endpoint."""
+    return broker.endpoints[0].rpartition("://")[2] if broker.endpoints else "-"
+
+
+def broker_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> TextAnswer:
+    """Everything known about the broker whose id is the key."""
+    brokers = brokers_of(moment, memory)
+    sheet = Sheet(f"broker {query.key}", query.width)
+    broker = next((broker for broker in brokers.ids if str(broker) == query.key), None)
+    if broker is None:
+        return sheet.say("there is no such broker (any more)", "warn").answer()
+    registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
+    sheet.fact("state", state, {"DOWN": "error", "controller": "controller"}.get(state, "ok"))
+    sheet.fact("znode", f"/brokers/ids/{broker}")
+    if state == "DOWN":
+        sheet.fact("why", "It is named in replica lists and is not registered: its ZooKeeper session has ended.")
+    else:
+        sheet.fact("endpoints", "  ".join(registered.endpoints) or "-")
+        sheet.fact("rack", registered.rack or "-")
+        since = f"{date_text(registered.registered_ms)}, {age_text(registered.registered_ms, now_ms)} ago"
+        sheet.fact("since", since if registered.registered_ms > 0 else "-")
+        sheet.fact("epoch", "none (before Kafka 2.2)" if registered.epoch is None else str(registered.epoch))
+    sheet.fact("leads", f"{counts.leaders[broker]:,}, of them under-replicated {brokers.under[broker]:,}")
+    sheet.fact("preferred", f"{counts.preferred[broker]:,}, of them led by another {counts.off_preferred[broker]:,}")
+    sheet.fact("replicas", f"{counts.replicas[broker]:,}, of them out of the ISR {counts.missing[broker]:,}")
+    for found in moment.findings.found:
+        if found.subject == f"broker {broker}":
+            sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
+    return sheet.answer()

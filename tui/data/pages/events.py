@@ -1,0 +1,87 @@
+"""The event feed, newest first, and one event in full. Shows what `changes_between` said; interprets nothing."""
+
+import numpy as np
+
+from model.cluster.changes import Change
+from model.cluster.findings.finding import SEVERITIES
+from model.sources.feed import Moment
+from tui.data.fields import Coded, Field, Numbers, Texts
+from tui.data.messages import ListQuery, TextAnswer, TextQuery
+from tui.data.pages.ages import age_ms, clock_text, date_text
+from tui.data.pages.listing import Listing, Memory, window
+from tui.data.pages.sheets import Sheet
+from tui.data.pages.signs import MARKS, RANKS, STYLES, WORDS
+from tui.rows import Column, Row, Window, line, span
+
+COLUMNS = (
+    Column("time", 12, "<", "age"),
+    Column("kind", 18, "<", "kind"),
+    Column("subject", 16, "<", "subject"),
+    Column("what", -20),
+)
+
+
+def event_key(change: Change) -> str:
+    """The same for as long as the change is in the feed."""
+    return f"{change.time_ms}/{change.zxid}/{change.kind}/{change.subject}/{change.text}"
+
+
+def events_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """All changes that are remembered."""
+    feed = moment.feed
+    listing = Listing(
+        count=len(feed),
+        fields=lambda: _fields(feed[::-1], now_ms),
+        shown=("subject", "kind", "text"),
+        row=lambda index: _row(feed[-1 - index]),
+        place=lambda key: _place(feed, key),
+        columns=COLUMNS,
+        made_from=(feed,),
+        nothing="nothing changed yet",
+    )
+    return window(listing, query, memory, now_ms)
+
+
+def _place(feed: tuple[Change, ...], key: str) -> int:
+    time = key.partition("/")[0]
+    return next((i for i, one in enumerate(reversed(feed)) if str(one.time_ms) == time and event_key(one) == key), -1)
+
+
+def _fields(changes: tuple[Change, ...], now_ms: int) -> dict[str, Field]:
+    return {
+        "age": Numbers(np.array([age_ms(one.time_ms, now_ms) for one in changes], np.int64), is_duration=True),
+        "severity": Coded(np.array([RANKS[one.severity] for one in changes], np.int32), Texts(lambda: SEVERITIES)),
+        "kind": Texts(lambda: [one.kind for one in changes]),
+        "subject": Texts(lambda: [one.subject for one in changes]),
+        "text": Texts(lambda: [one.text for one in changes]),
+        "zxid": Numbers(np.array([one.zxid for one in changes], np.int64)),
+    }
+
+
+def _row(change: Change) -> Row:
+    style = STYLES[change.severity] if change.severity != "info" else ""
+    return Row(
+        key=event_key(change),
+        cells=(
+            line(span(clock_text(change.time_ms), "dim")),
+            line(span(change.kind, style)),
+            line(change.subject),
+            line(change.text),
+        ),
+        mark=MARKS[change.severity],
+    )
+
+
+def event_text(moment: Moment, query: TextQuery) -> TextAnswer:
+    """The event with this key."""
+    sheet = Sheet("event", query.width)
+    place = _place(moment.feed, query.key)
+    if place < 0:
+        return sheet.say("this event is not remembered any more", "dim").answer()
+    change = moment.feed[-1 - place]
+    sheet.fact(WORDS[change.severity], change.text, STYLES[change.severity]).gap()
+    sheet.fact("time", f"{date_text(change.time_ms)[:10]} {clock_text(change.time_ms)} UTC")
+    sheet.fact("kind", change.kind).fact("subject", change.subject)
+    sheet.fact("zxid", f"{change.zxid:#x}" if change.zxid >= 0 else "unknown")
+    sheet.fact("znode", change.path or "several")
+    return sheet.answer()

@@ -1,0 +1,125 @@
+"""From a list's rows to the window a screen asked for: filtered, sorted, cut, with the cursor's row found again.
+
+Knows no particular list. What it remembers between two questions lives in a Memory that the caller owns.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import msgspec
+import numpy as np
+
+from model.cluster.topic_image import Longs
+from tui.data.fields import Field
+from tui.data.filters import BadFilter, Searched, depends_on_time, matching_rows
+from tui.data.messages import ListQuery
+from tui.rows import Column, Row, Window
+
+T = TypeVar("T")
+
+
+@dataclass
+class Memory:
+    """Answers kept for as long as what they were made from is still the very same; one for each name."""
+
+    _kept: dict[str, tuple[tuple[object, ...], Any]] = field(default_factory=dict[str, tuple[tuple[object, ...], Any]])
+    good_filters: dict[str, str] = field(default_factory=dict[str, str])
+    """List → the last filter that could be understood: its rows stay while a bad one is typed."""
+
+    def recall(self, name: str, made_from: tuple[object, ...], make: Callable[[], T]) -> T:
+        """What was made from these very objects (texts and numbers: equal ones), or is made now."""
+        known = self._kept.get(name)
+        if known is None or len(known[0]) != len(made_from) or not all(map(_same, known[0], made_from)):
+            known = self._kept[name] = (made_from, make())
+        return cast(T, known[1])
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, str | int) and type(one) is type(other) and one == other)
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """A list before it is filtered, in its own order. Fields are made only when a question needs them."""
+
+    count: int
+    fields: Callable[[], Mapping[str, Field]]
+    shown: Sequence[str]
+    """Fields that a plain word of a filter is looked for in: the columns on the screen."""
+    row: Callable[[int], Row]
+    place: Callable[[str], int]
+    """Index of the row with a key, -1 if there is none."""
+    columns: tuple[Column, ...]
+    made_from: tuple[object, ...]
+    """The objects that the rows and their order depend on."""
+    nothing: str = ""
+    """What to say when the list is empty, filter or not."""
+
+    @cached_property
+    def all_fields(self) -> Mapping[str, Field]:
+        return self.fields()
+
+
+def place_in(keys: Sequence[str]) -> Callable[[str], int]:
+    """A Listing's `place` for keys in a sequence."""
+    return lambda key: keys.index(key) if key in keys else -1
+
+
+def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Window:
+    """The rows asked for."""
+    error = ""
+    good = f"{query.list} {query.scope}"
+    try:
+        order = _remembered(listing, query, memory, now_ms)
+        memory.good_filters[good] = query.filter
+    except BadFilter as bad:
+        error = str(bad)
+        last = msgspec.structs.replace(query, filter=memory.good_filters.get(good, ""))
+        order = _remembered(listing, last, memory, now_ms)
+    first = max(0, min(query.first, len(order) - query.count))
+    shown = order[first : first + max(query.count, 0)].tolist()
+    return Window(
+        first=first,
+        total=len(order),
+        rows=tuple(listing.row(index) for index in shown),
+        columns=listing.columns,
+        cursor=_cursor(order, listing.place(query.key)) if query.key else -1,
+        unfiltered_total=listing.count,
+        note=error or _emptiness(listing, query, len(order)),
+    )
+
+
+def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Longs:
+    second = now_ms // 1000 if depends_on_time(query.filter) else 0
+    asked = (query.scope, query.view, query.filter, query.sort, query.reverse, listing.count, second)
+
+    def order() -> Longs:
+        return ordered(listing, query.filter, query.sort, query.reverse)
+
+    return memory.recall(f"{query.list} order", (*listing.made_from, *asked), order)
+
+
+def ordered(listing: Listing, text: str = "", sort: str = "", reverse: bool = False) -> Longs:
+    """Indices of the rows that match, in order. Rows that rank the same keep the list's own order. Raises BadFilter."""
+    if text.strip():
+        searched = Searched(listing.count, listing.all_fields, listing.shown)
+        rows = np.flatnonzero(matching_rows(text, searched))
+    else:
+        rows = np.arange(listing.count)
+    if sort and sort in listing.all_fields:
+        ranks = listing.all_fields[sort].ranks()[rows]
+        return rows[np.argsort(-ranks if reverse else ranks, kind="stable")]
+    return rows[::-1] if reverse else rows
+
+
+def _cursor(order: Longs, place: int) -> int:
+    found = np.flatnonzero(order == place)
+    return int(found[0]) if place >= 0 and len(found) else -1
+
+
+def _emptiness(listing: Listing, query: ListQuery, count: int) -> str:
+    if count:
+        return ""
+    return "nothing matches the filter" if listing.count and query.filter else listing.nothing

@@ -1,0 +1,54 @@
+"""The cluster in a few lines: counts, and bars for what is out of order. From findings, so it costs nothing to ask."""
+
+from model.sources.feed import Moment
+from tui.data.messages import TextAnswer, TextQuery
+from tui.data.pages.header import dead_brokers, partitions_found
+from tui.data.pages.sheets import Sheet
+from tui.rows import Span, span
+
+BAR = 15
+"""Most cells of a bar between its ends."""
+
+_TEXT = 18
+"""Cells before a bar."""
+
+
+def overview_text(moment: Moment, query: TextQuery) -> TextAnswer:
+    """The box at the top of the first screen."""
+    image = moment.image
+    sheet = Sheet("Cluster", query.width)
+    down = dead_brokers(moment)
+    racks = len({broker.rack for broker in image.brokers.values() if broker.rack})
+    downs = [span(f"  {down} DOWN", "error")] if down else []
+    sheet.draw(*_counted("brokers", len(image.brokers)), span(" up"), *downs, span(f"  {racks} racks" if racks else ""))
+    sheet.draw(
+        *_counted("topics", len(image.topics)), span("   partitions ", "dim"), span(f"{image.partition_count:,}")
+    )
+    partitions = image.partition_count
+    moving = len({*image.admin.reassignments, *_moving(moment)})
+    for name, count, sign, style in (
+        ("offline", partitions_found(moment, "offline"), "X", "error"),
+        ("under-repl", partitions_found(moment, "under-replicated"), "!", "warn"),
+        ("off-prefer", sum(moment.findings.tally.off_preferred.values()), "~", "changed"),
+        ("moving", moving, "+", "adding"),
+    ):
+        sheet.draw(*_counted(name, count, style if count else ""), *_bar(count, partitions, sign, style, query.width))
+    return sheet.answer()
+
+
+def _counted(name: str, count: int, style: str = "") -> tuple[Span, Span]:
+    return span(f"{name:10} ", "dim"), span(f"{count:>5,}", style)
+
+
+def _moving(moment: Moment) -> set[tuple[str, int]]:
+    topics = moment.image.topics.values()
+    return {(topic.name, number) for topic in topics for number in {*topic.adding, *topic.removing}}
+
+
+def _bar(count: int, of: int, sign: str, style: str, width: int) -> tuple[Span, ...]:
+    """`  |!!!....|`: one sign for the first partition already, all of them only for the last."""
+    size = min(BAR, width - _TEXT - 2)
+    if size < 3:
+        return ()
+    full = min(max(round(count * size / of), 1), size - (count < of)) if count and of else 0
+    return span("  |", "dim"), span(sign * full, style), span("." * (size - full) + "|", "dim")

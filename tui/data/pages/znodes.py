@@ -1,0 +1,97 @@
+"""The znode tree as rows: opened branches, kind, version and owner of each znode. Reads through the browser only."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from model.hosts.zookeeper.values import Forbidden, Missing, Unread, Znode
+from model.sources.zookeeper.browser import ZnodeBrowser, join
+from model.znodes.codec import decode, payload_version
+from model.znodes.paths import describe
+from model.znodes.payload import Payload
+from model.znodes.reasons import Unreadable
+from tui.data.messages import ListQuery
+from tui.rows import Column, Line, Row, Window, line, span
+
+WIDE = (Column("znode", -30), Column("what", 24), Column("v", 4, ">"), Column("owner", 12))
+NARROW = (Column("znode", -20), Column("v", 2, ">"), Column("e", 1))
+"""Payload version, and E for ephemeral: what fits into half of 80 cells; the rest stands beside the tree."""
+
+NARROW_CELLS = 60
+
+Place = tuple[str, int]
+"""(path, depth)"""
+
+
+def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int) -> Window:
+    """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
+    opened = frozenset(query.opened) | {"/"}
+    try:
+        places = [
+            place for place in _places(browser, "/", 0, opened, now_ms) if query.filter.lower() in place[0].lower()
+        ]
+    except ZooKeeperUnavailable as error:
+        return Window(0, 0, (), WIDE, note=str(error))
+    shown = places[query.first : query.first + query.count]
+    znodes = browser.znodes([path for path, _ in shown], now_ms)
+    columns = NARROW if query.width < NARROW_CELLS else WIDE
+    rows = tuple(_row(browser, place, znodes, opened, now_ms, columns) for place in shown)
+    cursor = next((index for index, (path, _) in enumerate(places) if path == query.key), -1)
+    return Window(query.first, len(places), rows, columns, cursor=cursor, unfiltered_total=len(places))
+
+
+def _places(browser: ZnodeBrowser, path: str, depth: int, opened: frozenset[str], now_ms: int) -> Iterator[Place]:
+    yield path, depth
+    if path in opened:
+        for name in browser.children(path, now_ms):
+            yield from _places(browser, join(path, name), depth + 1, opened, now_ms)
+
+
+def _row(
+    browser: ZnodeBrowser,
+    place: Place,
+    znodes: Mapping[str, Znode | Unread],
+    opened: frozenset[str],
+    now_ms: int,
+    columns: Sequence[Column],
+) -> Row:
+    path, depth = place
+    znode = znodes.get(path)
+    payload = decode(path, znode.data) if isinstance(znode, Znode) else None
+    mark = browser.mark(path, now_ms)
+    unusable = isinstance(payload, Unreadable) or isinstance(znode, Forbidden)
+    style = "error" if unusable else {"+": "added", "~": "changed", "-": "removed"}.get(mark, "")
+    name = line(span(path.rpartition("/")[2] or "/", style), *_count(znode, path in opened))
+    facts = _facts(path, znode, payload, mark)
+    has_children = isinstance(znode, Znode) and (znode.stat.num_children > 0 or path in opened)
+    return Row(
+        key=path,
+        cells=(name, *(facts.get(column.title, ()) for column in columns[1:])),
+        depth=depth,
+        open=(path in opened) if has_children else None,
+        mark=mark or ("!" if unusable else ""),
+    )
+
+
+def _count(znode: Znode | Unread | None, is_open: bool) -> Line:
+    if is_open or not isinstance(znode, Znode) or not znode.stat.num_children:
+        return ()
+    return (span(f" ({znode.stat.num_children:,})", "dim"),)
+
+
+def _facts(
+    path: str, znode: Znode | Unread | None, payload: Payload | Unreadable | None, mark: str
+) -> Mapping[str, Line]:
+    """What each column says of a znode, by the column's title."""
+    if mark == "-" or isinstance(znode, Missing):
+        return {"what": line(span("gone", "removed"))}
+    if not isinstance(znode, Znode):
+        reason = "no permission" if isinstance(znode, Forbidden) else "not read yet" if znode is None else "refused"
+        return {"what": line(span(reason, "warn"))}
+    label = span("! unreadable", "error") if isinstance(payload, Unreadable) else span(describe(path).label, "dim")
+    version, owner = payload_version(payload), znode.stat.ephemeral_owner
+    return {
+        "what": line(label),
+        "v": line(span("" if version is None else version, "number")),
+        "owner": line(span(f"{owner:#x}"[-12:] if owner else "", "dim")),
+        "e": line(span("E" if owner else "", "dim")),
+    }

@@ -1,0 +1,122 @@
+"""The last line of every screen: keys and a note, or, while something is typed, the prompt. Understands neither."""
+
+from collections.abc import Callable, Sequence
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui.panes.framed import Group
+from tui.text import cells, fit, plain
+from tui.widgets.key_footer import KeyFooter, keys_line
+from tui.widgets.prompt_line import PromptLine
+
+NOTE_S = 5.0
+"""How long something said stays, before the standing note comes back."""
+
+Keys = Sequence[tuple[str, str]]
+
+
+def keys_beside(keys: Keys, note: str, width: int) -> Keys:
+    """As many keys as leave room for the note, the most useful ones."""
+    room = cells(note) + 4
+    fitting = (keys[:count] for count in range(len(keys), 0, -1))
+    return next((some for some in fitting if _size(some) + room <= width), ()) if note else keys
+
+
+def _size(keys: Keys) -> int:
+    return sum(cells(text) for text, _ in keys_line(keys, 10_000))
+
+
+class BottomLine(Group):
+    """A footer and a prompt in the same place."""
+
+    DEFAULT_CSS = "BottomLine { height: 1; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keys: Keys = ()
+        self._standing = ""
+        self._said = ""
+        self._silence: Timer | None = None
+        self.return_to: Widget | None = None
+        """What had the focus before something was typed; None while nothing is."""
+
+    def compose(self) -> ComposeResult:
+        yield KeyFooter(id="footer")
+        yield PromptLine(id="prompt")
+
+    def on_mount(self) -> None:
+        self._prompt.display = False
+
+    def on_resize(self) -> None:
+        self._show()
+
+    @property
+    def _prompt(self) -> PromptLine:
+        return self.query_one(PromptLine)
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether the prompt is there."""
+        return self._prompt.display
+
+    def complete(self, completed: Callable[[str], str]) -> None:
+        """The operator wants the command finished, as far as there is no doubt."""
+        if self._prompt.sign == ":":
+            self._prompt.begin(":", completed(self._prompt.text))
+
+    def show_keys(self, keys: Keys) -> None:
+        """These keys from now on."""
+        self._keys = keys
+        self._show()
+
+    def say(self, note: str) -> None:
+        """Says something for a few seconds."""
+        self._said = note
+        if self._silence is not None:
+            self._silence.stop()
+        self._silence = self.set_timer(NOTE_S, self._fall_silent)
+        self._show()
+
+    def stand(self, note: str) -> None:
+        """What is to be read here whenever nothing else is said."""
+        if note != self._standing:
+            self._standing = note
+            self._show()
+
+    def answer(self, text: str, style: str) -> None:
+        """A word about the effect of what is typed."""
+        self._prompt.say(text, style)
+
+    def ask(self, sign: str, text: str = "") -> None:
+        """Lets the operator type; the focus returns to where it was."""
+        self.return_to = self.screen.focused
+        self._prompt.begin(sign, text)
+        self._prompt.display, self.query_one(KeyFooter).display = True, False
+        self._prompt.focus()
+
+    @on(PromptLine.PromptAccepted)
+    @on(PromptLine.PromptCancelled)
+    def _end(self) -> None:
+        before, self.return_to = self.return_to, None
+        self._prompt.display, self.query_one(KeyFooter).display = False, True
+        if before is not None and self._prompt.has_focus:
+            before.focus()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        # A click elsewhere: a filter stands as it is; a command was not meant yet.
+        if self.is_typing and event.widget is self._prompt and self.app.app_focus:
+            self._prompt.action_accept() if self._prompt.sign == "/" else self._prompt.action_cancel()
+
+    def _fall_silent(self) -> None:
+        self._said = ""
+        self._show()
+
+    def _show(self) -> None:
+        note = plain(self._said or self._standing)
+        width = self.size.width
+        if cells(note) > width - 3:
+            note = fit(note, max(width - 3, 0))
+        self.query_one(KeyFooter).show(keys_beside(self._keys, note, width), note)

@@ -1,0 +1,153 @@
+"""What the four screens share: tabs, panes in frames, and the actions on the list at hand."""
+
+from collections.abc import Iterable
+
+from textual import events, on
+from textual.widget import Widget
+
+from tui.actions import SCREENS, TITLES
+from tui.commands import completed
+from tui.panes.bottom_line import Keys
+from tui.panes.framed import Framed, Group
+from tui.panes.live_list import LiveRows, NotFound, RowsShown
+from tui.panes.live_text import LiveText
+from tui.screens.page import Page
+from tui.state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, reduce
+from tui.widgets.tab_line import TabLine
+
+BROKERS_AT_ONCE = 4
+"""By how many brokers the partition map moves."""
+
+
+class LiveScreen(Page):
+    """A screen fed by the data process. Subclasses say what stands in the middle and which list is the main one."""
+
+    main_list = ""
+
+    def middle(self) -> Iterable[Widget]:
+        yield TabLine(TITLES, active=SCREENS.index(self.place), id="tabs")
+        with Group(id="body"):
+            yield from self.panes()
+
+    def panes(self) -> Iterable[Widget]:
+        """The panes in the middle."""
+        raise NotImplementedError
+
+    def on_mount(self) -> None:
+        self.query_one(f"#{self.main_list}").focus()
+
+    @property
+    def list_at_hand(self) -> LiveRows:
+        """The focused list, or the screen's main one."""
+        focused = self.bottom.return_to or self.focused
+        return focused if isinstance(focused, LiveRows) else self.query_one(f"#{self.main_list}", LiveRows)
+
+    def intend(self, intent: Intent) -> None:
+        """Changes what the operator chose to see."""
+        self.kdrill.view_state = reduce(self.kdrill.view_state, intent)
+
+    # Panes
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        if isinstance(event.widget.parent, Framed):
+            around = {event.widget.parent, *event.widget.parent.ancestors}
+            for group in self.query(Group):
+                group.set_class(group in around, "-at-hand")
+            for frame in self.query(Framed):
+                frame.be_at_hand(frame in around)
+            self._count()
+
+    def action_pane(self, step: int) -> None:
+        if self.bottom.is_typing:
+            self.bottom.complete(completed)
+            return
+        panes = [frame.pane for frame in self.query(Framed) if self.is_offered(frame) and frame.pane.can_focus]
+        place = panes.index(self.focused) if self.focused in panes else -1
+        panes[(place + step) % len(panes)].focus()
+
+    def is_offered(self, frame: Framed) -> bool:
+        """Whether a frame would be in sight if there were room."""
+        return True
+
+    def action_full(self) -> None:
+        self.toggle_class("-full")
+        self.bottom.show_keys(self.keys())
+
+    def keys(self) -> Keys:
+        """Where one pane hides the others, the way to them is the most useful key."""
+        is_alone = self.has_class("-small") or self.has_class("-full")
+        return [*([("tab", "pane")] if is_alone else []), *super().keys()]
+
+    # The list at hand
+
+    def action_sort(self) -> None:
+        rows = self.list_at_hand
+        names = ["", *(column.sort for column in rows.answer.columns if column.sort)]
+        now = self.kdrill.view_state.of(rows.list_name).sort
+        place = names.index(now) if now in names else 0
+        self.intend(Sort(rows.list_name, names[(place + 1) % len(names)]))
+
+    def action_reverse(self) -> None:
+        self.intend(Reverse(self.list_at_hand.list_name))
+
+    def action_view(self) -> None:
+        self.intend(SwitchView(self.list_at_hand.list_name))
+
+    def action_brokers(self, pages: int) -> None:
+        self.intend(MoveBrokers("partitions", BROKERS_AT_ONCE * pages))
+
+    def action_refresh(self) -> None:
+        self.wakes += 1
+
+    def action_copy(self) -> None:
+        focused = self.focused
+        self.copy(focused.copy_text if isinstance(focused, LiveText) else self.list_at_hand.cursor_key)
+
+    def action_copy_text(self) -> None:
+        self.copy(next((pane.copy_text for pane in self.query(LiveText)), ""))
+
+    def action_related(self) -> None:
+        """Where `o` leads; nowhere unless a screen says so."""
+
+    def action_describe(self) -> None:
+        """What `d` describes; nothing unless a screen says so."""
+
+    def action_command(self) -> None:
+        self.bottom.ask(":")
+
+    # The filter
+
+    def filter_text(self) -> str:
+        return self.kdrill.view_state.of(self.list_at_hand.list_name).filter
+
+    def apply_filter(self, text: str) -> None:
+        self.intend(Filter(self.list_at_hand.list_name, text))
+
+    def has_filter(self) -> bool:
+        """Whether the list at hand is filtered."""
+        return bool(self.filter_text())
+
+    def clear_filter(self) -> bool:
+        if super().clear_filter():
+            return True
+        if not self.has_filter():
+            return False
+        self.apply_filter("")
+        return True
+
+    @on(RowsShown)
+    def _count(self) -> None:
+        """How much of the list at hand is in view, for as long as it is filtered."""
+        rows, text = self.list_at_hand, self.filter_text()
+        answer = rows.answer
+        count = f"{answer.total:,} of {answer.unfiltered_total:,}"
+        self.bottom.answer(answer.note or count, "error" if answer.note else "dim")
+        self.bottom.stand(f"/{text}  {count}" if text else "")
+
+    @on(NotFound)
+    def _not_found(self, event: NotFound) -> None:
+        self.say(f"there is no {event.key}")
+
+    @on(TabLine.TabChosen)
+    def _tab(self, event: TabLine.TabChosen) -> None:
+        self.kdrill.show_screen(SCREENS[event.index])

@@ -1,0 +1,136 @@
+"""What everything that fills the terminal shares: row one, the last line, what is typed there, and the size at hand.
+
+Which cluster, how old, is the link good: that stands above every page. What stands between is up to subclasses.
+"""
+
+from collections.abc import Callable, Iterable
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.reactive import var
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui.actions import footer_keys
+from tui.data.messages import HeaderFacts
+from tui.panes.bottom_line import BottomLine, Keys
+from tui.panes.live_app import LiveApp, live_app
+from tui.panes.too_small import LEAST, TooSmall
+from tui.widgets.header_line import HeaderLine
+from tui.widgets.prompt_line import PromptLine
+from tui.widgets.text_pane import TextPane
+
+SIZES: dict[str, Callable[[int, int], bool]] = {
+    "-too-small": lambda width, height: width < LEAST[0] or height < LEAST[1],
+    "-small": lambda width, height: width < 80 or height < 24,
+    "-wide": lambda width, height: width >= 120,
+    "-very-wide": lambda width, height: width >= 160,
+    "-bars-beside": lambda width, height: 120 <= width < 160 or width >= 200,
+    "-tall": lambda width, height: height >= 40,
+}
+"""Class → for which width and height, in cells, a page has it."""
+
+
+class Page(Screen[None]):
+    """A screen or an overlay. `place` is its name in the registry of actions."""
+
+    AUTO_FOCUS = ""
+    place = ""
+
+    wakes: var[int] = var(0, init=False)
+    """Counts how often the page came to the front: panes ask anew then."""
+
+    _searched: TextPane | None = None
+    _text_before = ""
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(now_ms=self.kdrill.now_ms, id="header")
+        yield from self.middle()
+        yield BottomLine()
+        yield TooSmall()
+
+    def middle(self) -> Iterable[Widget]:
+        """What stands between the first line and the last."""
+        raise NotImplementedError
+
+    @property
+    def kdrill(self) -> LiveApp:
+        """The app: where to go from here, and what the operator chose."""
+        return live_app(self)
+
+    @property
+    def bottom(self) -> BottomLine:
+        """The last line."""
+        return self.query_one(BottomLine)
+
+    def on_mount(self) -> None:
+        self.watch(self.kdrill, "facts", self._show_facts)
+
+    def _show_facts(self, facts: HeaderFacts) -> None:
+        self.query_one(HeaderLine).show(facts)
+        self.query_one(TooSmall).show(facts)
+
+    def on_resize(self, event: events.Resize) -> None:
+        for name, holds in SIZES.items():
+            self.set_class(holds(*event.size), name)
+        self.bottom.show_keys(self.keys())
+
+    def keys(self) -> Keys:
+        """The keys for the last line, most useful first."""
+        return footer_keys(self.place)
+
+    def on_screen_resume(self) -> None:
+        self.wakes += 1
+
+    def say(self, note: str) -> None:
+        """One short note at the right of the last line."""
+        self.bottom.say(note)
+
+    def copy(self, text: str) -> None:
+        """To the clipboard of the terminal, wherever that runs."""
+        if text:
+            self.app.copy_to_clipboard(text)
+        self.say(f"copied {len(text):,} characters" if text else "there is nothing to copy here")
+
+    # What is typed
+
+    def action_filter(self) -> None:
+        target = self.focused
+        self._searched = target if isinstance(target, TextPane) else None
+        self._text_before = "" if self._searched else self.filter_text()
+        self.bottom.ask("/", self._text_before)
+
+    def filter_text(self) -> str:
+        """The filter that `/` begins with."""
+        return ""
+
+    def apply_filter(self, text: str) -> None:
+        """Shows only what matches; nothing here can be filtered unless a subclass says so."""
+
+    def _apply(self, text: str) -> None:
+        if self._searched is not None:
+            self._searched.search(text)
+        else:
+            self.apply_filter(text)
+
+    @on(PromptLine.PromptChanged)
+    def _typed(self, event: PromptLine.PromptChanged) -> None:
+        if event.sign == "/":
+            self._apply(event.text)
+
+    @on(PromptLine.PromptAccepted)
+    def _accepted(self, event: PromptLine.PromptAccepted) -> None:
+        if event.sign == ":":
+            self.kdrill.run_command(event.text)
+
+    @on(PromptLine.PromptCancelled)
+    def _cancelled(self, event: PromptLine.PromptCancelled) -> None:
+        if event.sign == "/":
+            self._apply(self._text_before)
+
+    def clear_filter(self) -> bool:
+        """Takes away what was searched in a text, or the filter of the list at hand; whether there was any."""
+        searched, self._searched = self._searched, None
+        if searched is not None:
+            searched.search("")
+        return searched is not None

@@ -1,0 +1,168 @@
+"""Row one as words: which of the header's facts are said, and in how many words, for a given width.
+
+The contract with the operator: which cluster, may I write, how old is this, is the link good, who controls, how many
+alerts. Pure text; `HeaderLine` draws it.
+"""
+
+import msgspec
+
+from tui.data.messages import HeaderFacts
+from tui.rows import Line, Span
+from tui.text import cells, fit, plain, short_age
+
+
+class Stance(msgspec.Struct, frozen=True):
+    """What the operator has chosen, as far as row one has to say it."""
+
+    access: str = "READ-ONLY"
+    """READ-ONLY, or ARMED with the time left."""
+    mode: str = ""
+    """PAUSED, REPLAY or SIMULATED; empty when following the source."""
+    detail: str = ""
+    """`at 12:03:58, 12 new`; stands behind the mode."""
+
+
+PHASES = {
+    "connecting": ("CONNECTING", "waiting"),
+    "loading": ("LOADING", "waiting"),
+    "live": ("LIVE", "live"),
+    "stale": ("STALE", "stale"),
+    "denied": ("DENIED", "stale"),
+    "snapshot": ("SNAPSHOT", "snapshot"),
+    "closed": ("CLOSED", "stale"),
+}
+"""Phase of the source → word and style."""
+
+LINKS = {
+    "connecting": ("ZK connecting", "waiting"),
+    "loading": ("ZK ok", "ok"),
+    "live": ("ZK ok", "ok"),
+    "stale": ("ZK LOST", "error"),
+    "denied": ("ZK DENIED", "error"),
+    "closed": ("ZK closed", "warn"),
+}
+
+MODES = {"PAUSED": "paused", "REPLAY": "paused", "SIMULATED": "simulated"}
+
+ORDER = ("mode", "link", "controller", "brokers", "generation", "source", "alerts")
+"""Parts behind the cluster's name and the access, as they stand in the line."""
+
+SHORTENINGS = (
+    *("link", "source", "generation", "brokers", "mode", "brokers"),
+    *("controller", "mode", "access", "link", "controller", "alerts"),
+)
+"""Which part gives up words next while the line is too long. What is left of mode, access and alerts always stays."""
+
+
+def is_stale(facts: HeaderFacts, now_ms: int, stale_after_ms: int) -> bool:
+    """Whether the image is older than it may be; a source that says it is live is not believed for ever."""
+    late = facts.image_time_ms > 0 and now_ms - facts.image_time_ms > stale_after_ms
+    return facts.phase in ("stale", "denied", "closed") or (facts.phase == "live" and late)
+
+
+def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_ms: int, width: int) -> Line:
+    """Pieces of row one, as many and as long as fit into the width."""
+    stale = is_stale(facts, now_ms, stale_after_ms)
+    forms = {
+        "access": _access(stance),
+        "mode": _mode(facts, stance, stale, now_ms),
+        "link": _link(facts, stale),
+        "controller": _controller(facts),
+        "brokers": _brokers(facts),
+        "generation": (_generation(facts), ("", "")),
+        "source": ((facts.source if facts.source != facts.cluster else "", "dim"), ("", "")),
+        "alerts": _alerts(facts),
+    }
+    name = facts.cluster or facts.source or "no cluster"
+    levels = dict.fromkeys(forms, 0)
+    line = _assembled(name, forms, levels)
+    for part in SHORTENINGS:
+        if _size(line) <= width:
+            return line
+        levels[part] = min(levels[part] + 1, len(forms[part]) - 1)
+        line = _assembled(name, forms, levels)
+    room = cells(plain(name)) - max(0, _size(line) - width)
+    return _assembled(fit(plain(name), max(room, 4)), forms, levels)
+
+
+def _size(line: Line) -> int:
+    return sum(cells(plain(text)) for text, _ in line)
+
+
+def _assembled(name: str, forms: dict[str, tuple[Span, ...]], levels: dict[str, int]) -> Line:
+    parts = {key: forms[key][level] for key, level in levels.items()}
+    line: list[Span] = [(" ", ""), (name, "cluster"), ("  ", ""), parts["access"]]
+    for key in ORDER:
+        if parts[key][0]:
+            line += [(" | ", ""), parts[key]]
+    return tuple(line)
+
+
+def _access(stance: Stance) -> tuple[Span, ...]:
+    if stance.access == "READ-ONLY":
+        return (("READ-ONLY", "read-only"), ("RO", "read-only"))
+    return ((stance.access, "armed"),)
+
+
+def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple[Span, ...]:
+    age = short_age(now_ms - facts.image_time_ms) if facts.image_time_ms else ""
+    demo = "DEMO " if facts.is_demo else ""
+    if stale:
+        word = PHASES[facts.phase][0] if facts.phase != "live" else "STALE"
+        old = f"{demo}{word} {age} old" if age else demo + word
+        reason = facts.reason or ("no news" if facts.phase == "live" else "")
+        texts = (
+            f"!! {old}: {reason} !!" if reason else f"!! {old} !!",
+            f"!! {old} !!",
+            f"!! {demo}{word} {age}".rstrip(),
+        )
+        return tuple((text, "stale") for text in texts)
+    if stance.mode:
+        style = MODES.get(stance.mode, "paused")
+        long = (f"{demo}{stance.mode} {stance.detail}".rstrip(), style)
+        return (long, long, (demo + stance.mode, style))
+    word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
+    done, of = facts.progress
+    long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
+    if facts.phase == "loading" and of:
+        long, short = f"{demo}{word} {done:,} of {of:,}", f"{demo}{word} {100 * done // of}%"
+    return ((long, style), (long, style), (short, style))
+
+
+def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:
+    if facts.phase not in LINKS:
+        return (("", ""),)
+    word, style = LINKS[facts.phase]
+    if stale and facts.phase == "live":
+        word, style = "ZK ?", "warn"
+    long = f"{word} {facts.zookeeper}" if facts.zookeeper and style == "ok" else word
+    return ((long, style), (word, style), ("", "") if style == "ok" else (word, style))
+
+
+def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
+    if facts.controller is None:
+        unknown = facts.phase in ("connecting", "loading")
+        return (("", ""),) if unknown else (("NO CONTROLLER", "error"), ("NO CTL", "error"))
+    epoch = "" if facts.controller_epoch is None else f" e{facts.controller_epoch}"
+    short = f"b{facts.controller}{epoch}"
+    return ((f"controller {short}", ""), (short, ""), ("", ""))
+
+
+def _brokers(facts: HeaderFacts) -> tuple[Span, ...]:
+    if not facts.brokers_down:
+        up = (f"{facts.brokers_up} brokers up", "") if facts.brokers_up else ("", "")
+        return (up, ("", ""))
+    down = f"{facts.brokers_down} DOWN"
+    return ((f"brokers {facts.brokers_up} up {down}", "error"), (down, "error"), ("", ""))
+
+
+def _generation(facts: HeaderFacts) -> Span:
+    return ("", "") if facts.generation in ("", "unknown") else (f"Kafka {facts.generation}", "")
+
+
+def _alerts(facts: HeaderFacts) -> tuple[Span, ...]:
+    total = facts.errors + facts.warnings
+    if not total and facts.phase in ("connecting", "loading"):
+        return (("", ""),)
+    style = "error" if facts.errors else "warn" if total else ""
+    return ((f"{total} ALERT{'S' * (total != 1)}", style), (f"{total}!" if total else "", style))

@@ -1,0 +1,76 @@
+"""The second line: the screens by number, the present one in brackets. Switches nothing; it says what was pressed."""
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+
+from tui.rows import Line, Span
+from tui.text import cells, cut, plain
+from tui.widgets.strip_widget import StripWidget
+
+HELP: Span = ("?help", "key")
+
+
+def tab_spans(titles: Sequence[str], active: int, title_cells: int) -> Line:
+    """One span per screen, titles of the others cut to this many cells: `[1]Overview 2 Znodes`."""
+    line: list[Span] = []
+    for index, title in enumerate(titles):
+        if index == active:
+            line.append((f"[{index + 1}]{plain(title)}", "tab-active"))
+        else:
+            short = cut(plain(title), title_cells)
+            line.append((f" {index + 1} {short}".rstrip(), "tab"))
+    return tuple(line)
+
+
+def tab_line(titles: Sequence[str], active: int, width: int) -> Line:
+    """The longest form that fits; at the narrowest, the others are numbers only."""
+    longest = max((cells(plain(title)) for title in titles), default=0)
+    forms = (tab_spans(titles, active, title_cells) for title_cells in range(longest, -1, -1))
+    line = next((form for form in forms if _size(form) <= width), tab_spans(titles, active, 0))
+    gap = width - _size(line) - len(HELP[0])
+    return (*line, (" " * gap, ""), HELP) if gap > 0 else line
+
+
+def _size(line: Line) -> int:
+    return sum(cells(text) for text, _ in line)
+
+
+class TabLine(StripWidget):
+    """One line naming the screens; a press of the mouse on one says `TabChosen`."""
+
+    DEFAULT_CSS = "TabLine { height: 1; }"
+
+    class TabChosen(Message):
+        """This screen was pressed, counted from 0."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, titles: Sequence[str], *, active: int = 0, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._titles = tuple(titles)
+        self._active = active
+
+    def show(self, active: int) -> None:
+        """This screen is the present one, counted from 0."""
+        if active != self._active:
+            self._active = active
+            self.refresh()
+
+    def strip_at(self, y: int) -> Strip:
+        return self.fill(self._line())
+
+    def on_click(self, event: events.Click) -> None:
+        end = 0
+        for index, (text, _) in enumerate(self._line()[: len(self._titles)]):
+            end += cells(text)
+            if event.x < end:
+                self.post_message(self.TabChosen(index))
+                return
+
+    def _line(self) -> Line:
+        return tab_line(self._titles, self._active, self.size.width)
