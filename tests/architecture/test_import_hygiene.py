@@ -1,0 +1,43 @@
+"""What is really loaded, seen from inside a fresh interpreter: contracts read the source and cannot see when."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.source_tree import dotted, modules
+
+DATA_PROCESS_ONLY = frozenset({"kazoo", "networkx", "numpy", "pandas", "plotext", "pyspark", "scipy", "zstandard"})
+"""What the UI process must do without, so that it starts fast and stays quick."""
+
+TERMINAL = frozenset({"plotext", "rich", "textual"})
+
+UI_PROCESS = "import tui.command_line.open, tui.app, tui.data.link"
+VERSION = "from tui.command_line import main\ntry: main(['--version'])\nexcept SystemExit: pass"
+DATA_PROCESS = "import tui.data.__main__"
+EVERY_MODEL_MODULE = f"import {', '.join(map(dotted, modules('model')))}"
+
+
+def loaded_by(statements: str) -> set[str]:
+    """Top-level packages in memory after these statements."""
+    program = f"{statements}\nimport sys\nprint('loaded:', *{{name.partition('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rpartition("loaded:")[2].split())
+
+
+@pytest.mark.parametrize(
+    ("statements", "unwanted"),
+    [
+        pytest.param(UI_PROCESS, DATA_PROCESS_ONLY, id="the-ui-process"),
+        pytest.param(VERSION, DATA_PROCESS_ONLY | TERMINAL, id="kdrill-version"),
+        pytest.param(DATA_PROCESS, {"networkx", "pandas", "plotext", "pyspark", "textual"}, id="the-data-process"),
+        pytest.param(EVERY_MODEL_MODULE, TERMINAL | {"networkx", "pandas", "pyspark"}, id="every-module-of-model"),
+    ],
+)
+def test_nothing_is_loaded_before_it_is_needed(statements: str, unwanted: frozenset[str]) -> None:
+    loaded = loaded_by(statements)
+    assert "tui" in loaded or "model" in loaded
+    assert not loaded & unwanted

@@ -1,0 +1,43 @@
+"""Real Kafka clusters for tests, one at a time, each started when its first test needs it.
+
+Without Java, Maven or the network the tests are skipped; with KDRILL_REQUIRE_CONFORMANCE=1 they fail instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.conformance.kafka.brokers import Cluster
+from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.releases import RELEASES, install
+from tests.maven import UnavailableError
+
+
+@pytest.fixture(scope="session", params=list(RELEASES))
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Three brokers of one release; pytest runs all tests of a release together, then ends them.
+
+    A test uses topics of its own, and leaves all brokers running.
+    """
+    try:
+        kafka = install(RELEASES[request.param])
+    except UnavailableError as reason:
+        if os.environ.get("KDRILL_REQUIRE_CONFORMANCE") == "1":
+            pytest.fail(str(reason), pytrace=False)
+        pytest.skip(str(reason))
+    zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")  # not before it is known to be of use
+    folder = tmp_path_factory.mktemp(f"kafka-{request.param}-")
+    with Cluster(kafka, f"{zookeeper.address}/kafka-{request.param}", folder) as cluster:
+        yield cluster
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def commands(cluster: Cluster) -> Commands:
+    """Kafka's own commands, speaking to `cluster`."""
+    return Commands(cluster)

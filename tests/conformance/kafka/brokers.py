@@ -1,0 +1,214 @@
+"""A cluster of real Kafka brokers on loopback: start, kill -9, stop and restart each of them.
+
+Changes the cluster only by what happens to its processes; topics are commands.py's.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.java import java_environment
+from tests.conformance.kafka.releases import Installation
+
+SESSION_TIMEOUT_MS = 4_000
+"""Short, for a killed broker is noticed only when its session ends; long enough for a busy machine."""
+
+NO_CONTROLLER = -1
+
+_SETTINGS = f"""
+zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
+zookeeper.connection.timeout.ms=30000
+num.network.threads=1
+num.io.threads=2
+replica.fetch.wait.max.ms=100
+log.cleaner.enable=false
+auto.create.topics.enable=false
+auto.leader.rebalance.enable=false
+delete.topic.enable=true
+controlled.shutdown.enable=true
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+def until(condition: Callable[[], Any], what: str, timeout_s: float = 60) -> Any:
+    """Polls until `condition` holds and returns what it gave. Raises TimeoutError naming `what`."""
+    deadline = time.monotonic() + timeout_s
+    while not (value := condition()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {timeout_s} s for {what}")
+        time.sleep(0.05)
+    return value
+
+
+class Broker:
+    """One broker; its port, id and folder stay the same over restarts. It dies with the test run."""
+
+    def __init__(self, broker_id: int, kafka: Installation, zookeeper: str, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self.port = _free_port()
+        self._folder = folder
+        self._log = folder / "broker.log"
+        self._process: GuardedProcess | None = None
+        listener = kafka.release.listener_settings.format(port=self.port, rack=f"r{broker_id}")
+        properties = folder / "server.properties"
+        properties.write_text(
+            f"broker.id={broker_id}\nlog.dirs={folder / 'logs'}\nzookeeper.connect={zookeeper}\n{listener}{_SETTINGS}"
+        )
+        self._command = kafka.java("kafka.Kafka", str(properties), heap_mb=256)
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.exit_code() is None
+
+    def start(self) -> None:
+        """Starts the process; the broker is of use once the cluster says it serves."""
+        self._process = GuardedProcess(
+            self._command, folder=self._folder, log=self._log, environment=java_environment()
+        )
+
+    def kill(self) -> None:
+        """SIGKILL: its session ends only SESSION_TIMEOUT_MS later."""
+        if self._process:
+            self._process.close()
+
+    def stop(self) -> None:
+        """SIGTERM, which is a controlled shutdown; SIGKILL if that does not end it."""
+        if self._process:
+            self._process.send(signal.SIGTERM)
+            self._process.wait(timeout_s=30)
+            self._process.close()
+
+    def accepts_connections(self) -> bool:
+        """Raises RuntimeError with the end of the broker's log when it has died."""
+        if not self.running:
+            raise RuntimeError(f"the broker in {self._folder} died:\n{self._log.read_text()[-2000:]}")
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+class Cluster:
+    """Brokers 1..size of one release under a chroot of their own, each in its own rack."""
+
+    def __init__(self, kafka: Installation, zookeeper: str, folder: Path, size: int = 3) -> None:
+        self.kafka = kafka
+        self.zookeeper = zookeeper
+        self.folder = folder
+        self.brokers = {
+            number: Broker(number, kafka, zookeeper, folder / f"broker-{number}") for number in range(1, size + 1)
+        }
+        server, slash, chroot = zookeeper.partition("/")
+        self._chroot = slash + chroot
+        self._client: Any = KazooClient(hosts=server)  # kazoo has no types
+
+    @property
+    def bootstrap(self) -> str:
+        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers.values())
+
+    @property
+    def source_url(self) -> str:
+        """The cluster as the SOURCE argument of kdrill."""
+        return f"zk://{self.zookeeper}"
+
+    def __enter__(self) -> Cluster:
+        self._client.start(timeout=30)
+        try:
+            for broker in self.brokers.values():
+                broker.start()
+            for number in self.brokers:
+                self.await_serving(number)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for broker in self.brokers.values():
+            broker.kill()
+        self._client.stop()
+        self._client.close()
+
+    def await_serving(self, number: int) -> None:
+        """Until the broker accepts connections and is registered, and there is a controller."""
+        until(
+            lambda: (
+                self.brokers[number].accepts_connections() and number in self.registered() and self.read("/controller")
+            ),
+            f"broker {number} to serve",
+        )
+
+    @contextmanager
+    def killed(self, number: int) -> Iterator[None]:
+        """kill -9 a broker, and go on once ZooKeeper has noticed. At the end it is started and serves again."""
+        with self._down(number, self.brokers[number].kill):
+            yield
+
+    @contextmanager
+    def stopped(self, number: int) -> Iterator[None]:
+        """Like `killed`, by a controlled shutdown."""
+        with self._down(number, self.brokers[number].stop):
+            yield
+
+    @contextmanager
+    def _down(self, number: int, bring_down: Callable[[], None]) -> Iterator[None]:
+        bring_down()
+        try:
+            until(lambda: number not in self.registered(), f"the end of broker {number}'s session")
+            yield
+        finally:
+            self.brokers[number].start()
+            self.await_serving(number)
+
+    def controller(self) -> int:
+        """The broker in /controller; NO_CONTROLLER while there is none."""
+        return int(self.read("/controller").get("brokerid", NO_CONTROLLER))
+
+    def registered(self) -> set[int]:
+        """The brokers in /brokers/ids; a dead one stays until its session ends."""
+        return {int(number) for number in self.children("/brokers/ids")}
+
+    def children(self, path: str) -> list[str]:
+        """The children of a znode; none when it does not exist."""
+        try:
+            return list(self._client.get_children(self._chroot + path))
+        except NoNodeError:
+            return []
+
+    def text(self, path: str) -> str:
+        """What is in a znode; empty when there is nothing in it, or no such znode."""
+        try:
+            data, _ = self._client.get(self._chroot + path)
+        except NoNodeError:
+            return ""
+        return str(data or b"", "utf-8")
+
+    def read(self, path: str) -> dict[str, Any]:
+        """The JSON object in a znode; empty when there is nothing in it, or no such znode."""
+        return json.loads(self.text(path) or "{}")
+
+    def state(self, topic: str, partition: int) -> dict[str, Any]:
+        """The partition's state znode: leader, isr, leader_epoch …; empty before the controller wrote it."""
+        return self.read(f"/brokers/topics/{topic}/partitions/{partition}/state")
+
+
+def _free_port() -> int:
+    """A port below those the system gives to outgoing connections, so that none takes it during a restart."""
+    while True:
+        with socket.socket() as probe:
+            port = random.randrange(20_000, 32_000)
+            if probe.connect_ex(("127.0.0.1", port)) != 0:
+                return port

@@ -1,0 +1,99 @@
+"""Kafka's own commands of each release, run as an operator would: one Java process per call (about a second).
+
+What they ask for happens later, in the controller: callers wait for the effect.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from model.sandbox.java import java_environment
+from tests.conformance.kafka.brokers import Cluster
+from tests.conformance.kafka.describe import Partitions, parse_describe
+
+_TIMEOUT_S = 90
+
+Assignment = Mapping[int, Sequence[int]]
+"""Replicas by partition, the preferred leader first."""
+
+
+class Commands:
+    """TopicCommand and its siblings against one cluster. Each raises RuntimeError with the command's output."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._kafka = cluster.kafka
+        self._folder = cluster.folder
+        self._bootstrap = cluster.bootstrap
+        self._ask_zookeeper = cluster.kafka.release.commands_use_zookeeper
+        self._target = ("--zookeeper", cluster.zookeeper)
+        if not self._ask_zookeeper:
+            self._target = ("--bootstrap-server", cluster.bootstrap)
+
+    def create(self, topic: str, assignment: Assignment, **config: str) -> None:
+        """--create with explicit replicas. Keys of `config` have _ for Kafka's dots."""
+        replicas = ",".join(":".join(map(str, assignment[p])) for p in sorted(assignment))
+        settings = [f"--config={key.replace('_', '.')}={value}" for key, value in config.items()]
+        self._run("topics", *self._target, "--create", "--topic", topic, "--replica-assignment", replicas, *settings)
+
+    def add_partitions(self, topic: str, total: int) -> None:
+        """--alter: the topic then has `total` partitions."""
+        self._run("topics", *self._target, "--alter", "--topic", topic, "--partitions", str(total))
+
+    def delete(self, topic: str) -> None:
+        """--delete, which leaves a mark for the controller."""
+        self._run("topics", *self._target, "--delete", "--topic", topic)
+
+    def describe(self) -> Partitions:
+        """--describe of every topic."""
+        return parse_describe(self._run("topics", *self._target, "--describe"))
+
+    def reassign(self, topic: str, assignment: Assignment) -> None:
+        """ReassignPartitionsCommand --execute."""
+        moves = [{"topic": topic, "partition": p, "replicas": list(r)} for p, r in assignment.items()]
+        plan = self._json_file("reassignment", moves)
+        self._run("reassign", *self._target, "--reassignment-json-file", plan, "--execute")
+
+    def elect_preferred(self, topic: str, partitions: Sequence[int]) -> None:
+        """PreferredReplicaLeaderElectionCommand, from 2.4 on LeaderElectionCommand."""
+        subjects = self._json_file("election", [{"topic": topic, "partition": p} for p in partitions])
+        wish = ["--path-to-json-file", subjects]
+        if not self._ask_zookeeper:
+            wish += ["--election-type", "preferred"]
+        self._run("elect", *self._target, *wish)
+
+    def produce(self, topic: str, messages: Sequence[str]) -> None:
+        """ConsoleProducer, one message a line."""
+        lines = "".join(f"{message}\n" for message in messages)
+        self._run("produce", "--broker-list", self._bootstrap, "--topic", topic, input_text=lines)
+
+    def consume(self, topic: str, count: int) -> list[str]:
+        """ConsoleConsumer from the beginning, until it has read `count` messages."""
+        wish = ["--topic", topic, "--from-beginning", "--max-messages", str(count)]
+        return self._run("consume", *self._target, *wish).splitlines()
+
+    def java(self, name: str, *arguments: str) -> list[str]:
+        """The command line of a command, for those that stay."""
+        return self._kafka.java(self._kafka.release.classes[name], *arguments, heap_mb=128)
+
+    def _run(self, name: str, *arguments: str, input_text: str = "") -> str:
+        done = subprocess.run(
+            self.java(name, *arguments),
+            input=input_text,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_TIMEOUT_S,
+            env=java_environment(),
+        )
+        # TopicCommand of 0.8 ends with 0 after an error; all releases say "Error" first.
+        if done.returncode != 0 or done.stdout.startswith("Error"):
+            raise RuntimeError(f"{name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout
+
+    def _json_file(self, name: str, partitions: list[dict[str, Any]]) -> str:
+        file = self._folder / f"{name}.json"
+        file.write_text(json.dumps({"version": 1, "partitions": partitions}))
+        return str(file)

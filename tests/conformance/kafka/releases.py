@@ -1,0 +1,99 @@
+"""The Kafka releases that the tests run for real, and how they differ: jars, server settings, command classes.
+
+Running brokers is brokers.py's, running commands commands.py's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.sandbox.errors import SandboxError
+from model.sandbox.java import find_java
+from tests.maven import UnavailableError, jars_folder
+
+_JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
+"""No release needs any flag on Java 17 (none --add-opens): these make JVMs start quicker and leave no files."""
+_LOG4J = Path(__file__).with_name("log4j.properties")
+
+
+@dataclass(frozen=True)
+class Release:
+    """One Kafka release. `classes` maps a command's name to its main class."""
+
+    version: str
+    artifacts: tuple[str, ...]
+    """Maven coordinates, group:artifact:version."""
+    classes: dict[str, str]
+    listener_settings: str
+    """Template for server.properties; knows {port} and {rack}."""
+    commands_use_zookeeper: bool
+    """TopicCommand & co. take --zookeeper (until 2.x) or --bootstrap-server."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A release whose jars are on this machine."""
+
+    release: Release
+    jars: Path
+    """The folder they are in."""
+    java_program: Path
+
+    def java(self, main_class: str, *arguments: str, heap_mb: int) -> list[str]:
+        """The command line that runs one of the release's classes."""
+        flags = [*_JAVA_FLAGS, f"-Xmx{heap_mb}m", f"-Dlog4j.configuration={_LOG4J.as_uri()}"]
+        return [str(self.java_program), *flags, "-cp", f"{self.jars}/*", main_class, *arguments]
+
+
+_SCALA_COMMANDS = {
+    "topics": "kafka.admin.TopicCommand",
+    "reassign": "kafka.admin.ReassignPartitionsCommand",
+    "elect": "kafka.admin.PreferredReplicaLeaderElectionCommand",
+    "produce": "kafka.tools.ConsoleProducer",
+    "consume": "kafka.tools.ConsoleConsumer",
+}
+_LISTENERS = "listeners=PLAINTEXT://127.0.0.1:{port}\nbroker.rack={rack}\n"
+
+RELEASES = {
+    release.version: release
+    for release in (
+        Release(
+            version="0.8.2.2",
+            artifacts=("org.apache.kafka:kafka_2.11:0.8.2.2",),
+            classes=_SCALA_COMMANDS,
+            listener_settings="host.name=127.0.0.1\nport={port}\n",
+            commands_use_zookeeper=True,
+        ),
+        Release(
+            version="1.1.1",
+            # Without a binding of slf4j the broker starts, but a failure would leave no log to read.
+            artifacts=("org.apache.kafka:kafka_2.12:1.1.1", "org.slf4j:slf4j-log4j12:1.7.25"),
+            classes=_SCALA_COMMANDS,
+            listener_settings=_LISTENERS,
+            commands_use_zookeeper=True,
+        ),
+        Release(
+            version="3.9.1",
+            artifacts=("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1"),
+            classes={
+                "topics": "org.apache.kafka.tools.TopicCommand",
+                "reassign": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+                "elect": "org.apache.kafka.tools.LeaderElectionCommand",
+                "produce": "kafka.tools.ConsoleProducer",
+                "consume": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+            },
+            listener_settings=_LISTENERS,
+            commands_use_zookeeper=False,
+        ),
+    )
+}
+
+
+def install(release: Release) -> Installation:
+    """The release, ready to run. Raises UnavailableError without Java, or at first use without Maven or the network."""
+    try:
+        java = find_java()
+    except SandboxError as error:
+        raise UnavailableError(str(error)) from None
+    return Installation(release, jars_folder(f"kafka-{release.version}", release.artifacts), java.program)

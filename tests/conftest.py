@@ -1,0 +1,70 @@
+"""What all tests may use: one real ZooKeeper for the session, a root of its own for each test, and waiting."""
+
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import settings
+
+from model.sandbox.process_state import GONE, ZOMBIE, process_state
+from model.sandbox.znode_session import ZnodeSession
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+
+# A noisy machine must not fail a property.
+settings.register_profile("kdrill", deadline=None)
+settings.load_profile("kdrill")
+
+Eventually = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_as_from_a_terminal() -> None:
+    """A run in the background starts with SIGINT ignored, under nohup SIGHUP too, and children inherit that."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+@pytest.fixture(scope="session")
+def zookeeper_server() -> Iterator[EmbeddedZooKeeper]:
+    """The session's server. Tests share it: harm only `own_zookeeper`."""
+    with EmbeddedZooKeeper() as server:
+        yield server
+
+
+@pytest.fixture
+def zookeeper(zookeeper_server: EmbeddedZooKeeper) -> str:
+    """`127.0.0.1:PORT/test-…`: an empty root on the session's server."""
+    root = f"/test-{uuid.uuid4().hex[:12]}"
+    session = ZnodeSession(zookeeper_server.address)
+    session.make_path(root)
+    session.close()
+    return zookeeper_server.address + root
+
+
+@pytest.fixture
+def own_zookeeper() -> Iterator[EmbeddedZooKeeper]:
+    """A server for one test, to be killed, paused and restarted."""
+    with EmbeddedZooKeeper() as server:
+        yield server
+
+
+@pytest.fixture
+def eventually() -> Eventually:
+    """Waits until a condition is true, and fails when it is not within 30 s."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 30
+        while not condition():
+            assert time.monotonic() < deadline, "this did not become true within 30 s"
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def is_gone() -> Callable[[int], bool]:
+    """Whether the process with this id has ended."""
+    return lambda pid: process_state(pid) in (GONE, ZOMBIE)

@@ -1,0 +1,161 @@
+"""Findings about controller, brokers, balance, pending work and unreadable znodes."""
+
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.findings import Finding, find
+from model.cluster.findings.pending_work import QUIET_MS
+from model.cluster.ids import TopicPartition
+from model.cluster.records import (
+    BrokerLost,
+    ControllerElected,
+    ControllerEpochChanged,
+    ControllerLost,
+    GenerationRecognised,
+    PreferredElectionRequested,
+    ReassignmentsRequested,
+    Record,
+    TopicAssigned,
+    TopicDeletionRequested,
+    ZnodeUnreadable,
+)
+from tests.model.cluster.build import NOW_MS, brokers, image, state, topic, written
+
+
+def kinds(*records: Record) -> dict[str, Finding]:
+    return {one.kind: one for one in find(image(*records)).found}
+
+
+def of_kind(kind: str, whole: ClusterImage) -> list[Finding]:
+    return [one for one in find(whole).found if one.kind == kind]
+
+
+def test_an_empty_cluster_has_nobody() -> None:
+    assert kinds().keys() == {"no-brokers", "no-controller", "no-controller-epoch"}
+
+
+def test_no_controller_since_it_was_lost() -> None:
+    told = kinds(*brokers(1), ControllerLost(time_ms=77))
+
+    assert told["no-controller"].since_ms == 77
+    assert told.keys() == {"no-controller"}
+
+
+def test_a_controller_that_is_not_registered() -> None:
+    assert kinds(*brokers(1, 2), ControllerElected(broker=7)).keys() == {"controller-not-live"}
+
+
+def test_a_broker_whose_registration_cannot_be_read_lives() -> None:
+    unreadable = ZnodeUnreadable(path="/brokers/ids/7", reason="not JSON")
+
+    assert kinds(*brokers(1, 2), *topic("orders", (7, 1)), ControllerElected(broker=7), unreadable).keys() == {
+        "unreadable"
+    }
+
+
+def test_brokers_that_may_not_be_listed_are_not_called_dead() -> None:
+    unreadable = ZnodeUnreadable(path="/brokers/ids", reason="no permission")
+    elected = [ControllerElected(broker=1), ControllerEpochChanged(epoch=1)]
+
+    assert kinds(*elected, *topic("orders", (1, 2)), unreadable).keys() == {"unreadable"}
+
+
+def test_a_controller_that_cannot_be_read_is_not_called_missing() -> None:
+    unreadable = ZnodeUnreadable(path="/controller", reason="not JSON")
+
+    assert kinds(*brokers(1), ControllerLost(), unreadable).keys() == {"unreadable"}
+
+
+def test_a_kraft_cluster_has_no_controller_among_its_brokers() -> None:
+    assert kinds(*brokers(1), ControllerElected(broker=3000), GenerationRecognised(generation="kraft")) == {}
+
+
+def test_a_dead_broker_is_told_with_what_it_holds() -> None:
+    lost = [BrokerLost(broker=3), written("orders", state(0, 1, (1, 2)))]
+    dead = kinds(*brokers(1, 2, 3), *topic("orders", (1, 2, 3), partitions=2), *lost)["dead-broker"]
+
+    assert dead.subject == "broker 3"
+    assert dead.what.startswith("not registered, yet it has 2 replicas: 1 out of sync")
+
+
+def test_leaders_off_the_preferred_broker_only_where_it_could_lead() -> None:
+    cluster = [*brokers(1, 2), *topic("orders", (1, 2), partitions=3)]
+    moved = written("orders", state(0, 2, (1, 2)), state(1, 2, (2,)))
+
+    told = kinds(*cluster, moved)["non-preferred-leader"]
+
+    assert told.subject == "broker 1"
+    assert told.what.startswith("1 of 3 partitions that prefer it")
+
+
+def test_skew_of_leaders_and_replicas() -> None:
+    uneven = image(*brokers(1, 2, 3), *topic("orders", (1,), partitions=30), *topic("payments", (2,), partitions=24))
+
+    assert [one.subject for one in of_kind("leader-skew", uneven)] == ["broker 1", "broker 2", "broker 3"]
+    assert [one.subject for one in of_kind("replica-skew", uneven)] == ["broker 1", "broker 2", "broker 3"]
+
+
+def test_a_small_difference_is_no_skew() -> None:
+    even = image(*brokers(1, 2), *topic("orders", (1, 2), partitions=4), *topic("payments", (2, 1), partitions=2))
+
+    assert of_kind("leader-skew", even) == []
+
+
+def test_a_reassignment_runs_while_its_targets_live() -> None:
+    moving = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
+    told = kinds(*brokers(1, 2), moving, written("orders", state(0, 1, (1,), time_ms=NOW_MS - 1000)))
+
+    assert told["reassignment-running"].partitions == (0,)
+    assert "reassignment-stuck" not in told
+
+
+def test_a_reassignment_is_stuck_on_a_dead_target() -> None:
+    asked = ReassignmentsRequested(targets={TopicPartition("orders", 0): (1, 9)})
+
+    told = kinds(*brokers(1), *topic("orders", (1,)), asked)["reassignment-stuck"]
+
+    assert "broker 9 (down) should take replicas" in told.what
+
+
+def test_a_reassignment_is_stuck_when_nothing_moves() -> None:
+    moving = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
+    records = [*brokers(1, 2), moving, written("orders", state(0, 1, (1,), time_ms=NOW_MS))]
+
+    later = image(*records, time_ms=NOW_MS + QUIET_MS + 60_000)
+
+    assert of_kind("reassignment-stuck", later)[0].what.endswith("nothing has moved for 31 min")
+
+
+def test_a_deletion_waits_for_a_dead_broker() -> None:
+    cluster = [*brokers(1, 2), *topic("orders", (1, 2)), TopicDeletionRequested(topic="orders")]
+
+    assert "deletion-pending" in kinds(*cluster)
+    assert "waits for broker 2 (down)" in kinds(*cluster, BrokerLost(broker=2))["deletion-stuck"].what
+
+
+def test_a_preferred_election_that_waits() -> None:
+    asked = PreferredElectionRequested(partitions=(TopicPartition("orders", 0),))
+
+    assert "orders-0" in kinds(*brokers(1), *topic("orders", (1,)), asked)["preferred-election-pending"].what
+
+
+def test_many_unreadable_znodes_are_named_up_to_eight() -> None:
+    many = [ZnodeUnreadable(path=f"/config/topics/t{n}", reason="not JSON") for n in range(20)]
+    told = of_kind("unreadable", image(*brokers(1), *many))
+
+    assert len(told) == 9
+    assert told[0].what == "12 more znodes below cannot be used"
+    assert told[1].what == "cannot be used: not JSON"
+
+
+def test_the_worst_comes_first() -> None:
+    severities = [one.severity for one in find(image(*brokers(1), *topic("orders", (1, 2), partitions=3))).found]
+
+    assert severities == sorted(severities, key=("error", "warn", "info").index)
+
+
+def test_an_image_that_is_not_whole_accuses_nobody() -> None:
+    half = ClusterDelta(EMPTY).replay_all([*topic("orders", (1, 2)), ZnodeUnreadable(path="/a", reason="b")])
+
+    told = find(half.apply(Provenance("test", 1, 1, complete=False))).found
+
+    assert [one.kind for one in told] == ["unreadable"]

@@ -1,0 +1,175 @@
+"""Findings about partitions: one broken cluster each, made by records."""
+
+import pytest
+
+from model.cluster.findings import SEVERITY, Finding, find
+from model.cluster.records import (
+    BrokerLost,
+    ConfigChanged,
+    PartitionStatesRemoved,
+    Record,
+    TopicAssigned,
+    TopicDeletionRequested,
+    TopicRemoved,
+    ZnodeUnreadable,
+)
+from tests.model.cluster.build import brokers, image, state, topic, written
+
+THREE = [*brokers(1, 2, 3), *topic("orders", (1, 2, 3), partitions=4)]
+
+
+def found(*records: Record) -> dict[str, Finding]:
+    """Kind → finding about `orders`."""
+    return {one.kind: one for one in find(image(*records)).found if one.subject == "orders"}
+
+
+def min_isr(value: str, entity: str = "topics/orders") -> Record:
+    return ConfigChanged(entity=entity, config={"min.insync.replicas": value})
+
+
+def test_a_healthy_cluster_has_no_findings() -> None:
+    assert find(image(*THREE, min_isr("2"))).found == ()
+
+
+def test_no_leader_is_offline_and_names_who_must_come_back() -> None:
+    lost = [BrokerLost(broker=3), written("orders", state(1, -1, (3,), time_ms=500), state(2, -1, (3,), time_ms=400))]
+
+    offline = found(*THREE, *lost)["offline"]
+
+    assert offline.severity == "error"
+    assert offline.partitions == (1, 2)
+    assert offline.since_ms == 400
+    assert offline.what == "2 of 4 partitions offline (no live leader): 1-2; last in sync: broker 3 (down)"
+    assert offline.action == "Bring broker 3 back. An unclean election on brokers 1, 2 would lose records."
+
+
+def test_unclean_election_cannot_help_a_single_replica() -> None:
+    alone = [*brokers(1), *topic("orders", (3,)), written("orders", state(0, -1, (3,)))]
+
+    assert "cannot help: no other replica lives" in found(*alone)["offline"].action
+
+
+def test_a_leader_that_died_unnoticed_is_offline() -> None:
+    offline = found(*THREE, BrokerLost(broker=1))["offline"]
+
+    assert "the leader was broker 1 (down)" in offline.what
+    assert offline.action.startswith("Brokers 2, 3 can lead")
+
+
+def test_missing_replicas_are_under_replicated() -> None:
+    under = found(*THREE, BrokerLost(broker=3), written("orders", state(0, 1, (1,)), state(3, 1, (1, 2))))
+    told = under["under-replicated"]
+
+    assert told.partitions == (0, 3)
+    assert told.what.endswith("under-replicated: 0,3; out of sync: broker 3 (down) and broker 2 (up)")
+    assert told.action == "Bring broker 3 back, or move its replicas."
+    assert under["at-min-isr"].partitions == (0,)
+
+
+@pytest.mark.parametrize("entity", ["topics/orders", "brokers/<default>"])
+def test_below_min_isr_wherever_it_is_set(entity: str) -> None:
+    kinds = found(*THREE, min_isr("2", entity), written("orders", state(0, 1, (1,)), state(1, 1, (1, 2))))
+
+    assert kinds["under-min-isr"].severity == "error"
+    assert kinds["under-min-isr"].partitions == (0,)
+    assert kinds["at-min-isr"].partitions == (1,)
+
+
+def test_a_topics_own_min_isr_wins() -> None:
+    kinds = found(*THREE, min_isr("3", "brokers/<default>"), min_isr("1"), written("orders", state(0, 1, (1, 2))))
+
+    assert "under-min-isr" not in kinds
+    assert "at-min-isr" not in kinds
+
+
+@pytest.mark.parametrize("nonsense", ["", "two", "-1", "9" * 5000, "²"])
+def test_a_min_isr_that_makes_no_sense_counts_as_one(nonsense: str) -> None:
+    assert "under-min-isr" not in found(*THREE, min_isr(nonsense), written("orders", state(0, 1, (1,))))
+
+
+def test_more_min_isr_than_replicas_says_so() -> None:
+    assert "fewer replicas than that" in found(*THREE, min_isr("4"))["under-min-isr"].action
+
+
+def test_min_isr_as_high_as_the_replicas_leaves_none_to_spare() -> None:
+    assert found(*THREE, min_isr("3"))["no-spare-replica"].partitions == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "broken"),
+    [
+        ("leader-not-in-isr", state(1, 2, (1, 3))),
+        ("isr-not-replica", state(1, 1, (1, 2, 3, 7))),
+        ("leader-not-replica", state(1, 7, (7,))),
+        ("unclean-leader", state(1, 2, (2,), recovering=True)),
+    ],
+)
+def test_contradictions_in_a_state(kind: str, broken) -> None:
+    told = found(*THREE, written("orders", broken))[kind]
+
+    assert told.partitions == (1,)
+    assert told.severity == SEVERITY[kind]
+
+
+def test_no_state_yet() -> None:
+    told = found(*THREE, PartitionStatesRemoved(topic="orders", partitions=(2,)))
+
+    assert told["no-state"].partitions == (2,)
+    assert "offline" not in told
+
+
+def test_orphaned_state_znodes() -> None:
+    kinds = found(*THREE, TopicRemoved(topic="orders"))
+
+    assert kinds.keys() == {"orphaned"}
+    assert kinds["orphaned"].partitions == (0, 1, 2, 3)
+
+
+def test_a_topic_that_is_being_deleted_is_not_unwell() -> None:
+    kinds = found(*THREE, written("orders", state(0, -1, (3,))), TopicDeletionRequested(topic="orders"))
+
+    assert kinds.keys() == {"deletion-pending"}
+
+
+def test_a_state_that_cannot_be_read_is_not_called_missing() -> None:
+    path = "/brokers/topics/orders/partitions/2/state"
+    gone = PartitionStatesRemoved(topic="orders", partitions=(2, 3))
+
+    assert found(*THREE, gone, ZnodeUnreadable(path=path, reason="not JSON"))["no-state"].partitions == (3,)
+
+
+def test_an_assignment_that_cannot_be_read_leaves_no_orphans() -> None:
+    unreadable = ZnodeUnreadable(path="/brokers/topics/orders", reason="no permission")
+
+    assert found(*THREE, TopicRemoved(topic="orders"), unreadable) == {}
+
+
+def test_new_replicas_of_a_reassignment_are_not_missed_yet() -> None:
+    moving = TopicAssigned(topic="orders", replicas={0: (4, 1, 2, 3)}, adding={0: (4,)}, removing={0: (1,)})
+
+    assert "under-replicated" not in found(*brokers(1, 2, 3, 4), moving, written("orders", state(0, 1, (1, 2, 3))))
+
+
+def test_a_single_replica_is_good_to_know() -> None:
+    assert found(*brokers(1), *topic("orders", (1,)))["single-replica"].severity == "info"
+
+
+def test_replicas_in_one_rack_and_on_too_few() -> None:
+    racks = brokers(1, 2, 3, 4, racks=("a", "a", "b", "c"))
+    placed = TopicAssigned(topic="orders", replicas={0: (1, 2), 1: (1, 3), 2: (1, 2, 3), 3: (1, 3, 4), 4: (1, 9)})
+
+    kinds = found(*racks, placed)
+
+    assert kinds["single-rack"].partitions == (0,)
+    assert kinds["rack-skew"].partitions == (2,)
+
+
+def test_one_rack_for_all_is_no_skew() -> None:
+    assert not found(*brokers(1, 2, racks=("a", "a")), *topic("orders", (1, 2)))
+
+
+def test_many_partitions_are_named_as_eight_ranges_and_a_count() -> None:
+    wide = [*brokers(1, 2), *topic("orders", (1, 2), partitions=40)]
+    every_other = written("orders", *(state(partition, 1, (1,)) for partition in range(0, 40, 2)))
+
+    assert ": 0,2,4,6,8,10,12,14 +12 more;" in found(*wide, every_other)["under-replicated"].what

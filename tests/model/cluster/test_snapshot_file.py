@@ -1,0 +1,226 @@
+"""Snapshot files: there and back, kept fields, hidden secrets, and one line for each file that is refused."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.findings import find
+from model.cluster.records import ConfigChanged, TopicAssigned
+from model.cluster.secrets import redacted
+from model.cluster.snapshot_file import SnapshotError, read_document, read_snapshot, write_snapshot
+from tests.model.cluster.build import brokers, claims, consumer, image, state, topic, written
+from tests.model.cluster.strategies import images
+
+CLUSTER = image(
+    *brokers(1, 2, racks=("a", "b")),
+    *topic("orders", (1, 2), partitions=2),
+    written("orders", state(0, 1, (1,), epoch=3, time_ms=9)),
+    consumer("billing", "c1"),
+    *claims("billing", "c1-0", 0),
+)
+
+
+def refused(path: Path) -> str:
+    with pytest.raises(SnapshotError) as caught:
+        read_snapshot(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert "\n" not in message
+    return message.removeprefix(f"{path}: ")
+
+
+def edited(path: Path, **fields: object) -> Path:
+    write_snapshot(path, CLUSTER)
+    document = json.loads(path.read_bytes())
+    for place, value in fields.items():
+        *parents, last = place.split("__")
+        inner = document
+        for parent in parents:
+            inner = inner[parent]
+        inner[last] = value
+    path.write_text(json.dumps(document))
+    return path
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(images)
+@pytest.mark.parametrize("name", ["a.json", "a.json.zst"])
+def test_there_and_back_is_the_same_image(tmp_path: Path, name: str, taken: ClusterImage) -> None:
+    write_snapshot(tmp_path / name, taken, find(taken).found)
+
+    configs = {entity: redacted(entity, config) for entity, config in taken.configs.items()}
+    assert read_snapshot(tmp_path / name) == msgspec.structs.replace(taken, configs=configs)
+
+
+def test_the_file_holds_what_the_format_promises(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_snapshot(path, CLUSTER, find(CLUSTER).found)
+
+    document = json.loads(path.read_bytes())
+
+    assert document["format"] == "kdrill.snapshot/1"
+    assert document["controller"] == {"broker": 1, "epoch": 1, "since_ms": 0}
+    assert document["topics"]["orders"]["partitions"]["0"] == {
+        "replicas": [1, 2],
+        "adding": [],
+        "removing": [],
+        "leader": 1,
+        "leader_epoch": 3,
+        "isr": [1],
+        "controller_epoch": 0,
+        "version": 0,
+        "time_ms": 9,
+    }
+    assert document["groups"]["billing"]["owners"] == {"orders": {"0": "c1-0"}}
+    assert {"under-replicated", "unowned-partition"} <= {one["kind"] for one in document["findings"]}
+
+
+def test_secrets_stay_behind(tmp_path: Path) -> None:
+    secret = ConfigChanged(entity="brokers/1", config={"ssl.keystore.password": "hunter2", "log.retention.ms": "5"})
+    write_snapshot(tmp_path / "a.json", image(secret, ConfigChanged(entity="users/bob", config={"custom": "hunter2"})))
+
+    assert b"hunter2" not in (tmp_path / "a.json").read_bytes()
+    assert read_snapshot(tmp_path / "a.json").configs["brokers/1"] == {
+        "ssl.keystore.password": "[hidden]",
+        "log.retention.ms": "5",
+    }
+
+
+def test_unknown_fields_are_kept_for_what_still_exists(tmp_path: Path) -> None:
+    path = edited(
+        tmp_path / "a.json",
+        note="mine",
+        controller__host="h",
+        topics__orders__owner="team",
+        topics__orders__partitions__0__size_bytes=77,
+        topics__orders__partitions__1__size_bytes=88,
+        groups__billing__members__c1__host="h",
+    )
+    kept = read_document(path)
+    later = image(TopicAssigned(topic="orders", replicas={0: (1, 2), 2: (1, 2)}), base=read_snapshot(path))
+
+    write_snapshot(tmp_path / "b.json.zst", later, kept=kept)
+    document = read_document(tmp_path / "b.json.zst")
+
+    assert document["note"] == "mine"
+    assert document["controller"]["host"] == "h"
+    assert document["topics"]["orders"]["owner"] == "team"
+    assert document["topics"]["orders"]["partitions"]["0"]["size_bytes"] == 77
+    assert "size_bytes" not in document["topics"]["orders"]["partitions"]["2"]
+    assert document["groups"]["billing"]["members"]["c1"]["host"] == "h"
+
+
+def test_a_snapshot_by_another_program_may_leave_fields_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"format":"kdrill.snapshot/1","topics":{"t":{"partitions":{"0":{"replicas":[1],"leader":1}}}}}')
+
+    assert list(read_snapshot(path).topics["t"].rows()) == [(0, (1,), 1, ())]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.json.zst"])
+def test_a_file_cut_off_anywhere_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    write_snapshot(path, CLUSTER)
+    whole = path.read_bytes()
+
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        assert refused(path) in {"the file is empty", "the file is cut off; take the snapshot again"}
+
+
+def test_a_flipped_bit_in_a_compressed_file_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "a.json.zst"
+    write_snapshot(path, CLUSTER)
+    damaged = bytearray(path.read_bytes())
+    damaged[-6] ^= 1
+    path.write_bytes(damaged)
+
+    assert refused(path) == "the file is damaged (zstd); take the snapshot again"
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"hello", "not a kdrill snapshot: it is not JSON"),
+        (b"\xff\xfe{}", "not a kdrill snapshot: it is not JSON"),
+        (b"[" * 100_000 + b"]" * 100_000, "not a kdrill snapshot: its format is not kdrill.snapshot/1"),
+        (b"[1]", "not a kdrill snapshot: its format is not kdrill.snapshot/1"),
+        (b"{}", "not a kdrill snapshot: its format is not kdrill.snapshot/1"),
+        (b'{"format":"kdrill.snapshot/2"}', "kdrill.snapshot/2: this kdrill reads /1; upgrade kdrill"),
+        (b'{"format":"kdrill.drill/1"}', "this is kdrill.drill/1, not a snapshot (kdrill.snapshot/1)"),
+        (b'{"format":"kdrill.snapshot/1","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}", None),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, content: bytes, reason: str | None) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(content)
+
+    assert refused(path) == (reason or "not a kdrill snapshot: it is not JSON")
+
+
+def test_compressed_nonsense_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(zstandard.ZstdCompressor().compress(b"hello"))
+
+    assert refused(path) == "not a kdrill snapshot: it is not JSON"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        ("brokers", 7, "brokers: expected array, got int"),
+        ("kafka_generation", "5.x", "kafka_generation: invalid enum value '5.x'"),
+        (
+            "topics__orders__partitions__1__leader",
+            "one",
+            "topics.orders.partitions.1.leader: expected int, got str",
+        ),
+        ("topics__orders__partitions__1__isr", [1, None], "topics.orders.partitions.1.isr.1: expected int, got null"),
+        ("topics__orders__partitions__x", {}, "topics.orders.partitions.x: object missing required field replicas"),
+        (
+            "topics__orders__partitions__0__leader",
+            2**31,
+            "topics.orders.partitions.0.leader: expected int <= 2147483647",
+        ),
+        ("groups__billing__offsets", {"orders": {"-1": 3}}, "groups.billing.offsets.orders: expected int >= 0"),
+        ("taken_at_ms", 2**64, "taken_at_ms: expected int <= 9223372036854775807"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_named(tmp_path: Path, place: str, value: object, reason: str) -> None:
+    assert refused(edited(tmp_path / "a.json", **{place: value})) == reason
+
+
+def test_no_such_file_and_no_file(tmp_path: Path) -> None:
+    assert refused(tmp_path / "none.json") == "no such file"
+    assert refused(tmp_path) == "cannot be read: Is a directory"
+
+
+def test_a_name_that_says_no_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match=r"ends in \.json or \.json\.zst"):
+        write_snapshot(tmp_path / "a.yaml", CLUSTER)
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    taken = tmp_path / "a.json"
+    (taken / "inside").mkdir(parents=True)
+
+    with pytest.raises(SnapshotError, match="cannot be written"):
+        write_snapshot(taken, CLUSTER)
+    with pytest.raises(SnapshotError, match="cannot be written: No such file or directory"):
+        write_snapshot(tmp_path / "nowhere" / "a.json", CLUSTER)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_writing_again_replaces_the_file_and_leaves_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_snapshot(path, image())
+    write_snapshot(path, CLUSTER)
+
+    assert read_snapshot(path) == CLUSTER
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]

@@ -1,0 +1,65 @@
+"""The broker list, dead brokers included, and one broker's facts."""
+
+import msgspec
+
+from model.cluster.cluster_image import EMPTY
+from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.brokers import broker_text, brokers_window
+from tui.data.pages.listing import Memory
+from tui.rows import Window
+
+MOMENT = moment_of(small_image())
+
+
+def window(**asked: object) -> Window:
+    query = msgspec.convert({"type": "ListQuery", "list": "brokers", **asked}, ListQuery)
+    return brokers_window(MOMENT, query, NOW_MS, Memory())
+
+
+def test_every_broker_has_its_counts():
+    shown = window()
+    assert [column.title for column in shown.columns] == [
+        "id", "host", "rack", "lead", "repl", "under", "pref", "since", "epoch",
+    ]  # fmt: skip
+    assert rows_of(shown) == [
+        "  | 1 | kfk-01:9092 | r1 | 1 | 3 | 0 | 1 | 4d | 101",
+        "  | 2 | kfk-02:9092 | r2 | 1 | 2 | 0 | 0 | 4d | 102",
+        "  | 3 | kfk-03:9092 | r3 | 1 | 2 | 1 | 0 | 4d | 103",
+        "* | 4 | kfk-04:9092 | r1 | 1 | 2 | 1 | 0 | 4d | 104",
+        "X | 5 | DOWN | - | 1 | 4 | 1 | 0 | - | -",
+        "  | 6 | kfk-06:9092 | r3 | 0 | 2 | 0 | 0 | 4d | 106",
+    ]
+
+
+def test_brokers_are_sorted_and_filtered_by_any_column():
+    assert keys_of(window(sort="replicas", reverse=True))[:2] == ["5", "1"]
+    assert keys_of(window(filter="down")) == ["5"]
+    assert keys_of(window(filter="rack:r1")) == ["1", "4"]
+    assert keys_of(window(filter="kfk-06:9092")) == ["6"]
+    assert keys_of(window(filter="state:controller")) == ["4"]
+    assert keys_of(window(filter="leaders:0 | age:none")) == ["5", "6"]
+
+
+def test_what_is_known_of_a_dead_broker():
+    text = broker_text(MOMENT, TextQuery(about="broker", key="5", width=76), NOW_MS, Memory()).plain
+    assert "state     DOWN" in text
+    assert "leads     1, of them under-replicated 1" in text
+    assert "replicas  4, of them out of the ISR 2" in text
+
+
+def test_what_is_known_of_the_controller():
+    text = broker_text(MOMENT, TextQuery(about="broker", key="4", width=76), NOW_MS, Memory()).plain
+    assert "state     controller" in text
+    assert "endpoints PLAINTEXT://kfk-04:9092" in text
+    assert "since     2023-11-10 22:13:20Z, 4d ago" in text
+
+
+def test_a_broker_that_is_not_there():
+    answer = broker_text(MOMENT, TextQuery(about="broker", key="77"), NOW_MS, Memory())
+    assert answer.plain == "there is no such broker (any more)"
+
+
+def test_a_cluster_without_brokers():
+    shown = brokers_window(moment_of(EMPTY), ListQuery(list="brokers"), NOW_MS, Memory())
+    assert (shown.total, shown.note) == (0, "no broker is registered, and no topic names one")

@@ -1,0 +1,57 @@
+"""What is wrong, as a list and one by one; the header's and the overview's counts of it."""
+
+from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.findings import finding_text, findings_window
+from tui.data.pages.header import header_facts
+from tui.data.pages.listing import Memory
+from tui.data.pages.overview import overview_text
+
+MOMENT = moment_of(small_image())
+
+
+def test_the_worst_comes_first():
+    shown = findings_window(MOMENT, ListQuery(list="findings"), NOW_MS, Memory())
+    marks = [row.mark for row in shown.rows]
+    assert marks == sorted(marks, key=["X", "!", ""].index)
+    assert rows_of(shown)[0].startswith("X | payments | 33s | 2 of 3 partitions offline")
+
+
+def test_keys_tell_findings_of_one_kind_about_one_subject_apart():
+    keys = keys_of(findings_window(MOMENT, ListQuery(list="findings"), NOW_MS, Memory()))
+    assert len(set(keys)) == len(keys)
+    assert {"unowned-partition/group billing", "unowned-partition/group billing/2"} <= set(keys)
+
+
+def test_one_finding_in_full():
+    answer = finding_text(MOMENT, TextQuery(about="finding", key="offline/payments", width=200), NOW_MS)
+    lines = answer.plain.splitlines()
+    assert lines[0].startswith("CRIT      payments: 2 of 3 partitions offline")
+    assert lines[2].startswith("why       Nobody can write to them")
+    assert lines[3].startswith("what to do Bring broker 5 back.")
+    assert "partitions 3,7 (2)" in lines
+    assert finding_text(MOMENT, TextQuery(about="finding", key="x"), NOW_MS).plain == "this is not so any more"
+
+
+def test_the_header_counts():
+    facts = header_facts(MOMENT, is_demo=True)
+    assert (facts.cluster, facts.source, facts.phase, facts.is_demo) == ("prod-eu1", "zk://kfk", "live", True)
+    assert (facts.controller, facts.controller_epoch) == (4, 118)
+    assert (facts.brokers_up, facts.brokers_down, facts.topics, facts.partitions) == (5, 1, 2, 6)
+    assert (facts.errors, facts.warnings) == (1, 7)
+
+
+def test_the_overview_counts_and_draws():
+    assert overview_text(MOMENT, TextQuery(about="overview", width=36)).plain.splitlines() == [
+        "brokers        5 up  1 DOWN  3 racks",
+        "topics         2   partitions 6",
+        "offline        2  |XXXXX..........|",
+        "under-repl     3  |!!!!!!!!.......|",
+        "off-prefer     1  |~~.............|",
+        "moving         1  |++.............|",
+    ]
+
+
+def test_a_narrow_overview_has_no_bars():
+    lines = overview_text(MOMENT, TextQuery(about="overview", width=20)).plain.splitlines()
+    assert lines[2] == "offline        2"

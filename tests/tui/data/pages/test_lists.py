@@ -1,0 +1,61 @@
+"""Every list and every text, on any cluster: an answer comes whatever is asked, and it travels."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.cluster.changes import changes_between
+from model.cluster.cluster_image import EMPTY, ClusterImage
+from tests.model.cluster.strategies import images
+from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.lists import LISTS, Lists
+from tui.data.pages.texts import TEXTS, text_answer
+
+TITLES = ("topic", "state", "age", "leader", "isr", "lag", "idle", "severity", "subject", "under", "id", "made up")
+
+queries = st.builds(
+    ListQuery,
+    list=st.sampled_from([*LISTS, "made up"]),
+    first=st.integers(-1, 5),
+    count=st.integers(0, 5),
+    filter=st.sampled_from(["", "o", "!o", "state:ok", "age:<1m", "re:(", "lag:none", "id:>1", "~od"]),
+    sort=st.sampled_from(["", *TITLES]),
+    reverse=st.booleans(),
+    key=st.sampled_from(["", "orders-1", "1", "billing", "c1-0", "no owner"]),
+    width=st.integers(0, 200),
+    scope=st.sampled_from(["", "billing", "[red]audit"]),
+    offset=st.integers(0, 5),
+    view=st.sampled_from(["", "matrix", "list", "graph", "table"]),
+)
+
+
+@given(images, st.lists(queries, max_size=6))
+def test_a_window_is_right_in_itself(image: ClusterImage, asked: list[ListQuery]):
+    lists, moment = Lists(), moment_of(image, *changes_between(EMPTY, image))
+    for query in asked:
+        window = lists.window(moment, query, NOW_MS)
+        assert window.first >= 0
+        assert window.first + len(window.rows) <= window.total
+        assert window.total <= window.unfiltered_total
+        assert -1 <= window.cursor < max(window.total, 1)
+        assert {len(row.cells) for row in window.rows} <= {len(window.columns)}
+        if window.cursor >= 0 and window.first <= window.cursor < window.first + len(window.rows):
+            assert window.rows[window.cursor - window.first].key == query.key
+
+
+@given(images, st.sampled_from([*TEXTS, "made up"]), st.sampled_from(["", "orders-1", "1", "billing", "brokers"]))
+def test_a_text_is_there_for_anything(image: ClusterImage, about: str, key: str):
+    answer = text_answer(moment_of(image), TextQuery(about=about, key=key, width=40), NOW_MS)
+    assert "\x1b" not in answer.plain
+
+
+def test_sorting_by_each_column_that_says_it_can_be_sorted():
+    lists, moment = Lists(), moment_of(small_image())
+    for name in LISTS:
+        for view in ("list", "table", "graph", ""):
+            columns = lists.window(moment, ListQuery(list=name, scope="billing", view=view), NOW_MS).columns
+            for sort in {column.sort for column in columns if column.sort}:
+                up = lists.window(moment, ListQuery(list=name, scope="billing", view=view, sort=sort), NOW_MS)
+                known = ListQuery(list=name, scope="billing", view=view, filter=f"{sort}:none | !{sort}:none")
+                assert up.total == lists.window(moment, known, NOW_MS).total, "a column sorted by is a field as well"
+                assert not lists.window(moment, known, NOW_MS).note.startswith("no field")

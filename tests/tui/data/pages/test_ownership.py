@@ -1,0 +1,101 @@
+"""Consumer groups: the list, the table and the graph of one group."""
+
+from dataclasses import replace
+
+import msgspec
+
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.ids import TopicPartition
+from model.cluster.records import GroupSeen, MemberLeft, PartitionStatesWritten, Record, TopicAssigned
+from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.groups import group_text, groups_window
+from tui.data.pages.listing import Memory
+from tui.data.pages.owners import ownership_of
+from tui.data.pages.ownership import ownership_window
+from tui.rows import Window
+
+MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("orders", 2): 1_304})
+
+
+def window(**asked: object) -> Window:
+    query = msgspec.convert({"type": "ListQuery", "list": "group", "scope": "billing", **asked}, ListQuery)
+    return ownership_window(MOMENT, query, NOW_MS, Memory())
+
+
+def test_the_groups_and_what_is_the_matter_with_them():
+    shown = groups_window(MOMENT, ListQuery(list="groups"), NOW_MS, Memory())
+    assert [column.title for column in shown.columns] == [
+        "group", "members", "threads", "topics", "owned", "unowned", "idle", "lag",
+    ]  # fmt: skip
+    assert rows_of(shown) == [
+        "  | audit | 0 | 0 | 0 | 0 | 0 | 0 | -",
+        "X | billing | 2 | 3 | 2 | 4 | 2 | 1 | 1,204",
+    ]
+
+
+def test_the_table_has_first_what_needs_a_look():
+    assert rows_of(window(view="table")) == [
+        "X | no owner | 2 | - | ######## | orders 10  payments 3",
+        "X | billing-b-12-0 | 1 | - | #### | owner is gone: payments 7",
+        "! | billing-c-40-0 | 0 | - | idle | idle: owns nothing",
+        "  | billing-a-77-0 | 2 | 1,204 | ######## | orders 2  payments 0",
+        "  | billing-a-77-1 | 1 | - | #### | orders 3",
+    ]
+
+
+def test_the_graph_ties_the_focus_to_what_it_owns():
+    shown = window(view="graph", key="billing-a-77-0")
+    assert shown.cursor == 3
+    assert [row.split(" | ")[-1] for row in rows_of(shown)] == [
+        "",
+        "",
+        "+- orders          1/3  +1    2",
+        "---`- payments        1/3  +1    0",
+        "",
+    ]
+
+
+def test_without_a_focus_the_first_row_is_it():
+    rows = rows_of(window(view="graph"))
+    assert rows[0].endswith("---+- orders          1/3  +2    10")
+    assert rows[1].endswith("`- payments        1/3  +2    3")
+
+
+def test_more_branches_than_rows_add_rows_and_keep_the_focus():
+    shown = window(view="graph", filter="a-77-0")
+    assert keys_of(shown) == ["billing-a-77-0", "billing-a-77-0\t0"]
+    on_added = window(view="graph", filter="a-77-0", key="billing-a-77-0\t0")
+    assert (on_added.cursor, on_added.total) == (1, 2)
+    assert rows_of(on_added) == rows_of(shown)
+
+
+def test_threads_are_filtered_by_what_they_own():
+    assert keys_of(window(view="table", filter="payments-7")) == ["billing-b-12-0"]
+    assert keys_of(window(view="table", filter="state:idle")) == ["billing-c-40-0"]
+
+
+def test_a_group_that_is_not_there():
+    assert window(scope="gone").note == "there is no group gone (any more)"
+    assert window(scope="").note == "no group is chosen"
+
+
+def test_the_graph_is_made_anew_only_when_the_group_or_its_partitions_change():
+    memory = Memory()
+    first = ownership_of(MOMENT, "billing", memory)
+
+    def after(*records: Record) -> object:
+        image = ClusterDelta(MOMENT.image).replay_all(records).apply(MOMENT.image.provenance)
+        return ownership_of(replace(MOMENT, image=image), "billing", memory)
+
+    assert after(PartitionStatesWritten(topic="orders", states=(state(2, 4, (4,), 40),))) is first
+    assert after(GroupSeen(group="other")) is first
+    assert after(TopicAssigned(topic="orders", replicas={2: (3,), 99: (1,)})) is not first
+    assert after(MemberLeft(group="billing", member="billing-c-40")) is not first
+
+
+def test_what_is_known_of_a_group():
+    text = group_text(MOMENT, TextQuery(about="group", key="billing", width=100), Memory()).plain
+    assert "threads   3 in 2 members, 1 of them idle" in text
+    assert "partitions 4 owned, 2 owned by nobody" in text
+    assert "member    billing-a-77  static  orders x2, payments x1" in text

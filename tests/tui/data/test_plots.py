@@ -1,0 +1,56 @@
+"""Bars of leaders and replicas per broker, at every size."""
+
+import re
+
+import pytest
+
+from model.cluster.cluster_image import EMPTY, ClusterImage
+from model.cluster.records import BrokerRegistered
+from tests.model.cluster.build import brokers, image, topic
+from tests.tui.data.small_cluster import moment_of, small_image
+from tui.data.messages import TextQuery
+from tui.data.pages.listing import Memory
+from tui.data.plots import plot_text
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def drawn(whole: ClusterImage, width: int, height: int, view: str = "mono") -> list[str]:
+    query = TextQuery(about="plot", key="brokers", view=view, width=width, height=height)
+    return plot_text(moment_of(whole), query, Memory()).ansi.splitlines()
+
+
+def test_leaders_stand_within_replicas():
+    lines = drawn(image(*brokers(1, 2), *topic("t", (1, 2), partitions=4)), 40, 8)
+    assert lines[0].strip() == "# leaders  . other replicas"
+    assert [line[0] for line in lines if line[0].isdigit()] == ["4", "2", "0"]
+    bars = [line[2:-1] for line in lines[2:-2]]
+    assert set("".join(bars)) == {"#", ".", " "}
+    assert all("#" in bar and "." in bar for bar in bars), "b1 leads all four, b2 holds copies of them"
+    assert lines[-1].split() == ["b1", "b2"]
+
+
+def test_dead_brokers_are_marked():
+    assert drawn(small_image(), 76, 12)[-1].split() == ["b1", "b2", "b3", "b4", "X5", "b6"]
+
+
+def test_colour_is_only_added():
+    plain, coloured = drawn(small_image(), 60, 10), drawn(small_image(), 60, 10, view="")
+    assert "\x1b" not in "".join(plain)
+    assert "\x1b[38;5;" in "".join(coloured)
+    assert len(plain) == len(coloured)
+
+
+def test_without_brokers_it_says_so():
+    assert drawn(EMPTY, 80, 20) == ["no brokers"]
+
+
+@pytest.mark.parametrize("count", [1, 7, 300])
+@pytest.mark.parametrize(("width", "height"), [(1, 1), (30, 6), (76, 12), (300, 40)])
+@pytest.mark.parametrize("view", ["", "mono"])
+def test_any_number_of_brokers_fits_any_size(count: int, width: int, height: int, view: str):
+    whole = image(*(BrokerRegistered(broker=1000 + n) for n in range(count)), *topic("t", (1000,), partitions=3))
+    lines = [COLOUR.sub("", line) for line in drawn(whole, width, height, view)]
+    assert len(lines) <= max(height, 4)
+    assert max(map(len, lines)) <= max(width, 10)
+    assert any("#" in line or "█" in line for line in lines)

@@ -1,0 +1,63 @@
+"""Frames: their shapes, their titles, and that they leave to the pane what is its own."""
+
+import pytest
+from textual.app import ComposeResult
+
+from tests.tui.hostile import HOSTILE
+from tests.tui.screen_text import screen_lines
+from tui.panes.framed import Framed, Group
+from tui.rows import line
+from tui.theme import ThemedApp
+from tui.widgets.text_pane import TextPane
+
+
+class Frames(ThemedApp[None]):
+    """Two frames side by side."""
+
+    CSS = "Group { layout: horizontal; }"
+
+    def compose(self) -> ComposeResult:
+        first, second = TextPane(), TextPane()
+        first.show([line("left")])
+        second.show([line("right")])
+        yield Group(Framed("One", first, id="one"), Framed("Two", second, id="two"))
+
+
+async def test_frames_are_told_apart_by_their_shape() -> None:
+    app = Frames()
+    async with app.run_test(size=(24, 4)) as pilot:
+        app.query_one("#two", Framed).be_at_hand(True)
+        await pilot.pause()
+        assert screen_lines(app) == [
+            "┌─ One ────┐╔═ Two ════╗",
+            "│left      │║right     ║",
+            "│          │║          ║",
+            "└──────────┘╚══════════╝",
+        ]
+
+
+async def test_in_ascii_they_are_ascii() -> None:
+    app = Frames(ascii_only=True)
+    async with app.run_test(size=(24, 3)):
+        assert screen_lines(app) == ["+- One ----++- Two ----+", "|left      ||right     |", "+----------++----------+"]
+
+
+@pytest.mark.parametrize("title", [*HOSTILE, "long" * 20, "日本語" * 9])
+@pytest.mark.parametrize("width", [8, 24, 50])
+async def test_a_title_is_text_and_stays_in_its_frame(title: str, width: int) -> None:
+    app = Frames()
+    async with app.run_test(size=(width, 3)) as pilot:
+        app.query_one("#one", Framed).name_it(title)
+        await pilot.pause()
+        strips = app.screen._compositor.render_strips()
+        assert {strip.cell_length for strip in strips} == {width}
+        if width == 50:
+            assert strips[0].text.endswith("┌─ Two ─────────────────┐") or "Two" in strips[0].text
+
+
+async def test_a_frame_without_a_title_is_a_rule() -> None:
+    app = Frames()
+    async with app.run_test(size=(24, 3)) as pilot:
+        app.query_one("#one", Framed).name_it("")
+        await pilot.pause()
+        assert screen_lines(app)[0].startswith("┌──────────┐")

@@ -1,0 +1,147 @@
+"""The overview's own keys: enter, describe, go to, copy, sort and bars, list by list."""
+
+import pytest
+
+from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
+from tui.screens.describe import Describe
+
+
+async def test_enter_on_a_broker_shows_its_partitions(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "j", "enter")
+        assert mode(pilot) == "partitions"
+        assert kdrill(pilot).view_state.of("partitions").filter == "broker:2"
+        assert 0 < rows(pilot).total < 126
+        assert "/broker:2  " in text(pilot).split("\n")[-1]
+
+
+async def test_a_broker_is_described_and_found_in_the_tree(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "d")
+        assert "broker 1" in text(pilot) and "PLAINTEXT://kafka-1.example:9092" in text(pilot)
+        await press(pilot, "escape", "o")
+        assert (mode(pilot), rows(pilot).cursor_key) == ("znodes", "/brokers/ids/1")
+
+
+@pytest.mark.parametrize("key", ["enter", "d"])
+async def test_a_finding_is_described(still: str, key: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "a", key)
+        assert "CRIT      dead-letters: 1 of 6 partitions offline" in text(pilot)
+        assert "what to do Bring broker 5 back" in text(pilot)
+
+
+@pytest.mark.parametrize(
+    ("finding", "place", "filtered"),
+    [
+        ("dead-letters", "partitions", "dead-letters"),
+        ("kind:dead-broker", "partitions", "broker:5"),
+        ("group billing", "consumers", ""),
+        ("subject:/brokers", "znodes", ""),
+    ],
+)
+async def test_a_finding_leads_to_what_it_is_about(still: str, finding: str, place: str, filtered: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "a", "slash")
+        await type_in(pilot, finding)
+        await press(pilot, "enter", "o")
+        assert mode(pilot) == place
+        assert kdrill(pilot).view_state.of("partitions").filter == filtered
+        if place == "consumers":
+            assert rows(pilot, "groups").cursor_key == "billing"
+        if place == "znodes":
+            assert rows(pilot).cursor_key == "/brokers/topics/inventory/partitions/5/state"
+            assert "! unreadable" in text(pilot)
+
+
+@pytest.mark.parametrize("key", ["enter", "d"])
+async def test_an_event_is_described(still: str, key: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "tab", key)
+        assert isinstance(kdrill(pilot).screen, Describe)
+        assert "loaded: 5 brokers, 15 topics" in text(pilot)
+
+
+async def test_lists_are_filtered_while_one_types(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "a", "slash")
+        total = rows(pilot, "findings").total
+        seen = [total]
+        for letter in "broker":
+            await press(pilot, letter)
+            seen.append(rows(pilot, "findings").total)
+        assert seen == sorted(seen, reverse=True) and 0 < seen[-1] < total
+        assert f"{seen[-1]} of {total}" in text(pilot).split("\n")[-1]
+        await press(pilot, "escape")
+        assert rows(pilot).total == total
+        assert rows(pilot).list_name == "findings", "the focus is back where it was"
+
+
+async def test_a_bad_filter_is_told_and_the_rows_stay(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "3", "slash")
+        await type_in(pilot, "orders re:(")
+        assert rows(pilot, "partitions").total == 12
+        assert "re:" in text(pilot).split("\n")[-1]
+        await press(pilot, "escape")
+        assert rows(pilot).total == 126
+
+
+async def test_columns_are_sorted_by_in_turn_and_after_the_last_comes_the_lists_own_order(still: str) -> None:
+    async with opened(still, size=(120, 30)) as pilot:
+        names = [column.sort for column in rows(pilot, "brokers").answer.columns if column.sort]
+        own = [row.key for row in rows(pilot, "brokers").answer.rows]
+        for name in [*names, ""]:
+            await press(pilot, "s")
+            assert kdrill(pilot).view_state.of("brokers").sort == name
+        assert [row.key for row in rows(pilot, "brokers").answer.rows] == own
+
+
+async def test_a_sort_is_seen_in_the_header_and_can_be_reversed(still: str) -> None:
+    async with opened(still) as pilot:
+        while kdrill(pilot).view_state.of("brokers").sort != "replicas":
+            await press(pilot, "s")
+        counts = [int(row.cells[4][0][0]) for row in rows(pilot).answer.rows]
+        assert counts == sorted(counts) and "repl^" in text(pilot)
+        await press(pilot, "S")
+        assert [int(row.cells[4][0][0]) for row in rows(pilot).answer.rows] == counts[::-1]
+        assert "replv" in text(pilot)
+
+
+async def test_the_cursor_goes_with_its_broker_when_the_order_changes(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "j", "j", "S")
+        assert rows(pilot).cursor_key == "3"
+        assert rows(pilot).cursor == 3
+
+
+async def test_bars_take_the_place_of_the_table_and_give_it_back(still: str) -> None:
+    async with opened(still) as pilot:
+        before = text(pilot)
+        await press(pilot, "v")
+        assert "Leaders and replicas by broker" in text(pilot) and "kafka-1" not in text(pilot)
+        await press(pilot, "d")
+        assert "broker 1" in text(pilot), "keys still mean the brokers"
+        await press(pilot, "escape", "v")
+        assert text(pilot) == before
+
+
+async def test_where_there_is_room_bars_stand_beside_the_table_and_events_beside_both(still: str) -> None:
+    async with opened(still, size=(210, 40)) as pilot:
+        lines = text(pilot).split("\n")
+        assert any("kafka-1" in line and "│" in line for line in lines)
+        assert "Leaders and replicas" in text(pilot)
+        assert "Findings" in lines[2] and "Events" in lines[2]
+
+
+async def test_names_and_rows_are_copied(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "j", "y")
+        assert kdrill(pilot).clipboard == "2"
+        assert "copied 1 characters" in text(pilot).split("\n")[-1]
+        await press(pilot, "a", "y")
+        assert kdrill(pilot).clipboard.startswith("dead-letters  1 of 6 partitions offline")
+        await press(pilot, "Y")
+        assert kdrill(pilot).clipboard.startswith("brokers        5 up  1 DOWN")
+        await press(pilot, "d", "y")
+        assert "what to do Bring broker 5 back." in kdrill(pilot).clipboard

@@ -1,0 +1,131 @@
+"""A cluster whose every text is out to harm a terminal: nothing of it reaches one as more than visible letters."""
+
+import json
+import re
+import unicodedata
+
+import pytest
+from textual.events import Paste
+
+from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
+from tests.tui.conftest import Cluster
+from tests.tui.dashboard import Keys, kdrill, opened, press, rows, text
+from tests.tui.hostile import HOSTILE
+from tests.tui.screen_text import screen_codes
+
+CODES = re.compile(r"\x1b\[[0-9;]*m")
+"""What the app itself sends: colours, and nothing else."""
+
+
+def allowed_in_names(each: str) -> str:
+    """ZooKeeper refuses controls, surrogates (Java's, too) and private characters in paths; a slash is a step."""
+    refused = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\U0010ffff/]")
+    return refused.sub("", each).strip() or "empty"
+
+
+NAMES = [f"{number}{allowed_in_names(each)}" for number, each in enumerate(HOSTILE)] + ["long" + "x" * 300]
+TEXTS = [each.encode("utf-8", "replace").decode() for each in HOSTILE] + ["long " * 2_000]
+
+
+def writes() -> list[ZnodeWrite]:
+    """Topics, groups, configs, a broker and payloads with such names and texts."""
+    found: list[ZnodeWrite] = []
+    for name, said in zip(NAMES, TEXTS, strict=True):
+        found += [
+            CreateZnode(f"/brokers/topics/{name}", b'{"version":1,"partitions":{"0":[1]}}'),
+            CreateZnode(f"/config/topics/{name}", json.dumps({"version": 1, "config": {said: said}}).encode()),
+            CreateZnode(f"/consumers/{name}"),
+            CreateZnode(f"/consumers/{name}/owners"),
+            CreateZnode(f"/consumers/{name}/owners/{name}"),
+            CreateZnode(f"/consumers/{name}/owners/{name}/0", said.encode()),
+            CreateZnode(f"/admin/{name}", said.encode()),
+        ]
+    for number, said in enumerate(TEXTS, start=100):
+        broker = {"version": 5, "host": said, "port": 1, "rack": said, "endpoints": [f"PLAINTEXT://{said}:9"]}
+        found.append(CreateZnode(f"/brokers/ids/{number}", json.dumps(broker).encode()))
+    return [*found, WriteZnode("/cluster/id", json.dumps({"version": "1", "id": "\x1b[31m[bold]\u202e"}).encode())]
+
+
+def assert_harmless(pilot: Keys) -> None:
+    """Every cell of the screen is a visible character, and each line is as wide as the terminal."""
+    strips = pilot.app.screen._compositor.render_strips()
+    assert {strip.cell_length for strip in strips} == {pilot.app.size.width}
+    for character in set(CODES.sub("", screen_codes(pilot.app)).replace("\n", "")):
+        assert character.isprintable() and unicodedata.category(character)[0] not in "CM", ascii(character)
+        assert character not in "\u115f\u3164\u2800\u00a0\u3000"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (180, 50)])
+async def test_a_hostile_cluster_is_looked_at_from_all_sides(cluster: Cluster, size: tuple[int, int]) -> None:
+    cluster.write(*writes())
+    async with opened(cluster.address, size=size) as pilot:
+        app = kdrill(pilot)
+        for key in (
+            "1",
+            "d",
+            "escape",
+            "a",
+            "d",
+            "escape",
+            "tab",
+            "3",
+            "d",
+            "escape",
+            "v",
+            "4",
+            "enter",
+            "v",
+            "d",
+            "escape",
+        ):
+            await press(pilot, key)
+            assert_harmless(pilot)
+        for name in NAMES if size[0] == 80 else NAMES[::4]:
+            app.show_partitions(f"topic:={name}")
+            await press(pilot, "3", "g")
+            assert_harmless(pilot)
+            app.show_group(name)
+            await press(pilot, "4")
+            assert_harmless(pilot)
+            for path in (f"/admin/{name}", f"/config/topics/{name}"):
+                app.show_znode(path)
+                await press(pilot, "2")
+                assert rows(pilot).cursor_key == path
+                assert_harmless(pilot)
+            await press(pilot, "v", "d")
+            assert_harmless(pilot)
+            await press(pilot, "escape", "v")
+        assert "Error" not in text(pilot)
+
+
+async def test_hostile_text_can_be_pasted_and_filtered_by(still: str) -> None:
+    async with opened(still) as pilot:
+        for said in TEXTS:
+            await press(pilot, "3", "slash")
+            app = kdrill(pilot)
+            app.screen.query_one("#prompt").post_message(Paste(said))
+            await press(pilot, "x")
+            assert_harmless(pilot)
+            await press(pilot, "enter")
+            assert_harmless(pilot)
+            await press(pilot, "escape")
+
+
+async def test_a_hostile_command_is_quoted_in_the_last_line(still: str) -> None:
+    async with opened(still) as pilot:
+        kdrill(pilot).run_command("\x1b[31m[bold]\u202e")
+        await press(pilot, "r")
+        assert_harmless(pilot)
+        assert r"no command '\x1b[31m[bold]\u202e'" in text(pilot).split("\n")[-1]
+
+
+async def test_a_cluster_that_is_all_hostile_goes_away_again(cluster: Cluster) -> None:
+    cluster.write(*writes())
+    async with opened(cluster.address) as pilot:
+        await press(pilot, "3")
+        before = rows(pilot).total
+        cluster.write(*(DeleteZnode(f"/brokers/topics/{name}") for name in NAMES))
+        await press(pilot, "2", "3", "r")
+        while rows(pilot).total != before - len(NAMES):
+            await pilot.pause()
+        assert_harmless(pilot)

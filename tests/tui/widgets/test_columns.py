@@ -1,0 +1,46 @@
+"""Columns fit, and every one can be reached."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tui.rows import Column
+from tui.text import cells
+from tui.widgets.columns import GAP, lay_out, titles
+
+COLUMNS = st.lists(
+    st.builds(Column, st.text(max_size=6), st.integers(-12, 12).filter(bool), st.sampled_from("<>")), max_size=8
+).map(tuple)
+
+
+@given(COLUMNS, st.integers(1, 120), st.integers(0, 10))
+def test_columns_never_take_more_than_there_is(columns: tuple[Column, ...], width: int, skipped: int) -> None:
+    layout = lay_out(columns, width, skipped)
+    assert sum(slot.width for slot in layout.slots) + GAP * (len(layout.slots) - 1) <= width
+    assert layout.slots[0].column == 0
+    for slot in layout.slots[1:]:
+        assert slot.width >= abs(columns[slot.column].width)
+
+
+@given(COLUMNS.filter(bool), st.integers(1, 120))
+def test_every_column_can_be_reached(columns: tuple[Column, ...], width: int) -> None:
+    reached: set[int] = set()
+    for skipped in range(len(columns)):
+        layout = lay_out(columns, width, skipped)
+        reached |= {slot.column for slot in layout.slots}
+        if not layout.more_right:
+            break
+    fits_beside_first = abs(columns[0].width) + GAP
+    assert {index for index, column in enumerate(columns) if fits_beside_first + abs(column.width) <= width} <= reached
+
+
+def test_flexible_columns_share_what_is_left() -> None:
+    layout = lay_out((Column("a", -4), Column("b", 5), Column("c", -2)), 20, 0)
+    assert [slot.width for slot in layout.slots] == [8, 5, 5]
+
+
+def test_the_sign_of_the_order_stays_when_a_title_is_cut() -> None:
+    columns = (Column("partition", 6, "<", "name"), Column("lag", 4, ">", "lag"))
+    layout = lay_out(columns, 20, 0)
+    assert titles(columns, layout, "name", False, "…") == "part…^  lag"
+    assert titles(columns, layout, "lag", True, "~") == "parti~ lagv"
+    assert cells(titles(columns, layout, "lag", True, "~")) == 11
