@@ -8,11 +8,12 @@ from typing import Any
 
 from textual.pilot import Pilot
 
-from model.sources.named import source_named
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app import Kdrill
 from tui.data.link import DataLink
 from tui.data.near_link import NearLink
+from tui.data.opened import source_of
+from tui.data.opening import Opening
 from tui.data.service import DataService
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LivePlot, LiveText
@@ -37,7 +38,7 @@ async def opened(
     **look: Any,
 ) -> AsyncIterator[Keys]:
     """The dashboard on `host:port/root` once everything in sight has arrived."""
-    service = DataService(source_named(f"zk://{address}"), is_demo=True, now_ms=lambda: NOW_MS)
+    service = DataService(source_of(Opening(source=f"zk://{address}")), is_demo=True, now_ms=lambda: NOW_MS)
     app = Kdrill(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.facts.phase == "live")

@@ -12,9 +12,10 @@ from pathlib import Path
 from textual.pilot import Pilot
 
 from model.sandbox.demo_sandbox import DemoSandbox
-from model.sources.named import source_named
 from tui.app import Kdrill
 from tui.data.near_link import NearLink
+from tui.data.opened import source_of
+from tui.data.opening import Opening
 from tui.data.service import DataService
 from tui.screenshots.png import save_png
 
@@ -56,7 +57,7 @@ async def take_all(folder: Path) -> list[Path]:
     """Takes every picture into `folder`; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
     with DemoSandbox(period_s=None) as demo:
-        service = DataService(source_named(demo.source), is_demo=True)
+        service = DataService(source_of(Opening(source=demo.source)), is_demo=True)
         app = Kdrill(NearLink(service))
         async with app.run_test(size=SIZE) as pilot:
             await _settle(pilot, lambda: service.moment.image.provenance.complete)

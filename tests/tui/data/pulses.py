@@ -28,3 +28,8 @@ class Pulses:
                 self._news.clear()
                 await self._news.wait()
         return next(pulse for pulse in self.heard if matches(pulse))
+
+
+def live(pulse: Pulse) -> bool:
+    """Whether the source follows a cluster."""
+    return pulse.header.phase == "live"

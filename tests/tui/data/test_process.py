@@ -17,10 +17,10 @@ from kazoo.security import make_digest_acl
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
-from tests.tui.data.pulses import Pulses
+from tests.tui.data.pulses import Pulses, live
 from tui.data import wire
 from tui.data.link import DATA_PROCESS, ProcessLink
-from tui.data.messages import ListQuery, Pulse, TextQuery
+from tui.data.messages import ListQuery, TextQuery
 from tui.data.opening import Login, Opening
 
 OWNER = """
@@ -46,10 +46,6 @@ async def linked(opening: Opening) -> AsyncIterator[tuple[ProcessLink, Pulses]]:
         yield link, pulses
     finally:
         await link.close()
-
-
-def live(pulse: Pulse) -> bool:
-    return pulse.header.phase == "live"
 
 
 async def test_it_follows_a_cluster_and_answers(zookeeper: str, is_gone: Callable[[int], bool]) -> None:

@@ -14,13 +14,14 @@ from model.cluster.cluster_image import Provenance
 from model.cluster.snapshot_file import write_snapshot
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.znode_writes import CreateZnode, WriteZnode
-from model.sources.named import source_named
 from model.sources.source import Batch, Sink, SourceStatus
 from tests.demo_tree import demo_tree
-from tests.tui.data.pulses import Pulses
+from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image
-from tui.data.messages import ListQuery, Pulse, TextQuery
+from tui.data.messages import ListQuery, TextQuery
 from tui.data.near_link import NearLink
+from tui.data.opened import source_of
+from tui.data.opening import Opening
 from tui.data.service import DataService
 
 TREE = ListQuery(list="znodes", opened=("/",))
@@ -49,10 +50,6 @@ async def following(service: DataService) -> AsyncIterator[tuple[NearLink, Pulse
         await link.close()
 
 
-def live(pulse: Pulse) -> bool:
-    return pulse.header.phase == "live"
-
-
 @pytest.fixture
 def snapshot(tmp_path: Path) -> Path:
     image = msgspec.structs.replace(small_image(), provenance=Provenance(source="zk://there", time_ms=1, complete=True))
@@ -61,7 +58,7 @@ def snapshot(tmp_path: Path) -> Path:
 
 
 async def test_a_snapshot_is_told_once_and_has_no_znodes(snapshot: Path) -> None:
-    async with following(DataService(source_named(str(snapshot)))) as (link, pulses):
+    async with following(DataService(source_of(Opening(source=str(snapshot))))) as (link, pulses):
         pulse = await pulses.until(lambda pulse: pulse.header.phase == "snapshot")
         assert pulse.header.reason == "taken of zk://there"
         assert pulse.header.image_time_ms == 1
@@ -118,7 +115,7 @@ async def test_a_source_that_ends_later_leaves_its_last_image() -> None:
 
 async def test_the_tree_marks_what_changed_since_it_was_looked_at(zookeeper: str) -> None:
     with demo_tree(zookeeper) as tree:
-        async with following(DataService(source_named(tree.source))) as (link, pulses):
+        async with following(DataService(source_of(Opening(source=tree.source)))) as (link, pulses):
             await pulses.until(live)
             before = {row.key: row.mark for row in (await link.rows(TREE)).rows}
             assert before["/controller"] == ""
