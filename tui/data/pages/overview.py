@@ -17,6 +17,8 @@ def overview_text(moment: Moment, query: TextQuery) -> TextAnswer:
     """The box at the top of the first screen."""
     image = moment.image
     sheet = Sheet("Cluster", query.width)
+    if not (image.provenance.complete or image.brokers or image.topics):
+        return sheet.say("nothing was read yet").answer()
     down = dead_brokers(moment)
     racks = len({broker.rack for broker in image.brokers.values() if broker.rack})
     downs = [span(f"  {down} DOWN", "error")] if down else []

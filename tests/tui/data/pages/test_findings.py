@@ -1,5 +1,6 @@
 """What is wrong, as a list and one by one; the header's and the overview's counts of it."""
 
+from model.cluster.cluster_image import ClusterImage
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.data.messages import ListQuery, TextQuery
 from tui.data.pages.findings import finding_text, findings_window
@@ -55,3 +56,8 @@ def test_the_overview_counts_and_draws():
 def test_a_narrow_overview_has_no_bars():
     lines = overview_text(MOMENT, TextQuery(about="overview", width=20)).plain.splitlines()
     assert lines[2] == "offline        2"
+
+
+def test_nothing_is_counted_before_anything_was_read():
+    answer = overview_text(moment_of(ClusterImage()), TextQuery(about="overview", width=36))
+    assert answer.plain == "nothing was read yet"
