@@ -1,0 +1,1 @@
+"""server.properties by Kafka's own names of keys: types, defaults, checks, overrides by topic. It opens no file."""

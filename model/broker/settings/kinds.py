@@ -1,0 +1,157 @@
+"""The kinds of values that settings have: how they are read, and what is said of a value that is none.
+
+Source: `org.apache.kafka.common.config.ConfigDef.parseType` and its validators (3.9).
+"""
+
+from typing import Generic, Protocol, TypeVar, cast
+
+import msgspec
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+SHORT_MAX = 2**15 - 1
+
+
+class Kind(Protocol[T_co]):
+    """`type` is Kafka's name of it, as DescribeConfigs tells it."""
+
+    @property
+    def type(self) -> str:
+        """BOOLEAN, INT, LONG, SHORT, DOUBLE, STRING or LIST."""
+        ...
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, to follow "takes"."""
+        ...
+
+    def read(self, text: str) -> T_co:
+        """The value. Raises ValueError for what is none."""
+        ...
+
+
+class Whole(msgspec.Struct, frozen=True):
+    """A whole number within bounds."""
+
+    least: int = -(2**31)
+    most: int = INT_MAX
+    type: str = "INT"
+
+    @property
+    def wanted(self) -> str:
+        return f"a whole number from {self.least} to {self.most}"
+
+    def read(self, text: str) -> int:
+        if not text.strip().lstrip("+-").isdecimal() or not text.isascii():
+            raise ValueError(text)
+        return _within(int(text), self.least, self.most)
+
+
+def int_from(least: int = -(2**31)) -> Whole:
+    """A Java int."""
+    return Whole(least)
+
+
+def long_from(least: int = -(2**63)) -> Whole:
+    """A Java long."""
+    return Whole(least, LONG_MAX, "LONG")
+
+
+def short_from(least: int = -(2**15)) -> Whole:
+    """A Java short."""
+    return Whole(least, SHORT_MAX, "SHORT")
+
+
+class Real(msgspec.Struct, frozen=True):
+    """A number within bounds."""
+
+    least: float
+    most: float
+    type: str = "DOUBLE"
+
+    @property
+    def wanted(self) -> str:
+        return f"a number from {self.least:g} to {self.most:g}"
+
+    def read(self, text: str) -> float:
+        return _within(float(text), self.least, self.most)
+
+
+class Flag(msgspec.Struct, frozen=True):
+    """true or false."""
+
+    type: str = "BOOLEAN"
+    wanted: str = "true or false"
+
+    def read(self, text: str) -> bool:
+        return ("false", "true").index(text.strip().lower()) == 1
+
+
+class Text(msgspec.Struct, frozen=True):
+    """Any text, or one of some."""
+
+    choices: tuple[str, ...] = ()
+    type: str = "STRING"
+
+    @property
+    def wanted(self) -> str:
+        return f"one of {', '.join(self.choices)}" if self.choices else "text"
+
+    def read(self, text: str) -> str:
+        value = text.strip()
+        if self.choices and value not in self.choices:
+            raise ValueError(text)
+        return value
+
+
+class Words(msgspec.Struct, frozen=True):
+    """Words with commas between them."""
+
+    choices: tuple[str, ...] = ()
+    type: str = "LIST"
+
+    @property
+    def wanted(self) -> str:
+        return f"some of {', '.join(self.choices)}, with commas" if self.choices else "words with commas between them"
+
+    def read(self, text: str) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in text.split(",") if word.strip())
+        if self.choices and not set(words) <= set(self.choices):
+            raise ValueError(text)
+        return words
+
+
+class Optional(msgspec.Struct, Generic[T], frozen=True):
+    """A kind whose default is to be left out. A value that is given is one of the kind."""
+
+    kind: Kind[T]
+
+    @property
+    def type(self) -> str:
+        return self.kind.type
+
+    @property
+    def wanted(self) -> str:
+        return self.kind.wanted
+
+    def read(self, text: str) -> T | None:
+        return self.kind.read(text)
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _within(value: Number, least: Number, most: Number) -> Number:
+    if not least <= value <= most:
+        raise ValueError(value)
+    return value
+
+
+def as_text(value: object) -> str:
+    """A value as text that its kind reads."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(cast(tuple[str, ...], value)) if isinstance(value, tuple) else str(value)

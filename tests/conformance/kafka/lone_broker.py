@@ -1,0 +1,54 @@
+"""A real broker of Kafka 3.9.1 that obeys whoever says to be its controller, with two peers that nobody can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from model.controller.requests import BrokerAnswer, BrokerRequest
+from model.hosts.live_controller.to_brokers import Letter, answer_of, api_key, entity_of
+from model.hosts.wire.connection import Connection
+from model.znodes.brokers import BrokerRegistration
+from tests.conformance.kafka.brokers import Cluster
+from tests.conformance.kafka.releases import install_or_skip
+
+VERSIONS = {4: 7, 5: 3, 6: 8}
+"""Of LeaderAndIsr, StopReplica and UpdateMetadata."""
+
+
+class LoneBroker:
+    """Broker 1. `epoch` is its broker epoch; its own controller, of epoch 1, is overruled by any later one."""
+
+    def __init__(self, cluster: Cluster, epoch: int) -> None:
+        self.port = cluster.brokers[1].port
+        self.bootstrap = cluster.bootstrap
+        self.epoch = epoch
+
+    async def obey(self, connection: Connection, request: BrokerRequest, broker_epoch: int) -> BrokerAnswer:
+        """What it answers to a controller."""
+        letter = Letter(request, broker_epoch, _registrations(self.port), "PLAINTEXT")
+        return answer_of(request, await connection.ask(entity_of(letter, VERSIONS[api_key(request)])))
+
+
+@contextmanager
+def lone_broker(zookeeper: str, folder: Path) -> Iterator[LoneBroker]:
+    """Started, registered, and gone at the end. Skips the test if there is no Kafka."""
+    with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1) as cluster:
+        chroot = zookeeper.partition("/")[2]
+        yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
+
+
+def _registrations(port: int) -> dict[int, BrokerRegistration]:
+    places = {1: port, 2: 1, 3: 1}
+    return {
+        broker: BrokerRegistration(
+            version=5,
+            host="127.0.0.1",
+            port=place,
+            endpoints=(f"PLAINTEXT://127.0.0.1:{place}",),
+            listener_security_protocol_map={"PLAINTEXT": "PLAINTEXT"},
+            timestamp="0",
+        )
+        for broker, place in places.items()
+    }

@@ -1,0 +1,74 @@
+"""A broker's process, as far as a controller's requests change it: its logs are empty but for leader epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from model.broker.commands import Command, CreateLog, DeleteLog, StartLeaderEpoch
+from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
+from model.broker.controller_requests.metadata_image import BrokerNode, MetadataImage
+from model.broker.controller_requests.served import Served, Standing
+from model.broker.controller_requests.stop_replica import serve_stop_replica
+from model.broker.controller_requests.update_metadata import serve_update_metadata
+from model.broker.log_positions import LogPositions
+from model.broker.partition.conditions import Conditions
+from model.broker.partition.partition import Partition
+from model.cluster.ids import TopicPartition
+from model.controller.requests import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.log.leader_epochs import LeaderEpochs
+
+
+@dataclass
+class ServedBroker:
+    """`nodes`: the addresses that come with each UpdateMetadata."""
+
+    standing: Standing
+    nodes: Mapping[int, BrokerNode] = field(default_factory=dict)
+    held: dict[TopicPartition, Partition] = field(default_factory=dict)
+    image: MetadataImage = field(default_factory=MetadataImage)
+    epochs: dict[TopicPartition, LeaderEpochs] = field(default_factory=dict)
+
+    def serve(self, request: BrokerRequest, broker_epoch: int = -1) -> BrokerAnswer:
+        """Do what a controller says."""
+        served = self._serve(request, broker_epoch)
+        self.standing = served.standing
+        for partition in served.changed:
+            self.held[partition.partition] = partition
+        for name in served.removed:
+            del self.held[name]
+        for command in served.commands:
+            self._carry_out(command)
+        return served.answer
+
+    def log(self, name: TopicPartition) -> LogPositions | None:
+        """What there is of a log."""
+        epochs = self.epochs.get(name)
+        return None if epochs is None else LogPositions(epochs=epochs)
+
+    def _serve(self, request: BrokerRequest, broker_epoch: int) -> Served:
+        if isinstance(request, LeaderAndIsrRequest):
+            conditions = Conditions(0, self.image.live_brokers)
+            replicas = Replicas(self.held, (), self.log)
+            return serve_leader_and_isr(request, broker_epoch, self.standing, replicas, lambda _: conditions)
+        if isinstance(request, StopReplicaRequest):
+            return serve_stop_replica(request, broker_epoch, self.standing, self.held, ())
+        learnt = serve_update_metadata(request, self.nodes, broker_epoch, self.standing, self.image)
+        self.image = learnt.image
+        return learnt.served
+
+    def _carry_out(self, command: Command) -> None:
+        match command:
+            case CreateLog(partition=name):
+                self.epochs[name] = LeaderEpochs()
+            case DeleteLog(partition=name):
+                self.epochs.pop(name, None)
+            case StartLeaderEpoch(partition=name, leader_epoch=epoch, start_offset=start):
+                self.epochs[name] = self.epochs[name].assign(epoch, start)
+            case _:
+                pass  # nothing is fetched here
+
+
+def errors(answer: BrokerAnswer) -> tuple[str, dict[TopicPartition, str]]:
+    """An answer, whatever the order of its partitions."""
+    return answer.error, dict(answer.partition_errors)

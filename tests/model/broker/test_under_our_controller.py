@@ -1,0 +1,63 @@
+"""What our controllers send in random histories of a virtual cluster, served here.
+
+The virtual cluster's brokers keep no logs; those of this package see the same requests, in the same order, and must
+give the same answers. Broker epochs are left out: the journal does not have those of requests.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from model.broker.controller_requests.served import Standing
+from model.cluster.ids import TopicPartition
+from model.controller.events import ReassignmentsRequested
+from model.controller.requests import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.hosts.memory_zookeeper.operations import Create
+from model.hosts.virtual.journal import BrokerBooted, RequestServed
+from tests.model.broker.served_broker import ServedBroker, errors
+from tests.model.controller.trace_scenarios import create_topic
+from tests.model.controller.virtual_cluster import VirtualCluster
+
+BROKERS = (0, 1, 2, 3)
+
+
+def random_history(seed: int) -> VirtualCluster:
+    """Brokers that die, leave, lose their sessions and come back; topics that are made, moved and deleted."""
+    dice = random.Random(seed)
+    cluster = VirtualCluster()
+    for broker in BROKERS:
+        cluster.start(broker)
+    create_topic(cluster, "t0", (0, 1, 2))
+    cluster.write(Create("/admin/delete_topics/t0"))
+    for step in range(1, 25):
+        running = sorted(cluster.nodes)
+        missing = sorted(set(BROKERS) - set(running))
+        act = dice.choice(("create", "move", "delete", "away", "away", "back", "back"))
+        if act == "create":
+            create_topic(cluster, f"t{step}", *(tuple(dice.sample(BROKERS, 3)) for _ in range(3)))
+        elif act == "move":
+            target = ((TopicPartition(f"t{dice.randrange(25)}", 0), tuple(dice.sample(running, min(2, len(running))))),)
+            cluster.ask(ReassignmentsRequested, targets=target)
+        elif act == "delete":
+            cluster.write(Create(f"/admin/delete_topics/t{dice.randrange(25)}"))
+        elif act == "back" and missing:
+            cluster.start(dice.choice(missing))
+        elif act == "away" and len(running) > 1:
+            dice.choice((cluster.kill, cluster.stop, cluster.expire))(dice.choice(running))
+    return cluster
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_both_brokers_answer_alike(seed: int) -> None:
+    brokers: dict[int, ServedBroker] = {}
+    kinds: dict[type[BrokerRequest], int] = {}
+    for record in random_history(seed).world.journal:
+        if isinstance(record, BrokerBooted):
+            brokers[record.broker] = ServedBroker(Standing(record.broker))
+        elif isinstance(record, RequestServed) and record.answer.error != "STALE_BROKER_EPOCH":
+            answer = brokers[record.receiver].serve(record.request)
+            assert errors(answer) == errors(record.answer), (record.receiver, record.request)
+            kinds[type(record.request)] = kinds.get(type(record.request), 0) + 1
+    assert kinds.keys() == {LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest}
