@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import GroupImage
+from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage, unpadded
 
 
@@ -56,12 +57,20 @@ def _topic(topic: TopicImage) -> Iterator[r.Record]:
             adding=topic.adding,
             removing=topic.removing,
         )
-    states = tuple(_state(topic, row) for row in topic.has_state.nonzero()[0].tolist())
+    states = tuple(state_of(topic, row) for row in topic.has_state.nonzero()[0].tolist())
     if states:
         yield r.PartitionStatesWritten(topic=topic.name, states=states)
 
 
-def _state(topic: TopicImage, row: int) -> r.PartitionState:
+def state_in(image: ClusterImage, name: TopicPartition) -> r.PartitionState | None:
+    """A partition's state; None if it has none."""
+    topic = image.topics.get(name.topic)
+    row = None if topic is None else topic.row_of.get(name.partition)
+    return None if topic is None or row is None or not topic.has_state[row] else state_of(topic, row)
+
+
+def state_of(topic: TopicImage, row: int) -> r.PartitionState:
+    """One row of a topic as a state that was written."""
     return r.PartitionState(
         partition=int(topic.partitions[row]),
         leader=int(topic.leader[row]),

@@ -28,6 +28,7 @@ class PartitionColumns:
     leader: Ints  # [N]
     isr: Ints  # [N, W]
     leader_epoch: Ints  # [N]
+    controller_epoch: Ints  # [N]
     version: Ints  # [N]
     recovering: Flags  # [N]
     zxid: Longs  # [N]
@@ -87,7 +88,9 @@ def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) ->
         return columns if rows is None else [column[chosen] for column, chosen in zip(columns, rows, strict=True)]
 
     lengths = [len(part) for part in parts("partitions")]
-    names = ("partitions", "leader", "leader_epoch", "version", "recovering", "zxid", "time_ms")
+    names = (
+        "partitions", "leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms",
+    )  # fmt: skip
     columns: dict[str, Column] = {name: np.concatenate([np.empty(0, bool), *parts(name)]) for name in names}
     return PartitionColumns(
         topics=tuple(topics),

@@ -53,6 +53,17 @@ class TopicDelta:
 
     def apply(self) -> TopicImage | None:
         """The topic afterwards; the very same object where nothing differs, None where nothing is left of it."""
+        after = self._with_states(self._base) if self._keeps_rows() else self._with_other_rows()
+        return self._base if after == self._base else after
+
+    def _keeps_rows(self) -> bool:
+        """Whether partitions neither come nor go: then there is no need to look at each of them."""
+        if self._assigned is not None or self._unassigned or not len(self._base):
+            return False
+        row_of = self._base.row_of
+        return all(state is not None and partition in row_of for partition, state in self._states.items())
+
+    def _with_other_rows(self) -> TopicImage | None:
         replicas = self._replicas()
         stated = self._base.partitions[self._base.has_state].tolist()
         kept = {p for p in stated if self._states.get(p, _NO_STATE) is not None}
@@ -60,8 +71,7 @@ class TopicDelta:
         rows = sorted(kept | replicas.keys())
         if not rows:
             return None
-        after = self._with_states(self._with_rows(rows, replicas))
-        return self._base if after == self._base else after
+        return self._with_states(self._with_rows(rows, replicas))
 
     def _replicas(self) -> dict[int, tuple[int, ...]]:
         if self._assigned is not None:

@@ -35,6 +35,14 @@ def unpadded(row: Ints) -> tuple[int, ...]:
     return tuple(int(broker) for broker in row if broker != NOBODY)
 
 
+def rows_of(padded: Ints) -> list[tuple[int, ...]]:
+    """The broker ids of every padded row, in order; much faster than row by row."""
+    rows: list[tuple[int, ...]] = list(zip(*(column.tolist() for column in padded.T), strict=True))
+    if len(padded) and padded.min() == NOBODY:
+        return [tuple(broker for broker in row if broker != NOBODY) if NOBODY in row else row for row in rows]
+    return rows
+
+
 @dataclass(frozen=True, eq=False)
 class TopicImage:
     """One topic. Arrays share their first axis P; partition ids are ascending.
@@ -75,7 +83,7 @@ class TopicImage:
     @cached_property
     def row_of(self) -> Mapping[int, int]:
         """Partition id → row."""
-        return {int(partition): row for row, partition in enumerate(self.partitions)}
+        return {partition: row for row, partition in enumerate(self.partitions.tolist())}
 
     @cached_property
     def in_isr(self) -> Flags:

@@ -31,5 +31,15 @@ class LeaderIsrAndControllerEpoch(JsonPayload, frozen=True, kw_only=True, gc=Fal
 
     left_out: ClassVar[Mapping[str, LeftOut]] = {"leader_recovery_state": LeftOut(0)}
 
+    def to_bytes(self) -> bytes:
+        if self.extra is not None:
+            return super().to_bytes()
+        recovery = f'"leader_recovery_state":{self.leader_recovery_state},' if self.leader_recovery_state else ""
+        isr = ",".join(map(str, self.isr))
+        return (
+            f'{{"controller_epoch":{self.controller_epoch},"leader":{self.leader},"version":{self.version},'
+            f'{recovery}"leader_epoch":{self.leader_epoch},"isr":[{isr}]}}'
+        ).encode()  # by hand: a failover writes thousands of these, and the general way takes four times as long
+
 
 decode_partition_state = JsonCodec(LeaderIsrAndControllerEpoch)

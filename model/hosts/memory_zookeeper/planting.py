@@ -12,7 +12,7 @@ from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.sessions import Sessions, follow, new_session
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import Node
-from model.hosts.memory_zookeeper.watches import no_watches
+from model.hosts.memory_zookeeper.watches import Watches, no_watches
 from model.hosts.zookeeper.values import EventKind, Stat
 
 
@@ -37,36 +37,47 @@ def planted_server(planted: Mapping[str, Planted], *, zxid: int = 0, session_tim
     planted: by paths as a server takes them, which is not checked.
     zxid: the newest transaction, if newer than every znode.
     """
-    everything = {**dict.fromkeys(_OWN, _BARE), **planted}
-    names = _names(everything)
-    youngest: dict[str, int] = {}
     owned: dict[int, list[str]] = {}
     for path, one in planted.items():
         if one.owner:
             owned.setdefault(one.owner, []).append(path)
         zxid = max(zxid, one.czxid, one.mzxid)
+    for paths in owned.values():
+        paths.sort(key=lambda path: planted[path].czxid)
+    return server_over(planted_nodes(planted), owned, zxid=zxid, session_timeout_ms=session_timeout_ms)
+
+
+def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, Node]:
+    """These znodes, the server's own, and empty ones where a parent is missing, by path."""
+    everything = {**dict.fromkeys(_OWN, _BARE), **planted}
+    names = _names(everything)
+    youngest: dict[str, int] = {}
+    for path, one in planted.items():
         if one.czxid:
             parent = parent_of(path)
             youngest[parent] = max(youngest.get(parent, 0), one.czxid)
-    for paths in owned.values():
-        paths.sort(key=lambda path: planted[path].czxid)
-    nodes = {path: _node(path, one, names.get(path, ()), youngest.get(path, 0)) for path, one in everything.items()}
-    return server_over(nodes, owned, zxid=zxid, session_timeout_ms=session_timeout_ms)
+    return {path: _node(path, one, names.get(path, ()), youngest.get(path, 0)) for path, one in everything.items()}
 
 
 def server_over(
-    nodes: Mapping[str, Node], owned: Mapping[int, Sequence[str]], *, zxid: int, session_timeout_ms: int
+    nodes: Mapping[str, Node],
+    owned: Mapping[int, Sequence[str]],
+    *,
+    zxid: int,
+    session_timeout_ms: int,
+    watches: Watches | None = None,
 ) -> ServerState:
     """A server over a mapping that never changes, and may work its values out when asked.
 
     nodes: every znode by path, the root too; names, Stats and owners must agree with each other.
     owned: the ephemeral znodes of each session, oldest first.
+    watches: what the sessions wait for; nothing if None.
     """
     sessions: Sessions = PersistentMap()
     for owner, paths in owned.items():
         sessions = sessions.changed({owner: new_session(session_timeout_ms)})
         sessions = follow(sessions, (Change(EventKind.CREATED, path, owner) for path in paths))
-    return ServerState(PersistentMap(nodes), no_watches(), sessions, zxid, max(owned, default=0) + 1)
+    return ServerState(PersistentMap(nodes), watches or no_watches(), sessions, zxid, max(owned, default=0) + 1)
 
 
 def _names(everything: dict[str, Planted]) -> dict[str, list[str]]:
