@@ -4,6 +4,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
+from model.controller.replica_assignment import ReplicaAssignment
 from model.controller.requests import BrokerRequest
 from model.controller.zookeeper import ZooKeeperRequest
 
@@ -41,19 +42,40 @@ class CancelTimer(Command, frozen=True):
 
 
 class PartitionOutcome(msgspec.Struct, frozen=True, gc=False):
-    """What became of a partition somebody asked about: Kafka's name of the error, or `NONE`."""
+    """What became of a partition somebody asked about: Kafka's name of the error, or `NONE`.
+
+    `state` answers a proposed ISR, `assignment` a list of reassignments.
+    """
 
     partition: TopicPartition
     error: str = "NONE"
     state: LeaderAndIsr | None = None
+    assignment: ReplicaAssignment | None = None
+
+
+class ProducerIds(msgspec.Struct, frozen=True, gc=False):
+    """Ids that a broker may give out to producers: `count` of them from `first` on."""
+
+    first: int
+    count: int
+
+
+class FeatureOutcome(msgspec.Struct, frozen=True, gc=False):
+    """What became of the update of a feature; `message` says why not."""
+
+    feature: str
+    error: str = "NONE"
+    message: str = ""
 
 
 class AnswerRequest(Command, frozen=True):
-    """Answer whoever waits: an error as a whole, or something for each partition."""
+    """Answer whoever waits: an error as a whole, or something for each partition, or what was asked for."""
 
     request: int
     error: str = "NONE"
     partitions: tuple[PartitionOutcome, ...] = ()
+    producer_ids: ProducerIds | None = None
+    features: tuple[FeatureOutcome, ...] = ()
 
 
 class DropRequests(Command, frozen=True):

@@ -3,7 +3,7 @@
 Source: `kafka.controller.ControllerContext` (3.9). It holds no plan of what comes next (`state.ControllerState` does).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 
 import msgspec
@@ -24,6 +24,7 @@ class Activity(Enum):
 
     INACTIVE = "inactive"
     ELECTING = "electing"
+    TAKING_OVER = "taking over"
     ACTIVE = "active"
 
 
@@ -60,7 +61,7 @@ class ControllerContext(msgspec.Struct, frozen=True):
     @property
     def active(self) -> bool:
         """Whether this is the controller."""
-        return self.activity is Activity.ACTIVE
+        return self.activity is Activity.ACTIVE or self.activity is Activity.TAKING_OVER
 
     @property
     def reachable(self) -> tuple[int, ...]:
@@ -72,6 +73,13 @@ class ControllerContext(msgspec.Struct, frozen=True):
         offline = frozenset(broker for broker, failed in self.offline_log_dirs.items() if partition in failed)
         return Liveness(frozenset(self.live), self.shutting_down, offline)
 
+    def livenesses(self) -> Callable[[TopicPartition], Liveness]:
+        """`liveness`, to be asked about many partitions."""
+        if self.offline_log_dirs:
+            return self.liveness
+        same = Liveness(frozenset(self.live), self.shutting_down)
+        return lambda _: same
+
     def online(self, partition: TopicPartition, replica: int) -> bool:
         """Whether a copy can serve (`isReplicaOnline`)."""
         return (
@@ -80,14 +88,27 @@ class ControllerContext(msgspec.Struct, frozen=True):
             and partition not in self.offline_log_dirs.get(replica, ())
         )
 
-    def offline_replicas(self, partition: TopicPartition, replicas: tuple[int, ...]) -> tuple[int, ...]:
-        """Those of a partition's copies that cannot serve."""
-        return tuple(replica for replica in replicas if not self.online(partition, replica))
+    def who_is_online(self) -> Callable[[TopicPartition, tuple[int, ...]], tuple[bool, ...]]:
+        """`online` for all copies of a partition, to be asked about many partitions."""
+        if self.offline_log_dirs:
+            return lambda name, replicas: tuple(self.online(name, replica) for replica in replicas)
+        up = frozenset(self.live.keys() - self.shutting_down)
+        known: dict[tuple[int, ...], tuple[bool, ...]] = {}
 
-    def is_led_offline(self, name: TopicPartition, partition: Partition) -> bool:
-        """Whether its leader cannot serve, also where there is none."""
-        leadership = partition.leadership
-        return leadership is not None and not self.online(name, leadership.state.leader)
+        def who(_name: TopicPartition, replicas: tuple[int, ...]) -> tuple[bool, ...]:
+            online = known.get(replicas)
+            if online is None:
+                online = known[replicas] = tuple(replica in up for replica in replicas)
+            return online
+
+        return who
+
+    def led_offline(self) -> Iterator[TopicPartition]:
+        """Partitions whose leader cannot serve, also where there is none."""
+        up = self.live.keys() - self.shutting_down - self.offline_log_dirs.keys()
+        for name, partition in self.topics.led_besides(up):
+            if partition.leadership is not None and not self.online(name, partition.leadership.state.leader):
+                yield name
 
     def deleting(self, topic: str) -> bool:
         """Whether a topic is queued for deletion, started or not."""

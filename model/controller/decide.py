@@ -3,23 +3,30 @@
 Theory of operation, after `kafka.controller.ControllerEventManager` (3.9): an event's steps go on the agenda; while one
 of them waits for ZooKeeper, other events only queue. A session that expires empties the queue (`clearAndPut`):
 who waits for an answer is told NOT_CONTROLLER. A write that fails the check of the controller epoch ends the event
-at hand, and the controller finds out whether it has to resign (ControllerMovedException). It carries out nothing.
+at hand, and the controller finds out whether it has to resign (ControllerMovedException). A batch of requests that was
+begun and never sent ends its office (`handleIllegalState`), and so does a failover that cannot read what it needs
+(`triggerControllerMove`). It carries out nothing.
 """
 
 import msgspec
 
 from model.controller.commands import AnswerRequest, AskZooKeeper, Command
+from model.controller.context import Activity
 from model.controller.decision import Decision
 from model.controller.events import Event, RequestReceived, SessionExpired, ZooKeeperAnswered
 from model.controller.handling import steps_for
 from model.controller.request_batch import RequestBatch
 from model.controller.state import ControllerState, Waiting
 from model.controller.step import Outcome, Step
-from model.controller.steps.office import ResignIfMoved
-from model.controller.zookeeper import Code, unfenced
+from model.controller.steps.office import MoveController, ResignIfMoved
+from model.controller.zookeeper import READS, Answer, Code, unfenced
 
 LOST_SESSION = "The ZooKeeper session is gone: what was being done is given up."
 FENCED = "Another controller was elected (/controller_epoch has moved on): nothing more is written."
+UNSENT = (
+    "Requests of an earlier event were never sent: what the brokers know is in doubt, another controller has to begin."
+)
+UNREADABLE = "ZooKeeper refused to show what a new controller has to know: it lays the office down."
 NOT_CONTROLLER = "NOT_CONTROLLER"
 
 
@@ -64,8 +71,17 @@ class _Turn:
             self._give_up((), LOST_SESSION)
         elif Code.FENCED in codes:
             self._give_up((ResignIfMoved(),), FENCED)
+        elif self._cannot_take_over(waiting, answers):
+            self._give_up((MoveController(),), UNREADABLE)
         else:
             self._note(waiting.step, waiting.step.resume(self.state.context, answers))
+
+    def _cannot_take_over(self, waiting: Waiting, answers: tuple[Answer, ...]) -> bool:
+        """Whether a read failed that a new controller relies on: what it does not see it would take for dead."""
+        if self.state.context.activity is not Activity.TAKING_OVER:
+            return False
+        asked = zip(waiting.requests, answers, strict=True)
+        return any(answer.code is Code.OTHER and isinstance(request, READS) for request, answer in asked)
 
     def go_on(self) -> None:
         """Take steps and events until ZooKeeper is to answer or nothing is left to do."""
@@ -89,6 +105,8 @@ class _Turn:
             self.change(agenda=steps, unanswered=event.request)
         else:
             self.commands.append(AnswerRequest(event.request, NOT_CONTROLLER))
+        if self.state.context.batch != RequestBatch():
+            self._give_up((MoveController(),), UNSENT)
 
     def _give_up(self, instead: tuple[Step, ...], why: str) -> None:
         """The event at hand is not finished, and nobody is told of the half of it."""

@@ -6,6 +6,7 @@ Source: the events of `kafka.controller.KafkaController` (3.9), named as past pa
 import msgspec
 
 from model.cluster.ids import TopicPartition
+from model.controller.features import FeatureUpdate
 from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.zookeeper import Answer
 
@@ -19,11 +20,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 class BrokerStarted(Event, frozen=True):
     """The broker has its first ZooKeeper session; `registration` is the payload of its znode (Kafka's `Startup`).
 
+    `session` tells its own znode from another broker's; a host that has no connection to lose may leave it out.
     `proposed_cluster_id` names a cluster that has no name yet.
     """
 
     registration: bytes
     proposed_cluster_id: str
+    session: int = 0
 
 
 class SessionEstablished(Event, frozen=True):
@@ -31,6 +34,7 @@ class SessionEstablished(Event, frozen=True):
 
     registration: bytes
     previous_session: int
+    session: int = 0
 
 
 class SessionExpired(Event, frozen=True):
@@ -91,6 +95,14 @@ class UncleanElectionAllowed(Event, frozen=True):
     topic: str | None = None
 
 
+class ReassignedStateWritten(Event, frozen=True):
+    """The state of a partition that is being reassigned was written, perhaps by its leader
+    (`PartitionReassignmentIsrChange`).
+    """
+
+    partition: TopicPartition
+
+
 class LogDirsFailed(Event, frozen=True):
     """Brokers lost log dirs (`LogDirEventNotification`)."""
 
@@ -137,6 +149,25 @@ class AlterPartitionReceived(RequestReceived, frozen=True):
     broker: int
     broker_epoch: int
     proposals: tuple[ProposedIsr, ...]
+
+
+class ReassignmentListRequested(RequestReceived, frozen=True):
+    """ListPartitionReassignments (KIP-455, 2.4): of these partitions, of all if None (`ListPartitionReassignments`)."""
+
+    partitions: tuple[TopicPartition, ...] | None = None
+
+
+class ProducerIdsRequested(RequestReceived, frozen=True):
+    """A broker needs producer ids to give out (KIP-730, 3.0; `AllocateProducerIds`)."""
+
+    broker: int
+    broker_epoch: int
+
+
+class FeatureUpdatesRequested(RequestReceived, frozen=True):
+    """UpdateFeatures (KIP-584, 2.7)."""
+
+    updates: tuple[FeatureUpdate, ...]
 
 
 class RequestAnswered(Event, frozen=True):

@@ -5,7 +5,7 @@ modules that the rows name, and `kafka.server.KafkaConfig` for defaults.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
@@ -13,6 +13,7 @@ import msgspec
 
 from model.controller import elections, selectors
 from model.controller.ballot import Ballot, ElectionResult, Rule, Strategy, refused
+from model.controller.forms import FIRST_FORMS, FORM_CHANGES, Forms
 from model.controller.isr_removal import IsrRemovalRules
 from model.controller.leader_imbalance import RebalanceRules
 from model.controller.partition_states import PARTITIONS, PARTITIONS_0_8_0, PartitionTransitions
@@ -39,6 +40,11 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     forbids_collisions: bool
     """Whether `a.b` and `a_b` exclude each other."""
     knows_racks: bool
+    elects_needlessly: bool
+    """Whether a preferred election by znode is held where the preferred replica leads already: one epoch for nothing
+    (1.1 to 2.1)."""
+    forms: Forms
+    """How ZooKeeper is used."""
     adds_partitions_by_broker_id: bool
     """Whether the id of partition 0's first broker was taken for its position when partitions were added."""
 
@@ -62,6 +68,8 @@ _FIRST = Generation(
     longest_topic_name=255,
     forbids_collisions=False,
     knows_racks=False,
+    elects_needlessly=False,
+    forms=FIRST_FORMS,
     adds_partitions_by_broker_id=True,
 )
 
@@ -73,7 +81,8 @@ _ELECTIONS: Mapping[Strategy, Rule] = {
     Strategy.INITIAL: elections.initial,
 }
 
-_CHANGES: tuple[tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]], ...] = (
+_Change = tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]]
+_CHANGES: tuple[_Change, ...] = (
     (
         "0.8.1",
         {
@@ -104,8 +113,9 @@ _CHANGES: tuple[tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]], ...] = (
     ),
     ("0.11", {}, {"unclean_by_default": False}),
     ("1.0", {}, {"deletes_by_default": True}),
-    ("1.1", _ELECTIONS, {"isr_removal": IsrRemovalRules("stays", "other replicas")}),
+    ("1.1", _ELECTIONS, {"isr_removal": IsrRemovalRules("stays", "other replicas"), "elects_needlessly": True}),
     ("2.1", {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown}, {}),
+    ("2.2", {}, {"elects_needlessly": False}),
     ("2.3", {}, {"replica_transitions": REPLICAS}),
     ("2.6", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=True)}),
     ("3.2", {Strategy.OFFLINE: elections.offline_recovering}, {}),
@@ -113,13 +123,28 @@ _CHANGES: tuple[tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]], ...] = (
 )
 
 
-def _next(before: Generation, change: tuple[str, Mapping[Strategy, Rule], Mapping[str, Any]]) -> Generation:
+def _numbers(release: str) -> tuple[int, ...]:
+    """`0.8.2.2` as (0, 8, 2, 2), `3.9` as (3, 9, 0, 0); nothing for what is no release."""
+    found = re.match(r"\d+(\.\d+)*", release)
+    numbers = [int(number) for number in found[0].split(".")] if found else []
+    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()
+
+
+def _history() -> Iterator[_Change]:
+    """The changes of rules and those of forms, release by release."""
+    rules = {change[0]: change for change in _CHANGES}
+    for since in sorted({*rules, *FORM_CHANGES}, key=_numbers):
+        yield rules.get(since, (since, {}, {}))
+
+
+def _next(before: Generation, change: _Change) -> Generation:
     since, rules, others = change
     kept: Mapping[Strategy, Rule] = {} if rules is _ELECTIONS else before.rules
-    return msgspec.structs.replace(before, since=since, rules={**kept, **rules}, **others)
+    forms = msgspec.structs.replace(before.forms, **FORM_CHANGES.get(since, {}))
+    return msgspec.structs.replace(before, since=since, rules={**kept, **rules}, forms=forms, **others)
 
 
-GENERATIONS: tuple[Generation, ...] = tuple(accumulate(_CHANGES, _next, initial=_FIRST))
+GENERATIONS: tuple[Generation, ...] = tuple(accumulate(_history(), _next, initial=_FIRST))
 """Every span of releases that decides in a way of its own, oldest first."""
 
 LATEST = GENERATIONS[-1]
@@ -149,10 +174,3 @@ def elect(strategy: Strategy, ballot: Ballot, generation: Generation = LATEST) -
     if not ballot.current.exists and strategy is not Strategy.INITIAL:
         return refused(strategy.value, "the partition has no state yet")
     return rule(ballot)
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    """`0.8.2.2` as (0, 8, 2, 2), `3.9` as (3, 9, 0, 0); nothing for what is no release."""
-    found = re.match(r"\d+(\.\d+)*", release)
-    numbers = [int(number) for number in found[0].split(".")] if found else []
-    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()

@@ -16,11 +16,14 @@ from model.controller.steps.alter_partition import AlterPartitions
 from model.controller.steps.brokers import ReadBroker, ReadBrokers
 from model.controller.steps.controlled_shutdown import ShutDownBroker
 from model.controller.steps.deletion import ConfirmDeletions, FailDeletions, ReadMarkers
+from model.controller.steps.features import UpdateFeatures
 from model.controller.steps.notifications import ListNotifications, NoteLogDirs
 from model.controller.steps.office import Elect, ForgetSession, ResignIfMoved, steps_at_start, steps_on_session
 from model.controller.steps.partitions import AllowUnclean
 from model.controller.steps.preferred import REBALANCE_TIMER, ElectByRequest, ElectPreferredFromZnode, Rebalance
-from model.controller.steps.reassignment_requests import ReassignByRequest, ReassignFromZnode
+from model.controller.steps.producer_ids import AllocateProducerIds
+from model.controller.steps.reassignment import LookAtReassigned
+from model.controller.steps.reassignment_requests import ListReassignments, ReassignByRequest, ReassignFromZnode
 from model.controller.steps.topics import CompareAssignment, CompareTopics
 from model.controller.zookeeper import ISR_CHANGES, LOG_DIR_EVENTS
 
@@ -42,10 +45,10 @@ def _answered(event: events.RequestAnswered) -> Steps:
 
 
 def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps:
-    errors = dict(event.answer.partition_errors)
-    served = [entry.partition for entry in sent.partitions]
-    failed = frozenset(name for name in served if errors.get(name) == "KAFKA_STORAGE_ERROR")
-    working = frozenset(name for name in served if errors.get(name, "NONE") == "NONE")
+    errors = [(name, error) for name, error in event.answer.partition_errors if error != "NONE"]
+    served = frozenset(entry.partition for entry in sent.partitions)
+    failed = served.intersection(name for name, error in errors if error == "KAFKA_STORAGE_ERROR")
+    working = served.difference(name for name, _ in errors)
     return (NoteLogDirs(event.broker, failed, working),)
 
 
@@ -96,6 +99,10 @@ _IN_OFFICE: Mapping[type[Event], Callable[[Any], Steps]] = {
     events.AlterPartitionReceived: lambda event: (
         AlterPartitions(event.request, event.broker, event.broker_epoch, event.proposals),
     ),
+    events.ReassignmentListRequested: lambda event: (ListReassignments(event.request, event.partitions),),
+    events.ProducerIdsRequested: lambda event: (AllocateProducerIds(event.request, event.broker, event.broker_epoch),),
+    events.FeatureUpdatesRequested: lambda event: (UpdateFeatures(event.request, event.updates),),
+    events.ReassignedStateWritten: lambda event: (LookAtReassigned(event.partition),),
     events.RequestAnswered: _answered,
     events.TimerFired: _timer,
 }

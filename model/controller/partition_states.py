@@ -18,6 +18,8 @@ class PartitionState(Enum):
     ONLINE = "OnlinePartition"
     OFFLINE = "OfflinePartition"
 
+    __hash__ = object.__hash__  # Enum's is a function of Python, and states of partitions are looked up by the million
+
 
 class PartitionAction(Enum):
     """What a move takes. The value says it for documents."""

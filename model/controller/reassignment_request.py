@@ -7,6 +7,7 @@ Source: `KafkaController.processApiPartitionReassignment`, `processZkPartitionRe
 from collections.abc import Collection, Sequence
 
 from model.cluster.words import replicas as replica_list
+from model.controller.forms import Reassigning
 from model.controller.refusal import Refusal
 from model.controller.replica_assignment import ReplicaAssignment
 
@@ -37,6 +38,28 @@ def reassign_by_znode(
 ) -> ReplicaAssignment | Refusal:
     """What an entry of /admin/reassign_partitions sets out for. Nobody asks whether its brokers are live."""
     return _unless_gone(current, (current or ReplicaAssignment(())).reassign_to(target), deleting)
+
+
+def reassign_unkept(
+    current: ReplicaAssignment | None,
+    target: Sequence[int],
+    rules: Reassigning,
+    live: Collection[int],
+    *,
+    deleting: bool = False,
+) -> ReplicaAssignment | Refusal:
+    """As `reassign_by_znode`, up to 2.3: the topic does not say what was added, so all it has is taken for its origin.
+
+    Kafka put a set in the topic's znode; with five replicas and more it came out in the order of Scala's hashes, here
+    it is always the target first.
+    """
+    if current is not None and not deleting:
+        if tuple(target) == current.replicas:
+            return _invalid(f"The replicas are {replica_list(target)} already.")
+        if rules.needs_live_target and not set(target) <= set(live):
+            return _invalid(f"Not all of the replicas {replica_list(target)} are alive.")
+        return ReplicaAssignment(current.replicas).reassign_to(target)
+    return _unless_gone(current, ReplicaAssignment(()), deleting)
 
 
 def _unless_gone(

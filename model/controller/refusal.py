@@ -18,12 +18,14 @@ KafkaError = Literal[
     "PREFERRED_LEADER_NOT_AVAILABLE",
     "REASSIGNMENT_IN_PROGRESS",
     "TOPIC_ALREADY_EXISTS",
+    "UNKNOWN_SERVER_ERROR",
     "UNKNOWN_TOPIC_OR_PARTITION",
     # Kafka has no code for these on the wire (a client sees UNKNOWN_SERVER_ERROR), only an exception class.
     "AdminOperationException",
     "LeaderElectionNotNeededException",
     "NoReplicaOnlineException",
     "StateChangeFailedException",
+    "TopicAlreadyMarkedForDeletionException",
 ]
 """Names of `org.apache.kafka.common.protocol.Errors` where there is one, else of the exception class."""
 

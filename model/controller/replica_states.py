@@ -28,6 +28,8 @@ class ReplicaState(Enum):
     DELETION_SUCCESSFUL = "ReplicaDeletionSuccessful"
     DELETION_INELIGIBLE = "ReplicaDeletionIneligible"
 
+    __hash__ = object.__hash__  # Enum's is a function of Python, and states of partitions are looked up by the million
+
 
 class ReplicaAction(Enum):
     """What a move takes. The value says it for documents."""

@@ -38,6 +38,12 @@ class RequestBatch(msgspec.Struct, frozen=True):
                 mine[entry.partition] = msgspec.structs.replace(entry, is_new=True) if stays_new else entry
         return msgspec.structs.replace(self, serve={**self.serve, **added})
 
+    def serving_on(self, broker: int, entries: Mapping[TopicPartition, PartitionToServe]) -> "RequestBatch":
+        """The same for one broker: a failover has every broker serve everything anew."""
+        if broker in self.serve:
+            return self.serving((entry, (broker,)) for entry in entries.values())
+        return msgspec.structs.replace(self, serve={**self.serve, broker: entries})
+
     def stopping(self, entries: Iterable[tuple[PartitionToStop, int]]) -> "RequestBatch":
         """With each of these partitions to be stopped by the broker beside it."""
         added: dict[int, dict[TopicPartition, PartitionToStop]] = {}

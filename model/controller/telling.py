@@ -24,6 +24,7 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from model.controller.topics import Partition
 
 ToServe = tuple[TopicPartition, Iterable[int], bool]
 """A partition, the brokers to send it to, and whether it is new to them."""
@@ -32,6 +33,8 @@ ToServe = tuple[TopicPartition, Iterable[int], bool]
 def serve(context: ControllerContext, entries: Iterable[ToServe]) -> ControllerContext:
     """Gather LeaderAndIsr for these; all brokers are told of the partitions as well."""
     wanted = list(entries)
+    if not wanted:
+        return context
     served: list[tuple[PartitionToServe, Iterable[int]]] = []
     for name, brokers, is_new in wanted:
         partition = context.topics.partition(name)
@@ -40,6 +43,18 @@ def serve(context: ControllerContext, entries: Iterable[ToServe]) -> ControllerC
             served.append((PartitionToServe(name, state, epoch, partition.assignment, is_new), brokers))
     batch = context.batch.serving(served)
     return tell(context.replace(batch=batch), (name for name, _, _ in wanted))
+
+
+def refresh(
+    context: ControllerContext, broker: int, found: Iterable[tuple[TopicPartition, Partition]]
+) -> ControllerContext:
+    """Gather LeaderAndIsr of these for one broker, as they are; those without a state are left out."""
+    entries = {
+        name: PartitionToServe(name, led.state, led.controller_epoch, partition.assignment, False)
+        for name, partition in found
+        if (led := partition.leadership) is not None
+    }
+    return tell(context.replace(batch=context.batch.serving_on(broker, entries)), entries)
 
 
 def stop(context: ControllerContext, copies: Iterable[PartitionAndReplica], *, delete: bool) -> ControllerContext:
@@ -71,6 +86,7 @@ def _stop_epoch(context: ControllerContext, name: TopicPartition) -> int:
 
 
 def _to_know(context: ControllerContext, names: Iterable[TopicPartition]) -> Iterator[PartitionToKnow]:
+    is_online = context.who_is_online()
     for name, partition in context.topics.known(names):
         if partition.leadership is None:
             continue
@@ -78,7 +94,8 @@ def _to_know(context: ControllerContext, names: Iterable[TopicPartition]) -> Ite
         if context.deleting(name.topic):
             state = LeaderAndIsr(LEADER_DURING_DELETE, 0, state.isr, partition_epoch=state.partition_epoch)
         replicas = partition.assignment.replicas
-        offline = context.offline_replicas(name, replicas)
+        online = is_online(name, replicas)
+        offline = () if all(online) else tuple(r for r, lives in zip(replicas, online, strict=True) if not lives)
         yield PartitionToKnow(name, state, partition.leadership.controller_epoch, replicas, offline)
 
 
@@ -116,6 +133,6 @@ def _to(context: ControllerContext, broker: int, request: BrokerRequest) -> Iter
 
 
 def _topic_ids(context: ControllerContext, partitions: Iterable[TopicPartition]) -> tuple[tuple[str, str | None], ...]:
-    names = dict.fromkeys(partition.topic for partition in partitions)
+    names = dict.fromkeys([partition[0] for partition in partitions])
     by_name = context.topics.by_name
     return tuple((name, by_name[name].topic_id) for name in names if name in by_name)

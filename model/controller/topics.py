@@ -63,8 +63,13 @@ class Topics(msgspec.Struct, frozen=True):
 
     def known(self, partitions: Iterable[TopicPartition]) -> Iterator[tuple[TopicPartition, Partition]]:
         """These partitions, without those that are not known."""
+        by_name, current, found = self.by_name, None, _NOTHING
         for name in partitions:
-            partition = self.partition(name)
+            if name[0] is not current:  # most come topic by topic
+                current = name[0]
+                topic = by_name.get(current)
+                found = _NOTHING if topic is None else topic.partitions
+            partition = found.get(name[1])
             if partition is not None:
                 yield name, partition
 
@@ -82,10 +87,29 @@ class Topics(msgspec.Struct, frozen=True):
 
     def on_brokers(self, brokers: Collection[int]) -> Iterator[PartitionAndReplica]:
         """Every copy on these brokers."""
-        for name, partition in self.items():
-            for replica in partition.assignment.replicas:
-                if replica in brokers:
-                    yield PartitionAndReplica(name, replica)
+        wanted = frozenset(brokers)
+        for name, topic in self.by_name.items():
+            for number, partition in topic.partitions.items():
+                replicas = partition.assignment.replicas
+                if not wanted.isdisjoint(replicas):  # of a large cluster, few are
+                    held = TopicPartition(name, number)
+                    yield from (PartitionAndReplica(held, replica) for replica in replicas if replica in wanted)
+
+    def led_besides(self, brokers: Collection[int]) -> Iterator[tuple[TopicPartition, Partition]]:
+        """Partitions with a state whose leader is none of these brokers, also where there is none."""
+        leaders = frozenset(brokers)
+        for name, topic in self.by_name.items():
+            for number, partition in topic.partitions.items():
+                leadership = partition.leadership
+                if leadership is not None and leadership.state.leader not in leaders:
+                    yield TopicPartition(name, number), partition
+
+    def not_online(self) -> Iterator[tuple[TopicPartition, Partition]]:
+        """Partitions in any state but that of being online."""
+        for name, topic in self.by_name.items():
+            for number, partition in topic.partitions.items():
+                if partition.state is not _ONLINE:
+                    yield TopicPartition(name, number), partition
 
     def with_partitions(self, changes: Mapping[TopicPartition, Partition]) -> "Topics":
         """These partitions replaced or added; those of unknown topics are left out."""
@@ -107,3 +131,7 @@ class Topics(msgspec.Struct, frozen=True):
         """The topics that are not among these."""
         gone = frozenset(names)
         return Topics({name: topic for name, topic in self.by_name.items() if name not in gone}) if gone else self
+
+
+_NOTHING: Mapping[int, Partition] = {}
+_ONLINE = PartitionState.ONLINE  # to look up a member of an enumeration takes longer than to compare it

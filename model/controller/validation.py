@@ -1,7 +1,7 @@
-"""What Kafka refuses when topics are created, and in which order. It places no replicas and writes nothing.
+"""What Kafka refuses when topics are created or deleted, in its order. It places no replicas and writes nothing.
 
-Source: `AdminZkClient.validateTopicCreate` and `ZkAdminManager.createTopics` (3.9). Configs of topics are
-not looked at here.
+Source: `AdminZkClient.validateTopicCreate`, `AdminZkClient.deleteTopic`, `ZkAdminManager.createTopics` (3.9). Configs
+of topics are not looked at here.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -56,6 +56,15 @@ def creation_request_problem(
             "Both numPartitions or replicationFactor and replicasAssignments were set. "
             "Both cannot be used at the same time.",
         )
+    return None
+
+
+def deletion_problem(topic: str, existing: Collection[str], marked_for_deletion: Collection[str]) -> Refusal | None:
+    """Why a topic cannot be marked for deletion."""
+    if topic not in existing:
+        return Refusal("UNKNOWN_TOPIC_OR_PARTITION", f"Topic `{topic}` to delete does not exist")
+    if topic in marked_for_deletion:
+        return Refusal("TopicAlreadyMarkedForDeletionException", f"topic {topic} is already marked for deletion")
     return None
 
 

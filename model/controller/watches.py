@@ -6,6 +6,7 @@ other than that of `/controller` mean nothing: whoever waits for a znode to appe
 
 from enum import Enum
 
+from model.cluster.ids import TopicPartition
 from model.controller import events, zookeeper
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import recognise
@@ -46,4 +47,6 @@ def event_for(path: str, change: ZnodeChange, at_ms: int) -> events.Event | None
         return events.BrokerModified(broker=znode.broker_id, at_ms=at_ms)
     if znode.kind is ZnodeKind.TOPIC:
         return events.PartitionsModified(topic=znode.topic, at_ms=at_ms)
+    if znode.kind is ZnodeKind.PARTITION_STATE:
+        return events.ReassignedStateWritten(partition=TopicPartition(znode.topic, znode.partition), at_ms=at_ms)
     return None

@@ -19,6 +19,7 @@ ISR_CHANGES = "/isr_change_notification"
 LOG_DIR_EVENTS = "/log_dir_event_notification"
 FEATURE = "/feature"
 CLUSTER_ID = "/cluster/id"
+PRODUCER_IDS = "/latest_producer_id_block"
 
 ANY_VERSION = -1
 
@@ -74,6 +75,7 @@ class Check(msgspec.Struct, frozen=True, gc=False):
     version: int
 
 
+READS = (Read, Exists, Children)
 Write = Create | SetData | Delete
 
 

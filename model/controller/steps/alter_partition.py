@@ -6,6 +6,7 @@ leader epoch never changes here.
 
 from model.cluster.ids import TopicPartition
 from model.cluster.words import counted, listed, replicas
+from model.controller.ballot import Liveness
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.context import ControllerContext
 from model.controller.events import ProposedIsr
@@ -27,6 +28,8 @@ class AlterPartitions(Step, frozen=True):
     proposals: tuple[ProposedIsr, ...]
 
     def begin(self, context: ControllerContext) -> Outcome:
+        if context.settings.forms.leaders_write_isrs:
+            return Outcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
         live = context.live.get(self.broker)
         if live is None or live.epoch != self.broker_epoch:
             return Outcome(context, (AnswerRequest(self.request, "STALE_BROKER_EPOCH"),))
@@ -34,10 +37,11 @@ class AlterPartitions(Step, frozen=True):
         outcomes: list[PartitionOutcome] = []
         for proposal in self.proposals:
             partition = context.topics.partition(proposal.partition)
+            asks = context.settings.forms.refuses_offline_members
             accepted = accept_proposal(
                 None if partition is None or partition.leadership is None else partition.leadership.state,
                 proposal,
-                context.liveness(proposal.partition),
+                context.liveness(proposal.partition) if asks else Liveness(frozenset(proposal.isr)),
             )
             if isinstance(accepted, LeaderAndIsr):
                 wanted.append((proposal.partition, accepted))

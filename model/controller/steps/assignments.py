@@ -31,9 +31,11 @@ def assignments_in(topic: str, answer: Answer) -> dict[TopicPartition, ReplicaAs
     return {TopicPartition(topic, number): assignment for number, assignment in assignments.items()}
 
 
-def encode_assignments(topic_id: str | None, assignments: Mapping[int, ReplicaAssignment]) -> bytes:
-    """The payload of a topic's znode, version 3 (2.8 and later)."""
+def encode_assignments(topic_id: str | None, assignments: Mapping[int, ReplicaAssignment], version: int) -> bytes:
+    """The payload of a topic's znode; only from version 2 on does it say what is added and removed."""
     ordered = dict(sorted(assignments.items()))
+    if version == 1:
+        ordered = {number: ReplicaAssignment(assignment.replicas) for number, assignment in ordered.items()}
     return TopicAssignment(
         partitions={number: assignment.replicas for number, assignment in ordered.items()},
         topic_id=topic_id,
@@ -41,7 +43,7 @@ def encode_assignments(topic_id: str | None, assignments: Mapping[int, ReplicaAs
         removing_replicas={
             number: assignment.removing for number, assignment in ordered.items() if assignment.removing
         },
-        version=3,
+        version=version,
     ).to_bytes()
 
 

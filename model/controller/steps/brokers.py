@@ -127,6 +127,8 @@ def _steps_between(context: ControllerContext, found: dict[int, LiveBroker]) -> 
     bounced = sorted(
         broker for broker, old in context.live.items() if broker in found and found[broker].epoch > old.epoch
     )
+    if not context.settings.forms.broker_epochs:
+        bounced = []
     then: list[Step] = []
     if new:
         then.append(_adding(new, found))

@@ -139,6 +139,8 @@ class ForgetTopic(Step, frozen=True):
 def deletions_marked(context: ControllerContext, marked: Iterable[str]) -> Outcome:
     """What follows from markers: unknown topics lose theirs, and all do where deletion is disabled."""
     names = tuple(marked)
+    if not context.settings.delete_topic_enable and not context.settings.forms.drops_disabled_markers:
+        return Outcome(context)
     known = frozenset(name for name in names if name in context.topics.by_name)
     dropped = tuple(name for name in names if name not in known or not context.settings.delete_topic_enable)
     then: list[Step] = [DeleteZnodes(tuple(map(delete_topic_path, dropped)))] if dropped else []

@@ -67,7 +67,7 @@ class AskForUnclean(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         default = context.settings.unclean_leader_election_enable
-        topics = {topic for topic, answer in zip(self.topics, answers, strict=True) if _allows(answer, default)}
+        topics = {topic for topic, answer in zip(self.topics, answers, strict=True) if allows_unclean(answer, default)}
         allowed = frozenset(name for name, _ in self.states if name.topic in topics)
         return Outcome(context, then=(Choose(self.by, self.states, allowed),))
 
@@ -82,11 +82,12 @@ class Choose(Step, frozen=True):
     def begin(self, context: ControllerContext) -> Outcome:
         elected: list[tuple[TopicPartition, ElectionResult]] = []
         refused: dict[TopicPartition, ElectionResult] = {}
+        liveness = context.livenesses()
         for name, state in self.states:
             partition = context.topics.partition(name)
             if partition is None:
                 continue
-            ballot = Ballot(state, partition.assignment, context.liveness(name), name in self.unclean_allowed)
+            ballot = Ballot(state, partition.assignment, liveness(name), name in self.unclean_allowed)
             result = elect(self.by.strategy, ballot, context.settings.generation)
             if result.leader_and_isr is None:
                 refused[name] = result
@@ -144,11 +145,12 @@ def _without_live_isr(context: ControllerContext, states: States) -> tuple[str, 
     return tuple(dict.fromkeys(doubtful))
 
 
-def _allows(answer: Answer, default: bool) -> bool:
-    if not answer.ok:
+def allows_unclean(topic_config: Answer, default: bool) -> bool:
+    """Whether a topic's configuration, as it was read, allows unclean elections."""
+    if not topic_config.ok:
         return default
     try:
-        value = decode_config(answer.data).config.get(UNCLEAN_KEY)
+        value = decode_config(topic_config.data).config.get(UNCLEAN_KEY)
     except UnusablePayloadError:
         return default
     return default if value is None else value.strip().lower() == "true"

@@ -1,15 +1,17 @@
 """A new controller takes over: what it sets up, reads and starts, in Kafka's order.
 
 Source: `KafkaController.onControllerFailover`, `initializeControllerContext` (3.9). UpdateMetadata goes out before the
-state machines start (from 0.10.2), for brokers that are new would reject leaders they do not know of.
+state machines start (from 0.10.2), for brokers that are new would reject leaders they do not know of. What earlier
+releases leave out or do in another order is in `forms`.
 """
 
 from model.controller.commands import StartTimer
-from model.controller.context import ControllerContext
+from model.controller.context import Activity, ControllerContext
 from model.controller.deletion import DeletionQueues
 from model.controller.step import Outcome, Step
 from model.controller.steps.brokers import ReadBrokers
 from model.controller.steps.deletion import ResumeDeletions, deletions_marked
+from model.controller.steps.features import SetUpFeatures
 from model.controller.steps.metadata import SendMetadata
 from model.controller.steps.partitions import StartPartitionStates
 from model.controller.steps.preferred import REBALANCE_TIMER, ElectPreferredFromZnode
@@ -19,19 +21,14 @@ from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
 from model.controller.zookeeper import (
     DELETIONS,
-    FEATURE,
     ISR_CHANGES,
     LOG_DIR_EVENTS,
     PREFERRED_ELECTION,
     REASSIGNMENTS,
     Answer,
     Children,
-    Code,
-    Create,
     Exists,
-    Read,
 )
-from model.znodes.cluster import FinalizedFeatures
 
 FIRST_REBALANCE_MS = 5_000
 
@@ -40,48 +37,26 @@ class TakeOver(Step, frozen=True):
     """All of it."""
 
     def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(
-            context,
-            then=(
-                SetUpFeatures(),
-                WatchAdminZnodes(),
-                DropNotifications(LOG_DIR_EVENTS),
-                DropNotifications(ISR_CHANGES),
-                ReadBrokers(),
-                ReadAllTopics(),
-                ReadStates(),
-                ReadDeletions(),
-                SendMetadata(),
-                StartReplicaStates(),
-                StartPartitionStates(),
-                ReassignFromZnode(at_failover=True),
-                ResumeDeletions(),
-                ElectPreferredFromZnode(at_failover=True),
-                StartTimers(),
-            ),
+        forms = context.settings.forms
+        tell = (SendMetadata(),)
+        then: tuple[Step, ...] = (
+            *((SetUpFeatures(),) if forms.feature_version is not None else ()),
+            WatchAdminZnodes(),
+            *(TakeUpNotifications(folder) for folder in (LOG_DIR_EVENTS, ISR_CHANGES) if folder in forms.paths),
+            ReadBrokers(),
+            ReadAllTopics(),
+            ReadStates(),
+            *((ReadDeletions(),) if context.settings.generation.deletes_by_default is not None else ()),
+            *(tell if forms.tells_before_states else ()),
+            StartReplicaStates(),
+            StartPartitionStates(),
+            ReassignFromZnode(at_failover=True),
+            ResumeDeletions(),
+            ElectPreferredFromZnode(at_failover=True),
+            *(() if forms.tells_before_states else tell),
+            StartTimers(),
         )
-
-
-class SetUpFeatures(Step, frozen=True):
-    """Write `/feature` if it is missing (KIP-584). One that is there stays: the levels are not ours to change."""
-
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Read(FEATURE, watch=False),))
-
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        if answers[0].code is not Code.NO_NODE:
-            return Outcome(context)
-        return Outcome(context, then=(CreateFeatures(),))
-
-
-class CreateFeatures(Step, frozen=True):
-    """No feature is finalized, and finalizing is enabled."""
-
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Create(FEATURE, FinalizedFeatures(features={}, version=2, status=1).to_bytes()),))
-
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        return Outcome(context)
+        return Outcome(context, then=then)
 
 
 class WatchAdminZnodes(Step, frozen=True):
@@ -94,8 +69,11 @@ class WatchAdminZnodes(Step, frozen=True):
         return Outcome(context)
 
 
-class DropNotifications(Step, frozen=True):
-    """Delete notifications unread: everything they tell of is about to be read anyway."""
+class TakeUpNotifications(Step, frozen=True):
+    """Watch a folder, and delete what is in it unread: everything it tells of is about to be read anyway.
+
+    Up to 1.0 notifications of ISRs stayed, to be read with the next one.
+    """
 
     folder: str
 
@@ -104,7 +82,8 @@ class DropNotifications(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
-        return Outcome(context, then=(DeleteZnodes(paths),) if paths else ())
+        drops = context.settings.forms.drops_notifications or self.folder != ISR_CHANGES
+        return Outcome(context, then=(DeleteZnodes(paths),) if paths and drops else ())
 
 
 class ReadDeletions(Step, frozen=True):
@@ -128,8 +107,9 @@ class ReadDeletions(Step, frozen=True):
 
 
 class StartTimers(Step, frozen=True):
-    """Leaders are rebalanced soon after a failover, then at intervals."""
+    """All is taken over. Leaders are rebalanced soon after a failover, then at intervals."""
 
     def begin(self, context: ControllerContext) -> Outcome:
+        context = context.replace(activity=Activity.ACTIVE)
         rebalances = context.settings.auto_leader_rebalance_enable and context.settings.generation.rebalance is not None
         return Outcome(context, (StartTimer(REBALANCE_TIMER, FIRST_REBALANCE_MS),) if rebalances else ())

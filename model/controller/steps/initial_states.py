@@ -4,6 +4,8 @@ Source: `ZkPartitionStateMachine.initializeLeaderAndIsrForPartitions`,
 `KafkaZkClient.createTopicPartitionStatesRaw` (3.9).
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from model.cluster.ids import TopicPartition
@@ -15,10 +17,10 @@ from model.controller.leader_and_isr import UNLED, LeaderAndIsr
 from model.controller.partition_states import PartitionState
 from model.controller.step import Outcome, Step
 from model.controller.steps.fencing import fence
-from model.controller.steps.leadership import encode_state
+from model.controller.steps.leadership import encode_state, reads, states_read
 from model.controller.telling import serve
 from model.controller.topics import Leadership
-from model.controller.zookeeper import Answer, Create
+from model.controller.zookeeper import Answer, Code, Create
 from model.znodes.paths import partition_path, partition_state_path, partitions_path
 
 CHOSEN = "first assigned replica that is online leads, all that are online are in sync"
@@ -88,14 +90,39 @@ class WriteFirstStates(Step, frozen=True):
             for (name, state), answer in zip(self.states, answers, strict=True)
             if answer.ok
         }
-        context = context.with_partitions(
-            {
-                name: msgspec.structs.replace(partition, leadership=created[name], state=PartitionState.ONLINE)
-                for name, partition in context.topics.known(created)
-            }
+        there = tuple(
+            name for (name, _), answer in zip(self.states, answers, strict=True) if answer.code is Code.NODE_EXISTS
         )
-        results = {name: "NONE" if name in created else "StateChangeFailed" for name, _ in self.states}
+        results = dict.fromkeys((name for name, _ in self.states if name not in created), "StateChangeFailed")
         context = context.replace(results={**context.results, **results})
-        context = serve(context, ((name, led.state.isr, True) for name, led in created.items()))
         why = f"{counted(len(created), 'new partition')} online: {CHOSEN}." if created else ""
-        return Outcome(context, why=why)
+        return Outcome(_online(context, created), then=(CheckFirstStates(there),) if there else (), why=why)
+
+
+class CheckFirstStates(Step, frozen=True):
+    """States were there already. Those of this very controller it wrote itself, and the answer got lost on the way.
+
+    Kafka leaves them new until another controller reads them: brokers never hear of their partitions before.
+    """
+
+    partitions: tuple[TopicPartition, ...]
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=reads(self.partitions))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        found = states_read(self.partitions, answers).states
+        mine = {name: led for name, led in found.items() if led.controller_epoch == context.epoch}
+        return Outcome(_online(context, mine))
+
+
+def _online(context: ControllerContext, created: Mapping[TopicPartition, Leadership]) -> ControllerContext:
+    """New partitions with their first states, and the replicas in sync to be told."""
+    context = context.with_partitions(
+        {
+            name: msgspec.structs.replace(partition, leadership=created[name], state=PartitionState.ONLINE)
+            for name, partition in context.topics.known(created)
+        }
+    )
+    context = context.replace(results={**context.results, **dict.fromkeys(created, "NONE")})
+    return serve(context, ((name, led.state.isr, True) for name, led in created.items()))

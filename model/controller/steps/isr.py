@@ -12,16 +12,18 @@ from model.controller.isr_removal import IsrRemoval, remove_from_isr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.replica_states import ReplicaState
 from model.controller.step import Outcome, Step
+from model.controller.steps.elections import allows_unclean
 from model.controller.steps.leadership import reads, sets, states_read, states_written
 from model.controller.telling import serve
 from model.controller.topics import Leadership, Partition
-from model.controller.zookeeper import Answer
+from model.controller.zookeeper import Answer, Read
+from model.znodes.paths import config_path
 
 Removals = tuple[tuple[TopicPartition, IsrRemoval], ...]
 
 
 class TakeOutOfIsr(Step, frozen=True):
-    """Read the states and decide what becomes of each."""
+    """Read the states."""
 
     broker: int
     partitions: tuple[TopicPartition, ...]
@@ -31,21 +33,53 @@ class TakeOutOfIsr(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         read = states_read(self.partitions, answers, context.epoch)
-        removals: list[tuple[TopicPartition, IsrRemoval]] = []
-        for name, partition in context.topics.known(read.states):
-            removal = remove_from_isr(
-                read.states[name].state,
-                self.broker,
-                partition.assignment.replicas,
-                context.settings.generation.isr_removal,
-                unclean_allowed=context.settings.unclean_leader_election_enable,
-                deleting=context.deleting(name.topic),
-            )
-            removals.append((name, removal))
         gone = [name for name in read.missing if not context.deleting(name.topic)]
         texts = listed(f"{name} ({read.missing[name]})" for name in gone)
         why = f"Replicas on broker {self.broker} not taken out of ISRs: {texts}."
-        return Outcome(context, then=(WriteIsrs(self.broker, tuple(removals)),), why=why if gone else "")
+        states = tuple((name, led.state) for name, led in read.states.items())
+        doubtful = tuple(dict.fromkeys(name.topic for name, state in states if state.isr == (self.broker,)))
+        asks = doubtful and context.settings.generation.isr_removal.last_member == "stays unless unclean is allowed"
+        remove = RemoveFromIsrs(self.broker, states)
+        return Outcome(context, then=(AskTopics(remove, doubtful) if asks else remove,), why=why if gone else "")
+
+
+class AskTopics(Step, frozen=True):
+    """The last members of ISRs leave where an unclean election is allowed (0.8.2 to 1.0): read what topics say."""
+
+    remove: "RemoveFromIsrs"
+    topics: tuple[str, ...]
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=tuple(Read(config_path(f"topics/{topic}")) for topic in self.topics))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        default = context.settings.unclean_leader_election_enable
+        allowed = zip(self.topics, answers, strict=True)
+        unclean = frozenset(topic for topic, answer in allowed if allows_unclean(answer, default))
+        return Outcome(context, then=(msgspec.structs.replace(self.remove, unclean=unclean),))
+
+
+class RemoveFromIsrs(Step, frozen=True):
+    """Decide what becomes of each state. `unclean` are topics that allow an unclean election, as far as it matters."""
+
+    broker: int
+    states: tuple[tuple[TopicPartition, LeaderAndIsr], ...]
+    unclean: frozenset[str] = frozenset()
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        states = dict(self.states)
+        removals: list[tuple[TopicPartition, IsrRemoval]] = []
+        for name, partition in context.topics.known(states):
+            removal = remove_from_isr(
+                states[name],
+                self.broker,
+                partition.assignment.replicas,
+                context.settings.generation.isr_removal,
+                unclean_allowed=name.topic in self.unclean,
+                deleting=context.deleting(name.topic),
+            )
+            removals.append((name, removal))
+        return Outcome(context, then=(WriteIsrs(self.broker, tuple(removals)),))
 
 
 class WriteIsrs(Step, frozen=True):

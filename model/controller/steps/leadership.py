@@ -14,7 +14,7 @@ from model.controller.context import ControllerContext
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.steps.fencing import fence
 from model.controller.topics import Leadership
-from model.controller.zookeeper import Answer, Code, Multi, Read, SetData, Write
+from model.controller.zookeeper import Answer, Code, Read, SetData, Write, ZooKeeperRequest
 from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
 from model.znodes.paths import partition_state_path
 from model.znodes.reasons import UnusablePayloadError
@@ -35,9 +35,9 @@ class StatesWritten(NamedTuple):
     failed: tuple[TopicPartition, ...]
 
 
-def reads(partitions: Iterable[TopicPartition]) -> tuple[Read, ...]:
+def reads(partitions: Iterable[TopicPartition], *, watch: bool = False) -> tuple[Read, ...]:
     """The requests to read these partitions' states."""
-    return tuple(Read(partition_state_path(name.topic, name.partition)) for name in partitions)
+    return tuple(Read(partition_state_path(name.topic, name.partition), watch) for name in partitions)
 
 
 def states_read(
@@ -56,7 +56,7 @@ def states_read(
     return read
 
 
-def sets(context: ControllerContext, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[Multi, ...]:
+def sets(context: ControllerContext, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[ZooKeeperRequest, ...]:
     """The requests to write these states, each on condition of the version it was derived from."""
     return fence(context, (_set(context, name, state) for name, state in states.items()))
 

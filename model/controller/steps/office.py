@@ -1,14 +1,22 @@
-"""The office of controller: run for it, take it, lay it down. What a controller does in office is not here.
+"""The office of controller: run for it, lay it down. How it is claimed is in `claims`, what it brings in `failover`.
 
-Source: `KafkaController.elect`, `maybeResign` and `onControllerResignation`,
-`KafkaZkClient.registerControllerAndIncrementControllerEpoch` (3.9; the multi is of 2.1, KAFKA-6082).
+Source: `KafkaController.elect`, `maybeResign` and `onControllerResignation` (3.9).
 """
 
-from model.controller.commands import CancelTimer
+from model.controller.commands import CancelTimer, DropRequests
 from model.controller.context import NO_CONTROLLER, Activity, ControllerContext
 from model.controller.events import BrokerStarted, SessionEstablished
+from model.controller.request_batch import RequestBatch
 from model.controller.step import Outcome, Step
-from model.controller.steps.failover import TakeOver
+from model.controller.steps.claims import (
+    UNREADABLE_EPOCH,
+    Claim,
+    ClaimFirst,
+    CreateControllerEpoch,
+    controller_in,
+    epoch_in,
+)
+from model.controller.steps.fencing import fence
 from model.controller.steps.preferred import REBALANCE_TIMER
 from model.controller.steps.registration import MakeClusterId, MakeZnode, RegisterBroker
 from model.controller.zookeeper import (
@@ -16,22 +24,11 @@ from model.controller.zookeeper import (
     CONTROLLER_EPOCH,
     Answer,
     Code,
-    Create,
+    Delete,
     Exists,
-    Multi,
     Read,
-    SetData,
+    ZooKeeperRequest,
 )
-from model.znodes.controller import (
-    ControllerEpoch,
-    ControllerRegistration,
-    decode_controller,
-    decode_controller_epoch,
-)
-from model.znodes.paths import PATHS_AT_BROKER_START
-from model.znodes.reasons import UnusablePayloadError
-
-UNREADABLE_EPOCH = "/controller_epoch holds no number: nobody can be elected until an operator repairs it."
 
 
 class WatchController(Step, frozen=True):
@@ -61,6 +58,8 @@ class Elect(Step, frozen=True):
     """Run for the office, unless somebody holds it."""
 
     def begin(self, context: ControllerContext) -> Outcome:
+        if not context.settings.forms.looks_before_claiming:
+            return Outcome(context.replace(activity=Activity.ELECTING), then=(ClaimFirst(self),))
         return Outcome(context, ask=(Read(CONTROLLER), Read(CONTROLLER_EPOCH)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
@@ -70,62 +69,14 @@ class Elect(Step, frozen=True):
             why = f"Broker {active_id} is the controller already: broker {context.broker_id} does not stand."
             return Outcome(context.replace(activity=_activity(context, active_id)), why=why)
         context = context.replace(activity=Activity.ELECTING)
+        if not context.settings.forms.fenced:
+            return Outcome(context, then=(ClaimFirst(self),))
         if answers[1].code is Code.NO_NODE:
-            return Outcome(context, then=(CreateControllerEpoch(),))
-        epoch = _epoch_in(answers[1])
+            return Outcome(context, then=(CreateControllerEpoch(self),))
+        epoch = epoch_in(answers[1])
         if epoch is None:
             return Outcome(context.replace(activity=Activity.INACTIVE), why=UNREADABLE_EPOCH)
-        return Outcome(context, then=(Claim(epoch, answers[1].version),))
-
-
-class CreateControllerEpoch(Step, frozen=True):
-    """The very first election makes `/controller_epoch` with 0."""
-
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Create(CONTROLLER_EPOCH, ControllerEpoch(0).to_bytes()),))
-
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        return Outcome(context, then=(Claim(0, 0),) if answers[0].ok else (Elect(),))
-
-
-class Claim(Step, frozen=True):
-    """Create `/controller` and raise the epoch in one transaction: both happen, or another broker was first."""
-
-    epoch: int
-    epoch_version: int
-
-    def begin(self, context: ControllerContext) -> Outcome:
-        registration = ControllerRegistration(
-            version=2, broker_id=context.broker_id, timestamp=str(context.now_ms), kraft_controller_epoch=-1
-        )
-        create = Create(CONTROLLER, registration.to_bytes(), ephemeral=True)
-        raise_epoch = SetData(CONTROLLER_EPOCH, ControllerEpoch(self.epoch + 1).to_bytes(), self.epoch_version)
-        return Outcome(context, ask=(Multi((create, raise_epoch)),))
-
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        if not answers[0].ok:
-            return Outcome(context, then=(CheckClaim(self.epoch + 1),))
-        return take_office(context, self.epoch + 1, answers[0].parts[1].version)
-
-
-class CheckClaim(Step, frozen=True):
-    """The claim failed: find out who won. It may have been this broker, if the first answer got lost on the way."""
-
-    epoch: int
-
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Exists(CONTROLLER, watch=True), Read(CONTROLLER), Read(CONTROLLER_EPOCH)))
-
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        active_id, epoch = controller_in(answers[1]), _epoch_in(answers[2])
-        if active_id == context.broker_id and epoch is not None and epoch == self.epoch:
-            return take_office(context, epoch, answers[2].version)
-        context = context.replace(active_id=active_id, activity=Activity.INACTIVE)
-        if answers[1].code is Code.NO_NODE:
-            # The winner is gone already, and the watch was set too late to tell of it.
-            return Outcome(context, then=(Elect(),))
-        winner = f"Broker {active_id}" if active_id != NO_CONTROLLER else "Somebody whose name cannot be read"
-        return Outcome(context, why=f"{winner} was elected controller before broker {context.broker_id}.")
+        return Outcome(context, then=(Claim(epoch, answers[1].version, self),))
 
 
 class Resign(Step, frozen=True):
@@ -134,8 +85,34 @@ class Resign(Step, frozen=True):
     def begin(self, context: ControllerContext) -> Outcome:
         fresh = ControllerContext(context.settings, active_id=context.active_id, now_ms=context.now_ms)
         why = f"Broker {context.broker_id} is not the controller any more (epoch {context.epoch}) and resigns."
-        timers = (CancelTimer(REBALANCE_TIMER),) if context.active else ()
-        return Outcome(fresh, timers, why=why if context.active else "")
+        if not context.active:
+            return Outcome(fresh)
+        return Outcome(fresh, (CancelTimer(REBALANCE_TIMER), *map(DropRequests, context.reachable)), why=why)
+
+
+class MoveController(Step, frozen=True):
+    """Something is wrong with this controller: let one begin anew, here or elsewhere (`triggerControllerMove`)."""
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context.replace(batch=RequestBatch()), ask=(Read(CONTROLLER),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        if controller_in(answers[0]) != context.broker_id:
+            return Outcome(context, then=(ResignIfMoved(),))
+        delete = fence(context, [Delete(CONTROLLER)])
+        return Outcome(context.replace(active_id=NO_CONTROLLER), then=(Resign(), DeleteController(delete)))
+
+
+class DeleteController(Step, frozen=True):
+    """Give the office up; `requests` were made while it was held. The watch tells everybody, also this broker."""
+
+    requests: tuple[ZooKeeperRequest, ...]
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        return Outcome(context, ask=self.requests)
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        return Outcome(context)
 
 
 class ForgetSession(Step, frozen=True):
@@ -145,45 +122,34 @@ class ForgetSession(Step, frozen=True):
         return Outcome(context.replace(active_id=NO_CONTROLLER), then=(Resign(),))
 
 
-def take_office(context: ControllerContext, epoch: int, epoch_version: int) -> Outcome:
-    """Be the controller of this epoch."""
-    context = context.replace(
-        activity=Activity.ACTIVE, active_id=context.broker_id, epoch=epoch, epoch_version=epoch_version
-    )
-    why = f"Broker {context.broker_id} is the controller: it created /controller and raised the epoch to {epoch}."
-    return Outcome(context, then=(TakeOver(),), why=why)
+class SettleIn(Step, frozen=True):
+    """A broker makes itself at home in ZooKeeper, registers and stands for election (up to 1.0 the other way round)."""
+
+    registration: bytes
+    proposed_cluster_id: str
+    session: int = 0
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        forms = context.settings.forms
+        then: list[Step] = [*map(MakeZnode, forms.paths)]
+        if forms.names_cluster:
+            then.append(MakeClusterId(self.proposed_cluster_id))
+        if forms.registers_first:
+            then.append(RegisterBroker(self.registration, (WatchController(),), session=self.session))
+        else:
+            then += [WatchController(), RegisterBroker(self.registration, (), session=self.session)]
+        return Outcome(context, then=tuple(then))
 
 
 def steps_at_start(event: BrokerStarted) -> tuple[Step, ...]:
-    """A broker makes itself at home in ZooKeeper, registers, and only then stands for election (from 1.1)."""
-    return (
-        *map(MakeZnode, PATHS_AT_BROKER_START),
-        MakeClusterId(event.proposed_cluster_id),
-        RegisterBroker(event.registration, (WatchController(),)),
-    )
+    """A broker's first session."""
+    return (SettleIn(event.registration, event.proposed_cluster_id, event.session),)
 
 
 def steps_on_session(event: SessionEstablished) -> tuple[Step, ...]:
     """With a new session the broker registers first and then stands for election."""
-    return (RegisterBroker(event.registration, (ResignIfMoved(), Elect()), event.previous_session),)
-
-
-def controller_in(answer: Answer) -> int:
-    """The broker that `/controller` names, -1 for none or nothing readable."""
-    if not answer.ok:
-        return NO_CONTROLLER
-    try:
-        return decode_controller(answer.data).broker_id
-    except UnusablePayloadError:
-        return NO_CONTROLLER
-
-
-def _epoch_in(answer: Answer) -> int | None:
-    try:
-        return decode_controller_epoch(answer.data).epoch if answer.ok else None
-    except UnusablePayloadError:
-        return None
+    return (RegisterBroker(event.registration, (ResignIfMoved(), Elect()), event.previous_session, event.session),)
 
 
 def _activity(context: ControllerContext, active_id: int) -> Activity:
-    return Activity.ACTIVE if context.active and active_id == context.broker_id else Activity.INACTIVE
+    return context.activity if context.active and active_id == context.broker_id else Activity.INACTIVE

@@ -22,11 +22,7 @@ class LoseReplicas(Step, frozen=True):
     def begin(self, context: ControllerContext) -> Outcome:
         for_deletion = tuple(copy for copy in self.copies if context.deleting(copy.partition.topic))
         others = tuple(copy for copy in self.copies if not context.deleting(copy.partition.topic))
-        led_offline = tuple(
-            name
-            for name, partition in context.topics.items()
-            if context.is_led_offline(name, partition) and not context.deleting(name.topic)
-        )
+        led_offline = tuple(name for name in context.led_offline() if not context.deleting(name.topic))
         then: list[Step] = [MovePartitions(led_offline, PartitionState.OFFLINE), ElectOffline()]
         then.append(MoveReplicas(others, ReplicaState.OFFLINE) if others else TellUnlessElected())
         if for_deletion:

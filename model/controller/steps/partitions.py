@@ -66,11 +66,11 @@ class ElectOffline(Step, frozen=True):
     topic: str | None = None
 
     def begin(self, context: ControllerContext) -> Outcome:
+        topics = context.topics
+        found = topics.not_online() if self.topic is None else topics.of_topic(self.topic)
         waiting = tuple(
             name
-            for name, partition in (
-                context.topics.items() if self.topic is None else context.topics.of_topic(self.topic)
-            )
+            for name, partition in found
             if partition.state in (PartitionState.NEW, PartitionState.OFFLINE) and not context.deleting(name.topic)
         )
         return Outcome(
@@ -95,9 +95,11 @@ class StartPartitionStates(Step, frozen=True):
     """After a failover: each partition is new, online or offline by what was read; then the others get leaders."""
 
     def begin(self, context: ControllerContext) -> Outcome:
+        liveness = context.livenesses()
+
         def started(name: TopicPartition, partition: Partition) -> Partition:
             current = UNLED if partition.leadership is None else partition.leadership.state
-            return msgspec.structs.replace(partition, state=partition_state_at_startup(current, context.liveness(name)))
+            return msgspec.structs.replace(partition, state=partition_state_at_startup(current, liveness(name)))
 
         changes = {name: started(name, partition) for name, partition in context.topics.items()}
         return Outcome(context.with_partitions(changes), then=(ElectOffline(),))

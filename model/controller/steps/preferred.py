@@ -68,7 +68,10 @@ class ElectPreferredFromZnode(Step, frozen=True):
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         if not answers[1].ok and not self.at_failover:
             return Outcome(context)
-        electable = tuple(name for name in _asked_for(answers[1]) if _problem(context, "preferred", name) is None)
+        needless = context.settings.generation.elects_needlessly and not self.at_failover
+        accepted = {None, "ELECTION_NOT_NEEDED"} if needless else {None}
+        problems = {name: _problem(context, "preferred", name) for name in _asked_for(answers[1])}
+        electable = tuple(name for name, problem in problems.items() if (problem and problem.error) in accepted)
         move = MovePartitions(electable, PartitionState.ONLINE, Strategy.PREFERRED)
         return Outcome(context, then=(move, DeletePreferredZnode()) if electable else (DeletePreferredZnode(),))
 

@@ -1,7 +1,8 @@
 """Moving replicas of a partition: write the goal, start new copies, wait until they are in sync, drop the old ones.
 
-Source: `KafkaController.onPartitionReassignment` (3.9); the letters are those of its comment (U, A, B). KIP-455. Which
-goals are accepted is decided in `reassignment_request`; requests are taken in `reassignment_requests`.
+Source: `KafkaController.onPartitionReassignment` (3.9); the letters are those of its comment (U, A, B). KIP-455. Up to
+2.3 the goal was not written down; what else differs between releases is in `forms.Reassigning`. Which goals are
+accepted is decided in `reassignment_request`; requests are taken in `reassignment_requests`.
 """
 
 from collections.abc import Collection
@@ -28,6 +29,14 @@ from model.controller.steps.replicas import MoveReplicas
 from model.controller.zookeeper import Answer, SetData
 from model.znodes.paths import topic_path
 
+WAY_OUT = (
+    ReplicaState.OFFLINE,
+    ReplicaState.DELETION_STARTED,
+    ReplicaState.DELETION_SUCCESSFUL,
+    ReplicaState.NON_EXISTENT,
+)
+"""The states of a copy that is dropped; 0.8.0 does not know them all."""
+
 
 class Reassign(Step, frozen=True):
     """Set out for an assignment, or go on towards it."""
@@ -43,11 +52,13 @@ class Reassign(Step, frozen=True):
         advance = Advance(self.partition)
         if partition.assignment == self.to:
             return Outcome(context, then=(advance,))
-        dropped = self.to.dropped_from(partition.assignment)
-        after = (*dropping(self.partition, dropped), advance)
         why = (
             f"{self.partition}: replicas {replicas(partition.assignment.replicas)} shall be {replicas(self.to.target)}."
         )
+        if not context.settings.forms.reassigning.keeps_goal:
+            return Outcome(context, then=(SetAssignment(self.partition, self.to), advance), why=why)
+        dropped = self.to.dropped_from(partition.assignment)
+        after = (*dropping(context, self.partition, dropped), advance)
         return Outcome(context, then=(WriteAssignment(self.partition, self.to, after),), why=why)
 
 
@@ -63,7 +74,9 @@ class WriteAssignment(Step, frozen=True):
         topic = context.topics.by_name.get(name)
         assignments = {number.partition: known.assignment for number, known in context.topics.of_topic(name)}
         payload = encode_assignments(
-            topic.topic_id if topic else None, {**assignments, self.partition.partition: self.assignment}
+            topic.topic_id if topic else None,
+            {**assignments, self.partition.partition: self.assignment},
+            context.settings.forms.topic_version,
         )
         return Outcome(context, ask=fence(context, [SetData(topic_path(name), payload)]))
 
@@ -82,7 +95,8 @@ class Advance(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> Outcome:
         context = context.replace(reassigning=context.reassigning | {self.partition})
-        return Outcome(context, ask=reads([self.partition]))
+        watch = context.settings.forms.reassigning.watches_states
+        return Outcome(context, ask=reads([self.partition], watch=watch))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         partition = context.topics.partition(self.partition)
@@ -91,14 +105,37 @@ class Advance(Step, frozen=True):
         assignment = partition.assignment
         found = states_read([self.partition], answers).states.get(self.partition)
         isr = () if found is None else found.state.isr
-        if assignment.is_complete(isr):
-            return Outcome(
-                context, then=completing(self.partition, assignment), why=_completed(self.partition, assignment)
-            )
+        if _is_reached(context, assignment, isr):
+            then = completing(context, self.partition, assignment)
+            return Outcome(context, then=then, why=_completed(self.partition, assignment))
+        rules = context.settings.forms.reassigning
         new = tuple(PartitionAndReplica(self.partition, replica) for replica in assignment.adding)
         missing = replicas(replica for replica in assignment.target if replica not in isr)
         why = f"{self.partition}: waiting until {missing} joins the ISR {replicas(isr)}."
-        return Outcome(context, then=(RaiseLeaderEpoch(self.partition), MoveReplicas(new, ReplicaState.NEW)), why=why)
+        then = (
+            *(() if rules.keeps_goal or not rules.announces else (WriteAssignment(self.partition, assignment),)),
+            *((RaiseLeaderEpoch(self.partition),) if rules.announces else ()),
+            MoveReplicas(new, ReplicaState.NEW),
+        )
+        return Outcome(context, then=then, why=why)
+
+
+class LookAtReassigned(Step, frozen=True):
+    """The state was written: if all of the goal is in sync by now, go on (up to 2.6, where leaders write it)."""
+
+    partition: TopicPartition
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        if self.partition not in context.reassigning:
+            return Outcome(context)
+        return Outcome(context, ask=reads([self.partition], watch=True))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+        partition = context.topics.partition(self.partition)
+        found = states_read([self.partition], answers).states.get(self.partition)
+        if found is None or partition is None or not _is_reached(context, partition.assignment, found.state.isr):
+            return Outcome(context)
+        return Outcome(context, then=(Advance(self.partition),))
 
 
 class CompleteIfInSync(Step, frozen=True):
@@ -135,7 +172,8 @@ class MoveLeader(Step, frozen=True):
         if partition is None:
             return Outcome(context)
         if leader in partition.assignment.replicas and context.online(self.partition, leader):
-            return Outcome(context, then=(RaiseLeaderEpoch(self.partition),))
+            announced = (RaiseLeaderEpoch(self.partition),) if context.settings.forms.reassigning.announces else ()
+            return Outcome(context, then=announced)
         return Outcome(context, then=(MovePartitions((self.partition,), PartitionState.ONLINE, Strategy.REASSIGN),))
 
 
@@ -163,31 +201,28 @@ class ResumeReassignments(Step, frozen=True):
         return Outcome(context, then=steps)
 
 
-def dropping(partition: TopicPartition, gone: Collection[int]) -> tuple[Step, ...]:
+def dropping(context: ControllerContext, partition: TopicPartition, gone: Collection[int]) -> tuple[Step, ...]:
     """Copies that nobody needs any more, on their way out. Nobody waits for the brokers to confirm."""
     copies = tuple(PartitionAndReplica(partition, replica) for replica in gone)
-    if not copies:
-        return ()
-    way = (
-        ReplicaState.OFFLINE,
-        ReplicaState.DELETION_STARTED,
-        ReplicaState.DELETION_SUCCESSFUL,
-        ReplicaState.NON_EXISTENT,
-    )
+    known = context.settings.generation.replica_transitions
+    way = (state for state in WAY_OUT if known.sources(state)) if copies else ()
     return tuple(MoveReplicas(copies, state) for state in way)
 
 
-def completing(partition: TopicPartition, assignment: ReplicaAssignment) -> tuple[Step, ...]:
+def completing(
+    context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment
+) -> tuple[Step, ...]:
     """B: the goal is in sync."""
-    new = tuple(PartitionAndReplica(partition, replica) for replica in assignment.adding)
+    keeps_goal = context.settings.forms.reassigning.keeps_goal
+    serving = assignment.adding if keeps_goal else assignment.target
     goal = assignment.complete()
     return (
-        MoveReplicas(new, ReplicaState.ONLINE),
+        MoveReplicas(tuple(PartitionAndReplica(partition, replica) for replica in serving), ReplicaState.ONLINE),
         SetAssignment(partition, goal),
         MoveLeader(partition),
-        *dropping(partition, assignment.removing),
+        *dropping(context, partition, assignment.removing),
         WriteAssignment(partition, goal),
-        RemoveFromZnode(((partition, goal.replicas),)),
+        RemoveFromZnode(((partition, goal.replicas if keeps_goal else None),)),
         FinishReassignment(partition),
         SendMetadata((partition,)),
         ResumeDeletionsOf(frozenset({partition.topic})),
@@ -205,3 +240,10 @@ def assigned(context: ControllerContext, name: TopicPartition, assignment: Repli
 def _completed(partition: TopicPartition, assignment: ReplicaAssignment) -> str:
     gone = f", {replicas(assignment.removing)} leave" if assignment.removing else ""
     return f"{partition}: all of {replicas(assignment.target)} are in sync, the reassignment completes{gone}."
+
+
+def _is_reached(context: ControllerContext, assignment: ReplicaAssignment, isr: Collection[int]) -> bool:
+    """Whether the old copies can go. Up to 2.3 also a mere change of order waited until all were in sync."""
+    if context.settings.forms.reassigning.keeps_goal:
+        return assignment.is_complete(isr)
+    return set(assignment.target) <= set(isr)

@@ -1,14 +1,16 @@
 """Requests to move replicas, by RPC or by znode: what is refused is answered or taken out, the rest sets out.
 
-Source: `KafkaController.processApiPartitionReassignment`, `processZkPartitionReassignment` (3.9).
+Source: `KafkaController.processApiPartitionReassignment`, `processZkPartitionReassignment`,
+`processListPartitionReassignments` (3.9).
 """
 
 from model.cluster.ids import TopicPartition
 from model.cluster.words import listed
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.context import ControllerContext
-from model.controller.reassignment_request import reassign_by_request, reassign_by_znode
+from model.controller.reassignment_request import reassign_by_request, reassign_by_znode, reassign_unkept
 from model.controller.refusal import Refusal
+from model.controller.replica_assignment import ReplicaAssignment
 from model.controller.step import Outcome, Step
 from model.controller.steps.reassignment import Reassign, ResumeReassignments
 from model.controller.steps.reassignment_znode import RemoveFromZnode, entries_in
@@ -22,6 +24,8 @@ class ReassignByRequest(Step, frozen=True):
     targets: tuple[tuple[TopicPartition, tuple[int, ...] | None], ...]
 
     def begin(self, context: ControllerContext) -> Outcome:
+        if not context.settings.forms.reassigning.keeps_goal:
+            return Outcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
         steps: list[Reassign] = []
         outcomes: list[PartitionOutcome] = []
         refusals: list[str] = []
@@ -51,6 +55,22 @@ class AnswerReassignments(Step, frozen=True):
         return Outcome(context, (AnswerRequest(self.request, partitions=self.outcomes),))
 
 
+class ListReassignments(Step, frozen=True):
+    """ListPartitionReassignments: what is being added and removed; partitions at rest are left out."""
+
+    request: int
+    partitions: tuple[TopicPartition, ...] | None
+
+    def begin(self, context: ControllerContext) -> Outcome:
+        wanted = sorted(context.reassigning) if self.partitions is None else self.partitions
+        found = tuple(
+            PartitionOutcome(name, assignment=partition.assignment)
+            for name, partition in context.topics.known(dict.fromkeys(wanted))
+            if partition.assignment.is_being_reassigned
+        )
+        return Outcome(context, (AnswerRequest(self.request, partitions=found),))
+
+
 class ReassignFromZnode(Step, frozen=True):
     """`/admin/reassign_partitions`; at a failover, what it does not name goes on where it was."""
 
@@ -63,13 +83,15 @@ class ReassignFromZnode(Step, frozen=True):
         steps: list[Step] = []
         started: set[TopicPartition] = set()
         failed: list[TopicPartition] = []
+        refusals: list[str] = []
         for entry in entries_in(answers[1]):
             name = TopicPartition(entry.topic, entry.partition)
             known = context.topics.partition(name)
             current = None if known is None else known.assignment
-            wanted = reassign_by_znode(current, entry.replicas, deleting=context.deleting(name.topic))
+            wanted = _wanted(context, name, current, entry.replicas)
             if isinstance(wanted, Refusal):
                 failed.append(name)
+                refusals.append(f"{name} ({wanted.message})")
             else:
                 steps.append(Reassign(name, wanted))
                 started.add(name)
@@ -77,5 +99,15 @@ class ReassignFromZnode(Step, frozen=True):
             steps.append(RemoveFromZnode(tuple((name, None) for name in failed)))
         if self.at_failover:
             steps.append(ResumeReassignments(besides=frozenset(started)))
-        why = f"Reassignments refused, for there are no such partitions: {listed(failed)}." if failed else ""
+        why = f"Reassignments refused: {listed(refusals)}." if refusals else ""
         return Outcome(context, then=tuple(steps), why=why)
+
+
+def _wanted(
+    context: ControllerContext, name: TopicPartition, current: ReplicaAssignment | None, target: tuple[int, ...]
+) -> ReplicaAssignment | Refusal:
+    rules, deleting = context.settings.forms.reassigning, context.deleting(name.topic)
+    if rules.keeps_goal:
+        return reassign_by_znode(current, target, deleting=deleting)
+    live = context.live.keys() - context.shutting_down
+    return reassign_unkept(current, target, rules, live, deleting=deleting)

@@ -41,7 +41,7 @@ class MakeClusterId(Step, frozen=True):
 
 
 class RegisterBroker(Step, frozen=True):
-    """Register under this session; the broker epoch is the transaction of the create (KIP-380, 2.2).
+    """Register under this `session`; the broker epoch is the transaction of the create (KIP-380, 2.2).
 
     The znode of the broker's own `previous_session` is replaced (KAFKA-7165). Anybody else's means that two brokers
     share an id: then nothing of `after` is done.
@@ -50,18 +50,21 @@ class RegisterBroker(Step, frozen=True):
     registration: bytes
     after: tuple[Step, ...]
     previous_session: int = 0
+    session: int = 0
 
     def begin(self, context: ControllerContext) -> Outcome:
         path = broker_path(context.broker_id)
-        return Outcome(
-            context,
-            ask=(Multi((Create(path, ephemeral=True), SetData(path, self.registration, version=0))), Read(path)),
-        )
+        register = Create(path, self.registration, ephemeral=True)
+        if context.settings.forms.broker_epochs:
+            register = Multi((Create(path, ephemeral=True), SetData(path, self.registration, version=0)))
+        return Outcome(context, ask=(register, Read(path)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
         registered, found = answers
-        if registered.ok:
-            why = f"Broker {context.broker_id} is registered with broker epoch {found.czxid}."
+        # A connection that broke may have hidden from us that the first try was a success.
+        if registered.ok or (self.session and found.owner == self.session):
+            epoch = f" with broker epoch {found.czxid}" if context.settings.forms.broker_epochs else ""
+            why = f"Broker {context.broker_id} is registered{epoch}."
             return Outcome(context, then=self.after, why=why)
         if self.previous_session and found.owner == self.previous_session:
             return Outcome(context, then=(DeleteRegistration(), self))

@@ -4,7 +4,7 @@ Source: `kafka.controller.ZkReplicaStateMachine` (3.9). Brokers take turns, so t
 offline together cost two writes and two leader epochs. An illegal move is left out, the others go on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -20,7 +20,7 @@ from model.controller.replica_states import (
 from model.controller.step import Outcome, Step
 from model.controller.steps.isr import TakeOutOfIsr
 from model.controller.steps.metadata import SendBatch
-from model.controller.telling import serve, stop, tell
+from model.controller.telling import refresh, serve, stop, tell
 from model.controller.topics import Partition
 from model.controller.transitions import IllegalTransition
 
@@ -47,78 +47,85 @@ class MoveReplicasOf(Step, frozen=True):
     to: ReplicaState
 
     def begin(self, context: ControllerContext) -> Outcome:
-        by_action: dict[ReplicaAction, list[TopicPartition]] = {}
+        by_action: dict[ReplicaAction, list[tuple[TopicPartition, Partition]]] = {}
+        by_state: dict[ReplicaState, list[tuple[TopicPartition, Partition]]] = {}
         illegal: list[str] = []
         table = context.settings.generation.replica_transitions
         for name, partition in context.topics.known(self.partitions):
-            action = table.action(partition.replica_state(self.broker), self.to)
-            if isinstance(action, IllegalTransition):
-                illegal.append(f"{name} on {self.broker} ({action})")
-            else:
-                by_action.setdefault(action, []).append(name)
+            state = partition.replica_state(self.broker)
+            alike = by_state.get(state)
+            if alike is None:
+                action = table.action(state, self.to)
+                if isinstance(action, IllegalTransition):
+                    illegal.append(f"{name} on {self.broker} ({action})")
+                    continue
+                alike = by_state[state] = by_action.setdefault(action, [])
+            alike.append((name, partition))
         then: tuple[Step, ...] = ()
-        for action, names in by_action.items():
-            context, steps = _CARRY_OUT[action](context, self.broker, tuple(names), self.to)
+        for action, found in by_action.items():
+            context, steps = _CARRY_OUT[action](context, self.broker, found, self.to)
             then += steps
         why = f"Left as they are, for the move is illegal: {listed(illegal)}." if illegal else ""
         return Outcome(context, then=then, why=why)
 
 
 class StartReplicaStates(Step, frozen=True):
-    """After a failover: copies are online or not; then all of them are told, or taken out of the ISRs."""
+    """After a failover: copies are online or not; then all of them are told, or taken out of the ISRs (from 2.3)."""
 
     def begin(self, context: ControllerContext) -> Outcome:
         online: list[PartitionAndReplica] = []
         offline: list[PartitionAndReplica] = []
         changes: dict[TopicPartition, Partition] = {}
-        shared: dict[tuple[tuple[int, ReplicaState], ...], dict[int, ReplicaState]] = {}
+        # Most partitions share their replicas with others, and then the mapping, too.
+        shared: dict[tuple[bool, ...], dict[tuple[int, ...], dict[int, ReplicaState]]] = {}
         table = context.settings.generation.replica_transitions
         at_start = {alive: replica_state_at_startup(table, online=alive) for alive in (True, False)}
+        is_online = context.who_is_online()
         for name, partition in context.topics.items():
-            states: list[tuple[int, ReplicaState]] = []
-            for replica in partition.assignment.replicas:
-                is_online = context.online(name, replica)
-                states.append((replica, at_start[is_online]))
-                (online if is_online else offline).append(PartitionAndReplica(name, replica))
-            # Most partitions share their replicas with others, and then the mapping, too.
-            mapping = shared.setdefault(tuple(states), dict(states))
+            replicas = partition.assignment.replicas
+            alive = is_online(name, replicas)
+            mappings = shared.setdefault(alive, {})
+            mapping = mappings.get(replicas)
+            if mapping is None:
+                pairs = zip(replicas, alive, strict=True)
+                mapping = mappings[replicas] = {replica: at_start[lives] for replica, lives in pairs}
+            for replica, lives in zip(replicas, alive, strict=True):
+                (online if lives else offline).append(PartitionAndReplica(name, replica))
             changes[name] = msgspec.structs.replace(partition, replica_states=mapping)
-        moves = (
-            MoveReplicas(tuple(online), ReplicaState.ONLINE),
-            MoveReplicas(tuple(offline), ReplicaState.OFFLINE),
-        )
-        return Outcome(context.with_partitions(changes), then=moves)
+        moves = [MoveReplicas(tuple(online), ReplicaState.ONLINE)]
+        if context.settings.forms.takes_dead_out_of_isrs:
+            moves.append(MoveReplicas(tuple(offline), ReplicaState.OFFLINE))
+        return Outcome(context.with_partitions(changes), then=tuple(moves))
 
 
 Done = tuple[ControllerContext, tuple[Step, ...]]
+Found = Sequence[tuple[TopicPartition, Partition]]
 
 
-def in_replica_state(
-    context: ControllerContext, broker: int, partitions: Iterable[TopicPartition], state: ReplicaState
-) -> ControllerContext:
+def _in_state(context: ControllerContext, broker: int, found: Found, state: ReplicaState) -> ControllerContext:
     """The same with one broker's copies of these partitions in a state."""
     return context.with_partitions(
         {
             name: partition.with_replica_state(broker, state)
-            for name, partition in context.topics.known(partitions)
+            for name, partition in found
             if partition.replica_states.get(broker) is not state
         }
     )
 
 
-def _remember(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    return in_replica_state(context, broker, names, to), ()
+def _remember(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    return _in_state(context, broker, found, to), ()
 
 
-def _start(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    startable = [name for name in names if context.leader_of(name) != broker]
-    context = serve(context, ((name, (broker,), True) for name in _led(context, startable)))
-    return in_replica_state(context, broker, startable, to), ()
+def _start(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    startable = [(name, partition) for name, partition in found if context.leader_of(name) != broker]
+    context = serve(context, ((name, (broker,), True) for name in _led(startable)))
+    return _in_state(context, broker, startable, to), ()
 
 
-def _join(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
+def _join(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
     joined: dict[TopicPartition, Partition] = {}
-    for name, partition in context.topics.known(names):
+    for name, partition in found:
         assignment = partition.assignment
         if broker not in assignment.replicas:
             assignment = msgspec.structs.replace(assignment, replicas=(*assignment.replicas, broker))
@@ -126,53 +133,47 @@ def _join(context: ControllerContext, broker: int, names: tuple[TopicPartition, 
     return context.with_partitions(joined), ()
 
 
-def _refresh(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    context = serve(context, ((name, (broker,), False) for name in _led(context, names)))
-    return in_replica_state(context, broker, names, to), ()
+def _refresh(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    return _in_state(refresh(context, broker, found), broker, found, to), ()
 
 
-def _stop(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    context = stop(context, (PartitionAndReplica(name, broker) for name in names), delete=False)
-    led, unled = _led(context, names), _unled(context, names)
-    context = tell(in_replica_state(context, broker, unled, to), unled)
+def _stop(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    context = stop(context, (PartitionAndReplica(name, broker) for name, _ in found), delete=False)
+    led, unled = _led(found), _unled(found)
+    context = tell(_in_state(context, broker, unled, to), (name for name, _ in unled))
     return context, (TakeOutOfIsr(broker, led),) if led else ()
 
 
-def _delete(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    context = in_replica_state(context, broker, names, to)
-    return stop(context, (PartitionAndReplica(name, broker) for name in names), delete=True), ()
+def _delete(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    context = _in_state(context, broker, found, to)
+    return stop(context, (PartitionAndReplica(name, broker) for name, _ in found), delete=True), ()
 
 
-def _forget(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], _to: ReplicaState) -> Done:
-    known = context.topics.known(names)
-    return context.with_partitions({name: partition.without_replica(broker) for name, partition in known}), ()
+def _forget(context: ControllerContext, broker: int, found: Found, _to: ReplicaState) -> Done:
+    return context.with_partitions({name: partition.without_replica(broker) for name, partition in found}), ()
 
 
-def _delete_and_forget(
-    context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState
-) -> Done:
-    context = stop(context, (PartitionAndReplica(name, broker) for name in names), delete=True)
-    return _forget(context, broker, names, to)
+def _delete_and_forget(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    context = stop(context, (PartitionAndReplica(name, broker) for name, _ in found), delete=True)
+    return _forget(context, broker, found, to)
 
 
-def _leave(context: ControllerContext, broker: int, names: tuple[TopicPartition, ...], to: ReplicaState) -> Done:
-    led, unled = _led(context, names), _unled(context, names)
-    return in_replica_state(context, broker, unled, to), (TakeOutOfIsr(broker, led),) if led else ()
+def _leave(context: ControllerContext, broker: int, found: Found, to: ReplicaState) -> Done:
+    led = _led(found)
+    return _in_state(context, broker, _unled(found), to), (TakeOutOfIsr(broker, led),) if led else ()
 
 
-def _led(context: ControllerContext, names: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
+def _led(found: Found) -> tuple[TopicPartition, ...]:
     """Those of the partitions that have a state."""
-    return tuple(name for name, partition in context.topics.known(names) if partition.leadership is not None)
+    return tuple(name for name, partition in found if partition.leadership is not None)
 
 
-def _unled(context: ControllerContext, names: Iterable[TopicPartition]) -> tuple[TopicPartition, ...]:
+def _unled(found: Found) -> Found:
     """Those of the partitions whose state was never written."""
-    return tuple(name for name, partition in context.topics.known(names) if partition.leadership is None)
+    return [(name, partition) for name, partition in found if partition.leadership is None]
 
 
-_CARRY_OUT: Mapping[
-    ReplicaAction, Callable[[ControllerContext, int, tuple[TopicPartition, ...], ReplicaState], Done]
-] = {
+_CARRY_OUT: Mapping[ReplicaAction, Callable[[ControllerContext, int, Found, ReplicaState], Done]] = {
     ReplicaAction.REMEMBER: _remember,
     ReplicaAction.START: _start,
     ReplicaAction.JOIN: _join,

@@ -17,6 +17,7 @@ from model.controller.steps.fencing import fence
 from model.controller.steps.leadership import reads, states_read
 from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
+from model.controller.steps.topic_ids import TOPIC_IDS_FROM, AssignTopicIds
 from model.controller.topics import Partition, Topics
 from model.controller.zookeeper import TOPICS, Answer, Children, Read, SetData
 from model.znodes.paths import partitions_path, topic_path
@@ -52,7 +53,10 @@ class ReadAssignments(Step, frozen=True):
         )
         unread = [topic for topic in self.topics if topic not in found]
         why = f"Left alone, for the assignment is missing or cannot be read: {listed(unread)}." if unread else ""
-        return Outcome(context.replace(reassigning=context.reassigning | moving), why=why)
+        nameless = tuple(name for name, topic in found.items() if topic.topic_id is None)
+        wants_ids = nameless and context.settings.forms.topic_version >= TOPIC_IDS_FROM
+        then = (AssignTopicIds(nameless),) if wants_ids else ()
+        return Outcome(context.replace(reassigning=context.reassigning | moving), then=then, why=why)
 
 
 class ReadStates(Step, frozen=True):
@@ -105,7 +109,8 @@ class CompareAssignment(Step, frozen=True):
         if topic is None or not new:
             return Outcome(context)
         if context.deleting(self.topic):
-            return Outcome(context, then=(RestoreAssignment(self.topic),))
+            restored = (RestoreAssignment(self.topic),) if context.settings.forms.restores_assignments else ()
+            return Outcome(context, then=restored)
         context = context.with_partitions(new)
         why = f"{counted(len(new), 'partition')} added to {self.topic}."
         return Outcome(context, then=creation_of(context, tuple(new)), why=why)
@@ -138,7 +143,8 @@ class WriteRestored(Step, frozen=True):
     assignments: Mapping[int, ReplicaAssignment]
 
     def begin(self, context: ControllerContext) -> Outcome:
-        payload = encode_assignments(context.topics.by_name[self.topic].topic_id, self.assignments)
+        version = context.settings.forms.topic_version
+        payload = encode_assignments(context.topics.by_name[self.topic].topic_id, self.assignments, version)
         return Outcome(context, ask=fence(context, [SetData(topic_path(self.topic), payload)]))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.commands import AnswerRequest, AskZooKeeper, Command, SendRequest
 from model.controller.context import Activity
@@ -11,11 +13,12 @@ from model.controller.decide import decide
 from model.controller.events import Event, ZooKeeperAnswered
 from model.controller.settings import Settings
 from model.controller.state import ControllerState, new_controller
+from model.controller.telling import tell
 from model.controller.zookeeper import Answer, Code
 from model.znodes.controller import ControllerEpoch, ControllerRegistration
 from model.znodes.partition_state import LeaderIsrAndControllerEpoch
-from tests.model.controller.memory_channel import words_of
 from tests.model.controller.trace_scenarios import create_topic
+from tests.model.controller.transaction_text import words_of
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 NOBODY = Answer(Code.NO_NODE)
@@ -206,6 +209,9 @@ def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
         events.ReassignmentsRequested(request=3, targets=()),
         events.ControlledShutdownRequested(request=3, broker=1),
         events.AlterPartitionReceived(request=3, broker=1, broker_epoch=1, proposals=()),
+        events.ReassignmentListRequested(request=3),
+        events.ProducerIdsRequested(request=3, broker=1, broker_epoch=1),
+        events.FeatureUpdatesRequested(request=3, updates=()),
     ],
 )
 def test_who_is_not_the_controller_says_so(event: Event) -> None:
@@ -215,20 +221,61 @@ def test_who_is_not_the_controller_says_so(event: Event) -> None:
 
 def test_requests_go_out_as_leader_and_isr_then_metadata_then_stop_replica_one_batch_a_broker() -> None:
     cluster, _ = ruling()
-    mark = len(cluster.protocol)
+    mark = len(cluster.sent)
     cluster.kill(1)
-    sent = [line for line in cluster.protocol[mark:] if line.startswith("<<")]
-    assert sent == [
-        "<< 0 to 2 LeaderAndIsr",
-        "<< 0 to 0 UpdateMetadata",
-        "<< 0 to 2 UpdateMetadata",
-        "<< 0 to 2 LeaderAndIsr",
-        "<< 0 to 0 UpdateMetadata",
-        "<< 0 to 2 UpdateMetadata",
-    ]
+    election, isr = ["LeaderAndIsr", "UpdateMetadata"], ["LeaderAndIsr", "UpdateMetadata"]
+    assert [line.split()[-1] for line in cluster.sent[mark:] if line.startswith("0 to 2")] == election + isr
+    assert [line.split()[-1] for line in cluster.sent[mark:] if line.startswith("0 to 0")] == ["UpdateMetadata"] * 2
 
 
 def _answer(book: Playbook, request: int) -> AnswerRequest:
     found = [each for each in book.commands if isinstance(each, AnswerRequest) and each.request == request]
     assert len(found) == 1
     return found[0]
+
+
+def test_requests_that_were_never_sent_end_the_office_and_another_epoch_begins() -> None:
+    """ControllerFailoverTest: an illegal state of the batch."""
+    cluster, book = ruling()
+    context = book.state.context
+    book.state = msgspec.structs.replace(book.state, context=tell(context, [TopicPartition("t", 0)]))
+    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
+    assert book.commands[0] == AnswerRequest(6, "NOT_CONTROLLER")
+    assert book.asks == ["read /controller"]
+    book.answers(Answer(data=ControllerRegistration(broker_id=0).to_bytes()))
+    assert not book.state.context.active
+    assert book.asks == ["multi{check /controller_epoch v2 ; delete /controller}"]
+    book.answers(Answer(parts=(DONE, DONE)))
+    assert book.state.idle
+    assert cluster.nodes[0].controller.context.epoch == 1
+    book.hears(events.ControllerZnodeDeleted())
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"1", version=1))
+    book.answers(Answer(parts=(DONE, Answer(version=2))))
+    assert book.state.context.epoch == 2
+
+
+def test_whose_office_has_passed_on_already_only_resigns() -> None:
+    _, book = ruling()
+    book.state = msgspec.structs.replace(book.state, context=tell(book.state.context, [TopicPartition("t", 0)]))
+    book.hears(events.BrokersChanged())
+    book.answers(Answer(data=ControllerRegistration(broker_id=2).to_bytes()))
+    assert book.asks == ["exists /controller and watch", "read /controller"]
+    book.answers(DONE, Answer(data=ControllerRegistration(broker_id=2).to_bytes()))
+    assert not book.state.context.active
+
+
+def test_a_new_controller_that_cannot_see_the_brokers_does_not_take_them_for_dead() -> None:
+    book = Playbook(new_controller(Settings(broker_id=7)))
+    book.hears(events.ControllerZnodeDeleted())
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", version=9))
+    book.answers(Answer(parts=(DONE, Answer(version=10)))).answers(
+        Answer(data=b'{"features":{},"version":2,"status":1}')
+    )
+    book.answers(NOBODY, NOBODY).answers(DONE).answers(DONE)
+    assert book.asks == ["children /brokers/ids and watch"]
+    book.answers(Answer(Code.OTHER))
+    assert book.reasons == ("ZooKeeper refused to show what a new controller has to know: it lays the office down.",)
+    assert book.asks == ["read /controller"]
+    book.answers(Answer(data=ControllerRegistration(broker_id=7).to_bytes()))
+    assert book.asks == ["multi{check /controller_epoch v11 ; delete /controller}"]
+    assert not book.state.context.active

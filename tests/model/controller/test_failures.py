@@ -10,7 +10,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.topics import Partition
-from model.hosts.memory_zookeeper.operations import Create, Delete, Failed, GetData, SetData
+from model.hosts.memory_zookeeper.operations import Create, Delete, Failed, SetData
 from model.hosts.zookeeper.values import Znode
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect
@@ -29,14 +29,14 @@ def cluster_of(*brokers: int, **settings: Any) -> VirtualCluster:
 
 def state(cluster: VirtualCluster) -> tuple[int, int, list[int]]:
     """Leader, leader epoch and ISR in ZooKeeper."""
-    znode = cluster.operator.ask(GetData(STATE)).result
+    znode = cluster.read(STATE)
     assert isinstance(znode, Znode)
     found = json.loads(znode.data)
     return found["leader"], found["leader_epoch"], found["isr"]
 
 
 def epoch(cluster: VirtualCluster) -> int:
-    znode = cluster.operator.ask(GetData("/controller_epoch")).result
+    znode = cluster.read("/controller_epoch")
     assert isinstance(znode, Znode)
     return int(znode.data)
 
@@ -73,7 +73,7 @@ def test_without_any_live_replica_a_new_partition_waits_for_one() -> None:
     cluster = cluster_of(0, 1)
     cluster.kill(1)
     create_topic(cluster, "t", (1,))
-    assert isinstance(cluster.operator.ask(GetData(STATE)).result, Failed)
+    assert isinstance(cluster.read(STATE), Failed)
     assert cluster.leader("t") == -1
     cluster.start(1)
     assert state(cluster) == (1, 0, [1])
@@ -186,13 +186,11 @@ def test_a_controller_that_was_deposed_by_hand_resigns_and_another_epoch_begins(
 def test_a_broker_that_bounced_unnoticed_is_told_everything_again() -> None:
     cluster = cluster_of(0, 1, 2, auto_leader_rebalance_enable=False)
     create_topic(cluster, "t", (1, 2))
-    cluster.nodes[0].paused = True
-    session = cluster.nodes.pop(1).session
-    cluster.zookeeper.expire(session)
+    cluster.world.pause(0)
+    cluster.kill(1)
     cluster.start(1)
     assert not cluster.nodes[1].broker.metadata
-    cluster.nodes[0].paused = False
-    cluster.settle()
+    cluster.resume(0)
     assert cluster.nodes[1].broker.metadata == {T0: 2}
     assert cluster.nodes[1].broker.live_brokers == (0, 1, 2)
     assert state(cluster) == (2, 1, [2, 1])
@@ -201,9 +199,8 @@ def test_a_broker_that_bounced_unnoticed_is_told_everything_again() -> None:
 def test_a_failed_log_dir_costs_the_leadership_but_not_the_broker() -> None:
     cluster = cluster_of(0, 1, 2, auto_leader_rebalance_enable=False)
     create_topic(cluster, "t", (1, 2))
-    cluster.nodes[1].broker.failed = frozenset({T0})
-    event = b'{"version":1,"broker":1,"event":1}'
-    cluster.write(Create("/log_dir_event_notification/log_dir_event_", event, sequential=True))
+    cluster.world.fail_log_dir(1, [T0])
+    cluster.settle()
     assert state(cluster) == (2, 1, [2])
     assert 1 in cluster.nodes[0].controller.context.live
     assert by_path(cluster.log)["/log_dir_event_notification/log_dir_event_0000000000"][-1].verb == "delete"

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from model.cluster.ids import TopicPartition
+from model.controller import events
+from model.controller.replica_assignment import ReplicaAssignment
 from tests.model.controller.golden_trace import ZnodeWrite, by_path
 from tests.model.controller.trace_scenarios import create_topic, reassign, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster
@@ -110,3 +113,24 @@ def test_replicas_that_left_are_deleted_on_their_brokers() -> None:
     cluster = cluster_with(1, 2)
     reassign(cluster, "t", 0, (0, 3))
     assert [broker for broker, node in cluster.nodes.items() if node.broker.replicas] == [0, 3]
+
+
+def test_what_is_going_on_can_be_listed() -> None:
+    cluster = cluster_with(1, 2)
+    create_topic(cluster, "u", (0, 1))
+    assert listed(cluster) == {}
+    cluster.stop(3)
+    reassign_by_znode(cluster, "t", 0, (1, 3))
+    moving = {TopicPartition("t", 0): ReplicaAssignment((1, 3, 2), adding=(3,), removing=(2,))}
+    assert listed(cluster) == moving
+    assert listed(cluster, ("t", 0), ("u", 0), ("gone", 0)) == moving
+    assert listed(cluster, ("u", 0)) == {}
+    assert reassign(cluster, "t", 0, None) == "NONE"
+    assert listed(cluster) == {}
+
+
+def listed(cluster: VirtualCluster, *names: tuple[str, int]) -> dict[TopicPartition, ReplicaAssignment | None]:
+    """ListPartitionReassignments."""
+    wanted = tuple(TopicPartition(*name) for name in names) or None
+    answer = cluster.ask(events.ReassignmentListRequested, partitions=wanted)
+    return {outcome.partition: outcome.assignment for outcome in answer.partitions}

@@ -29,3 +29,8 @@ def test_gathering_leaves_the_batch_of_before_as_it_was() -> None:
     before = RequestBatch().serving([(serve(0, True), (1,))])
     before.serving([(serve(1, False), (1, 2))])
     assert before.serve == {1: {T0: serve(0, True)}}
+
+
+def test_what_one_broker_is_to_serve_is_gathered_as_for_many() -> None:
+    for before in (RequestBatch(), RequestBatch().serving([(serve(0, True), (1, 2))])):
+        assert before.serving_on(1, {T0: serve(1, False)}) == before.serving([(serve(1, False), (1,))])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from model.controller.refusal import Refusal
-from model.controller.validation import TopicCreation, creation_problem, creation_request_problem
+from model.controller.validation import TopicCreation, creation_problem, creation_request_problem, deletion_problem
 
 GOOD = {0: [0, 1, 2], 1: [1, 2, 3]}
 
@@ -69,3 +69,12 @@ def test_what_a_broker_refuses_before_it_places_replicas() -> None:
         assert problem.error == "INVALID_REQUEST"
     assert creation_request_problem("t", [], has_assignment=True) is None
     assert creation_request_problem("t", [], partitions=3, configs={"b": "1"}) is None
+
+
+@pytest.mark.parametrize(
+    ("topic", "error"),
+    [("t", None), ("gone", "UNKNOWN_TOPIC_OR_PARTITION"), ("going", "TopicAlreadyMarkedForDeletionException")],
+)
+def test_a_topic_is_marked_for_deletion_once(topic: str, error: str | None) -> None:
+    problem = deletion_problem(topic, existing={"t", "going"}, marked_for_deletion={"going"})
+    assert (None if problem is None else problem.error) == error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.watches import ZnodeChange, event_for
 
@@ -20,6 +21,11 @@ from model.controller.watches import ZnodeChange, event_for
         ("/brokers/topics/t", ZnodeChange.DELETED, None),
         ("/admin/reassign_partitions", ZnodeChange.CREATED, events.ReassignmentZnodeCreated(at_ms=5)),
         ("/admin/reassign_partitions", ZnodeChange.DATA_CHANGED, None),
+        (
+            "/brokers/topics/t/partitions/3/state",
+            ZnodeChange.DATA_CHANGED,
+            events.ReassignedStateWritten(partition=TopicPartition("t", 3), at_ms=5),
+        ),
         ("/somebody/elses", ZnodeChange.DATA_CHANGED, None),
     ],
 )

@@ -1,7 +1,7 @@
 """What the people and tools of golden-trace-1 did, scenario by scenario, done to our own controllers.
 
-Each function is one scenario of the trace (a mark in `/zxmark`), to be run in order on one cluster.
-S22 (a changed configuration) is missing: no controller takes part in it.
+Each function is one scenario of the trace (a mark in `/zxmark`), to be run in order on one cluster. In S02 and S27
+people only looked.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
+from model.hosts.memory_zookeeper.operations import CheckVersion, Create, Delete, Multi, SetData
 from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
 from model.znodes.topics import TopicAssignment
 from tests.model.controller.virtual_cluster import VirtualCluster
@@ -30,9 +30,10 @@ def create_topic(cluster: VirtualCluster, topic: str, *replicas: tuple[int, ...]
 
 
 def assignment(topic: str, *replicas: tuple[int, ...]) -> bytes:
-    """A topic's payload."""
+    """A topic's payload; topics that are not in the trace get an id that says who they are."""
     partitions = dict(enumerate(replicas))
-    return TopicAssignment(partitions=partitions, topic_id=TOPIC_IDS.get(topic), version=3).to_bytes()
+    topic_id = TOPIC_IDS.get(topic, topic.ljust(22, "A"))
+    return TopicAssignment(partitions=partitions, topic_id=topic_id, version=3).to_bytes()
 
 
 def elect(cluster: VirtualCluster, *names: tuple[str, int], unclean: bool = False) -> list[str]:
@@ -137,16 +138,25 @@ def s21(cluster: VirtualCluster) -> None:
     cluster.write(SetData("/brokers/topics/t1", assignment("t1", (3, 0), (2, 0, 3), (1, 2), (2, 3))))
 
 
+def s22(cluster: VirtualCluster) -> None:
+    """A broker does it (KAFKA-16539: guarded by who the controller is); the controllers have nothing to add."""
+    config = b'{"version":1,"config":{"min.insync.replicas":"2"}}'
+    cluster.write(Multi((CheckVersion("/controller", 0), SetData("/config/topics/t1", config))))
+    cluster.write(Create("/config/changes"))
+    change = b'{"version":2,"entity_path":"topics/t1"}'
+    cluster.write(Create("/config/changes/config_change_", change, sequential=True))
+
+
 def s23(cluster: VirtualCluster) -> None:
     """In the trace, broker 1 was the fastest of three to run for the office."""
-    cluster.nodes = {broker: cluster.nodes[broker] for broker in (1, 0, 2, 3)}
+    cluster.first = (1, 0, 2, 3)
     cluster.kill(0)
     assert cluster.controller == 1
 
 
 def s25(cluster: VirtualCluster) -> None:
     """In the trace, it was broker 3."""
-    cluster.nodes = {broker: cluster.nodes[broker] for broker in (3, 2, 1, 0)}
+    cluster.first = (3, 2, 1, 0)
     cluster.write(Delete("/controller"))
     assert cluster.controller == 3
 
@@ -155,9 +165,14 @@ def s26(cluster: VirtualCluster) -> None:
     create_topic(cluster, "a.b", (2,))
 
 
+def look(cluster: VirtualCluster) -> None:
+    cluster.settle()
+
+
 SCENARIOS: Mapping[str, Callable[[VirtualCluster], None]] = {
     "S00": s00,
     "S01": s01,
+    "S02": look,
     "S03": s03,
     "S04": s04,
     "S05": restart(1),
@@ -177,8 +192,10 @@ SCENARIOS: Mapping[str, Callable[[VirtualCluster], None]] = {
     "S19": s19,
     "S20": s20,
     "S21": s21,
+    "S22": s22,
     "S23": s23,
     "S24": restart(0),
     "S25": s25,
     "S26": s26,
+    "S27": look,
 }

@@ -1,265 +1,211 @@
-"""Brokers with our controller on a ZooKeeper in memory, in virtual time: a host that carries out and decides nothing.
-
-Messages arrive at once and in order; leaders look for followers to take into the ISR once all else is quiet.
-"""
+"""A virtual cluster in which nothing takes time, driven as a person would: one thing, then all that follows from it."""
 
 from __future__ import annotations
 
 import re
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.commands import (
-    AnswerRequest,
-    AskZooKeeper,
-    CancelTimer,
-    Command,
-    DropRequests,
-    SendRequest,
-    StartTimer,
-)
-from model.controller.decide import decide
+from model.controller.commands import AnswerRequest
 from model.controller.events import Event
-from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.settings import Settings
-from model.controller.state import ControllerState, new_controller
-from model.controller.watches import ZnodeChange, event_for
-from model.hosts.memory_zookeeper.memory_zookeeper import MemoryZooKeeper
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.controller.state import ControllerState
+from model.hosts.memory_zookeeper.operations import GetData, Operation, Result
+from model.hosts.memory_zookeeper.tree import read
+from model.hosts.virtual import journal
+from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.network import Fate, Passage
+from model.hosts.virtual.process import Process
+from model.hosts.virtual.virtual_broker import Replica
+from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.znodes.brokers import BrokerRegistration
-from tests.model.controller.memory_channel import answer_of, operation_of, transaction
-from tests.model.controller.virtual_broker import VirtualBroker
+from tests.model.controller.transaction_text import transaction
 
 BASE_PORT = 29_090
 RACKS = ("r0", "r1", "r2", "r0")
-CLUSTER_ID = "dUADuL1sSZy5fstnXFD1iQ"
+A_WHILE_MS = 10_000
+AT_ONCE = Assumptions(
+    session_timeout_ms=10**12,  # sessions end when a test says so
+    zookeeper_read_ms=0,
+    zookeeper_write_ms=0,
+    request_ms=0,
+    retry_backoff_ms=0,
+    reconnect_ms=0,
+    catch_up_ms=1,  # followers join once all else is quiet
+    shutdown_retries=1,
+    start_ms=1_795_244_000_000,
+)
 _TIMESTAMP = re.compile(r'"timestamp":"\d+"')
 
 
-@dataclass
 class Node:
-    """A broker's process: its session, its controller, and what it was told."""
+    """A broker's process, as it is now."""
 
-    session: int
-    controller: ControllerState
-    broker: VirtualBroker
-    inbox: deque[Event] = field(default_factory=deque)
-    timers: dict[str, int] = field(default_factory=dict)
-    paused: bool = False
+    def __init__(self, process: Process) -> None:
+        self.session = process.session
+        self.controller: ControllerState = process.controller
+        self.broker = Broker(process)
+        self.timers = {name: timer.after_ms for name, timer in process.timers.items()}
+
+
+class Broker:
+    """What it was told."""
+
+    def __init__(self, process: Process) -> None:
+        self.replicas: dict[TopicPartition, Replica] = dict(process.broker.replicas.items())
+        self.metadata = {name: entry.state.leader for name, entry in process.broker.metadata.items()}
+        self.live_brokers = process.broker.live_brokers
 
 
 class VirtualCluster:
-    """`log` has ZooKeeper's transactions, `reasons` the controllers' sentences, `protocol` events and requests."""
+    """`log` has ZooKeeper's transactions, `reasons` the controllers' sentences, `sent` their requests."""
 
-    def __init__(self, **settings: Any) -> None:
-        self.now_ms = 1_795_244_000_000
-        self.zookeeper = MemoryZooKeeper(lambda: self.now_ms)
-        self.operator = self.zookeeper.open()
-        self.nodes: dict[int, Node] = {}
-        self.log: list[str] = []
-        self.reasons: list[str] = []
-        self.protocol: list[str] = []
-        self.answers: dict[int, AnswerRequest] = {}
+    def __init__(self, replica_lag_ms: float | None = None, **settings: Any) -> None:
+        self.first: tuple[int, ...] = ()
+        """Brokers whose messages come and go before those of others, fastest first."""
+        self.world = World(msgspec.structs.replace(AT_ONCE, replica_lag_ms=replica_lag_ms), network=self._late)
         self.patience = -1
         """How many more events may be decided on; negative: any number."""
         self._settings = settings
-        self._requests = 0
-        self._asked: dict[int, tuple[int, AlterPartition]] = {}
 
     # Life of brokers
 
     def start(self, broker: int) -> None:
         """Start a broker and let everything settle."""
-        session = self.zookeeper.open().id
-        controller = new_controller(Settings(broker_id=broker, **self._settings))
-        self.nodes[broker] = Node(session, controller, VirtualBroker(broker))
-        self.tell(broker, events.BrokerStarted(registration=registration(broker), proposed_cluster_id=CLUSTER_ID))
+        self.world.boot(broker, registration(broker), Settings(broker_id=broker, **self._settings))
         self.settle()
 
     def kill(self, *brokers: int) -> None:
         """kill -9, and the sessions end."""
-        sessions = [self.nodes.pop(broker).session for broker in brokers]
-        for session in sessions:
-            self.zookeeper.expire(session)
+        for broker in brokers:
+            self.world.crash(broker)
+        for broker in brokers:
+            self.world.expire(broker)
             self.settle()
 
     def stop(self, broker: int) -> AnswerRequest:
-        """Controlled shutdown, then the end of the session."""
-        answer = self.ask(events.ControlledShutdownRequested, broker=broker)
-        session = self.nodes.pop(broker).session
-        self.zookeeper.close(session)
+        """Controlled shutdown, then the end of the session. The controller's answer."""
+        mark = len(self.world.journal)
+        self.world.shut_down(broker)
         self.settle()
-        return answer
+        records = self.world.journal[mark:]
+        return next(r.answer for r in records if isinstance(r, journal.ControllerAnswered) and r.by == broker)
 
     def expire(self, broker: int) -> None:
         """A broker's session ends, and it gets a new one; it does not stop."""
-        self.zookeeper.expire(self.nodes[broker].session)
-        self._renew_session(broker)
+        self.world.expire(broker)
+        self.settle()
 
     def pause(self, broker: int) -> None:
         """SIGSTOP, for so long that the session ends."""
-        self.nodes[broker].paused = True
-        self.zookeeper.expire(self.nodes[broker].session)
+        self.world.pause(broker)
+        self.world.expire(broker)
 
     def resume(self, broker: int) -> None:
         """SIGCONT: it first does what it was about to do, then learns that its session is gone."""
-        self.nodes[broker].paused = False
+        self.world.resume(broker)
         self.settle()
-        self._renew_session(broker)
 
     # What people and tools do
 
-    def write(self, operation: Any) -> Any:
+    def write(self, operation: Operation) -> Result:
         """Write as a tool would."""
-        reply = self.operator.ask(operation)
-        self.log.append(transaction(operation, reply.result))
+        result = self.world.write(operation)
         self.settle()
-        return reply.result
+        return result
+
+    def read(self, path: str) -> Any:
+        """A znode, as a tool would read it."""
+        return read(self.world.zookeeper.tree, GetData(path))
 
     def ask(self, kind: type[events.RequestReceived], **fields: Any) -> AnswerRequest:
         """Ask the controller and wait for its answer."""
-        number = self._number()
-        self.tell(self.controller, kind(request=number, **fields))
+        number = self.world.ask(kind(request=0, **fields), self.controller)
         self.settle()
-        return self.answers[number]
+        answer = self.world.answer(number)
+        assert answer is not None
+        return answer
+
+    def tell(self, broker: int, event: Event) -> None:
+        """Something that a controller is going to hear."""
+        self.world.tell(broker, event)
+
+    @property
+    def answers(self) -> Mapping[int, AnswerRequest]:
+        """What was answered, by the number of the request."""
+        records = (record for record in self.world.journal if isinstance(record, journal.ControllerAnswered))
+        return {record.answer.request: record.answer for record in records}
+
+    # What is
+
+    @property
+    def nodes(self) -> dict[int, Node]:
+        """All processes, as they are now."""
+        return {broker: Node(self.world.process(broker)) for broker in self.world.brokers}
 
     @property
     def controller(self) -> int:
         """The broker that is the controller."""
-        return next(broker for broker, node in self.nodes.items() if node.controller.context.active)
+        return self.world.controllers[0]
 
     def leader(self, topic: str, partition: int = 0) -> int:
         """The leader as the controller sees it."""
-        return self.nodes[self.controller].controller.context.leader_of(TopicPartition(topic, partition))
+        context = self.world.process(self.controller).controller.context
+        return context.leader_of(TopicPartition(topic, partition))
 
-    def fire_timers(self) -> None:
-        """Let time pass until every timer that runs now has fired once."""
-        for broker, node in list(self.nodes.items()):
-            for timer, after_ms in list(node.timers.items()):
-                del node.timers[timer]
-                self.now_ms += after_ms
-                self.tell(broker, events.TimerFired(timer=timer))
-        self.settle()
+    @property
+    def log(self) -> list[str]:
+        """ZooKeeper's transactions."""
+        return self.since(0)
 
     def since(self, mark: int) -> list[str]:
         """Transactions since `len(log)` was this much."""
-        return self.log[mark:]
+        records = [record for record in self.world.journal if isinstance(record, journal.Transaction)]
+        texts = (transaction(record.write, record.result) for record in records[mark:])
+        return [_TIMESTAMP.sub('"timestamp":"T"', text) for text in texts]
 
-    # The host
+    @property
+    def reasons(self) -> list[str]:
+        """Why everything was done."""
+        return [record.why for record in self.world.journal if isinstance(record, journal.Reasoned)]
 
-    def tell(self, broker: int, event: Event) -> None:
-        """Put an event in a broker's inbox."""
-        self.nodes[broker].inbox.append(event)
+    @property
+    def sent(self) -> list[str]:
+        """The requests of controllers."""
+        return list(self._sent())
+
+    # Time
+
+    def fire_timers(self) -> None:
+        """Let time pass until every timer that runs now has fired once."""
+        timers = [t for broker in self.world.brokers for t in self.world.process(broker).timers.values()]
+        self.world.run_until(max((timer.started_us / 1_000 + timer.after_ms for timer in timers), default=0))
+        self.settle()
 
     def settle(self) -> None:
         """Carry messages until nobody has anything to do, or until `patience` runs out."""
-        while self._deliver() or self._grow_isrs():
-            pass
+        until_ms = self.world.now_ms + A_WHILE_MS
+        while self.patience and not self.world.at_rest and self.world.next_ms <= until_ms:
+            before = self._decided()
+            self.world.step()
+            self.patience -= before != self._decided()
 
-    def step(self) -> bool:
-        """Let one controller decide on one event."""
-        for broker, node in list(self.nodes.items()):
-            self._take_mail(node)
-            if node.inbox and not node.paused:
-                self._decide(broker, node, node.inbox.popleft())
-                return True
-        return False
+    def _decided(self) -> list[int]:
+        return [id(self.world.process(broker).controller) for broker in self.world.brokers]
 
-    def _renew_session(self, broker: int) -> None:
-        before = self.nodes[broker].session
-        self.tell(broker, events.SessionExpired())
-        self.tell(broker, events.SessionEstablished(registration=registration(broker), previous_session=before))
-        self.settle()
+    def _sent(self) -> Iterator[str]:
+        for record in self.world.journal:
+            if isinstance(record, journal.RequestSent):
+                kind = type(record.request).__name__.removesuffix("Request")
+                yield f"{record.sender} to {record.receiver} {kind}"
 
-    def _deliver(self) -> bool:
-        moved = False
-        while self.patience != 0 and self.step():
-            self.patience -= 1
-            moved = True
-        return moved
-
-    def _grow_isrs(self) -> bool:
-        brokers = {broker: node.broker for broker, node in self.nodes.items() if not node.paused}
-        epochs = {b: node.controller.context.epoch for b, node in self.nodes.items() if node.controller.context.active}
-        active = sorted(epochs, key=epochs.__getitem__, reverse=True)
-        grown = False
-        if self.patience == 0:
-            return False
-        for broker, virtual in brokers.items():
-            live = self.nodes[active[0]].controller.context.live.get(broker) if active else None
-            proposals = virtual.propose(brokers) if live is not None else []
-            if proposals and live is not None:
-                event = events.AlterPartitionReceived(
-                    request=self._number(), broker=broker, broker_epoch=live.epoch, proposals=tuple(proposals)
-                )
-                self._asked[event.request] = (broker, event)
-                self.tell(active[0], event)
-                grown = True
-        return grown
-
-    def _take_mail(self, node: Node) -> None:
-        for message in self.zookeeper.take(node.session):
-            if isinstance(message, ZnodeChanged):
-                event = event_for(message.path, ZnodeChange(message.kind), self.now_ms)
-                if event is not None:
-                    node.inbox.append(event)
-
-    def _decide(self, broker: int, node: Node, event: Event) -> None:
-        self.now_ms += 1
-        if isinstance(event, events.SessionEstablished):
-            node.session = self.zookeeper.open().id
-        event = type(event)(**{**{f: getattr(event, f) for f in event.__struct_fields__}, "at_ms": self.now_ms})
-        decision = decide(node.controller, event)
-        node.controller = decision.state
-        self.reasons.extend(decision.reasons)
-        if not isinstance(event, events.ZooKeeperAnswered):
-            self.protocol.append(f">> {broker} {type(event).__name__}")
-        for command in decision.commands:
-            self._carry_out(broker, node, command)
-
-    def _carry_out(self, broker: int, node: Node, command: Command) -> None:
-        if isinstance(command, AskZooKeeper):
-            answers = tuple(self._zookeeper(node, request) for request in command.requests)
-            self._take_mail(node)
-            node.inbox.append(events.ZooKeeperAnswered(question=command.question, answers=answers))
-        elif isinstance(command, SendRequest):
-            self._send(broker, command.broker, command.request)
-        elif isinstance(command, StartTimer):
-            node.timers[command.timer] = command.after_ms
-        elif isinstance(command, CancelTimer):
-            node.timers.pop(command.timer, None)
-        elif isinstance(command, AnswerRequest):
-            self.answers[command.request] = command
-            asked = self._asked.pop(command.request, None)
-            if asked is not None and asked[0] in self.nodes:
-                self.nodes[asked[0]].broker.hear(asked[1], command)
-        else:
-            assert isinstance(command, DropRequests)
-
-    def _zookeeper(self, node: Node, request: Any) -> Any:
-        operation = operation_of(request)
-        reply = self.zookeeper.ask(node.session, operation)
-        line = transaction(operation, reply.result)
-        if line:
-            self.log.append(_TIMESTAMP.sub('"timestamp":"T"', line))
-        return answer_of(request, reply.result)
-
-    def _send(self, sender: int, receiver: int, request: BrokerRequest) -> None:
-        node = self.nodes.get(receiver)
-        self.protocol.append(f"<< {sender} to {receiver} {type(request).__name__.removesuffix('Request')}")
-        if node is not None and not node.paused:
-            answer: BrokerAnswer = node.broker.receive(request)
-            self.tell(sender, events.RequestAnswered(broker=receiver, sent=request, answer=answer))
-
-    def _number(self) -> int:
-        self._requests += 1
-        return self._requests
-
-
-AlterPartition = events.AlterPartitionReceived
+    def _late(self, passage: Passage) -> Fate:
+        rank = {broker: rank for rank, broker in enumerate(self.first)}
+        return Fate(late_ms=(rank.get(passage.source, 0) + rank.get(passage.target, 0)) / 1_000)
 
 
 def registration(broker: int) -> bytes:

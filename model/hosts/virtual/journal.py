@@ -1,0 +1,244 @@
+"""What happened in a virtual cluster, as records in order. Facts only: nothing is decided or summed up here."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from model.controller.commands import AnswerRequest
+from model.controller.events import RequestReceived
+from model.controller.requests import BrokerAnswer, BrokerRequest
+from model.controller.zookeeper import CONTROLLER_EPOCH
+from model.hosts.memory_zookeeper.operations import (
+    CheckVersion,
+    Committed,
+    Create,
+    Created,
+    Delete,
+    ErrorCode,
+    Failed,
+    Multi,
+    Part,
+    PartResult,
+    Result,
+    RolledBack,
+    SetData,
+    Write,
+)
+from model.hosts.zookeeper.values import Stat
+
+OPERATOR: Final = -2
+"""Who wrote or asked, where otherwise a broker's id stands: a person or a tool."""
+
+
+class Record(msgspec.Struct, frozen=True):
+    """`at_ms`: virtual time since the start."""
+
+    at_ms: float
+
+
+class Transaction(Record, frozen=True):
+    """ZooKeeper was asked to write. `by` is a broker or OPERATOR; `znode_writes` takes it apart."""
+
+    by: int
+    zxid: int
+    write: Write
+    result: Result
+
+
+class SessionOpened(Record, frozen=True):
+    """A broker has a new ZooKeeper session."""
+
+    broker: int
+    session: int
+
+
+class SessionEnded(Record, frozen=True):
+    """A session and its ephemeral znodes are gone: closed by the broker, or `expired`."""
+
+    broker: int
+    session: int
+    expired: bool
+
+
+class ConnectionLost(Record, frozen=True):
+    """A broker lost its connection to ZooKeeper, and what was on its way; the session lives on for a while."""
+
+    broker: int
+    session: int
+
+
+class ControllerElected(Record, frozen=True):
+    """A broker is the controller from now on, as far as it knows."""
+
+    broker: int
+    epoch: int
+
+
+class ControllerResigned(Record, frozen=True):
+    """A broker knows that it is not the controller any more."""
+
+    broker: int
+    epoch: int
+
+
+class Reasoned(Record, frozen=True):
+    """A sentence of a controller that says what it decided and by which rule."""
+
+    broker: int
+    why: str
+
+
+class RequestSent(Record, frozen=True):
+    """A controller sent a request; `exchange` names it in the records that follow, and again if it is repeated."""
+
+    sender: int
+    receiver: int
+    exchange: int
+    request: BrokerRequest
+
+
+class RequestServed(Record, frozen=True):
+    """The receiver did what it was told, or refused, and its answer is on the way."""
+
+    sender: int
+    receiver: int
+    exchange: int
+    request: BrokerRequest
+    answer: BrokerAnswer
+
+
+class RequestAnswered(Record, frozen=True):
+    """The sender has the answer."""
+
+    sender: int
+    receiver: int
+    exchange: int
+
+
+class RequestLost(Record, frozen=True):
+    """The request or its answer got lost; it is sent again once the receiver can be reached."""
+
+    sender: int
+    receiver: int
+    exchange: int
+
+
+class RequestsDropped(Record, frozen=True):
+    """What waited to be sent is not sent any more: the receiver is gone, or the sender resigned."""
+
+    sender: int
+    receiver: int
+    exchanges: tuple[int, ...]
+
+
+class ControllerAsked(Record, frozen=True):
+    """A broker (AlterPartition, ControlledShutdown) or an operator asked; its number is in the request."""
+
+    by: int
+    controller: int
+    request: RequestReceived
+
+
+class ControllerAnswered(Record, frozen=True):
+    """The controller answered; whether that arrives is another matter."""
+
+    by: int
+    controller: int
+    answer: AnswerRequest
+
+
+class BrokerBooted(Record, frozen=True):
+    """A broker's process started."""
+
+    broker: int
+
+
+class BrokerCrashed(Record, frozen=True):
+    """kill -9, or it never got as far as registering. A session it has lives on until it times out."""
+
+    broker: int
+
+
+class BrokerStopped(Record, frozen=True):
+    """A broker left by itself and closed its session; `controlled`: it led nothing any more."""
+
+    broker: int
+    controlled: bool
+
+
+class BrokerPaused(Record, frozen=True):
+    """SIGSTOP, a long garbage collection."""
+
+    broker: int
+
+
+class BrokerResumed(Record, frozen=True):
+    """SIGCONT."""
+
+    broker: int
+
+
+class LinkCut(Record, frozen=True):
+    """Nothing passes between these two; ZOOKEEPER is -1."""
+
+    ends: tuple[int, int]
+
+
+class LinkMended(Record, frozen=True):
+    """They reach each other again."""
+
+    ends: tuple[int, int]
+
+
+class ZnodeWrite(msgspec.Struct, frozen=True, gc=False):
+    """One part of a transaction that was to change a znode.
+
+    `version` is the znode's after a write that was applied, else the expected one (-1: any). `error` is NONE or
+    ZooKeeper's reason; parts that only failed with another one have RUNTIME_INCONSISTENCY. `fenced_by` is the
+    version of `/controller_epoch` that the transaction was conditional on.
+    """
+
+    verb: str
+    path: str
+    data: bytes
+    version: int
+    error: str
+    fenced_by: int | None = None
+
+
+def znode_writes(transaction: Transaction) -> Iterator[ZnodeWrite]:
+    """What a transaction wrote, or failed to write, znode by znode."""
+    parts: tuple[Part, ...] = transaction.write.operations if isinstance(transaction.write, Multi) else ()
+    if not parts:
+        yield _written(transaction.write, transaction.result, None)
+        return
+    fences = [part.version for part in parts if isinstance(part, CheckVersion) and part.path == CONTROLLER_EPOCH]
+    results = _results(transaction.result, len(parts))
+    for part, result in zip(parts, results, strict=True):
+        if not isinstance(part, CheckVersion):
+            yield _written(part, result, fences[0] if fences else None)
+
+
+def _results(result: Result, parts: int) -> tuple[PartResult | Failed, ...]:
+    if isinstance(result, Committed):
+        return result.results
+    if isinstance(result, RolledBack):
+        # What came before the part that failed was taken back, too.
+        return tuple(Failed(code or ErrorCode.RUNTIME_INCONSISTENCY) for code in result.codes)
+    return (result if isinstance(result, Failed) else Failed(ErrorCode.RUNTIME_INCONSISTENCY),) * parts
+
+
+def _written(part: object, result: object, fenced_by: int | None) -> ZnodeWrite:
+    error = result.code.name if isinstance(result, Failed) else "NONE"
+    match part:
+        case Create(path, data):
+            made = result.path if isinstance(result, Created) else path
+            return ZnodeWrite("create", made, data, 0 if error == "NONE" else -1, error, fenced_by)
+        case SetData(path, data, version):
+            after = result.version if isinstance(result, Stat) else version
+            return ZnodeWrite("set", path, data, after, error, fenced_by)
+        case Delete(path, version):
+            return ZnodeWrite("delete", path, b"", version, error, fenced_by)
+        case _:
+            raise TypeError(part)

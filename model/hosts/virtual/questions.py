@@ -1,0 +1,95 @@
+"""The way of ZooKeeper's requests and watches: what sets out, what the server makes of it. Answers are for `sessions`.
+
+Requests of a question are pipelined as Kafka's client does: `Assumptions.in_flight` of them share one way there and
+back, then the next set out. A message that gets lost breaks the connection, as on TCP.
+"""
+
+from collections.abc import Iterable
+
+from model.controller.zookeeper import Answer, Code, Exists, Read, ZooKeeperRequest
+from model.controller.zookeeper import Children as ListChildren
+from model.hosts.memory_zookeeper.operations import Create, Delete, Multi, Operation, Reply, Result, SetData
+from model.hosts.memory_zookeeper.state import answer
+from model.hosts.memory_zookeeper.watches import Event
+from model.hosts.virtual.connections import lose_connection, miss
+from model.hosts.virtual.happenings import AnswersArrive, QuestionArrives, WatchFires
+from model.hosts.virtual.journal import OPERATOR, Transaction
+from model.hosts.virtual.network import ZOOKEEPER
+from model.hosts.virtual.process import UNCONNECTED, Asking, Process
+from model.hosts.virtual.translation import answer_of, operation_of
+from model.hosts.virtual.world import World
+
+_READS = (Read, Exists, ListChildren)
+_EXPIRED = Answer(Code.SESSION_EXPIRED)
+
+
+def ask_zookeeper(world: World, process: Process, question: int, requests: tuple[ZooKeeperRequest, ...]) -> None:
+    """Begin to ask. Without a session all is answered with SESSION_EXPIRED."""
+    process = world.put(process.replace(asking=Asking(question, requests)))
+    if process.expired:
+        answers = (_EXPIRED,) * len(requests)
+        expired = AnswersArrive(process.id, process.number, UNCONNECTED, question, answers, process.zxid)
+        world.after(0, expired)
+    else:
+        send_next(world, process)
+
+
+def send_next(world: World, process: Process) -> None:
+    """Send the next requests of the question, if there is one and a connection."""
+    asking = process.asking
+    if asking is None or process.connection == UNCONNECTED:
+        return
+    requests = asking.requests[asking.done : asking.done + world.assumptions.in_flight]
+    sent = QuestionArrives(process.id, process.number, process.session, process.connection, asking.question, requests)
+    if not world.carry(process.id, ZOOKEEPER, _one_way_ms(world, requests), sent):
+        lose_connection(world, process.id)
+
+
+def arrive(world: World, asked: QuestionArrives) -> None:
+    """The server answers, also a process that is gone by now; not one that has another connection or no session."""
+    process = world.find(asked.broker, asked.number)
+    if process is not None and process.connection != asked.connection:
+        return
+    if world.zookeeper.sessions.get(asked.session) is None:
+        return
+    replies = [transact(world, asked.session, operation_of(request), asked.broker) for request in asked.requests]
+    process = world.find(asked.broker, asked.number)
+    if process is None or process.connection != asked.connection:
+        return
+    answers = tuple(answer_of(request, reply.result) for request, reply in zip(asked.requests, replies, strict=True))
+    arrives = AnswersArrive(asked.broker, asked.number, asked.connection, asked.question, answers, replies[-1].zxid)
+    if not world.carry(ZOOKEEPER, asked.broker, _one_way_ms(world, asked.requests), arrives):
+        lose_connection(world, process.id)
+
+
+def transact(world: World, session: int, operation: Operation, by: int) -> Reply:
+    """Carry out one operation, and tell those who watch."""
+    answered = answer(world.zookeeper, session, operation, world.time_ms)
+    world.zookeeper = answered.state
+    if isinstance(operation, (Create, SetData, Delete, Multi)):
+        world.journal.append(Transaction(world.now_ms, by, answered.reply.zxid, operation, answered.reply.result))
+    tell_watchers(world, answered.events)
+    return answered.reply
+
+
+def write(world: World, operation: Operation) -> Result:
+    """Carry out an operation of an operator."""
+    return transact(world, world.operator, operation, OPERATOR).result
+
+
+def tell_watchers(world: World, events: Iterable[Event]) -> None:
+    """Events set out to the brokers whose sessions they are for."""
+    for event in events:
+        process = world.processes.get(world.sessions.get(event.session, ZOOKEEPER))
+        if process is None or process.session != event.session:
+            continue
+        fires = WatchFires(process.id, process.number, process.connection, event.changed)
+        half_ms = world.assumptions.zookeeper_read_ms / 2
+        if process.connection == UNCONNECTED or not world.carry(ZOOKEEPER, process.id, half_ms, fires):
+            lose_connection(world, process.id)
+            miss(world, process.id, event.changed)
+
+
+def _one_way_ms(world: World, requests: Iterable[ZooKeeperRequest]) -> float:
+    reads = all(isinstance(request, _READS) for request in requests)
+    return (world.assumptions.zookeeper_read_ms if reads else world.assumptions.zookeeper_write_ms) / 2

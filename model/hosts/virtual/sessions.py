@@ -1,0 +1,133 @@
+"""ZooKeeper's answers and watches reach a broker's controller, and sessions end and begin.
+
+Source: `kafka.zookeeper.ZooKeeperClient` (3.9): requests that a broken connection lost are sent again; an expired
+session makes the controller forget, and only then is there a new one.
+"""
+
+from model.controller import events
+from model.controller.watches import ZnodeChange, event_for
+from model.controller.zookeeper import Answer, Code, Read, ZooKeeperRequest
+from model.hosts.memory_zookeeper.operations import SetWatches
+from model.hosts.memory_zookeeper.state import end_session, open_session
+from model.hosts.virtual.channels import wake_channels
+from model.hosts.virtual.connections import can_reach_zookeeper, note_silence
+from model.hosts.virtual.deciding import hear
+from model.hosts.virtual.happenings import AnswersArrive, Reconnects, SessionTimesOut, WatchFires
+from model.hosts.virtual.journal import BrokerCrashed, SessionEnded, SessionOpened
+from model.hosts.virtual.process import UNCONNECTED, Process
+from model.hosts.virtual.questions import send_next, tell_watchers, transact
+from model.hosts.virtual.removal import remove_process
+from model.hosts.virtual.virtual_broker import UNREGISTERED
+from model.hosts.virtual.world import World
+from model.znodes.paths import broker_path
+
+
+def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None:
+    """Ask for the rest, or let the controller go on."""
+    asking = process.asking
+    if arrived.connection != process.connection or asking is None or asking.question != arrived.question:
+        return
+    requests = asking.requests[asking.done : asking.done + len(arrived.answers)]
+    asking = asking.with_answers(arrived.answers)
+    is_over = asking.done == len(asking.requests)
+    process = world.put(process.replace(asking=None if is_over else asking, zxid=arrived.zxid))
+    epoch = _registered(process, requests, arrived.answers)
+    if epoch is not None and epoch != process.broker.epoch:
+        process = world.put(process.replace(broker=process.broker.replace(epoch=epoch)))
+        wake_channels(world)
+        process = world.processes[process.id]
+    if is_over:
+        hear(world, process, events.ZooKeeperAnswered(question=asking.question, answers=asking.answers()))
+    else:
+        send_next(world, process)
+
+
+def hear_watch(world: World, process: Process, fired: WatchFires) -> None:
+    """Tell the controller, if it cares."""
+    if fired.connection != process.connection:
+        return
+    process = world.put(process.replace(zxid=max(process.zxid, fired.changed.zxid)))
+    event = event_for(fired.changed.path, ZnodeChange(fired.changed.kind), world.time_ms)
+    if event is not None:
+        hear(world, process, event)
+
+
+def time_out(world: World, due: SessionTimesOut) -> None:
+    """End the session, unless it was heard of since."""
+    if world.silent.get(due.session) == due.silent_since_us:
+        end(world, due.session, expired=True)
+
+
+def end(world: World, session: int, *, expired: bool) -> None:
+    """The server ends a session. Its client, if there is one, learns of it when it next connects."""
+    world.silent.pop(session, None)
+    broker = world.sessions.pop(session)
+    ended = end_session(world.zookeeper, session)
+    world.zookeeper = ended.state
+    world.journal.append(SessionEnded(world.now_ms, broker, session, expired))
+    tell_watchers(world, ended.events)
+    process = world.processes.get(broker)
+    if process is not None and process.session == session and process.connection != UNCONNECTED:
+        world.after(world.assumptions.reconnect_ms, Reconnects(process.id, process.number))
+
+
+def reconnect(world: World, process: Process, _due: Reconnects) -> None:
+    """Go on with the session if it lives, learn that it does not, or begin the next one."""
+    if not can_reach_zookeeper(world, process.id):
+        return
+    if process.expired:
+        _renew(world, process)
+    elif world.zookeeper.sessions.get(process.session) is None:
+        _forget_session(world, process)
+    elif process.connection == UNCONNECTED:
+        process = world.put(process.replace(connection=world.next_number()))
+        note_silence(world, process)
+        watched = process.watched
+        again = SetWatches(process.zxid, watched.data, watched.existence, watched.children)
+        transact(world, process.session, again, process.id)
+        send_next(world, world.processes[process.id])
+
+
+def begin_session(world: World, process: Process) -> Process:
+    """A new session, connected."""
+    timeout_ms = round(world.assumptions.session_timeout_ms)
+    world.zookeeper, session = open_session(world.zookeeper, timeout_ms)
+    world.sessions[session] = process.id
+    world.journal.append(SessionOpened(world.now_ms, process.id, session))
+    return world.put(
+        process.replace(session=session, connection=world.next_number(), zxid=world.zookeeper.zxid, expired=False)
+    )
+
+
+def _renew(world: World, process: Process) -> None:
+    before = process.session
+    process = begin_session(world, process)
+    event = events.SessionEstablished(
+        registration=process.registration, previous_session=before, session=process.session
+    )
+    hear(world, process, event)
+
+
+def _forget_session(world: World, process: Process) -> None:
+    if process.broker.epoch == UNREGISTERED:
+        # Kafka's start fails with its first session, and the process exits.
+        world.journal.append(BrokerCrashed(world.now_ms, process.id))
+        remove_process(world, process)
+        return
+    asking = process.asking
+    process = world.put(process.replace(connection=UNCONNECTED, expired=True, asking=None))
+    hear(world, process, events.SessionExpired())
+    if asking is not None:
+        answers = (Answer(Code.SESSION_EXPIRED),) * len(asking.requests)
+        answered = events.ZooKeeperAnswered(question=asking.question, answers=answers)
+        hear(world, world.processes[process.id], answered)
+    world.after(world.assumptions.zookeeper_write_ms, Reconnects(process.id, process.number))
+
+
+def _registered(process: Process, requests: tuple[ZooKeeperRequest, ...], answers: tuple[Answer, ...]) -> int | None:
+    """The broker's epoch, if these answers say that its znode is there: the transaction that made it."""
+    path = broker_path(process.id)
+    for request, answer in zip(requests, answers, strict=True):
+        if isinstance(request, Read) and request.path == path and answer.owner == process.session:
+            return answer.czxid
+    return None
