@@ -1,0 +1,155 @@
+"""One history: a cluster boots, things happen to it, all is healed, and every promise is looked at all the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+
+from model.hosts.virtual.journal import ConnectionLost
+from model.hosts.virtual.virtual_cluster import VirtualCluster
+from tests.simulation.acts import Operation
+from tests.simulation.endings import check_ending
+from tests.simulation.promises import Promises
+from tests.simulation.scenario import Scenario, scenario_of
+from tests.simulation.violation import ViolationError, promise
+
+MOST_STEPS = 40_000
+HEALING_MS = 400_000
+
+
+class History:
+    """`acts_done` is what happened, as (virtual ms, name)."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.dice = Random(scenario.seed + 1)
+        self.network = scenario.network()
+        self.cluster = VirtualCluster(scenario.assumptions, network=self.network)
+        self.operation = Operation(self.scenario, self.cluster, self.dice)
+        leaders_write = scenario.generation.forms.leaders_write_isrs
+        self.promises = Promises(self.cluster, clean=not self.operation.unclean, leaders_write=leaders_write)
+        self.acts_done: list[tuple[float, str]] = []
+        self.steps = 0
+
+    def run(self) -> None:
+        """All of it. Raises ViolationError."""
+        self.boot()
+        self.run_for(self.dice.choice((0, 200, 2_000)))
+        for _ in range(self.scenario.acts):
+            name = self.dice.choice(_WEIGHTED)
+            self.act(name)
+            self.go_on()
+        self.heal()
+        check_ending(self)
+
+    def boot(self) -> None:
+        """All brokers, at once."""
+        for broker in self.scenario.brokers:
+            self.operation.start(broker)
+
+    def act(self, name: str) -> None:
+        """Do one thing."""
+        self.acts_done.append((self.cluster.now_ms, name))
+        _ACTS[name](self.operation)
+        self.promises.clean = not self.operation.unclean
+        self.promises.check()
+
+    def go_on(self) -> None:
+        """A few steps, so that the next act comes in the middle of something; or a while."""
+        if self.dice.random() < 0.6:
+            for _ in range(self.dice.randrange(120)):
+                self.step()
+        else:
+            self.run_for(self.dice.choice((50, 500, 5_000, 25_000)))
+
+    def step(self) -> bool:
+        """One thing happens, and nothing may be wrong after it."""
+        moved = self.cluster.step()
+        self.steps += 1
+        promise(self.steps < MOST_STEPS, "it never comes to rest")
+        self.promises.check()
+        return moved
+
+    def run_for(self, ms: float) -> None:
+        """All that is due in this time."""
+        until_ms = self.cluster.now_ms + ms
+        while not self.cluster.at_rest and self.cluster.next_ms <= until_ms:
+            self.step()
+        self.cluster.run_until(until_ms)
+        self.promises.check()
+
+    def heal(self) -> None:
+        """Everything is mended, everybody is there, and there is time."""
+        self.acts_done.append((self.cluster.now_ms, "heal"))
+        self.network.calm = True
+        for link in sorted(self.operation.cuts):
+            self.cluster.mend(*link)
+        for broker in sorted(self.operation.paused & set(self.cluster.brokers)):
+            self.cluster.resume(broker)
+        self.run_for(HEALING_MS)
+        for broker in self.scenario.brokers:
+            if broker in self.cluster.brokers and self._is_useless(broker):
+                self.cluster.crash(broker)
+                self.cluster.expire(broker)
+            if broker not in self.cluster.brokers:
+                self.operation.start(broker)
+        self.run_for(HEALING_MS)
+        if self.has_holes:
+            self.operation.depose()
+            self.run_for(HEALING_MS)
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether a connection to ZooKeeper broke. What Kafka's controller wrote but was not told of, it does not make
+        good: a state that it created itself fails with NODE_EXISTS, an ISR with BADVERSION, until another one reads it.
+        """
+        return any(isinstance(record, ConnectionLost) for record in self.cluster.journal)
+
+    def _is_useless(self, broker: int) -> bool:
+        """It found another process registered under its id, or lost a log dir: an operator restarts it."""
+        process = self.cluster.process(broker)
+        return process.broker.epoch < 0 or bool(process.broker.failed)
+
+
+def run(seed: int) -> History:
+    """The history of a seed. Raises ViolationError with the seed in front."""
+    history = History(scenario_of(seed))
+    try:
+        history.run()
+    except ViolationError as violation:
+        raise ViolationError(_told(seed, str(violation))) from None
+    except Exception as error:
+        raise ViolationError(_told(seed, repr(error))) from error
+    return history
+
+
+def _told(seed: int, what: str) -> str:
+    return f"seed {seed}: {what}\n  uv run python -m tests.simulation --seed {seed} --trace"
+
+
+_ACTS: Mapping[str, Callable[[Operation], None]] = {
+    "crash": Operation.crash,
+    "crash the controller": Operation.crash_controller,
+    "boot": Operation.boot,
+    "bounce": Operation.bounce,
+    "pause": Operation.pause,
+    "resume": Operation.resume,
+    "expire": Operation.expire,
+    "cut": Operation.cut,
+    "mend": Operation.mend,
+    "shut down": Operation.shut_down,
+    "fail a log dir": Operation.fail_log_dir,
+    "depose": Operation.depose,
+    "create": Operation.create_topic,
+    "delete": Operation.delete_topic,
+    "add partitions": Operation.add_partitions,
+    "reassign": Operation.reassign,
+    "cancel": Operation.cancel,
+    "reassign by znode": Operation.reassign_by_znode,
+    "elect preferred": Operation.elect_preferred,
+    "elect preferred by znode": Operation.elect_preferred_by_znode,
+    "elect unclean": Operation.elect_unclean,
+    "allow unclean": Operation.allow_unclean,
+}
+_OFTEN = {"create": 4, "crash the controller": 2, "boot": 3, "reassign": 3, "resume": 2, "mend": 2, "bounce": 2}
+_WEIGHTED = [name for name in _ACTS for _ in range(_OFTEN.get(name, 1))]

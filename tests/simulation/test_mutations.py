@@ -1,0 +1,109 @@
+"""Rules of the controller are broken on purpose, and histories notice: the checks can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from model.controller.ballot import Ballot, ElectionResult, Strategy, elected
+from model.controller.commands import Command, SendRequest
+from model.controller.generations import Generation, elect
+from model.controller.leader_and_isr import LeaderAndIsr
+from model.controller.requests import LeaderAndIsrRequest
+from model.controller.step import Outcome
+from model.controller.steps import alter_partition, claims, elections, fencing, metadata
+from model.controller.steps.deletion import ConfirmDeletions
+from model.controller.telling import send
+from model.znodes.controller import ControllerEpoch
+from tests.simulation.history import run
+from tests.simulation.violation import ViolationError
+
+SEEDS = 400
+
+
+def unfenced_writes(patch: pytest.MonkeyPatch) -> None:
+    """A controller does not care whether there is a newer one."""
+    patch.setattr(fencing, "fenced", lambda write, _version: write)
+
+
+def elections_outside_the_isr(patch: pytest.MonkeyPatch) -> None:
+    """The first replica that is online will do."""
+
+    def careless(strategy: Strategy, ballot: Ballot, generation: Generation) -> ElectionResult:
+        if strategy is not Strategy.OFFLINE or not ballot.online:
+            return elect(strategy, ballot, generation)
+        leader = ballot.online[0]
+        isr = tuple(dict.fromkeys((*ballot.current.isr, leader)))
+        return elected(ballot, leader, isr, ballot.online, "anybody")
+
+    patch.setattr(elections, "elect", careless)
+
+
+def requests_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """Brokers are not told what they lead."""
+
+    def silent(context: Any) -> Any:
+        context, commands = send(context)
+        return context, tuple(each for each in commands if not _tells_leaders(each))
+
+    patch.setattr(metadata, "send", silent)
+
+
+def _tells_leaders(command: Command) -> bool:
+    return isinstance(command, SendRequest) and isinstance(command.request, LeaderAndIsrRequest)
+
+
+def leader_epochs_that_stay(patch: pytest.MonkeyPatch) -> None:
+    """Another leader, and the epoch of the one before."""
+    patch.setattr(LeaderAndIsr, "with_leader", lambda self, leader, isr: replace(self, leader=leader, isr=isr))
+
+
+def isrs_on_every_wish(patch: pytest.MonkeyPatch) -> None:
+    """A leader of an epoch long past gets its ISR."""
+
+    def generous(current: Any, proposal: Any, _liveness: Any) -> Any:
+        return replace(current or LeaderAndIsr(-1, 0, ()), isr=proposal.isr)
+
+    patch.setattr(alter_partition, "accept_proposal", generous)
+
+
+def controller_epochs_that_stay(patch: pytest.MonkeyPatch) -> None:
+    """Every controller writes the epoch of the one before."""
+    patch.setattr(claims, "ControllerEpoch", lambda epoch: ControllerEpoch(max(epoch - 1, 0)))
+
+
+def deletions_that_never_end(patch: pytest.MonkeyPatch) -> None:
+    """Brokers confirm, and nobody listens."""
+    patch.setattr(ConfirmDeletions, "begin", lambda _self, context: Outcome(context))
+
+
+MUTATIONS: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
+    unfenced_writes,
+    elections_outside_the_isr,
+    requests_forgotten,
+    leader_epochs_that_stay,
+    isrs_on_every_wish,
+    controller_epochs_that_stay,
+    deletions_that_never_end,
+)
+
+
+@pytest.mark.parametrize("break_a_rule", MUTATIONS)
+def test_a_broken_rule_is_noticed(
+    break_a_rule: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_a_rule(monkeypatch)
+    assert first_violation(range(SEEDS)) is not None
+
+
+def first_violation(seeds: Iterable[int]) -> str | None:
+    """What went wrong in the first history in which something did."""
+    for seed in seeds:
+        try:
+            run(seed)
+        except ViolationError as violation:
+            return str(violation)
+    return None
