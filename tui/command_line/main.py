@@ -15,11 +15,18 @@ COMMANDS: Mapping[str, str] = {
     "open": "open_dashboard",
     "snapshot": "snapshot",
     "status": "status",
+    "drill": "drill",
+    "assign": "assign",
+    "dump-log": "dump_log",
     "doctor": "doctor",
 }
 """Command → its name in the module called after it, which is imported when the command is wanted and not before."""
 
-VALUED = frozenset({"--config", "--connect-timeout", "--theme", "-o", "--output"})
+VALUED = frozenset(
+    {"--config", "--connect-timeout", "--theme", "-o", "--output"}
+    | {"--kill", "--rack", "--restart-after", "--session-timeout", "--zookeeper-write", "--request"}
+    | {"--strategy"}
+)
 """Options that the next word belongs to."""
 
 
@@ -32,7 +39,7 @@ class SourceFirst(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"tui.command_line.{cmd_name}"), COMMANDS[cmd_name])
+        return getattr(import_module(f"tui.command_line.{cmd_name.replace('-', '_')}"), COMMANDS[cmd_name])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args[:1] not in (["--help"], ["-h"], ["--version"]):

@@ -11,7 +11,9 @@ from model.sandbox.znode_writes import CreateZnode
 from tests.tui.command_line.running import failure, kdrill
 
 FAILED, USAGE = 1, 2
-COMMANDS = pytest.mark.parametrize("command", [("status",), ("snapshot", "-o", "out.json")], ids=lambda words: words[0])
+COMMANDS = pytest.mark.parametrize(
+    "command", [("status",), ("snapshot", "-o", "out.json"), ("drill", "--kill", "1")], ids=lambda words: words[0]
+)
 
 
 @pytest.mark.parametrize(

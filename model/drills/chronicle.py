@@ -1,0 +1,180 @@
+"""Writes down a virtual cluster's journal as a timeline: what was written over what, and who was led again when.
+
+It decides nothing and makes nothing happen; it may be asked for the timeline so far at any time.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from model.cluster import records as r
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import TopicPartition
+from model.cluster.image_records import state_in
+from model.cluster.partition_columns import stacked
+from model.controller.requests import LeaderAndIsrRequest
+from model.drills.timeline import (
+    AnyRow,
+    BrokerKilled,
+    BrokerReturned,
+    ControllerMoved,
+    Outage,
+    Reasoned,
+    RequestSent,
+    SessionExpired,
+    StateWritten,
+    Timeline,
+    WriteRefused,
+    ZnodeWritten,
+)
+from model.hosts.virtual import journal
+from model.hosts.virtual.journal import ZnodeWrite, znode_writes
+from model.hosts.zookeeper.values import Missing, Stat, Znode
+from model.sources.zookeeper.translate import translate
+from model.znodes.catalogue import ZnodeKind
+from model.znodes.partition_state import RECOVERING, decode_partition_state
+from model.znodes.paths import ZnodeMatch, recognise
+
+KINDS: Mapping[str, str] = {
+    "LeaderAndIsrRequest": "LeaderAndIsr",
+    "UpdateMetadataRequest": "UpdateMetadata",
+    "StopReplicaRequest": "StopReplica",
+}
+
+
+class Chronicle:
+    """Takes a journal in as it grows."""
+
+    def __init__(self, image: ClusterImage, start_ms: int) -> None:
+        """image: the cluster before. start_ms: when the journal begins, in ms since the epoch, UTC."""
+        self._image = image
+        self._start_ms = start_ms
+        self._rows: list[AnyRow] = []
+        self._states: dict[TopicPartition, r.PartitionState] = {}
+        self._controller = image.controller.broker if image.controller.broker in image.brokers else None
+        self._last_controller = self._controller
+        self._leaderless: dict[TopicPartition, float] = {}
+        self._outages: list[Outage] = []
+
+    def take(self, records: Iterable[journal.Record]) -> None:
+        """What came next in the journal."""
+        for record in records:
+            tell = _TELL.get(type(record))
+            if tell is not None:
+                self._rows.extend(tell(self, record))
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def timeline(self, end_ms: float) -> Timeline:
+        """All that happened so far."""
+        still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
+        return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
+
+    def crashed(self, record: journal.BrokerCrashed) -> Iterator[AnyRow]:
+        """A victim died: what it leads has no leader from now on."""
+        for name in self._led_by(record.broker):
+            self._leaderless.setdefault(name, record.at_ms)
+        yield BrokerKilled(record.at_ms, record.broker)
+
+    def booted(self, record: journal.BrokerBooted) -> Iterator[AnyRow]:
+        """A victim is back."""
+        yield BrokerReturned(record.at_ms, record.broker)
+
+    def session_ended(self, record: journal.SessionEnded) -> Iterator[AnyRow]:
+        """A session is over."""
+        was_controller = record.broker == self._controller
+        if was_controller:
+            self._controller = None
+        yield SessionExpired(record.at_ms, record.broker, was_controller)
+
+    def elected(self, record: journal.ControllerElected) -> Iterator[AnyRow]:
+        """The office has somebody again."""
+        old, self._controller = self._last_controller, record.broker
+        self._last_controller = record.broker
+        yield ControllerMoved(record.at_ms, old, record.broker, record.epoch)
+
+    def wrote(self, record: journal.Transaction) -> Iterator[AnyRow]:
+        """Znodes were written, or not."""
+        for write in znode_writes(record):
+            if write.error != "NONE":
+                yield WriteRefused(record.at_ms, record.by, write.verb, write.path, write.error)
+                continue
+            match = recognise(write.path)
+            if match.kind is ZnodeKind.PARTITION_STATE and write.verb != "delete":
+                yield self._state_written(record, write, match)
+            else:
+                says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
+                yield ZnodeWritten(record.at_ms, record.by, write.verb, write.path, write.version, says)
+
+    def sent(self, record: journal.RequestSent) -> Iterator[AnyRow]:
+        """The controller told a broker something."""
+        kind = KINDS[type(record.request).__name__]
+        yield RequestSent(record.at_ms, record.sender, record.receiver, kind, len(record.request.partitions))
+
+    def served(self, record: journal.RequestServed) -> Iterator[AnyRow]:
+        """A broker did what it was told: maybe it leads now."""
+        if self._leaderless and isinstance(record.request, LeaderAndIsrRequest) and record.answer.error == "NONE":
+            receiver, leaderless = record.receiver, self._leaderless
+            told = [entry.partition for entry in record.request.partitions if entry.state.leader == receiver]
+            led = leaderless.keys() & told
+            led -= {name for name, error in record.answer.partition_errors if error != "NONE"} if led else set()
+            for name in sorted(led):
+                self._outages.append(Outage(name, leaderless.pop(name), record.at_ms, leader=receiver))
+        return iter(())
+
+    def reasoned(self, record: journal.Reasoned) -> Iterator[AnyRow]:
+        """A controller said why."""
+        yield Reasoned(record.at_ms, record.broker, record.why)
+
+    def _led_by(self, broker: int) -> list[TopicPartition]:
+        deleting = self._image.admin.delete_topics
+        columns = stacked([topic for name, topic in self._image.topics.items() if name not in deleting])
+        names = [
+            TopicPartition(topic.name, number)
+            for topic, rows in columns.by_topic(columns.leader == broker)
+            for number in columns.partitions[rows].tolist()
+        ]
+        led = {name for name, state in self._states.items() if state.leader == broker}
+        return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
+
+    def _state_written(self, record: journal.Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
+        name = TopicPartition(match.topic, match.partition)
+        before = self._states.get(name) or state_in(self._image, name)
+        payload = decode_partition_state(write.data)
+        after = r.PartitionState(
+            match.partition,
+            payload.leader,
+            payload.leader_epoch,
+            payload.isr,
+            payload.controller_epoch,
+            write.version,
+            payload.leader_recovery_state == RECOVERING,
+            record.zxid,
+            self._start_ms + int(record.at_ms),
+        )
+        self._states[name] = after
+        unclean = before is not None and after.leader >= 0 and after.leader not in before.isr
+        return StateWritten(record.at_ms, record.by, match.topic, before, after, unclean)
+
+
+def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Znode | Missing:
+    """A write as a source would read it."""
+    if write.verb == "delete":
+        return Missing(write.path)
+    time_ms = start_ms + int(record.at_ms)
+    stat = Stat(record.zxid, record.zxid, time_ms, time_ms, write.version, 0, 0, 0, len(write.data), 0, record.zxid)
+    return Znode(write.path, write.data, stat)
+
+
+_TELL: dict[type, Callable[[Chronicle, Any], Iterator[AnyRow]]] = {
+    journal.BrokerCrashed: Chronicle.crashed,
+    journal.BrokerBooted: Chronicle.booted,
+    journal.SessionEnded: Chronicle.session_ended,
+    journal.ControllerElected: Chronicle.elected,
+    journal.Transaction: Chronicle.wrote,
+    journal.RequestSent: Chronicle.sent,
+    journal.RequestServed: Chronicle.served,
+    journal.Reasoned: Chronicle.reasoned,
+}

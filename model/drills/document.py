@@ -1,0 +1,130 @@
+"""A drill as a kdrill.drill/1 document: plain values for JSON. Pairs are before and after; times are in virtual ms."""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.drills.drill import Drill
+from model.drills.outcomes import PartitionOutcome, unaffected
+from model.drills.staging.rules import rules_of
+from model.drills.timeline import AnyRow, StateWritten, ZnodeWritten
+from model.hosts.virtual.assumptions import Assumptions
+from model.znodes.paths import partition_state_path
+
+FORMAT = "kdrill.drill/1"
+PERCENTILES = (50, 95, 99, 100)
+
+Document = dict[str, Any]
+
+
+def document_of(drill: Drill, *, everything: bool = False) -> Document:
+    """The whole drill; with `everything`, partitions that nothing happened to are in it, too."""
+    outcomes: Iterable[PartitionOutcome] = drill.affected
+    if everything:
+        outcomes = chain(outcomes, unaffected(drill.timeline))
+    partitions: dict[str, dict[str, Document]] = {}
+    for one in outcomes:
+        partitions.setdefault(one.partition.topic, {})[str(one.partition.partition)] = _partition(one)
+    return {
+        "format": FORMAT,
+        "source": drill.before.provenance.source,
+        "scenario": msgspec.to_builtins(drill.scenario),
+        "assumptions": assumptions_of(drill.before, drill.assumptions),
+        "at_rest": drill.at_rest,
+        "partitions": partitions,
+        "summary": _summary(drill),
+        "timeline": [_row(row) for row in drill.timeline.rows],
+    }
+
+
+def assumptions_of(image: ClusterImage, assumptions: Assumptions) -> Document:
+    """All that was assumed: how long things take, whose rules, and what the image does not say."""
+    return {
+        **msgspec.to_builtins(assumptions),
+        "kafka_rules_since": rules_of(image).since,
+        "notes": list(notes_on(image, assumptions)),
+    }
+
+
+def notes_on(image: ClusterImage, assumptions: Assumptions) -> Iterable[str]:
+    """What the image does not say and had to be assumed, in sentences."""
+    if assumptions.catch_up_ms is None:
+        yield "Followers that are not in sync stay out of sync: what they lack is in no znode."
+    else:
+        yield f"Followers are in sync {assumptions.catch_up_ms:g} ms after they begin to fetch."
+    yield "Leaders do not go back to the preferred replicas by themselves."
+    if not rules_of(image).forms.takes_dead_out_of_isrs:
+        yield "A new controller of this release leaves the dead in ISRs; their leaders taking them out is not played."
+    if image.generation == "unknown":
+        yield "The release is not known: the latest rules hold."
+    topics = image.topics.values()
+    if any((topic.leader_epoch > 0).any() for topic in topics) and not any((t.version > 0).any() for t in topics):
+        yield "The image has no znode versions: they begin with 0."
+
+
+def _partition(one: PartitionOutcome) -> Document:
+    facts: Document = {
+        "leader": one.leader,
+        "isr": one.isr,
+        "leader_epoch": one.leader_epoch,
+        "outcome": one.outcome.value,
+    }
+    if one.outage is not None:
+        facts["without_leader_ms"] = [one.outage.from_ms, one.outage.to_ms]
+    return facts
+
+
+def _summary(drill: Drill) -> Document:
+    summary, timeline = drill.summary, drill.timeline
+    before, after = drill.before.controller, drill.after.controller
+    return {
+        "leaders_moved": summary.leaders_moved,
+        **msgspec.to_builtins(summary.after),
+        "unclean": summary.unclean,
+        "newly_offline": summary.newly_offline,
+        "newly_under_min_isr": summary.newly_under_min_isr,
+        "before": msgspec.to_builtins(summary.before),
+        "leaders_by_broker": {str(broker): counts for broker, counts in summary.leaders_by_broker.items()},
+        "controller": [before.broker, after.broker],
+        "controller_epoch": [before.epoch, after.epoch],
+        "without_leader_ms": {f"p{percent}": timeline.outage_percentile(percent) for percent in PERCENTILES},
+    }
+
+
+def _row(row: AnyRow) -> Document:
+    special = _SPECIAL.get(type(row))
+    return msgspec.to_builtins(row) if special is None else special(row)
+
+
+def _state_written(row: StateWritten) -> Document:
+    before, after = row.before, row.after
+    return {
+        "what": "state-written",
+        "at_ms": row.at_ms,
+        "by": row.by,
+        "path": partition_state_path(row.topic, after.partition),
+        "version": after.version,
+        "leader": [None if before is None else before.leader, after.leader],
+        "isr": [None if before is None else before.isr, after.isr],
+        "leader_epoch": [None if before is None else before.leader_epoch, after.leader_epoch],
+        "controller_epoch": after.controller_epoch,
+        "recovering": after.recovering,
+        "unclean": row.unclean,
+    }
+
+
+def _znode_written(row: ZnodeWritten) -> Document:
+    return {
+        "what": "znode-written",
+        "at_ms": row.at_ms,
+        "by": row.by,
+        "verb": row.verb,
+        "path": row.path,
+        "version": row.version,
+    }
+
+
+_SPECIAL: Mapping[type, Callable[[Any], Document]] = {StateWritten: _state_written, ZnodeWritten: _znode_written}

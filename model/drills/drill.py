@@ -1,0 +1,117 @@
+"""Plays a scenario on a copy of a cluster, and says what it meant. The controller's rules decide; this only waits."""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.drills.chronicle import Chronicle
+from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
+from model.drills.scenario import Scenario, check
+from model.drills.staging.stage import Stage
+from model.drills.timeline import Timeline
+from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.virtual_cluster import VirtualCluster
+
+LONGEST_MS = 3_600_000.0
+"""A drill that is not at rest after an hour of virtual time ends there."""
+
+STEPS = 100
+"""So many things happen between two reports of progress: some ms of work, as a rule."""
+
+DEFAULT = Assumptions(catch_up_ms=None)
+"""Followers that are not in sync stay behind: what they lack is not in any znode."""
+
+RESTARTING = Assumptions()
+"""For drills in which brokers come back: all followers catch up soon."""
+
+
+class Progress(msgspec.Struct, frozen=True, gc=False):
+    """How far a drill is: its virtual time in ms, and how many rows its timeline has."""
+
+    at_ms: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class Drill:
+    """A drill that was played. `at_rest`: it was over; else it was still going on after LONGEST_MS."""
+
+    scenario: Scenario
+    assumptions: Assumptions
+    timeline: Timeline
+    at_rest: bool
+
+    @property
+    def before(self) -> ClusterImage:
+        """The cluster that it was played on."""
+        return self.timeline.before
+
+    @property
+    def after(self) -> ClusterImage:
+        """What it became."""
+        return self.timeline.after
+
+    @cached_property
+    def affected(self) -> tuple[PartitionOutcome, ...]:
+        """Partitions that something happened to, the worst first."""
+        return affected(self.timeline)
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The drill in numbers."""
+        return summary(self.timeline, self.affected)
+
+
+def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions = DEFAULT) -> Drill:
+    """Plays it to its end. Raises ScenarioError for one that makes no sense on this cluster."""
+    steps = play(image, scenario, assumptions)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def play(
+    image: ClusterImage, scenario: Scenario, assumptions: Assumptions = DEFAULT
+) -> Generator[Progress, None, Drill]:
+    """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
+    check(image, scenario)
+    return play_on(Stage(image, assumptions, unclean=scenario.unclean), scenario)
+
+
+def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill]:
+    """The same on a stage that was set before: many scenarios share the work that an image takes."""
+    cluster = stage.reset()
+    chronicle = Chronicle(stage.image, stage.assumptions.start_ms)
+    read = 0
+
+    def passed(until_ms: float) -> Generator[Progress, None, None]:
+        nonlocal read
+        while _is_due(cluster, until_ms):
+            for _ in range(STEPS):
+                if not _is_due(cluster, until_ms):
+                    break
+                cluster.step()
+            chronicle.take(cluster.journal[read:])
+            read = len(cluster.journal)
+            yield Progress(cluster.now_ms, chronicle.length)
+
+    for broker in scenario.kill:
+        cluster.crash(broker)
+    if scenario.restart_after_ms is not None:
+        at_ms = max(scenario.restart_after_ms, stage.assumptions.session_timeout_ms)
+        yield from passed(at_ms)
+        cluster.run_until(at_ms)  # let it be then
+        for broker in scenario.kill:
+            stage.restart(broker)
+    yield from passed(LONGEST_MS)
+    chronicle.take(cluster.journal[read:])  # what needed no time
+    return Drill(scenario, stage.assumptions, chronicle.timeline(cluster.now_ms), cluster.at_rest)
+
+
+def _is_due(cluster: VirtualCluster, until_ms: float) -> bool:
+    return not cluster.at_rest and cluster.next_ms <= until_ms

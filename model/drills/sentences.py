@@ -1,0 +1,146 @@
+"""A timeline in lines that people read: what follows each other and is of one kind becomes one line.
+
+It bounds every line and counts the rest; what is in it must still be made fit to print, for topics name themselves.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+import msgspec
+
+from model.cluster.ids import NO_LEADER
+from model.cluster.words import brokers, counted, listed, replicas
+from model.drills.timeline import (
+    AnyRow,
+    BrokerKilled,
+    BrokerReturned,
+    ControllerMoved,
+    Reasoned,
+    RequestSent,
+    SessionExpired,
+    StateWritten,
+    WriteRefused,
+    ZnodeWritten,
+)
+
+MOST = 4
+"""A line names this many things; the rest is counted."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What happened from `at_ms` to `until_ms`, and how many rows of the timeline that is."""
+
+    at_ms: float
+    until_ms: float
+    rows: int
+    text: str
+
+
+def told(rows: Sequence[AnyRow]) -> Iterator[Told]:
+    """The rows in lines, in order."""
+    for _, group in groupby(rows, key=_kind):
+        some = list(group)
+        yield Told(some[0].at_ms, some[-1].at_ms, len(some), _TELL[type(some[0])](some))
+
+
+def _kind(row: AnyRow) -> object:
+    """Rows that follow each other and have the same one are told together; sentences stand alone."""
+    match row:
+        case StateWritten(by=by):
+            return StateWritten, by
+        case ZnodeWritten(by=by, verb=verb, path=path):
+            return ZnodeWritten, by, verb, path.rpartition("/")[0]
+        case WriteRefused(by=by, error=error):
+            return WriteRefused, by, error
+        case RequestSent(by=by):
+            return RequestSent, by
+        case BrokerKilled() | SessionExpired() | BrokerReturned():
+            return type(row)
+        case _:
+            return id(row)
+
+
+def _killed(rows: Sequence[BrokerKilled]) -> str:
+    return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
+
+
+def _expired(rows: Sequence[SessionExpired]) -> str:
+    controllers = [row.broker for row in rows if row.controller]
+    office = f"; broker {controllers[0]} was the controller: the office is free" if controllers else ""
+    whose = "session of" if len(rows) == 1 else "sessions of"
+    return f"the {whose} {brokers(row.broker for row in rows)} expired{office}"
+
+
+def _returned(rows: Sequence[BrokerReturned]) -> str:
+    return f"{brokers(row.broker for row in rows)} started again"
+
+
+def _moved(rows: Sequence[ControllerMoved]) -> str:
+    (row,) = rows
+    before = "nobody" if row.old is None else f"broker {row.old}"
+    return f"broker {row.new} is the controller after {before}, epoch {row.epoch}"
+
+
+def _states(rows: Sequence[StateWritten]) -> str:
+    texts = listed(map(_state, rows), MOST)
+    return f"b{rows[0].by} wrote {counted(len(rows), 'partition state')}: {texts}"
+
+
+def _state(row: StateWritten) -> str:
+    after = row.after
+    leader = _change(_leader(-1 if row.before is None else row.before.leader), _leader(after.leader))
+    isr = _change("" if row.before is None else replicas(row.before.isr), replicas(after.isr))
+    unclean = ", unclean" if row.unclean else ""
+    return f"{row.partition} v{after.version} leader {leader} isr {isr} epoch {after.leader_epoch}{unclean}"
+
+
+def _znodes(rows: Sequence[ZnodeWritten]) -> str:
+    return f"b{rows[0].by} {_DID[rows[0].verb]} {listed((row.path for row in rows), MOST)}"
+
+
+def _refused(rows: Sequence[WriteRefused]) -> str:
+    return f"b{rows[0].by} could not write {listed((row.path for row in rows), MOST)}: {rows[0].error}"
+
+
+def _requests(rows: Sequence[RequestSent]) -> str:
+    parts: list[str] = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        some = [row for row in rows if row.kind == kind]
+        sizes = sorted({row.partitions for row in some})
+        size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}-{sizes[-1]:,}"
+        parts.append(
+            f"{kind} ({size} {'partition' if sizes == [1] else 'partitions'}) to {brokers(r.to for r in some)}"
+        )
+    return f"b{rows[0].by} sent {'; '.join(parts)}"
+
+
+def _reasoned(rows: Sequence[Reasoned]) -> str:
+    (row,) = rows
+    return f"b{row.by}: {row.why}"
+
+
+def _leader(broker: int) -> str:
+    return "none" if broker == NO_LEADER else str(broker)
+
+
+def _change(before: str, after: str) -> str:
+    return after if before == after else f"{before}→{after}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+_DID = {"create": "created", "set": "set", "delete": "deleted"}
+_TELL: dict[type, Callable[[Any], str]] = {
+    BrokerKilled: _killed,
+    SessionExpired: _expired,
+    BrokerReturned: _returned,
+    ControllerMoved: _moved,
+    StateWritten: _states,
+    ZnodeWritten: _znodes,
+    WriteRefused: _refused,
+    RequestSent: _requests,
+    Reasoned: _reasoned,
+}

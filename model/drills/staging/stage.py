@@ -1,0 +1,95 @@
+"""A copy of a cluster in virtual time, ready to be played on as often as one likes."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import TopicPartition
+from model.cluster.topic_image import unpadded
+from model.controller.events import (
+    ControllerZnodeDeleted,
+    DeletionsRequested,
+    Event,
+    PreferredElectionZnodeCreated,
+    ReassignmentZnodeCreated,
+)
+from model.drills.staging.controllers import controllers_of, topics_of
+from model.drills.staging.replicas import brokers_of
+from model.drills.staging.rules import UNCLEAN_KEY, settings_of
+from model.drills.staging.znodes import ClusterZnodes, controller_of, registration_of
+from model.hosts.memory_zookeeper.planting import server_over
+from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.virtual_cluster import VirtualCluster
+from model.znodes.paths import broker_path
+
+
+class Stage:
+    """The cluster of an image. `unclean`: every topic may elect leaders that are not in sync; else as configured."""
+
+    def __init__(self, image: ClusterImage, assumptions: Assumptions, *, unclean: bool = False) -> None:
+        self.image = image
+        self._allowed = True if unclean else None
+        start_ms = image.provenance.time_ms
+        self.assumptions = msgspec.structs.replace(assumptions, start_ms=start_ms)
+        planted = _allowing_unclean(image) if unclean else image
+        topics = topics_of(image)
+        sessions = {broker: number for number, broker in enumerate(sorted(image.brokers), 1)}
+        in_office = controller_of(image)
+        epochs = [broker.epoch or 0 for broker in image.brokers.values()]
+        server = server_over(
+            ClusterZnodes(planted, sessions, topics),
+            {
+                sessions[broker]: [broker_path(broker), *(["/controller"] if broker == in_office else [])]
+                for broker in sessions
+            },
+            zxid=max(image.provenance.zxid, 0, *epochs),
+            session_timeout_ms=round(assumptions.session_timeout_ms),
+        )
+        self.cluster = VirtualCluster(self.assumptions, server)
+        controllers = controllers_of(image, topics, unclean=self._allowed)
+        for number, broker in sorted(brokers_of(image, topics).items()):
+            self.cluster.adopt(broker, sessions[number], controllers[number], self._registration(number))
+        self._opening = self.cluster.snapshot()
+
+    def reset(self) -> VirtualCluster:
+        """The cluster as it was in the image. What the image found undone is begun: it is in the controller's inbox."""
+        self.cluster.restore(self._opening)
+        for broker, event in self._undone():
+            self.cluster.tell(broker, event)
+        return self.cluster
+
+    def restart(self, broker: int) -> None:
+        """Start a broker again that was killed, as it was registered."""
+        settings = settings_of(self.image, broker, unclean=self._allowed)
+        self.cluster.boot(broker, self._registration(broker), settings)
+
+    def _registration(self, broker: int) -> bytes:
+        return registration_of(self.image.brokers[broker], self.image.generation)
+
+    def _undone(self) -> Iterator[tuple[int, Event]]:
+        in_office, admin = controller_of(self.image), self.image.admin
+        if in_office is None:
+            for broker in sorted(self.image.brokers):
+                yield broker, ControllerZnodeDeleted()
+            return
+        if any(self._unseen(*move) for move in admin.reassignments.items()):
+            yield in_office, ReassignmentZnodeCreated()
+        if admin.preferred_election:
+            yield in_office, PreferredElectionZnodeCreated()
+        if admin.delete_topics:
+            yield in_office, DeletionsRequested()
+
+    def _unseen(self, name: TopicPartition, target: tuple[int, ...]) -> bool:
+        """Whether the controller has not set out for a target yet: the assignment would say so."""
+        topic = self.image.topics.get(name.topic)
+        row = None if topic is None else topic.row_of.get(name.partition)
+        return topic is None or row is None or not set(target) <= set(unpadded(topic.replicas[row]))
+
+
+def _allowing_unclean(image: ClusterImage) -> ClusterImage:
+    configs = {
+        entity: {key: value for key, value in config.items() if key != UNCLEAN_KEY}
+        for entity, config in image.configs.items()
+    }
+    return msgspec.structs.replace(image, configs=configs)

@@ -1,0 +1,187 @@
+"""What happened in a drill, moment by moment, as compact values; and what the cluster looked like at any moment.
+
+It knows no virtual cluster: `chronicle` writes it down. Times are virtual, in ms since the death of the victims.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from model.cluster import records as r
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import TopicPartition
+
+
+def _kebab(name: str) -> str:
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
+
+
+class Row(msgspec.Struct, frozen=True, tag_field="what", tag=_kebab):
+    """Something that happened; `by` and the like are brokers."""
+
+    at_ms: float
+
+
+class BrokerKilled(Row, frozen=True):
+    """A victim's process is gone; ZooKeeper does not know yet."""
+
+    broker: int
+
+
+class SessionExpired(Row, frozen=True):
+    """ZooKeeper took a broker's session for dead, and its ephemeral znodes went: now the others can know.
+
+    `controller`: it was the controller, and the office is free.
+    """
+
+    broker: int
+    controller: bool
+
+
+class BrokerReturned(Row, frozen=True):
+    """A victim was started again."""
+
+    broker: int
+
+
+class ControllerMoved(Row, frozen=True):
+    """Another broker won `/controller`; `old` None: nobody had it."""
+
+    old: int | None
+    new: int
+    epoch: int
+
+
+class StateWritten(Row, frozen=True, gc=False):
+    """A partition's state znode was written. `before` None: it was made. `unclean`: its leader was not in sync."""
+
+    by: int
+    topic: str
+    before: r.PartitionState | None
+    after: r.PartitionState
+    unclean: bool
+
+    @property
+    def partition(self) -> TopicPartition:
+        """Whose state it is."""
+        return TopicPartition(self.topic, self.after.partition)
+
+
+class ZnodeWritten(Row, frozen=True):
+    """Another znode was created, set or deleted; `says` is what that tells of the cluster."""
+
+    by: int
+    verb: str
+    path: str
+    version: int
+    says: tuple[r.Record, ...]
+
+
+class WriteRefused(Row, frozen=True):
+    """ZooKeeper refused a write; `error` is its name of the reason."""
+
+    by: int
+    verb: str
+    path: str
+    error: str
+
+
+class RequestSent(Row, frozen=True, gc=False):
+    """The controller told a broker about so many partitions; `kind` is Kafka's name of the request."""
+
+    by: int
+    to: int
+    kind: str
+    partitions: int
+
+
+class Reasoned(Row, frozen=True):
+    """The controller's own words for what it decided."""
+
+    by: int
+    why: str
+
+
+AnyRow = (
+    BrokerKilled
+    | SessionExpired
+    | BrokerReturned
+    | ControllerMoved
+    | StateWritten
+    | ZnodeWritten
+    | WriteRefused
+    | RequestSent
+    | Reasoned
+)
+
+
+class Outage(msgspec.Struct, frozen=True, gc=False):
+    """Nobody led a partition: from the death of its leader until another one took its first request, or None: never."""
+
+    partition: TopicPartition
+    from_ms: float
+    to_ms: float | None
+    leader: int = -1
+    """Who leads it after that."""
+
+    def lasted_ms(self, until_ms: float) -> float:
+        """How long, looking at it at `until_ms`."""
+        return (until_ms if self.to_ms is None else self.to_ms) - self.from_ms
+
+
+class Timeline:
+    """The rows in order of time, the outages by partition, and the cluster before all of it. It never changes."""
+
+    def __init__(
+        self, before: ClusterImage, rows: Sequence[AnyRow], outages: Sequence[Outage], end_ms: float, start_ms: int
+    ) -> None:
+        """end_ms: when nothing happened any more. start_ms: when it began, in ms since the epoch, UTC."""
+        self.before = before
+        self.rows = rows
+        self.outages = outages
+        self.end_ms = end_ms
+        self.start_ms = start_ms
+
+    def until(self, at_ms: float) -> Sequence[AnyRow]:
+        """What had happened by then."""
+        return self.rows[: bisect_right(self._times, at_ms)]
+
+    def image_at(self, at_ms: float) -> ClusterImage:
+        """The cluster as ZooKeeper knew it then. Parts that nothing had happened to are those of `before`."""
+        delta = ClusterDelta(self.before).replay_all(_records(self.until(at_ms)))
+        seen = self.before.provenance
+        return delta.apply(msgspec.structs.replace(seen, time_ms=self.start_ms + int(at_ms)))
+
+    @cached_property
+    def after(self) -> ClusterImage:
+        """The cluster when nothing happened any more."""
+        return self.image_at(self.end_ms)
+
+    def leaderless_at(self, at_ms: float) -> int:
+        """Partitions that had lost their leader by then, and had no other yet."""
+        return sum(one.from_ms <= at_ms and (one.to_ms is None or at_ms < one.to_ms) for one in self.outages)
+
+    def outage_percentile(self, percent: float) -> float | None:
+        """So many percent of the partitions that were led again waited at most this long, in ms; None: none was."""
+        waits = [one.to_ms - one.from_ms for one in self.outages if one.to_ms is not None]
+        return float(np.percentile(waits, percent, method="inverted_cdf")) if waits else None
+
+    @cached_property
+    def _times(self) -> list[float]:
+        return [row.at_ms for row in self.rows]
+
+
+def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
+    for row in rows:
+        if isinstance(row, StateWritten):
+            yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
+        elif isinstance(row, ZnodeWritten):
+            yield from row.says
+        elif isinstance(row, SessionExpired):
+            yield r.BrokerLost(broker=row.broker)
+            if row.controller:
+                yield r.ControllerLost()

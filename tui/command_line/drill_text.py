@@ -1,0 +1,108 @@
+"""A drill for people to read: what was assumed, what it means, who suffers, and how it went. Prints nothing."""
+
+from collections.abc import Iterator
+
+from model.cluster.ids import NO_LEADER
+from model.cluster.words import brokers, counted, listed, replicas
+from model.drills.document import notes_on
+from model.drills.drill import Drill
+from model.drills.outcomes import Outcome, PartitionOutcome
+from model.drills.sentences import told
+from model.drills.staging.rules import rules_of
+from tui.text import cells, plain
+
+MOST_PARTITIONS = 20
+MOST_ROWS = 60
+SUFFERS = (Outcome.OFFLINE, Outcome.UNCLEAN, Outcome.CLEAN, Outcome.FOLLOWER_LOST, Outcome.DELETING)
+
+
+def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
+    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    yield plain(f"{drill.before.provenance.source}: {_scenario(drill)}")
+    yield from _assumed(drill)
+    yield ""
+    yield from _summary(drill)
+    yield ""
+    yield from _partitions(drill, everything)
+    yield ""
+    yield from _timeline(drill, everything)
+
+
+def _scenario(drill: Drill) -> str:
+    scenario = drill.scenario
+    who = brokers(scenario.kill) + (f" (rack {scenario.rack})" if scenario.rack is not None else "")
+    back = scenario.restart_after_ms
+    restart = "" if back is None else f", and started again after {_seconds(back)}"
+    return f"what if {who} died{', unclean elections allowed' if scenario.unclean else ''}{restart}"
+
+
+def _assumed(drill: Drill) -> Iterator[str]:
+    times = drill.assumptions
+    yield (
+        f"assumed: session timeout {_seconds(times.session_timeout_ms)}, {times.zookeeper_write_ms:g} ms per ZooKeeper "
+        f"write, {times.request_ms:g} ms per request, rules of Kafka {rules_of(drill.before).since} and later"
+    )
+    for note in notes_on(drill.before, times):
+        yield f"         {note}"
+
+
+def _summary(drill: Drill) -> Iterator[str]:
+    summary, timeline = drill.summary, drill.timeline
+    before, after = summary.before, summary.after
+    yield f"leaders moved      {summary.leaders_moved:,}"
+    yield f"offline            {before.offline:,} → {after.offline:,}"
+    yield f"under min ISR      {before.under_min_isr:,} → {after.under_min_isr:,}"
+    yield f"under-replicated   {before.under_replicated:,} → {after.under_replicated:,}"
+    yield f"unclean elections  {summary.unclean:,}"
+    half, most, longest = (timeline.outage_percentile(percent) for percent in (50, 99, 100))
+    if half is not None and most is not None and longest is not None:
+        yield f"without a leader   50 % {_seconds(half)}, 99 % {_seconds(most)}, longest {_seconds(longest)}"
+    yield f"controller         {_controller(drill)}"
+    leaders = (f"b{broker} {one:,}→{other:,}" for broker, (one, other) in summary.leaders_by_broker.items())
+    yield f"leaders by broker  {listed(leaders, 20)}"
+
+
+def _controller(drill: Drill) -> str:
+    before, after = drill.before.controller, drill.after.controller
+    if before.broker == after.broker and before.epoch == after.epoch:
+        return f"b{before.broker}, epoch {before.epoch}"
+    names = ["nobody" if one.broker is None else f"b{one.broker}" for one in (before, after)]
+    return f"{names[0]} → {names[1]}, epoch {before.epoch} → {after.epoch}"
+
+
+def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
+    suffer = [one for one in drill.affected if one.outcome in SUFFERS]
+    shown = suffer if everything else suffer[:MOST_PARTITIONS]
+    yield f"{counted(len(suffer), 'partition')} affected{', the worst first:' if suffer else '.'}"
+    names = [plain(str(one.partition)) for one in shown]
+    width = max(map(cells, names), default=0)
+    for one, name in zip(shown, names, strict=True):
+        yield f"  {one.outcome.value:<13}  {name}{' ' * (width - cells(name))}  {_change(one)}"
+    if len(suffer) > len(shown):
+        yield f"  … {len(suffer) - len(shown):,} more: --all shows them"
+
+
+def _change(one: PartitionOutcome) -> str:
+    leader = "→".join("none" if broker == NO_LEADER else str(broker) for broker in dict.fromkeys(one.leader))
+    isr = "→".join(dict.fromkeys(map(replicas, one.isr)))
+    epoch = "→".join(str(number) for number in dict.fromkeys(one.leader_epoch))
+    waited = ""
+    if one.outage is not None:
+        to_ms = one.outage.to_ms
+        waited = ", never led again" if to_ms is None else f", {_seconds(to_ms - one.outage.from_ms)} without a leader"
+    return f"leader {leader}, ISR {isr}, epoch {epoch}{waited}"
+
+
+def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
+    all_told = list(told(drill.timeline.rows))
+    shown = all_told if everything else all_told[:MOST_ROWS]
+    yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', and not over then'}:"
+    for one in shown:
+        until = f" (until {one.until_ms / 1000:.3f} s)" if one.until_ms - one.at_ms >= 1 else ""
+        yield f"  {one.at_ms / 1000:>10.3f} s  {plain(one.text)}{until}"
+    if len(all_told) > len(shown):
+        yield f"  … {len(all_told) - len(shown):,} more: --all shows them"
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms:g} ms" if ms < 1000 else f"{ms / 1000:,.3f}".rstrip("0").rstrip(".") + " s"
