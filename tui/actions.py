@@ -7,10 +7,14 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-SCREENS = ("overview", "znodes", "partitions", "consumers")
-TITLES = ("Overview", "Znodes", "Partitions", "Consumers")
+SCREENS = ("overview", "znodes", "partitions", "consumers", "drill")
+TITLES = ("Overview", "Znodes", "Partitions", "Consumers", "Drill")
+NUMBERS = ("1", "2", "3", "4", "6")
+"""The key of each screen."""
 OVERLAY = "overlay"
 EVERYWHERE = (*SCREENS, OVERLAY)
+DRILL = ("drill",)
+MAPS = ("partitions", "drill")
 
 
 class Action(NamedTuple):
@@ -60,6 +64,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("screen('znodes')", "2", "2", "znodes", "what is really in ZooKeeper"),
     Action("screen('partitions')", "3", "3", "partitions", "who leads, who is in sync"),
     Action("screen('consumers')", "4", "4", "consumers", "who owns what, who is idle"),
+    Action("screen('drill')", "6", "6", "drill", "what happens if brokers die, on a copy"),
     Action("alerts", "a", "a", "alerts", "what is wrong now, worst first", footer=5),
     Action("sort", "s", "s", "sort", "sort by the next column; past the last, the list's own order", footer=7),
     Action("reverse", "S", "S", "reverse", "turn the order round"),
@@ -68,8 +73,20 @@ ACTIONS: tuple[Action, ...] = (
     Action("related", "o", "o", "go to", "the znode, partitions or group behind the selection", footer=9),
     Action("copy", "y", "y", "copy", "copy the name of the selected row; in a text, all of it", EVERYWHERE, footer=10),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
-    Action("brokers(1)", "greater_than_sign", ">", "brokers on", "show the next brokers of the map", ("partitions",)),
-    Action("brokers(-1)", "less_than_sign", "<", "brokers back", "show the brokers before", ("partitions",)),
+    Action("brokers(1)", "right_parenthesis", ")", "brokers on", "show the next brokers of the map", MAPS),
+    Action("brokers(-1)", "left_parenthesis", "(", "brokers back", "show the brokers before", MAPS),
+    Action("kill", "K", "K", "kill", "the broker under the cursor dies, or is spared again", DRILL, footer=4),
+    Action("kill_rack", "R", "R", "rack", "all of its rack die, or are spared again", DRILL, footer=4),
+    Action("restart", "U", "U", "up again", "the dead come back after a minute, or never", DRILL, footer=11),
+    Action("policy", "P", "P", "policy", "unclean election off, on; session timeout 18 s, 6 s", DRILL, footer=12),
+    Action("undo", "u", "u", "undo", "the drill before the last change", DRILL, footer=5),
+    Action("reset", "0", "0", "reset", "nobody dies", DRILL),
+    Action("step(-1)", "comma", ",", "back", "the moment before", DRILL, footer=4),
+    Action("step(1)", "full_stop", ".", "step", "the next moment", DRILL, footer=4),
+    Action("mark(-1)", "less_than_sign", "<", "mark before", "the mark before: deaths, sessions, controllers", DRILL),
+    Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", DRILL),
+    Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the deaths", DRILL),
+    Action("play", "p", "p", "play", "let the time of the drill pass, or stop it", DRILL, footer=6),
     Action("pane(1)", "tab", "tab", "pane", "next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "pane", "previous pane"),
     Action("full", "f", "f", "full", "the pane at hand alone, and back"),

@@ -9,6 +9,7 @@ from tui.actions import OVERLAY
 from tui.panes.live_app import LiveApp
 from tui.screens.consumers import Consumers
 from tui.screens.describe import Describe
+from tui.screens.drill import Drill
 from tui.screens.help import Help
 from tui.screens.live_screen import LiveScreen
 from tui.screens.overview import Overview
@@ -19,13 +20,14 @@ from tui.state import Filter, reduce
 
 
 class Navigation(LiveApp):
-    """An app with the four screens."""
+    """An app with its screens."""
 
     MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
         "overview": Overview,
         "znodes": Znodes,
         "partitions": Partitions,
         "consumers": Consumers,
+        "drill": Drill,
     }
     DEFAULT_MODE = "overview"
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tui.data.messages import NO_DRILL, DrillPlan
+
 VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),
     "group": ("graph", "table"),
@@ -30,6 +32,15 @@ class ViewState:
     """Everything the operator chose, by list."""
 
     lists: Mapping[str, ListState] = field(default_factory=dict[str, ListState])
+    drills: tuple[DrillPlan, ...] = (NO_DRILL,)
+    """What was played, and last what is played now."""
+    moment: int = -1
+    """The row of the drill's timeline that is looked at; -1: the last one."""
+
+    @property
+    def drill(self) -> DrillPlan:
+        """What is played."""
+        return self.drills[-1]
 
     def of(self, name: str) -> ListState:
         """How this list is looked at."""

@@ -22,7 +22,7 @@ CONTRIBUTING = read(Path("CONTRIBUTING.md"))
 def shown_commands(document: str) -> list[list[str]]:
     """The words after `kdrill` in every line of a document's shell blocks that runs it."""
     blocks = re.findall(r"```sh\n(.*?)```", document, re.DOTALL)
-    runs = re.findall(r"^(?:.*&& )?(?:uv run )?kdrill\b([^|;\n]*)", "".join(blocks), re.MULTILINE)
+    runs = re.findall(r"^(?:.*&& )?(?:uv run )?kdrill\b([^|;<\n]*)", "".join(blocks), re.MULTILINE)
     return [shlex.split(words, comments=True) for words in runs]
 
 

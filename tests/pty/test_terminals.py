@@ -82,6 +82,21 @@ def test_a_storm_of_sizes(open_kdrill: Open, tree: DemoTree) -> None:
     assert terminal.exit_code() == 0
 
 
+def test_a_drill(open_kdrill: Open, tree: DemoTree) -> None:
+    terminal = open_kdrill(tree.source, columns=120, rows=40)
+    terminal.shows("LIVE", "Brokers")
+    terminal.press("6")
+    terminal.shows("SIMULATED", "nobody dies yet", "kafka-1")
+    terminal.press("K")
+    terminal.shows("Broker 1 died", "session of broker 1 expired", "led again")
+    terminal.press("<")
+    terminal.shows("not yet")
+    terminal.press("u")
+    terminal.shows("nobody dies yet")
+    terminal.press("Q")
+    assert terminal.exit_code() == 0
+
+
 def test_a_server_that_dies_and_comes_back(open_kdrill: Open, own_zookeeper: EmbeddedZooKeeper) -> None:
     with demo_tree(f"{own_zookeeper.address}/watched") as tree:
         terminal = open_kdrill(tree.source)

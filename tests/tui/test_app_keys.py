@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
-from tui.actions import SCREENS, holding
+from tui.actions import MAPS, NUMBERS, SCREENS, holding
 from tui.palette import THEMES
 from tui.screens.describe import Describe
 from tui.screens.help import Help
@@ -11,14 +11,14 @@ from tui.screens.help import Help
 
 async def test_digits_lead_to_the_screens_and_minus_back(still: str) -> None:
     async with opened(still) as pilot:
-        for key, name in zip("1234", SCREENS, strict=True):
+        for key, name in zip(NUMBERS, SCREENS, strict=True):
             await press(pilot, key)
             assert mode(pilot) == name
             assert f"[{key}]" in text(pilot).split("\n")[1]
         await press(pilot, "minus")
-        assert mode(pilot) == "partitions"
-        await press(pilot, "minus")
         assert mode(pilot) == "consumers"
+        await press(pilot, "minus")
+        assert mode(pilot) == "drill"
 
 
 async def test_the_mouse_leads_to_the_screens_too(still: str) -> None:
@@ -92,12 +92,12 @@ async def test_themes_come_round_and_change_no_letter(still: str) -> None:
 
 async def test_help_shows_the_keys_of_the_screen_below_and_closes_with_the_same_key(still: str) -> None:
     async with opened(still, size=(80, 60)) as pilot:
-        for key, name in zip("1234", SCREENS, strict=True):
+        for key, name in zip(NUMBERS, SCREENS, strict=True):
             await press(pilot, key, "question_mark")
             assert isinstance(kdrill(pilot).screen, Help)
             for action in holding(name):
                 assert f"{action.sign.ljust(17)}{action.help}" in text(pilot)
-            assert ("show the next brokers" in text(pilot)) == (name == "partitions")
+            assert ("show the next brokers" in text(pilot)) == (name in MAPS)
             await press(pilot, "q")
             assert mode(pilot) == name
 

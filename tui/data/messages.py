@@ -45,11 +45,33 @@ class Pulse(msgspec.Struct, frozen=True, tag=True):
     """One line that ends the program: the source cannot be opened at all."""
 
 
+class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
+
+    `racks_of`: these brokers die with everybody in their racks. Times are ms; restart_after_ms None: nobody comes back.
+    """
+
+    kill: tuple[int, ...] = ()
+    racks_of: tuple[int, ...] = ()
+    unclean: bool = False
+    session_timeout_ms: int = 18_000
+    restart_after_ms: int | None = None
+    take: int = 0
+    stopped: bool = False
+    """Not to be played on: the operator stopped it."""
+
+
+NO_DRILL = DrillPlan()
+STOPPABLE = "esc stops it"
+"""Stands in the note of a drill that is being played."""
+
+
 class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Rows of one list. `sort` names a column (empty: the list's own order); `key` is the row under the cursor."""
 
     list: str
-    """brokers, partitions, topics, groups, group, znodes, events or findings."""
+    """brokers, partitions, topics, groups, group, znodes, events or findings; drill-brokers, drill-timeline
+    or drill-map."""
     first: int = 0
     count: int = 50
     filter: str = ""
@@ -66,17 +88,23 @@ class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """First broker column of the partition map."""
     view: str = ""
     """Which of the list's forms: matrix or list, graph or table."""
+    drill: DrillPlan = NO_DRILL
+    """For the lists of a drill: which."""
+    moment: int = -1
+    """For the lists of a drill: the row of its timeline that is looked at; -1: the last one."""
 
 
 class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Lines about one thing: why a partition is as it is, a znode's payload, a broker's facts, a plot."""
 
     about: str
-    """partition, znode, broker, group, finding, event, overview or plot."""
+    """partition, znode, broker, group, finding, event, overview or plot; drill, drill-partition or drill-moment."""
     key: str = ""
     view: str = ""
     width: int = 80
     height: int = 20
+    drill: DrillPlan = NO_DRILL
+    moment: int = -1
 
 
 class TextAnswer(msgspec.Struct, frozen=True, array_like=True):

@@ -15,7 +15,9 @@ from model.sources.feed import Feed, Moment
 from model.sources.source import Source
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from tui.data.drills.desk import DrillDesk
 from tui.data.messages import Answer, ListQuery, Pulse, Query, TextAnswer, TextQuery
+from tui.data.pages.drill.pages import drill_text, drill_window
 from tui.data.pages.header import header_facts
 from tui.data.pages.lists import Lists
 from tui.data.pages.texts import text_answer
@@ -46,6 +48,7 @@ class DataService:
         self._news = asyncio.Event()
         self._browsing = threading.Lock()
         self._closed = False
+        self._drills = DrillDesk(lambda: self.moment.image, self._tell)
 
     @property
     def moment(self) -> Moment:
@@ -62,6 +65,7 @@ class DataService:
     def close(self) -> None:
         """Ends the source."""
         self._closed = True
+        self._drills.close()
         self._source.close()
 
     async def pulses(self) -> AsyncIterator[Pulse]:
@@ -86,9 +90,13 @@ class DataService:
         if isinstance(query, ListQuery):
             if query.list == "znodes":
                 return await asyncio.to_thread(self._znodes, query)
+            if query.list.startswith("drill-"):
+                return drill_window(self._drills.look(query.drill), query, self._now_ms(), self._lists.memory)
             return self._lists.window(self.moment, query, self._now_ms())
         if query.about == "znode":
             return await asyncio.to_thread(self._znode, query)
+        if query.about.startswith("drill"):
+            return drill_text(self._drills.look(query.drill), query, self.moment.image)
         return text_answer(self.moment, query, self._now_ms(), self._lists.memory)
 
     async def _until_news(self) -> None:
@@ -104,6 +112,9 @@ class DataService:
             if moment.relisted:
                 self._browser.invalidate_all()
             self._browser.invalidate(moment.touched)
+        self._tell()
+
+    def _tell(self) -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
             self._loop.call_soon_threadsafe(self._news.set)
 

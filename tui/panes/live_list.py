@@ -63,26 +63,33 @@ class LiveRows(LineView):
         old, new = before.of(self.list_name), after.of(self.list_name)
         if old.scope != new.scope:
             self.start_over()
-        elif old != new:
+        elif old != new or self.depends_on(before) != self.depends_on(after):
             self.ask()
         if (old.sort, old.reverse) != (new.sort, new.reverse):
             self.sorted_by(new.sort, new.reverse)
 
+    def depends_on(self, state: ViewState) -> object:
+        """What the rows depend on besides the list's own part of the view state."""
+        return None
+
+    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
+        """What is asked, with what the operator chose."""
+        state = view_state.of(self.list_name)
+        return msgspec.structs.replace(
+            asked,
+            width=self.size.width,
+            filter=state.filter,
+            sort=state.sort,
+            reverse=state.reverse,
+            scope=state.scope,
+            opened=state.opened,
+            offset=state.offset,
+            view=state.view,
+        )
+
     async def _fetch(self) -> None:
         asked, state = self._asked, self._live_app.view_state.of(self.list_name)
-        window = await self._live_app.link.rows(
-            msgspec.structs.replace(
-                asked,
-                width=self.size.width,
-                filter=state.filter,
-                sort=state.sort,
-                reverse=state.reverse,
-                scope=state.scope,
-                opened=state.opened,
-                offset=state.offset,
-                view=state.view,
-            )
-        )
+        window = await self._live_app.link.rows(self.question(asked, self._live_app.view_state))
         # Meanwhile the list may have become one about something else.
         if state.scope == self._live_app.view_state.of(self.list_name).scope:
             self._take(window, asked.key)

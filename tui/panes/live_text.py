@@ -45,15 +45,22 @@ class LiveText(TextPane):
             self.asking.again()
 
     def _look_again(self, before: ViewState, after: ViewState) -> None:
-        if before.of(self.about) != after.of(self.about):
+        if before.of(self.about) != after.of(self.about) or self.depends_on(before) != self.depends_on(after):
             self.asking.again()
+
+    def depends_on(self, state: ViewState) -> object:
+        """What the text depends on besides its own part of the view state."""
+        return None
+
+    def question(self, view_state: ViewState) -> TextQuery:
+        """What is asked, with what the operator chose."""
+        view = view_state.of(self.about).view
+        width = self.size.width - 1  # the scroll bar's cell
+        return TextQuery(about=self.about, key=self.key, view=view, width=width, height=self.size.height)
 
     async def _fetch(self) -> None:
         app, key = live_app(self), self.key
-        view = app.view_state.of(self.about).view
-        width = self.size.width - 1  # the scroll bar's cell
-        query = TextQuery(about=self.about, key=key, view=view, width=width, height=self.size.height)
-        answer = await app.link.text(query)
+        answer = await app.link.text(self.question(app.view_state))
         if key == self.key:
             self.copy_text = answer.plain
             if answer.lines != self._source:

@@ -1,11 +1,11 @@
-"""What the four screens share: tabs, panes in frames, and the actions on the list at hand."""
+"""What the screens share: tabs, panes in frames, and the actions on the list at hand."""
 
 from collections.abc import Iterable
 
 from textual import events, on
 from textual.widget import Widget
 
-from tui.actions import SCREENS, TITLES
+from tui.actions import NUMBERS, SCREENS, TITLES
 from tui.commands import completed
 from tui.panes.bottom_line import Keys
 from tui.panes.framed import Framed, Group
@@ -23,9 +23,10 @@ class LiveScreen(Page):
     """A screen fed by the data process. Subclasses say what stands in the middle and which list is the main one."""
 
     main_list = ""
+    map_list = "partitions"
 
     def middle(self) -> Iterable[Widget]:
-        yield TabLine(TITLES, active=SCREENS.index(self.place), id="tabs")
+        yield TabLine(TITLES, NUMBERS, active=SCREENS.index(self.place), id="tabs")
         with Group(id="body"):
             yield from self.panes()
 
@@ -94,7 +95,7 @@ class LiveScreen(Page):
         self.intend(SwitchView(self.list_at_hand.list_name))
 
     def action_brokers(self, pages: int) -> None:
-        self.intend(MoveBrokers("partitions", BROKERS_AT_ONCE * pages))
+        self.intend(MoveBrokers(self.map_list, BROKERS_AT_ONCE * pages))
 
     def action_refresh(self) -> None:
         self.wakes += 1

@@ -17,6 +17,7 @@ from tui.data.near_link import NearLink
 from tui.data.opened import source_of
 from tui.data.opening import Opening
 from tui.data.service import DataService
+from tui.panes.live_list import LiveRows
 from tui.screenshots.png import save_png
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
@@ -45,11 +46,20 @@ async def _consumers(pilot: "Pilot[int]") -> None:
     await pilot.press("escape", "4", "j")
 
 
+async def _drill(pilot: "Pilot[int]") -> None:
+    await pilot.press("6", "K")
+    timeline = pilot.app.screen.query_one("#drill-timeline", LiveRows)
+    await _settle(pilot, lambda: timeline.total > 0)
+    for _ in range(3):
+        await pilot.press("comma")
+
+
 PICTURES: dict[str, Drive] = {
     "overview": _overview,
     "znodes": _znodes,
     "partitions": _partitions,
     "consumers": _consumers,
+    "drill": _drill,
 }
 
 

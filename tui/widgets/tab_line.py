@@ -13,23 +13,23 @@ from tui.widgets.strip_widget import StripWidget
 HELP: Span = ("?help", "key")
 
 
-def tab_spans(titles: Sequence[str], active: int, title_cells: int) -> Line:
+def tab_spans(titles: Sequence[str], numbers: Sequence[str], active: int, title_cells: int) -> Line:
     """One span per screen, titles of the others cut to this many cells: `[1]Overview 2 Znodes`."""
     line: list[Span] = []
-    for index, title in enumerate(titles):
+    for index, (number, title) in enumerate(zip(numbers, titles, strict=True)):
         if index == active:
-            line.append((f"[{index + 1}]{plain(title)}", "tab-active"))
+            line.append((f"[{number}]{plain(title)}", "tab-active"))
         else:
             short = cut(plain(title), title_cells)
-            line.append((f" {index + 1} {short}".rstrip(), "tab"))
+            line.append((f" {number} {short}".rstrip(), "tab"))
     return tuple(line)
 
 
-def tab_line(titles: Sequence[str], active: int, width: int) -> Line:
+def tab_line(titles: Sequence[str], numbers: Sequence[str], active: int, width: int) -> Line:
     """The longest form that fits; at the narrowest, the others are numbers only."""
     longest = max((cells(plain(title)) for title in titles), default=0)
-    forms = (tab_spans(titles, active, title_cells) for title_cells in range(longest, -1, -1))
-    line = next((form for form in forms if _size(form) <= width), tab_spans(titles, active, 0))
+    forms = (tab_spans(titles, numbers, active, title_cells) for title_cells in range(longest, -1, -1))
+    line = next((form for form in forms if _size(form) <= width), tab_spans(titles, numbers, active, 0))
     gap = width - _size(line) - len(HELP[0])
     return (*line, (" " * gap, ""), HELP) if gap > 0 else line
 
@@ -50,9 +50,13 @@ class TabLine(StripWidget):
             super().__init__()
             self.index = index
 
-    def __init__(self, titles: Sequence[str], *, active: int = 0, id: str | None = None) -> None:
+    def __init__(
+        self, titles: Sequence[str], numbers: Sequence[str], *, active: int = 0, id: str | None = None
+    ) -> None:
+        """numbers: the key of each screen."""
         super().__init__(id=id)
         self._titles = tuple(titles)
+        self._numbers = tuple(numbers)
         self._active = active
 
     def show(self, active: int) -> None:
@@ -73,4 +77,4 @@ class TabLine(StripWidget):
                 return
 
     def _line(self) -> Line:
-        return tab_line(self._titles, self._active, self.size.width)
+        return tab_line(self._titles, self._numbers, self._active, self.size.width)

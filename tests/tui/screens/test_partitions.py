@@ -34,10 +34,10 @@ async def test_the_map_moves_over_the_brokers_where_not_all_fit(still: str) -> N
     async with opened(still, size=(64, 24)) as pilot:
         await press(pilot, "3")
         first = rows(pilot).answer.columns[1].title
-        await press(pilot, "greater_than_sign")
+        await press(pilot, "right_parenthesis")
         further = rows(pilot).answer.columns[1].title
         assert first.startswith("b1") and not further.startswith("b1")
-        await press(pilot, "less_than_sign")
+        await press(pilot, "left_parenthesis")
         assert rows(pilot).answer.columns[1].title == first
 
 

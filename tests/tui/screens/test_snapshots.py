@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.dashboard import assert_page, opened, press
+from tests.tui.dashboard import assert_page, opened, press, rows, until
 
 LOOKS: dict[str, dict[str, Any]] = {"default": {}, "mono": {"theme": "mono"}, "ascii": {"ascii_only": True}}
 
@@ -43,6 +43,16 @@ async def test_the_bars_read_as_they_did(still: str, look: str) -> None:
 async def test_the_overview_reads_as_it_did(still: str, width: int) -> None:
     async with opened(still, size=(width, {60: 16, 300: 80}[width])) as pilot:
         assert_page(pilot, f"overview_{width}")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=str)
+async def test_a_drill_reads_as_it_did(still: str, look: str, size: tuple[int, int]) -> None:
+    async with opened(still, size=size, **LOOKS[look]) as pilot:
+        await press(pilot, "6", "K")
+        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+        await press(pilot, "comma", "comma")
+        assert_page(pilot, f"drill_{size[0]}_ascii" if look == "ascii" else f"drill_{size[0]}")
 
 
 async def test_what_is_said_in_too_small_a_terminal_reads_as_it_did(still: str) -> None:

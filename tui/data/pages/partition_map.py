@@ -3,7 +3,7 @@
 L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   + being added   ? stranger   . none
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -46,13 +46,22 @@ def map_columns(brokers: Sequence[int], width: int, offset: int) -> MapColumns:
 
 def map_column(table: PartitionTable, shown: MapColumns) -> Column:
     """One column for the whole map; its title names the brokers, dead ones as `X5`."""
-    titles = (f"{'X' if table.is_dead(broker) else 'b'}{broker}" for broker in shown.brokers)
-    return Column(" ".join(title.rjust(shown.cell - 1) for title in titles), shown.width)
+    return Column(titles(shown, table.is_dead), shown.width)
+
+
+def titles(shown: MapColumns, is_dead: Callable[[int], bool]) -> str:
+    """The names of the brokers in view, above their cells."""
+    names = (f"{'X' if is_dead(broker) else 'b'}{broker}" for broker in shown.brokers)
+    return " ".join(name.rjust(shown.cell - 1) for name in names)
 
 
 def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
     """One partition's signs under the brokers' names."""
-    signs = signs_of(table, row)
+    return signs_line(signs_of(table, row), shown)
+
+
+def signs_line(signs: Mapping[int, str], shown: MapColumns) -> Line:
+    """These signs under the brokers' names."""
     cells = ((signs.get(broker, ".").rjust(shown.cell - 1), signs.get(broker, ".")) for broker in shown.brokers)
     runs = ((STYLES[sign], " ".join(cell for cell, _ in run)) for sign, run in groupby(cells, lambda cell: cell[1]))
     pieces = [(text, style) for style, text in runs]
@@ -61,14 +70,20 @@ def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
 
 def signs_of(table: PartitionTable, row: int) -> dict[int, str]:
     """Broker → its sign, for brokers that have something to do with the partition."""
-    replicas, isr = replicas_of(table, row), isr_of(table, row)
-    leader = int(table.columns.leader[row])
     topic = table.columns.topics[table.columns.topic[row]]
     adding = topic.adding.get(int(table.columns.partitions[row]), ())
+    leader = int(table.columns.leader[row])
+    return signs_of_state(replicas_of(table, row), adding, isr_of(table, row), leader, table.is_dead)
+
+
+def signs_of_state(
+    replicas: Sequence[int], adding: Sequence[int], isr: Sequence[int], leader: int, is_dead: Callable[[int], bool]
+) -> dict[int, str]:
+    """The same from a partition's assignment and state."""
     signs = {broker: "+" if broker in adding else "-" for broker in replicas}
     signs.update({broker: "o" if broker in replicas else "?" for broker in isr})
     if leader == NO_LEADER:
-        signs.update({broker: "X" for broker in isr if table.is_dead(broker)})
+        signs.update({broker: "X" for broker in isr if is_dead(broker)})
     else:
-        signs[leader] = "X" if table.is_dead(leader) else "L"
+        signs[leader] = "X" if is_dead(leader) else "L"
     return signs

@@ -1,0 +1,83 @@
+"""Drills are played beside everything else: one at a time, told meanwhile, and given up when another comes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from model.cluster.cluster_image import ClusterImage
+from tests.tui.data.small_cluster import small_image
+from tui.data.drills.desk import CHOOSE, STOPPED, DrillDesk, Look
+from tui.data.messages import DrillPlan
+
+
+class Desk:
+    """A desk on a cluster that a test changes; counts what was told."""
+
+    def __init__(self) -> None:
+        self.image = small_image()
+        self.told: list[str] = []
+        self.desk = DrillDesk(self._now, self._hear)
+
+    def _now(self) -> ClusterImage:
+        return self.image
+
+    def _hear(self) -> None:
+        self.told.append(threading.current_thread().name)
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+@pytest.fixture
+def played(desk: Desk, eventually: Callable[..., None]) -> Callable[[DrillPlan], Look]:
+    def play(plan: DrillPlan) -> Look:
+        eventually(lambda: desk.desk.look(plan).film is not None)
+        return desk.desk.look(plan)
+
+    return play
+
+
+def test_nobody_dies_until_somebody_is_chosen(desk: Desk) -> None:
+    look = desk.desk.look(DrillPlan())
+    assert (look.film, look.note) == (None, CHOOSE)
+
+
+def test_a_drill_is_played_in_a_thread_and_told_when_it_is_over(
+    desk: Desk, played: Callable[[DrillPlan], Look]
+) -> None:
+    look = played(DrillPlan(kill=(3,)))
+    assert look.film is not None and look.film.drill.scenario.kill == (3,)
+    assert set(desk.told) == {"drill"}
+    assert not look.is_stale(desk.image)
+
+
+def test_a_whole_rack_dies_and_those_who_are_dead_already_do_not(played: Callable[[DrillPlan], Look]) -> None:
+    look = played(DrillPlan(kill=(5,), racks_of=(1,)))
+    assert look.film is not None and look.film.drill.scenario.kill == (1, 4)
+
+
+def test_another_choice_is_played_on_the_same_cluster_and_another_take_on_the_present_one(
+    desk: Desk, played: Callable[[DrillPlan], Look]
+) -> None:
+    first = played(DrillPlan(kill=(3,)))
+    desk.image = small_image()
+    assert played(DrillPlan(kill=(3, 4))).image is first.image
+    assert desk.desk.look(DrillPlan(kill=(3, 4))).is_stale(desk.image)
+    assert played(DrillPlan(kill=(3, 4), take=1)).image is desk.image
+
+
+def test_what_was_stopped_is_not_played(desk: Desk) -> None:
+    look = desk.desk.look(DrillPlan(kill=(3,), stopped=True))
+    assert (look.film, look.note) == (None, STOPPED)
+    assert not desk.told
+
+
+def test_a_drill_that_makes_no_sense_is_refused_in_a_line(desk: Desk, eventually: Callable[..., None]) -> None:
+    plan = DrillPlan(kill=(1, 2, 3, 4, 6))
+    eventually(lambda: desk.desk.look(plan).note.startswith("that is every live broker"))
+    assert desk.desk.look(plan).film is None

@@ -1,0 +1,53 @@
+"""What the keys of the drill screen do to the view state."""
+
+from __future__ import annotations
+
+from tui import drilling
+from tui.data.messages import NO_DRILL
+from tui.state import ViewState
+
+
+def test_a_broker_dies_and_is_spared_again() -> None:
+    state = drilling.with_broker(drilling.with_broker(ViewState(), 3), 1)
+    assert state.drill.kill == (1, 3)
+    assert drilling.with_broker(state, 3).drill.kill == (1,)
+
+
+def test_a_rack_is_named_by_one_of_its_brokers() -> None:
+    state = drilling.with_rack(ViewState(), 3)
+    assert (state.drill.kill, state.drill.racks_of) == ((), (3,))
+    assert drilling.with_rack(state, 3).drill == NO_DRILL
+
+
+def test_the_policies_come_round() -> None:
+    state, seen = ViewState(), []
+    for _ in range(4):
+        state = drilling.with_next_policy(state)
+        seen.append((state.drill.unclean, state.drill.session_timeout_ms))
+    assert seen == [(True, 18_000), (False, 6_000), (True, 6_000), (False, 18_000)]
+
+
+def test_the_victims_come_back_or_not() -> None:
+    state = drilling.with_restart(ViewState())
+    assert state.drill.restart_after_ms == 60_000
+    assert drilling.with_restart(state).drill.restart_after_ms is None
+
+
+def test_undo_leads_back_through_everything_and_stops_at_the_beginning() -> None:
+    state = drilling.stopped(drilling.with_restart(drilling.with_broker(ViewState(), 1)))
+    assert state.drill.stopped
+    for _ in range(3):
+        state = drilling.undone(state)
+    assert state.drill == NO_DRILL
+    assert drilling.undone(state) == state
+
+
+def test_what_was_stopped_goes_on_with_the_next_change() -> None:
+    assert not drilling.with_broker(drilling.stopped(drilling.with_broker(ViewState(), 1)), 2).drill.stopped
+
+
+def test_the_same_again_is_another_take() -> None:
+    state = drilling.with_broker(ViewState(), 1)
+    assert drilling.anew(state).drill.kill == (1,)
+    assert drilling.anew(state).drill != state.drill
+    assert drilling.without_any(state).drill.take != state.drill.take

@@ -1,0 +1,108 @@
+"""Plays the drill that the screen asks for, in a thread, one at a time; another one asked for ends it.
+
+Nobody waits for a drill: `look` says at once how far it is. It draws nothing and can reach no cluster.
+"""
+
+import threading
+from collections.abc import Callable
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.drills.drill import DEFAULT, RESTARTING, Progress, play
+from model.drills.scenario import Scenario, ScenarioError
+from model.hosts.virtual.assumptions import Assumptions
+from tui.data.drills.film import Film, film_of
+from tui.data.messages import STOPPABLE, DrillPlan
+
+
+class Look(msgspec.Struct, frozen=True):
+    """What there is of a drill: the film, or a line that says why there is none yet; and what it is played on."""
+
+    plan: DrillPlan
+    image: ClusterImage
+    film: Film | None = None
+    note: str = ""
+
+    def is_stale(self, now: ClusterImage) -> bool:
+        """Whether the cluster is another one by now."""
+        return self.image.topics is not now.topics or self.image.brokers is not now.brokers
+
+
+class DrillDesk:
+    """Used from one thread. `news` is called from another one when a look has changed."""
+
+    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None]) -> None:
+        """image: the cluster as it is now."""
+        self._image = image
+        self._news = news
+        self._ended = threading.Event()
+        self._look = Look(DrillPlan(take=-1), image())
+
+    def look(self, plan: DrillPlan) -> Look:
+        """How the drill stands; begins to play one that was not asked for before."""
+        last = self._look
+        if plan == last.plan:
+            return last
+        self.close()
+        image = last.image if last.film is not None and plan.take == last.plan.take else self._image()
+        if not victims(image, plan):
+            return Look(plan, self._image(), note=CHOOSE)
+        self._look = Look(plan, image, note=STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}")
+        if not plan.stopped:
+            self._ended = threading.Event()
+            threading.Thread(target=self._play, args=(self._look, self._ended), daemon=True, name="drill").start()
+        return self._look
+
+    def close(self) -> None:
+        """Ends what is being played."""
+        self._ended.set()
+
+    def _play(self, look: Look, ended: threading.Event) -> None:
+        try:
+            steps = play(look.image, scenario_of(look), _assumptions(look.plan))
+            while True:
+                try:
+                    progress = next(steps)
+                except StopIteration as end:
+                    self._tell(msgspec.structs.replace(look, film=film_of(end.value), note=""), ended)
+                    return
+                if ended.is_set():
+                    return
+                self._tell(msgspec.structs.replace(look, note=_so_far(progress)), ended)
+        except ScenarioError as error:
+            self._tell(msgspec.structs.replace(look, note=str(error)), ended)
+        except Exception as error:  # the dashboard lives on, and says what failed
+            self._tell(msgspec.structs.replace(look, note=f"a defect in kdrill: {error!r}"), ended)
+
+    def _tell(self, look: Look, ended: threading.Event) -> None:
+        if not ended.is_set():
+            self._look = look
+            self._news()
+
+
+CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack"
+STOPPED = "stopped: r plays it again"
+
+
+def victims(image: ClusterImage, plan: DrillPlan) -> tuple[int, ...]:
+    """Who dies, as far as they live."""
+    racks = {image.brokers[broker].rack for broker in plan.racks_of if broker in image.brokers} - {None, ""}
+    fellows = (broker.id for broker in image.brokers.values() if broker.rack in racks)
+    return tuple(sorted({*plan.kill, *plan.racks_of, *fellows} & image.brokers.keys()))
+
+
+def scenario_of(look: Look) -> Scenario:
+    """The plan, for this cluster."""
+    plan = look.plan
+    return Scenario(kill=victims(look.image, plan), unclean=plan.unclean, restart_after_ms=plan.restart_after_ms)
+
+
+def _assumptions(plan: DrillPlan) -> Assumptions:
+    """As stated on the screen; what it does not name is as everywhere."""
+    usual = DEFAULT if plan.restart_after_ms is None else RESTARTING
+    return msgspec.structs.replace(usual, session_timeout_ms=plan.session_timeout_ms)
+
+
+def _so_far(progress: Progress) -> str:
+    return f"playing: +{progress.at_ms / 1000:,.1f} s, {progress.rows:,} things happened; {STOPPABLE}"

@@ -1,0 +1,113 @@
+"""How the cluster stands at one moment of a drill, what was assumed, and everything about one moment or partition."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from model.cluster.image_records import state_in
+from model.cluster.words import listed, replicas
+from model.drills.sentences import told
+from tui.data.drills.desk import Look, scenario_of
+from tui.data.drills.film import Film
+from tui.data.messages import TextAnswer, TextQuery
+from tui.data.pages.ages import clock_text
+from tui.data.pages.drill.map import OUTCOMES
+from tui.data.pages.drill.moments import seconds
+from tui.data.pages.sheets import Sheet
+from tui.rows import span
+
+NAMES = 11
+"""Cells of the counters' names."""
+
+MOST_ROWS = 500
+"""So many rows of a moment are told one by one."""
+
+
+def standing_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
+    """The box beside the timeline."""
+    sheet = Sheet("Drill", query.width)
+    if stale:
+        sheet.say("the cluster has changed since: r plays it again", "warn")
+    film = look.film
+    if film is None or not film.scenes:
+        return _assumed(sheet.say(look.note or "nothing happens"), look).answer()
+    moment = film.scene(query.moment)
+    sheet.draw(span(_scrubber(film, moment, query.width), "heading"))
+    wide = max(6, min(9, (query.width - NAMES) // 4))
+    sheet.draw(span(" " * NAMES + "".join(title.rjust(wide) for title in ("start", "now", "worst", "end")), "dim"))
+    for name, unit, numbers in _counters(film, moment):
+        cells = "".join((f"{number / unit:,.1f}" if unit > 1 else f"{number:,}").rjust(wide) for number in numbers)
+        sheet.draw(span(name.ljust(NAMES), "dim"), span(cells, "warn" if numbers[1] > numbers[0] else ""))
+    return _assumed(sheet, look).answer()
+
+
+def _counters(film: Film, moment: int) -> Iterator[tuple[str, int, tuple[int, int, int, int]]]:
+    """Name, unit, and the numbers before the drill, now, at worst and in the end."""
+    before = film.drill.summary.before
+    for name, unit, start, field in (
+        ("leaderless", 1, before.offline, "leaderless"),
+        ("under-repl", 1, before.under_replicated, "under_replicated"),
+        ("under min", 1, before.under_min_isr, "under_min_isr"),
+        ("unclean", 1, 0, "unclean"),
+        ("longest s", 1000, 0, "longest_ms"),
+    ):
+        values = [int(getattr(one, field)) for one in film.counts]
+        yield name, unit, (start, values[moment], max(start, *values), values[-1])
+
+
+def _scrubber(film: Film, moment: int, width: int) -> str:
+    """The whole time as a line: marks at their places, `@` where we are."""
+    size, end_ms = max(width - 2, 10), max(film.scenes[-1].until_ms, 1.0)
+    cells = ["-"] * size
+    for scene in reversed(film.scenes):
+        if scene.sign != ".":
+            cells[int(scene.at_ms / end_ms * (size - 1))] = scene.sign
+    cells[int(film.scenes[moment].at_ms / end_ms * (size - 1))] = "@"
+    return "".join(cells)
+
+
+def _assumed(sheet: Sheet, look: Look) -> Sheet:
+    plan, scenario = look.plan, scenario_of(look)
+    after_ms = plan.restart_after_ms
+    back = "nobody comes back" if after_ms is None else f"up again after {after_ms / 1000:g} s"
+    sheet.fact("dies", listed((f"b{broker}" for broker in scenario.kill), 12) or "nobody")
+    sheet.fact("policy", f"unclean election {'on' if plan.unclean else 'off'}; {back}")
+    sheet.fact(
+        "assumed", f"session timeout {plan.session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster"
+    )
+    return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
+
+
+def moment_text(look: Look, query: TextQuery) -> TextAnswer:
+    """The moment whose number is the key: each znode write, request or sentence in full."""
+    sheet = Sheet(f"moment {query.key}", query.width)
+    film = look.film
+    if film is None or not film.scenes or not query.key.isdecimal():
+        return sheet.say(look.note).answer()
+    scene = film.scenes[film.scene(int(query.key))]
+    sheet.fact("time", f"{seconds(scene.at_ms)} s to {seconds(scene.until_ms)} s").gap()
+    for row in islice(film.drill.timeline.rows, scene.first, min(scene.end, scene.first + MOST_ROWS)):
+        for one in told([row]):
+            sheet.fact(seconds(one.at_ms), one.text)
+    if scene.end - scene.first > MOST_ROWS:
+        sheet.say(f"and {scene.end - scene.first - MOST_ROWS:,} more", "dim")
+    return sheet.answer()
+
+
+def partition_drill_text(look: Look, query: TextQuery) -> TextAnswer:
+    """The partition whose name is the key: before, each state that is written, and in the end."""
+    sheet = Sheet(query.key, query.width)
+    one = next((one for one in look.film.partitions if str(one.partition) == query.key), None) if look.film else None
+    if look.film is None or one is None:
+        return sheet.say(look.note or "nothing happens to this partition").answer()
+    before = state_in(look.film.drill.before, one.partition)
+    sheet.fact("outcome", one.outcome.value, OUTCOMES[one.outcome][1])
+    if one.outage is not None:
+        until = "never again" if one.outage.to_ms is None else f"again {seconds(one.outage.to_ms)} s"
+        sheet.fact("no leader", f"from {seconds(one.outage.from_ms)} s, led {until}")
+    if before is not None:
+        sheet.fact("before", f"leader {before.leader} isr {replicas(before.isr)} epoch {before.leader_epoch}")
+    rows, states = look.film.history.get(one.partition, ((), ()))
+    for number, state in zip(rows, states, strict=True):
+        text = f"leader {state.leader} isr {replicas(state.isr)} epoch {state.leader_epoch} version {state.version}"
+        sheet.fact(seconds(look.film.drill.timeline.rows[number].at_ms), text)
+    return sheet.answer()

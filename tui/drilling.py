@@ -1,0 +1,70 @@
+"""What the keys of the drill screen do to the view state: pure functions. Nothing is played here."""
+
+from dataclasses import replace
+
+import msgspec
+
+from tui.data.messages import NO_DRILL, DrillPlan
+from tui.state import ViewState
+
+BACK_AFTER_MS = 60_000
+"""How long after their death the victims are started again."""
+
+SESSIONS_MS = (18_000, 6_000)
+"""zookeeper.session.timeout.ms from Kafka 2.5 on, and before."""
+
+
+def with_broker(state: ViewState, broker: int) -> ViewState:
+    """The broker dies, or is spared again."""
+    return _plan(state, kill=_toggled(state.drill.kill, broker))
+
+
+def with_rack(state: ViewState, broker: int) -> ViewState:
+    """Everybody in the broker's rack dies, or is spared again."""
+    return _plan(state, racks_of=_toggled(state.drill.racks_of, broker))
+
+
+def with_restart(state: ViewState) -> ViewState:
+    """The victims come back, or never."""
+    return _plan(state, restart_after_ms=None if state.drill.restart_after_ms else BACK_AFTER_MS)
+
+
+def with_next_policy(state: ViewState) -> ViewState:
+    """Unclean election off and on, and then the same with another session timeout."""
+    plan = state.drill
+    if not plan.unclean:
+        return _plan(state, unclean=True)
+    other = SESSIONS_MS[(SESSIONS_MS.index(plan.session_timeout_ms) + 1) % len(SESSIONS_MS)]
+    return _plan(state, unclean=False, session_timeout_ms=other)
+
+
+def anew(state: ViewState) -> ViewState:
+    """The same again, on the cluster as it is now."""
+    return _plan(state, take=state.drill.take + 1)
+
+
+def stopped(state: ViewState) -> ViewState:
+    """It is not played to its end."""
+    return _with(state, msgspec.structs.replace(state.drill, stopped=True))
+
+
+def without_any(state: ViewState) -> ViewState:
+    """Nobody dies."""
+    return _with(state, msgspec.structs.replace(NO_DRILL, take=state.drill.take + 1))
+
+
+def undone(state: ViewState) -> ViewState:
+    """The drill before."""
+    return replace(state, drills=state.drills[:-1], moment=-1) if len(state.drills) > 1 else state
+
+
+def _plan(state: ViewState, **changes: object) -> ViewState:
+    return _with(state, msgspec.structs.replace(state.drill, stopped=False, **changes))
+
+
+def _with(state: ViewState, plan: DrillPlan) -> ViewState:
+    return replace(state, drills=(*state.drills, plan), moment=-1)
+
+
+def _toggled(brokers: tuple[int, ...], broker: int) -> tuple[int, ...]:
+    return tuple(sorted({*brokers} ^ {broker}))

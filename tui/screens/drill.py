@@ -1,0 +1,192 @@
+"""Screen 6: what happens if brokers die, on a copy of the cluster, moment by moment."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tui import drilling
+from tui.actions import bindings
+from tui.data.link import DataLost
+from tui.data.messages import NO_DRILL, STOPPABLE, DrillPlan, ListQuery
+from tui.panes.drill_panes import DrillRows, DrillText
+from tui.panes.framed import Framed, Group
+from tui.panes.live_list import RowsShown
+from tui.screens.live_screen import LiveScreen
+from tui.state import ViewState
+from tui.widgets.header_line import HeaderLine
+from tui.widgets.header_parts import Stance
+from tui.widgets.list_messages import RowHighlighted, RowSelected
+from tui.widgets.prompt_line import PromptLine
+
+LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"
+FRAME_S = 0.5
+"""How long a moment is shown while the drill is played."""
+
+GO_TO = "@"
+"""The sign of the prompt for a time."""
+
+
+class Drill(LiveScreen):
+    """Who dies, how the cluster stands, the timeline, and the partitions at the moment under the timeline's cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("drill")]
+    place = "drill"
+    main_list = "drill-brokers"
+    map_list = "drill-map"
+
+    _arrived: DrillPlan = NO_DRILL
+    _playing: Timer | None = None
+
+    def panes(self) -> Iterable[Widget]:
+        yield Group(
+            Framed("Who dies", DrillRows("drill-brokers"), id="who-frame"),
+            Framed("How it stands", DrillText("drill", id="standing"), id="standing-frame"),
+            id="drill-top",
+        )
+        yield Group(
+            Framed("Timeline", DrillRows("drill-timeline", at_a_moment=False), id="timeline-frame"),
+            Framed(LEGEND, DrillRows("drill-map"), id="drill-map-frame"),
+            id="drill-below",
+        )
+
+    def on_mount(self) -> None:
+        self.query_one(HeaderLine).stand(Stance(mode="SIMULATED"))
+
+    @property
+    def timeline(self) -> DrillRows:
+        """The moments; the one under its cursor is what all else shows."""
+        return self.query_one("#drill-timeline", DrillRows)
+
+    # What is played
+
+    def _play(self, change: Callable[[ViewState], ViewState]) -> None:
+        self.kdrill.view_state = change(self.kdrill.view_state)
+
+    def _at_cursor(self, change: Callable[[ViewState, int], ViewState]) -> None:
+        broker = self.query_one("#drill-brokers", DrillRows).cursor_key
+        if broker:
+            self._play(lambda state: change(state, int(broker)))
+        else:
+            self.say("no broker is selected")
+
+    def action_kill(self) -> None:
+        self._at_cursor(drilling.with_broker)
+
+    def action_kill_rack(self) -> None:
+        self._at_cursor(drilling.with_rack)
+
+    def action_restart(self) -> None:
+        self._play(drilling.with_restart)
+
+    def action_policy(self) -> None:
+        self._play(drilling.with_next_policy)
+
+    def action_undo(self) -> None:
+        self._play(drilling.undone)
+
+    def action_reset(self) -> None:
+        self._play(drilling.without_any)
+
+    def action_refresh(self) -> None:
+        self._play(drilling.anew)
+
+    def clear_filter(self) -> bool:
+        if super().clear_filter():
+            return True
+        if STOPPABLE not in self.timeline.answer.note:
+            return False
+        self._play(drilling.stopped)
+        return True
+
+    # Which moment is looked at
+
+    @on(RowHighlighted, "#drill-timeline")
+    def _look_at(self, event: RowHighlighted) -> None:
+        if event.key:
+            self._play(lambda state: replace(state, moment=int(event.key)))
+
+    @on(RowsShown, "#drill-timeline")
+    def _show_the_end(self) -> None:
+        """What a drill comes to matters first; how it comes to it can be gone through from there."""
+        plan, total = self.kdrill.view_state.drill, self.timeline.total
+        if total and plan != self._arrived:
+            self._arrived = plan
+            self.timeline.action_last()
+
+    def action_step(self, by: int) -> None:
+        if not self.timeline.total:
+            self.timeline.focus()  # one pane at a time: it has to be the one in sight
+        self.timeline.action_move(by)
+
+    def action_mark(self, by: int) -> None:
+        self._go(f"{'>' if by > 0 else '<'}{self.timeline.cursor}")
+
+    def action_time(self) -> None:
+        self.bottom.ask(GO_TO)
+
+    @on(PromptLine.PromptAccepted)
+    def _typed_a_time(self, event: PromptLine.PromptAccepted) -> None:
+        if event.sign == GO_TO and event.text.strip():
+            self._go(f"@{event.text.strip().removeprefix('+').removesuffix('s').strip()}")
+
+    def _go(self, where: str) -> None:
+        self.run_worker(self._gone(where), name="go", exclusive=True)
+
+    async def _gone(self, where: str) -> None:
+        """The data process knows where marks and times are."""
+        asked = ListQuery(list="drill-timeline", key=where, count=0, drill=self.kdrill.view_state.drill)
+        try:
+            found = (await self.kdrill.link.rows(asked)).cursor
+        except DataLost as lost:
+            self.say(str(lost))
+            return
+        if found < 0:
+            self.say("there is no such moment: write seconds, like 18.2" if where[0] == "@" else "no mark there")
+        else:
+            self.timeline.action_move(found - self.timeline.cursor)
+
+    def action_play(self) -> None:
+        """Moment by moment from here, or from the start where this is the end."""
+        if self._playing is not None:
+            self._stop()
+        elif self.timeline.total:
+            if self.timeline.cursor == self.timeline.total - 1:
+                self.timeline.action_first()
+            self._playing = self.set_interval(FRAME_S, self._next)
+
+    def _next(self) -> None:
+        if self.timeline.cursor >= self.timeline.total - 1:
+            self._stop()
+        else:
+            self.timeline.action_move(1)
+
+    def _stop(self) -> None:
+        if self._playing is not None:
+            self._playing.stop()
+            self._playing = None
+
+    # Everything about one thing
+
+    @on(RowSelected)
+    def _enter(self, event: RowSelected) -> None:
+        if event.view.id == "drill-brokers":
+            self.action_kill()
+        else:
+            self.action_describe()
+
+    def action_describe(self) -> None:
+        rows = self.list_at_hand
+        about = {"drill-timeline": "drill-moment", "drill-map": "drill-partition"}.get(rows.list_name, "broker")
+        self.kdrill.describe(about, rows.cursor_key)
+
+    def action_related(self) -> None:
+        rows = self.list_at_hand
+        if rows.list_name == "drill-map" and rows.cursor_key:
+            self.kdrill.show_partitions(rows.cursor_key)
+        elif rows.list_name == "drill-brokers" and rows.cursor_key:
+            self.kdrill.show_partitions(f"broker:{rows.cursor_key}")
