@@ -1,0 +1,1 @@
+"""Small files beside the segments: checkpoints, meta.properties, partition.metadata, the clean mark."""

@@ -1,0 +1,58 @@
+"""The form that Kafka's checkpoint files share: a version, a count, then one entry a line.
+
+`org.apache.kafka.server.common.CheckpointFile` (3.9). An empty file holds nothing; anything else that is not as
+written refuses the whole file.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+from model.log.durable_file import write_durably
+from model.log.errors import DamagedFileError
+
+VERSION = 0
+
+Entry = TypeVar("Entry")
+
+
+def encode_checkpoint(lines: Iterable[str]) -> bytes:
+    """The content of a file with these entries."""
+    entries = list(lines)
+    return "".join(f"{line}\n" for line in (VERSION, len(entries), *entries)).encode()
+
+
+def read_checkpoint(path: Path, parse: Callable[[list[str]], Entry]) -> list[Entry]:
+    """The entries of a file, each parsed from its words; none when there is no such file.
+
+    `parse` raises ValueError for words that are no entry. Raises DamagedFileError naming the line.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        return []
+    except UnicodeDecodeError as error:
+        raise DamagedFileError(path, f"byte {error.start} is not UTF-8") from None
+    if not text:
+        return []
+    lines = text.removesuffix("\n").split("\n")
+    if lines[0].strip() != str(VERSION):
+        raise DamagedFileError(path, f"the version is {lines[0][:40]!r}, not {VERSION}", 1)
+    if len(lines) < 2 or not lines[1].strip().isdecimal():
+        raise DamagedFileError(path, "the number of entries is missing", 2)
+    entries = [_entry(path, number, line, parse) for number, line in enumerate(lines[2:], 3)]
+    if len(entries) != int(lines[1]):
+        raise DamagedFileError(path, f"{lines[1].strip()} entries are promised, {len(entries)} are there", 2)
+    return entries
+
+
+def write_checkpoint(path: Path, lines: Iterable[str], *, fsync: bool = True) -> None:
+    """Replaces the file by one with these entries."""
+    write_durably(path, encode_checkpoint(lines), fsync=fsync)
+
+
+def _entry(path: Path, number: int, line: str, parse: Callable[[list[str]], Entry]) -> Entry:
+    try:
+        return parse(line.split())
+    except ValueError:
+        raise DamagedFileError(path, f"{line[:80]!r} is no entry", number) from None

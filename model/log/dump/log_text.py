@@ -1,0 +1,96 @@
+"""A .log file as DumpLogSegments prints it."""
+
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from model.log.dump.batch_text import BATCH_TIME_NAMES, batch_lines, message_line
+from model.log.dump.log_damage import crc_damage, ends_quietly
+from model.log.dump.offset_gaps import OffsetGaps
+from model.log.dump.parts import DumpOptions, Part
+from model.log.dump.record_text import record_line, record_lines
+from model.log.dump.rows import Choice
+from model.log.dump.salvage import batch_windows_past_damage
+from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of
+from model.log.records.header_columns import header_columns
+from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL
+from model.log.records.record_columns import BatchGroup, batch_groups
+from model.log.records.windows import BatchWindow
+
+_WINDOW = 1 << 22
+
+
+def log_text(source: Source, name: str, options: DumpOptions) -> Iterator[Part]:
+    """Lines of batches, with `deep` of records. `name` is what the file is called in the line about its end."""
+    gaps = OffsetGaps()
+    for part in batch_windows_past_damage(source, _WINDOW):
+        if isinstance(part, Damage):
+            yield part
+            if ends_quietly(part, source.size):
+                yield b"Found %d invalid bytes at the end of %b\n" % (part.size, options.show(os.fsencode(name)))
+        elif isinstance(part, RecordBatch):
+            yield from _entry(source, part, options, gaps)
+        elif options.deep:
+            for group in batch_groups(part):
+                yield from _group(source, part, group, options, gaps)
+        else:
+            headers = header_columns(part.positions(), part.headers, part.crc_valid)
+            yield b"".join(batch_lines(headers))
+            yield from (crc_damage(part.batch(n)) for n, is_valid in enumerate(part.crc_valid) if not is_valid)
+    yield from gaps.remarks()
+
+
+def _entry(source: Source, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
+    is_valid = crc_holds(source, batch)
+    if batch.magic < 2:
+        yield message_line(batch, is_valid)
+    else:
+        header = bytes(source.read(batch.position, BATCH_SIZE)).ljust(BATCH_SIZE, b"\0")  # it may be cut by now
+        yield from batch_lines(header_columns([batch.position], header, bytes([is_valid])))
+    if not is_valid:
+        yield crc_damage(batch)
+    if options.deep:
+        yield from _records(source, batch, options, gaps)
+
+
+def _records(source: Source, batch: RecordBatch, options: DumpOptions, gaps: OffsetGaps) -> Iterator[Part]:
+    for record in records_of(source, batch):
+        if isinstance(record, Damage):
+            yield record
+        else:
+            yield record_line(record, batch, options.contents, options.show)
+            gaps.see(record.offset)
+
+
+def _group(
+    source: Source, window: BatchWindow, group: BatchGroup, options: DumpOptions, gaps: OffsetGaps
+) -> Iterator[Part]:
+    """Runs of batches whose records were read at once; between them, one by one, those that need a closer look."""
+    headers, counts = group.headers, np.maximum(group.counts, 0)
+    append_time = (headers.attributes & APPEND_TIME > 0).astype(np.int64)
+    names = Choice(BATCH_TIME_NAMES, np.repeat(append_time, counts))
+    titles = batch_lines(headers)
+    lines = record_lines(group.records, names, options.contents, options.show)
+    first = [0, *np.cumsum(counts).tolist()]
+    is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | ~headers.crc_valid
+    start = 0
+    for odd in (*np.flatnonzero(is_odd).tolist(), len(titles)):
+        yield b"".join(_interleaved(titles, lines, first, start, odd))
+        gaps.see_all(group.records.offset[first[start] : first[odd]])
+        if odd < len(titles):
+            batch = window.batch(group.start + odd)
+            yield titles[odd]
+            if not headers.crc_valid[odd]:
+                yield crc_damage(batch)
+            yield from _records(source, batch, options, gaps)
+        start = odd + 1
+
+
+def _interleaved(titles: list[bytes], lines: list[bytes], first: list[int], start: int, stop: int) -> list[bytes]:
+    """The lines of some batches, each followed by those of its records."""
+    woven: list[bytes] = []
+    for title, begin, end in zip(titles[start:stop], first[start:stop], first[start + 1 :], strict=False):
+        woven.append(title)
+        woven += lines[begin:end]
+    return woven

@@ -1,0 +1,70 @@
+"""Goes on after damage: finds the next batch that can be trusted, where a length led nowhere.
+
+Only v2 batches are found: the CRC of what looks like one has to hold. The work is bounded by the size of the file.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import msgspec
+import numpy as np
+
+from model.log.records import Damage, DamageKind, RecordBatch, Source
+from model.log.records.batch import parse_batch
+from model.log.records.checksums import crc_holds
+from model.log.records.layout import BATCH_SIZE
+from model.log.records.scan import damage_at
+from model.log.records.windows import BatchWindow, batch_windows
+
+_PIECE = 1 << 20
+_FIRST_PIECE = 1 << 12
+_TRIES = 100_000
+_HIGHEST_BYTES = ((0, 0, 0), (8, 0, 127), (16, 2, 2), (21, 0, 0), (22, 0, 127), (23, 0, 127), (57, 0, 127))
+"""Place, smallest and largest value: base offset, length, magic, attributes (both bytes), last offset delta, count."""
+
+
+def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWindow | RecordBatch | Damage]:
+    """As `batch_windows`, but after a Damage it goes on where it finds another batch; the Damage ends there."""
+    position = 0
+    while position < source.size:
+        for part in batch_windows(source, position, window=window):
+            if not isinstance(part, Damage):
+                yield part
+                continue
+            found = None if part.kind is DamageKind.ZEROS else next_batch(source, part.position + 1)
+            yield part if found is None else msgspec.structs.replace(part, size=found - part.position)
+            position = source.size if found is None else found
+            break
+        else:
+            return
+
+
+def next_batch(source: Source, start: int) -> int | None:
+    """Where the first v2 batch from `start` on begins whose CRC holds; None if there is none, or it takes too long."""
+    budget = 4 * (source.size - start) + _PIECE
+    for position in islice(_candidates(source, start), _TRIES):
+        header = source.read(position, BATCH_SIZE)
+        if damage_at(source, header, 0, position, source.size) is not None:
+            continue
+        batch = parse_batch(header, 0, position)
+        budget -= batch.size
+        if budget < 0:
+            return None
+        if crc_holds(source, batch):
+            return position
+    return None
+
+
+def _candidates(source: Source, start: int) -> Iterator[int]:
+    """Positions where the bytes could be a batch's header, by the values that their highest bytes always have."""
+    position, size = start, _FIRST_PIECE
+    while position + BATCH_SIZE <= source.size:
+        piece = np.frombuffer(source.read(position, size + BATCH_SIZE - 1), np.uint8)
+        starts = len(piece) - BATCH_SIZE + 1
+        could_be = np.ones(max(starts, 0), np.bool_)
+        for at, smallest, largest in _HIGHEST_BYTES:
+            column = piece[at : at + starts]
+            could_be &= (column >= smallest) & (column <= largest)
+        for found in np.flatnonzero(could_be).tolist():
+            yield position + found
+        position, size = position + size, min(2 * size, _PIECE)

@@ -1,0 +1,62 @@
+"""What a log is made of: records in batches (v2) and message sets (v0, v1). Read, checked, written; no files' names.
+
+Reading: `scan` walks the entries of a `SegmentFile` or of bytes and yields a `RecordBatch` for each; `crc_holds` checks
+one; `records_of` reads its records. What is damaged is a `Damage`, the last thing that `scan` or `records_of` yields.
+
+    with SegmentFile(path) as file:
+        for entry in scan(file):
+            match entry:
+                case RecordBatch():
+                    ...
+                case Damage():
+                    ...
+
+Writing: `encode_batch`, `encode_message_set`, `encode_end_transaction_marker`; `stamp` is the leader's part.
+"""
+
+from model.log.records.batch import Buffer, RecordBatch
+from model.log.records.checksums import computed_crc, crc_holds
+from model.log.records.contents import MAX_CONTENTS, records_of
+from model.log.records.damage import Damage, DamageKind
+from model.log.records.encode_batch import Producer, encode_batch, encode_end_transaction_marker
+from model.log.records.encode_message_set import encode_message_set
+from model.log.records.layout import Codec, TimestampType
+from model.log.records.record import (
+    ControlType,
+    EndTransactionMarker,
+    Header,
+    Record,
+    control_type,
+    end_transaction_marker,
+)
+from model.log.records.scan import scan
+from model.log.records.source import InMemory, SegmentFile, Source
+from model.log.records.stamp import stamp
+
+__all__ = [
+    "MAX_CONTENTS",
+    "Buffer",
+    "Codec",
+    "ControlType",
+    "Damage",
+    "DamageKind",
+    "EndTransactionMarker",
+    "Header",
+    "InMemory",
+    "Producer",
+    "Record",
+    "RecordBatch",
+    "SegmentFile",
+    "Source",
+    "TimestampType",
+    "computed_crc",
+    "control_type",
+    "crc_holds",
+    "encode_batch",
+    "encode_end_transaction_marker",
+    "encode_message_set",
+    "end_transaction_marker",
+    "records_of",
+    "scan",
+    "stamp",
+]

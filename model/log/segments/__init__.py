@@ -1,0 +1,1 @@
+"""One segment of a log: its files, what is indexed, when the next one begins."""

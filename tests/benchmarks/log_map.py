@@ -1,0 +1,52 @@
+"""The map of a segment: every batch header with its CRC checked, beside what DumpLogSegments does without options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.benchmarks.figure import Figure
+from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, python, start_of_rival, write_segment
+
+MAP = """
+import sys
+from model.log.records import SegmentFile
+from model.log.records.layout import BATCH
+from model.log.records.segment_map import map_pieces
+batches = records = invalid = latest = 0
+with SegmentFile(sys.argv[1]) as file:
+    for piece in map_pieces(file):
+        batches += len(piece)
+        invalid += len(piece) - sum(piece.crc_valid)
+        for fields in BATCH.iter_unpack(piece.headers):
+            records += fields[12]
+            latest = max(latest, fields[8])
+print(batches, records, invalid, latest)
+"""
+COLUMNS = """
+import sys
+from model.log.records import SegmentFile
+from model.log.records.segment_map import segment_map
+with SegmentFile(sys.argv[1]) as file:
+    columns = segment_map(file).columns()
+print(len(columns.count), columns.count.sum(), (~columns.crc_valid).sum(), columns.max_timestamp.max())
+"""
+
+
+def measure(folder: Path) -> Iterable[Figure]:
+    """Whole processes. The rival prints a line a batch, into a file: it has no way not to."""
+    yield start_of_rival(folder)
+    inputs = (
+        ("1 GiB of batches of 16 KB", 1 << 30, 82, 25),
+        ("360 MB of batches of one record", 360_000_000, 1, 8),
+    )
+    for what, size, records_per_batch, goal in inputs:
+        path = write_segment(folder / "segment", size, records_per_batch)
+        commands = {
+            "map": python(MAP, path),
+            "columns": python(COLUMNS, path),
+            "rival": dump_log_segments("--files", str(path)),
+        }
+        took = in_turns(commands, folder)
+        yield figure(f"headers and CRCs, {what}", took["map"], "DumpLogSegments", took["rival"], goal)
+        yield figure(f"the same as numpy columns, {what}", took["columns"], "DumpLogSegments", took["rival"], goal)
