@@ -5,7 +5,6 @@ Without Java, Maven or the network the tests are skipped; with KDRILL_REQUIRE_CO
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 
@@ -14,8 +13,7 @@ import pytest
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.releases import RELEASES, install
-from tests.maven import UnavailableError
+from tests.conformance.kafka.releases import RELEASES, install_or_skip
 
 
 @pytest.fixture(scope="session", params=list(RELEASES))
@@ -24,12 +22,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
     A test uses topics of its own, and leaves all brokers running.
     """
-    try:
-        kafka = install(RELEASES[request.param])
-    except UnavailableError as reason:
-        if os.environ.get("KDRILL_REQUIRE_CONFORMANCE") == "1":
-            pytest.fail(str(reason), pytrace=False)
-        pytest.skip(str(reason))
+    kafka = install_or_skip(request.param)
     zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")  # not before it is known to be of use
     folder = tmp_path_factory.mktemp(f"kafka-{request.param}-")
     with Cluster(kafka, f"{zookeeper.address}/kafka-{request.param}", folder) as cluster:

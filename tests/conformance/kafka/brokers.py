@@ -37,6 +37,8 @@ log.cleaner.enable=false
 auto.create.topics.enable=false
 auto.leader.rebalance.enable=false
 delete.topic.enable=true
+log.segment.delete.delay.ms=500
+log.initial.task.delay.ms=500
 controlled.shutdown.enable=true
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
@@ -57,7 +59,9 @@ def until(condition: Callable[[], Any], what: str, timeout_s: float = 60) -> Any
 class Broker:
     """One broker; its port, id and folder stay the same over restarts. It dies with the test run."""
 
-    def __init__(self, broker_id: int, kafka: Installation, zookeeper: str, folder: Path) -> None:
+    def __init__(
+        self, broker_id: int, kafka: Installation, zookeeper: str, folder: Path, settings: str = "", heap_mb: int = 256
+    ) -> None:
         folder.mkdir(parents=True)
         self.port = _free_port()
         self._folder = folder
@@ -67,8 +71,9 @@ class Broker:
         properties = folder / "server.properties"
         properties.write_text(
             f"broker.id={broker_id}\nlog.dirs={folder / 'logs'}\nzookeeper.connect={zookeeper}\n{listener}{_SETTINGS}"
+            f"{settings}"
         )
-        self._command = kafka.java("kafka.Kafka", str(properties), heap_mb=256)
+        self._command = kafka.java("kafka.Kafka", str(properties), heap_mb=heap_mb)
 
     @property
     def running(self) -> bool:
@@ -92,6 +97,20 @@ class Broker:
             self._process.wait(timeout_s=30)
             self._process.close()
 
+    def pause(self) -> None:
+        """SIGSTOP, until `resume`: for less than SESSION_TIMEOUT_MS its session lives on."""
+        if self._process:
+            self._process.pause()
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        if self._process:
+            self._process.send(signal.SIGCONT)
+
+    def holds(self, topic: str) -> bool:
+        """Whether there is a folder of one of the topic's partitions, also one that is about to be deleted."""
+        return any((self._folder / "logs").glob(f"{topic}-*"))
+
     def accepts_connections(self) -> bool:
         """Raises RuntimeError with the end of the broker's log when it has died."""
         if not self.running:
@@ -102,14 +121,30 @@ class Broker:
 
 
 class Cluster:
-    """Brokers 1..size of one release under a chroot of their own, each in its own rack."""
+    """Brokers 1..size of one release under a chroot of their own, each in its own rack.
 
-    def __init__(self, kafka: Installation, zookeeper: str, folder: Path, size: int = 3) -> None:
+    `in_turn`: each starts when the one before it serves, so that broker 1 is the controller. `settings` are more
+    lines for server.properties.
+    """
+
+    def __init__(
+        self,
+        kafka: Installation,
+        zookeeper: str,
+        folder: Path,
+        size: int = 3,
+        *,
+        in_turn: bool = False,
+        settings: str = "",
+        heap_mb: int = 256,
+    ) -> None:
         self.kafka = kafka
+        self._in_turn = in_turn
         self.zookeeper = zookeeper
         self.folder = folder
         self.brokers = {
-            number: Broker(number, kafka, zookeeper, folder / f"broker-{number}") for number in range(1, size + 1)
+            number: Broker(number, kafka, zookeeper, folder / f"broker-{number}", settings, heap_mb)
+            for number in range(1, size + 1)
         }
         server, slash, chroot = zookeeper.partition("/")
         self._chroot = slash + chroot
@@ -127,8 +162,10 @@ class Cluster:
     def __enter__(self) -> Cluster:
         self._client.start(timeout=30)
         try:
-            for broker in self.brokers.values():
+            for number, broker in self.brokers.items():
                 broker.start()
+                if self._in_turn:
+                    self.await_serving(number)
             for number in self.brokers:
                 self.await_serving(number)
         except BaseException:
@@ -199,6 +236,14 @@ class Cluster:
     def read(self, path: str) -> dict[str, Any]:
         """The JSON object in a znode; empty when there is nothing in it, or no such znode."""
         return json.loads(self.text(path) or "{}")
+
+    def write(self, path: str, data: str = "") -> None:
+        """Creates a znode, as tools do that write to ZooKeeper themselves."""
+        self._client.create(self._chroot + path, data.encode())
+
+    def delete(self, path: str) -> None:
+        """Deletes a znode."""
+        self._client.delete(self._chroot + path)
 
     def state(self, topic: str, partition: int) -> dict[str, Any]:
         """The partition's state znode: leader, isr, leader_epoch …; empty before the controller wrote it."""

@@ -5,8 +5,11 @@ Running brokers is brokers.py's, running commands commands.py's.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 from model.sandbox.errors import SandboxError
 from model.sandbox.java import find_java
@@ -88,6 +91,16 @@ RELEASES = {
         ),
     )
 }
+
+
+def install_or_skip(version: str) -> Installation:
+    """The release, ready to run; without it the test is skipped, or fails with KDRILL_REQUIRE_CONFORMANCE=1."""
+    try:
+        return install(RELEASES[version])
+    except UnavailableError as reason:
+        if os.environ.get("KDRILL_REQUIRE_CONFORMANCE") == "1":
+            pytest.fail(str(reason), pytrace=False)
+        pytest.skip(str(reason))
 
 
 def install(release: Release) -> Installation:

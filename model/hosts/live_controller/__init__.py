@@ -1,0 +1,1 @@
+"""A controller among real brokers, on a real ZooKeeper: a broker without logs that only rules. It decides nothing."""

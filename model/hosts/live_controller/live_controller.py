@@ -1,0 +1,207 @@
+"""The host: a real ZooKeeper session, channels to real brokers, a listener, the clock; and one controller state.
+
+It carries out commands and feeds facts back as events, one at a time and in order. It decides nothing. Every sentence
+that the controller gives for a decision goes to the log, one line each.
+"""
+
+import asyncio
+import logging
+import secrets
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+
+from model.controller import commands, events
+from model.controller.commands import AnswerRequest, Command
+from model.controller.decide import decide
+from model.controller.requests import BrokerAnswer, BrokerRequest
+from model.controller.state import new_controller
+from model.controller.watches import ZnodeChange, event_for
+from model.controller.zookeeper import ZooKeeperRequest
+from model.hosts.live_controller.apis_served import apis_served
+from model.hosts.live_controller.broker_channels import BrokerChannels
+from model.hosts.live_controller.names import topic_id_text
+from model.hosts.live_controller.options import Options
+from model.hosts.live_controller.own_broker import OwnBroker
+from model.hosts.live_controller.sessions import Sessions
+from model.hosts.wire.server import Server
+from model.hosts.zookeeper.values import ZnodeChanged
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class LiveController:
+    """One process's controller, from `start` to `close`. For one event loop."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._state = new_controller(options.controller)
+        self._inbox: deque[events.Event] = deque()
+        self._wakeup = asyncio.Event()
+        self._sessions = Sessions(options.zookeeper, self._watched, self._expired)
+        self.failed = asyncio.Event()
+        """Something that must not happen did: the log says what, and this controller is of no use any more."""
+        self._port = 0
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._asked: dict[int, asyncio.Future[AnswerRequest]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        own = OwnBroker()
+        self._channels = BrokerChannels(options, own, self._answered)
+        self._server = Server(apis_served(options, own, self._ask, lambda: self._state.context, self._sessions.ask))
+        self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
+            commands.AskZooKeeper: self._ask_zookeeper,
+            commands.SendRequest: self._send,
+            commands.DropRequests: self._drop,
+            commands.StartTimer: self._start_timer,
+            commands.CancelTimer: self._cancel_timer,
+            commands.AnswerRequest: self._answer,
+        }
+
+    @property
+    def port(self) -> int:
+        """Where it listens, once started."""
+        return self._port
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is the controller."""
+        return self._state.context.active
+
+    async def start(self) -> None:
+        """Listen, open the session, register. Raises OSError (the port) or ZooKeeperUnavailable."""
+        self._port = await self._server.start(self._options.host, self._options.port)
+        await self._sessions.open()
+        proposed = topic_id_text(uuid.uuid4())
+        assert proposed is not None
+        session = self._sessions.newest_id
+        registration = self._registration()
+        self._put(events.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session))
+        self._spawn(self._decide_all())
+
+    async def close(self) -> None:
+        """Stop deciding, end the session (its ephemeral znodes go at once), the channels and the listener."""
+        for timer in self._timers.values():
+            timer.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._sessions.close()
+        await self._channels.close()
+        await self._server.close()
+
+    # Events
+
+    def _put(self, event: events.Event) -> None:
+        self._inbox.append(event)
+        self._wakeup.set()
+
+    async def _decide_all(self) -> None:
+        while True:
+            while self._inbox:
+                self._decide(self._inbox.popleft())
+                await asyncio.sleep(0)  # let the network have its turn
+            self._wakeup.clear()
+            await self._wakeup.wait()
+
+    def _decide(self, event: events.Event) -> None:
+        if isinstance(event, events.SessionEstablished):
+            self._sessions.use_next()
+        was_active = self._state.context.active
+        decision = decide(self._state, msgspec.structs.replace(event, at_ms=_now_ms()))
+        self._state = decision.state
+        for reason in decision.reasons:
+            _LOGGER.info("%s: %s", type(event).__name__, reason)
+        self._channels.note(self._state.context.live)
+        for command in decision.commands:
+            self._carry_out[type(command)](command)
+        if was_active and not self._state.context.active:
+            self._channels.drop_all()
+        if isinstance(event, events.SessionExpired):
+            self._spawn(self._renew_session())
+
+    # Commands
+
+    def _ask_zookeeper(self, command: commands.AskZooKeeper) -> None:
+        self._spawn(self._question(command.question, command.requests))
+
+    def _send(self, command: commands.SendRequest) -> None:
+        self._channels.send(command)
+
+    def _drop(self, command: commands.DropRequests) -> None:
+        self._channels.drop(command.broker)
+
+    def _start_timer(self, command: commands.StartTimer) -> None:
+        self._cancel_timer(command)
+        fire = asyncio.get_running_loop().call_later
+        self._timers[command.timer] = fire(command.after_ms / 1000, self._fired, command.timer)
+
+    def _cancel_timer(self, command: commands.StartTimer | commands.CancelTimer) -> None:
+        timer = self._timers.pop(command.timer, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _answer(self, command: AnswerRequest) -> None:
+        waiting = self._asked.pop(command.request, None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(command)
+
+    # Facts
+
+    def _fired(self, timer: str) -> None:
+        self._timers.pop(timer, None)
+        self._put(events.TimerFired(timer=timer))
+
+    def _answered(self, broker: int, sent: BrokerRequest, answer: BrokerAnswer) -> None:
+        if answer.error != "NONE":
+            _LOGGER.warning("broker %d answered %s with %s", broker, type(sent).__name__, answer.error)
+        self._put(events.RequestAnswered(broker=broker, sent=sent, answer=answer))
+
+    async def _ask(self, event: Callable[[int], events.RequestReceived]) -> AnswerRequest:
+        number = secrets.randbits(62)
+        answer: asyncio.Future[AnswerRequest] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answer
+        try:
+            self._put(event(number))
+            return await answer
+        finally:
+            self._asked.pop(number, None)
+
+    async def _question(self, number: int, requests: tuple[ZooKeeperRequest, ...]) -> None:
+        self._put(events.ZooKeeperAnswered(question=number, answers=await self._sessions.ask(requests)))
+
+    def _watched(self, changed: ZnodeChanged) -> None:
+        event = event_for(changed.path, ZnodeChange(int(changed.kind)), _now_ms())
+        if event is not None:
+            self._put(event)
+
+    def _expired(self) -> None:
+        _LOGGER.warning("the ZooKeeper session expired")
+        self._put(events.SessionExpired())
+
+    async def _renew_session(self) -> None:
+        previous = await self._sessions.renew()
+        session = self._sessions.newest_id
+        registration = self._registration()
+        self._put(events.SessionEstablished(registration=registration, previous_session=previous, session=session))
+
+    def _registration(self) -> bytes:
+        return self._options.registration(self._port, _now_ms())
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _LOGGER.error("this must not happen", exc_info=task.exception())
+            self.failed.set()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

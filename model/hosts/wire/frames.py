@@ -1,0 +1,50 @@
+"""Frames: four bytes of size, then that many bytes. It does not look inside.
+
+Source: `org.apache.kafka.common.network.NetworkReceive` (3.9), which closes a connection over a size that is negative
+or above `socket.request.max.bytes`.
+"""
+
+import asyncio
+import struct
+from typing import Protocol
+
+from model.hosts.wire.errors import MalformedError
+
+MAX_FRAME_BYTES = 100 << 20
+"""Kafka's default of `socket.request.max.bytes`."""
+_SIZE = struct.Struct(">i")
+
+
+class Writes(Protocol):
+    """Where frames go: an asyncio.StreamWriter."""
+
+    def writelines(self, data: list[bytes], /) -> None: ...
+
+    async def drain(self) -> None: ...
+
+
+async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME_BYTES) -> bytes | None:
+    """The next frame's content; None where the connection ends between two frames.
+
+    Memory grows with what arrives, not with what the size promises. Raises MalformedError for a size out of bounds
+    and for an end within a frame, OSError when the connection breaks.
+    """
+    try:
+        head = await reader.readexactly(_SIZE.size)
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise MalformedError("the connection ended within a frame's size") from None
+        return None
+    size: int = _SIZE.unpack(head)[0]
+    if not 0 <= size <= limit:
+        raise MalformedError(f"a frame of {size} bytes, where 0 to {limit} are allowed")
+    try:
+        return await reader.readexactly(size)
+    except asyncio.IncompleteReadError as error:
+        raise MalformedError(f"the connection ended after {len(error.partial)} bytes of {size}") from None
+
+
+async def write_frame(writer: Writes, *parts: bytes) -> None:
+    """Send one frame made of these parts, and wait while the other side is slow to read."""
+    writer.writelines([_SIZE.pack(sum(map(len, parts))), *parts])
+    await writer.drain()

@@ -1,0 +1,154 @@
+"""Requests and responses as bytes and back: headers, and bodies by the schemas of `kio`, in any version it knows.
+
+A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is sent here.
+"""
+
+import io
+import struct
+from dataclasses import fields
+from functools import cache
+from types import ModuleType
+from typing import Any, cast
+
+import msgspec
+from kio.index import load_payload_module, load_request_schema, load_response_schema
+from kio.schema.index import api_key_map, schema_name_map
+from kio.serial import entity_reader, entity_writer
+from kio.static.constants import EntityType
+
+from model.hosts.wire.errors import MalformedError
+
+API_VERSIONS = 18
+_START = struct.Struct(">hhi")
+_CORRELATION = struct.Struct(">i")
+_TYPES = {"request": EntityType.request, "response": EntityType.response}
+
+Entity = Any
+"""A frozen dataclass of `kio.schema`. Which one depends on the version, so nothing more can be said here."""
+
+
+class RequestStart(msgspec.Struct, frozen=True):
+    """The fields that every request of every version starts with."""
+
+    api_key: int
+    version: int
+    correlation_id: int
+
+
+class Encoded(msgspec.Struct, frozen=True):
+    """A request's body as bytes."""
+
+    api_key: int
+    version: int
+    body: bytes
+
+
+def versions_known(api_key: int) -> tuple[int, int]:
+    """The lowest and highest version of an API that can be written down here. Raises KeyError for an unknown one."""
+    versions = schema_name_map[api_key_map[api_key]]
+    return min(versions), max(versions)
+
+
+def shapes(api_key: int, version: int, kind: str) -> ModuleType:
+    """The classes of one version of a `request` or `response`, nested ones included, by `kio`'s names."""
+    return load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
+
+
+def shaped(shape: type[Entity], **values: object) -> Entity:
+    """An entity with those of the values that this version of it knows. Raises TypeError where one is missing."""
+    known = _names(shape)
+    return shape(**{name: value for name, value in values.items() if name in known})
+
+
+def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str | None) -> tuple[bytes, bytes]:
+    """A request's header and body."""
+    if isinstance(body, Encoded):
+        schema: Any = load_request_schema(body.api_key, body.version)
+        return _request_header(schema, correlation_id, client_id), body.body
+    return _request_header(type(body), correlation_id, client_id), encode(body)
+
+
+def encode_response(body: Entity, correlation_id: int) -> tuple[bytes, bytes]:
+    """A response's header and body."""
+    header = body.__header_schema__
+    return encode(header(correlation_id=correlation_id)), encode(body)
+
+
+def encode(entity: Entity) -> bytes:
+    """The bytes of an entity alone. Raises ValueError, TypeError or struct.error for values that do not fit."""
+    out = io.BytesIO()
+    entity_writer(cast(Any, type(entity)))(out, entity)
+    return out.getvalue()
+
+
+def request_start(frame: bytes) -> RequestStart:
+    """What a request is. Raises MalformedError."""
+    if len(frame) < _START.size:
+        raise MalformedError(f"a request of {len(frame)} bytes")
+    return RequestStart(*_START.unpack_from(frame))
+
+
+def decode_request(frame: bytes) -> Entity:
+    """A request's body. Raises MalformedError, also for a version that nobody knows.
+
+    Bytes behind it are ignored, as Kafka does: librdkafka leaves three behind some Metadata requests.
+    """
+    start = request_start(frame)
+    try:
+        schema: Any = load_request_schema(start.api_key, start.version)
+        _, offset = entity_reader(schema.__header_schema__)(frame, 0)
+        return entity_reader(schema)(frame, offset)[0]
+    except Exception as error:  # a schema applied to garbage fails in every way there is
+        raise MalformedError(f"{_named(start)} is garbled ({_one_line(error)})") from error
+
+
+def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Entity]:
+    """A response's correlation id and body. Raises MalformedError."""
+    try:
+        schema: Any = load_response_schema(api_key, version)
+        header, offset = entity_reader(schema.__header_schema__)(frame, 0)
+        entity, size = entity_reader(schema)(frame, offset)
+        if offset + size != len(frame):
+            raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
+        return header.correlation_id, entity
+    except MalformedError:
+        raise
+    except Exception as error:
+        start = RequestStart(api_key, version, 0)
+        raise MalformedError(f"the response to {_named(start)} is garbled ({_one_line(error)})") from error
+
+
+def correlation_id(frame: bytes) -> int:
+    """Which request a response answers. Raises MalformedError."""
+    if len(frame) < _CORRELATION.size:
+        raise MalformedError(f"a response of {len(frame)} bytes")
+    return int(_CORRELATION.unpack_from(frame)[0])
+
+
+def name_of(api_key: int) -> str:
+    """An API's name, or its number where it has none."""
+    return api_key_map.get(api_key, f"API {api_key}")
+
+
+def _request_header(schema: Any, correlation_id: int, client_id: str | None) -> bytes:
+    header = schema.__header_schema__
+    values: dict[str, object] = {
+        "request_api_key": schema.__api_key__,
+        "request_api_version": schema.__version__,
+        "correlation_id": correlation_id,
+        "client_id": client_id,
+    }
+    return encode(shaped(header, **values))
+
+
+@cache
+def _names(shape: type[Entity]) -> frozenset[str]:
+    return frozenset(field.name for field in fields(shape))
+
+
+def _named(start: RequestStart) -> str:
+    return f"{name_of(start.api_key)} v{start.version}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

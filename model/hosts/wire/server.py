@@ -1,0 +1,138 @@
+"""A small server: accepts connections, and for each takes one request after the other to whoever answers that API.
+
+ApiVersions is answered from the table of APIs, so that what is announced is what is served. What a request means is not
+known here.
+"""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from kio.schema.errors import ErrorCode
+from kio.static.primitive import i32Timedelta
+
+from model.hosts.wire.errors import MalformedError, WireError
+from model.hosts.wire.frames import MAX_FRAME_BYTES, read_frame, write_frame
+from model.hosts.wire.messages import (
+    API_VERSIONS,
+    Entity,
+    RequestStart,
+    decode_request,
+    encode_response,
+    name_of,
+    request_start,
+    shaped,
+    shapes,
+)
+
+NOT_THROTTLED = i32Timedelta.resolution * 0
+_LOGGER = logging.getLogger(__name__)
+
+
+class Request:
+    """A request of a version that is served. `body` is decoded when first asked for, and may raise MalformedError."""
+
+    def __init__(self, start: RequestStart, frame: bytes, peer: str) -> None:
+        self.start = start
+        self.frame = frame
+        self.peer = peer
+
+    @cached_property
+    def body(self) -> Entity:
+        """The request as an entity of `kio.schema`."""
+        return decode_request(self.frame)
+
+    def answer(self, name: str, **values: object) -> Entity:
+        """The response of this request's version, the class of that name, from the values that the version knows."""
+        return shaped(self.shape(name), throttle_time=NOT_THROTTLED, **values)
+
+    def shape(self, name: str) -> type[Entity]:
+        """A class nested in the response of this request's version."""
+        return getattr(shapes(self.start.api_key, self.start.version, "response"), name)
+
+
+Answers = Callable[[Request], Awaitable[Entity | None]]
+"""Answers requests of one API. None: this request gets no response (Produce with acks=0)."""
+
+
+class Api(NamedTuple):
+    """The versions of an API that are served, and by whom."""
+
+    lowest: int
+    highest: int
+    answer: Answers
+
+
+class Server:
+    """Listens from `start` to `close`."""
+
+    def __init__(self, apis: Mapping[int, Api], *, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._apis = {**apis, API_VERSIONS: Api(0, 3, self._api_versions)}
+        self._max_frame_bytes = max_frame_bytes
+        self._connections: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; port 0 lets the system choose. Returns the port. Raises OSError when it is taken."""
+        self._server = await asyncio.start_server(self._accept, host, port)
+        return int(self._server.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Stop listening and end all connections."""
+        if self._server is not None:
+            self._server.close()
+        for task in list(self._connections):
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._connections.add(task)
+        peer = "{}:{}".format(*(writer.get_extra_info("peername") or ("?", "?"))[:2])
+        try:
+            await self._serve(reader, writer, peer)
+        except WireError as error:
+            _LOGGER.warning("closing the connection of %s: %s", peer, error)
+        except (OSError, asyncio.CancelledError):
+            pass  # it went away, or we do
+        except Exception:
+            _LOGGER.exception("closing the connection of %s: a request could not be answered", peer)
+        finally:
+            self._connections.discard(task)
+            writer.close()
+            with contextlib.suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> None:
+        while (frame := await read_frame(reader, self._max_frame_bytes)) is not None:
+            start = request_start(frame)
+            response = await self._answer(Request(start, frame, peer))
+            if response is not None:
+                await write_frame(writer, *encode_response(response, start.correlation_id))
+
+    async def _answer(self, request: Request) -> Entity | None:
+        start = request.start
+        api = self._apis.get(start.api_key)
+        if api is not None and api.lowest <= start.version <= api.highest:
+            return await api.answer(request)
+        if start.api_key == API_VERSIONS:
+            return _versions(0, {API_VERSIONS: self._apis[API_VERSIONS]}, ErrorCode.unsupported_version)
+        raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")
+
+    async def _api_versions(self, request: Request) -> Entity:
+        request.body  # noqa: B018 - a garbled one is refused like any other
+        return _versions(request.start.version, self._apis)
+
+
+def _versions(version: int, apis: Mapping[int, Api], error: ErrorCode = ErrorCode.none) -> Entity:
+    """The ranges of these APIs. An unknown version of ApiVersions is answered in version 0 with its own (KIP-511)."""
+    module = shapes(API_VERSIONS, version, "response")
+    keys = tuple(
+        module.ApiVersion(api_key=key, min_version=api.lowest, max_version=api.highest)
+        for key, api in sorted(apis.items())
+    )
+    return shaped(module.ApiVersionsResponse, error_code=error, api_keys=keys, throttle_time=NOT_THROTTLED)

@@ -1,0 +1,122 @@
+"""kazoo's client over our own connection, for requests of any kind: sends in bulk, hands answers to their slots.
+
+It does not watch over the session; `session` does.
+"""
+
+# pyright: basic, reportOptionalMemberAccess=false
+# kazoo has no types; everything on the outside is typed.
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import ConnectionDropped
+from kazoo.protocol.connection import WATCH_XID
+from kazoo.protocol.states import KeeperState
+
+from model.hosts.writing_zookeeper.question import Slot
+from model.hosts.zookeeper.connection import BufferedConnection, missing_internals
+from model.hosts.zookeeper.link import client_options
+from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperUnsupported
+from model.hosts.zookeeper.reasons import LastReason, private_logger
+from model.hosts.zookeeper.requests import SetWatches, watch_event
+from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.values import ZnodeChanged
+
+_HEADER_BYTES = 16
+_ENDS = (KeeperState.EXPIRED_SESSION, KeeperState.CLOSED, KeeperState.AUTH_FAILED)
+
+
+class WritingClient(KazooClient):
+    """For one session: it does not ask for another when that has ended. Callbacks come on kazoo's thread."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        on_fired: Callable[[ZnodeChanged], None],
+        on_events: OnEvents,
+        on_connected: Callable[[], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        """Raises ZooKeeperUnsupported beside a kazoo whose inside we do not know.
+
+        `on_fired` hears of each watch in order with the answers around it, `on_events` of all in one network read.
+        """
+        lacks = missing_internals()
+        if lacks:
+            raise ZooKeeperUnsupported(f"this kazoo cannot be used, it lacks {', '.join(lacks)}; install kazoo 2.11")
+        self.reason = LastReason()
+        options = client_options(settings)
+        sasl_options = options.pop("sasl_options", None)
+        super().__init__(sasl_options=sasl_options, logger=private_logger(self.reason), **options)
+        self._on_connected = on_connected
+        self._on_end = on_end
+        self.on_fired = on_fired
+        self._connection = _Connection(self, self._conn_retry.copy(), self.logger, sasl_options, on_events)
+
+    def send(self, slots: Iterable[Slot]) -> None:
+        """Put requests in the queue, behind those that wait."""
+        self._queue.extend([(slot, slot) for slot in slots])  # a list: all at once, whatever the other thread does
+        self._wake()
+
+    def set_watches(self, requests: Iterable[SetWatches]) -> None:
+        """Put these before all that waits; if they get lost, the next connection sets them anyway."""
+        self._queue.extendleft((request, None) for request in reversed(tuple(requests)))
+        self._wake()
+
+    @property
+    def session_id(self) -> int:
+        """The owner of this session's ephemeral znodes."""
+        return self._session_id or 0
+
+    @property
+    def session_timeout_ms(self) -> int:
+        """As negotiated."""
+        return self._connection.session_timeout_ms
+
+    def put_away(self) -> None:
+        """End the session, or what is left of it; waits for the server's farewell."""
+        if self._stopped.is_set():
+            self._safe_close()
+        else:
+            self.stop()
+        self.close()
+
+    def _wake(self) -> None:
+        # It may be full of wake-ups not yet heard, or gone, of which everybody is told.
+        with contextlib.suppress(AttributeError, OSError):
+            self._connection._write_sock.send(b"\0")
+
+    def _session_callback(self, state: Any) -> None:
+        """Not kazoo's listeners: they do not hear of a failure before the first connection."""
+        if state in _ENDS:
+            self._stopped.set()  # or kazoo would open another session by itself
+            self._on_end()
+        super()._session_callback(state)
+        if state in (KeeperState.CONNECTED, KeeperState.CONNECTED_RO):
+            self._on_connected()
+
+
+class _Connection(BufferedConnection):
+    def _whole_frames(self) -> Iterator[tuple[Any, bytes]]:
+        for header, frame in super()._whole_frames():
+            if header.xid == WATCH_XID:
+                for event in watch_event(frame, _HEADER_BYTES, header.zxid):
+                    self.client.on_fired(event)
+            yield header, frame
+
+    def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
+        pending = self.client._pending
+        if not pending or not isinstance(pending[0][1], Slot):
+            return super()._read_response(header, buffer, offset)
+        _, slot, xid = pending[0]
+        if header.xid != xid:
+            raise ConnectionDropped(f"garbled answer (number {header.xid} where {xid} was due)")
+        if header.zxid > 0:
+            self.client.last_zxid = header.zxid
+        # What fails here stays pending, and so is lost with the connection and asked again.
+        slot.hear(header.err, buffer, offset)
+        pending.popleft()
+        return None

@@ -1,0 +1,119 @@
+"""Messages as bytes and back: every API that a controller sends or serves, in every version; and garbage."""
+
+from __future__ import annotations
+
+import struct
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from kio.index import load_request_schema, load_response_schema
+from kio.schema.errors import ErrorCode
+
+from model.hosts.wire.errors import MalformedError
+from model.hosts.wire.messages import (
+    Encoded,
+    correlation_id,
+    decode_request,
+    decode_response,
+    encode,
+    encode_request,
+    encode_response,
+    request_start,
+    shaped,
+    shapes,
+    versions_known,
+)
+from tests.model.hosts.wire.entities import entities
+
+METADATA, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN = 3, 4, 5, 6, 7
+OTHERS = (18, 19, 20, 43, 45, 46, 56, 67)
+APIS = [
+    (key, version)
+    for key in (METADATA, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN, *OTHERS)
+    for version in range(versions_known(key)[0], versions_known(key)[1] + 1)
+]
+FEW = settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+@pytest.mark.parametrize(("key", "version"), APIS)
+@FEW
+@given(data=st.data())
+def test_a_request_survives_the_wire(key: int, version: int, data: st.DataObject) -> None:
+    body = data.draw(entities(load_request_schema(key, version)))
+    number = data.draw(st.integers(0, 2**31 - 1))
+    frame = b"".join(encode_request(body, number, "kdrill"))
+    start = request_start(frame)
+    assert (start.api_key, start.version, start.correlation_id) == (key, version, number)
+    assert decode_request(frame) == body
+
+
+@pytest.mark.parametrize(("key", "version"), APIS)
+@FEW
+@given(data=st.data())
+def test_a_response_survives_the_wire(key: int, version: int, data: st.DataObject) -> None:
+    body = data.draw(entities(load_response_schema(key, version)))
+    frame = b"".join(encode_response(body, 7))
+    assert correlation_id(frame) == 7
+    assert decode_response(frame, key, version) == (7, body)
+
+
+def test_a_body_that_is_encoded_already_goes_out_as_it_is() -> None:
+    body = shaped(shapes(7, 3, "request").ControlledShutdownRequest, broker_id=1, broker_epoch=2)
+    assert encode_request(Encoded(7, 3, encode(body)), 9, None) == encode_request(body, 9, None)
+
+
+def test_a_version_takes_of_the_values_what_it_knows() -> None:
+    shape = shapes(7, 1, "request").ControlledShutdownRequest
+    assert shaped(shape, broker_id=1, broker_epoch=2) == shape(broker_id=1)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(APIS), st.binary(max_size=200))
+def test_garbage_is_malformed_or_a_request(api: tuple[int, int], garbage: bytes) -> None:
+    key, version = api
+    for frame in (struct.pack(">hhi", key, version, 1) + garbage, garbage):
+        with suppress(MalformedError):
+            assert decode_request(frame).__api_key__ == request_start(frame).api_key
+
+
+@settings(max_examples=300)
+@given(st.sampled_from(APIS), st.binary(max_size=200))
+def test_garbage_is_malformed_or_a_response(api: tuple[int, int], garbage: bytes) -> None:
+    with suppress(MalformedError):
+        assert decode_response(garbage, *api)[1].__api_key__ == api[0]
+
+
+@FEW
+@given(st.sampled_from(APIS), st.data())
+def test_a_request_that_is_cut_off_is_malformed(api: tuple[int, int], data: st.DataObject) -> None:
+    frame = b"".join(encode_request(data.draw(entities(load_request_schema(*api))), 1, "kdrill"))
+    cut = data.draw(st.integers(0, len(frame) - 1))
+    with pytest.raises(MalformedError):
+        decode_request(frame[:cut])
+
+
+def test_an_array_of_two_thousand_million_is_not_made() -> None:
+    body = struct.pack(">hhih", LEADER_AND_ISR, 2, 1, -1) + struct.pack(">iiq", 1, 1, 1) + struct.pack(">i", 2**31 - 1)
+    with pytest.raises(MalformedError, match="leader_and_isr v2 is garbled"):
+        decode_request(body)
+
+
+def test_a_version_nobody_knows_is_malformed() -> None:
+    with pytest.raises(MalformedError):
+        decode_request(struct.pack(">hhih", 3, 99, 1, -1))
+    with pytest.raises(MalformedError):
+        decode_request(struct.pack(">hhih", 9999, 0, 1, -1))
+
+
+def test_bytes_behind_a_request_are_ignored() -> None:
+    """As Kafka does."""
+    body = shaped(shapes(7, 3, "request").ControlledShutdownRequest, broker_id=1, broker_epoch=2)
+    assert decode_request(b"".join(encode_request(body, 1, None)) + b"xyz") == body
+
+
+def test_bytes_behind_a_response_are_malformed() -> None:
+    body = shaped(shapes(6, 8, "response").UpdateMetadataResponse, error_code=ErrorCode.none)
+    with pytest.raises(MalformedError, match="1 bytes are left behind a UpdateMetadataResponse"):
+        decode_response(b"".join(encode_response(body, 1)) + b"x", 6, 8)
