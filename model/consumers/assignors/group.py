@@ -1,0 +1,177 @@
+"""A consumer group as integer arrays: what every assignor decides on. Names stay outside, in `named_group`.
+
+Topics are numbered in the order of their names, members in the order of their ids, and the partitions of all topics
+one topic after the other: partition p of topic t is number `first[t] + p`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from model.consumers.assignors.java_hashing import Hashes
+
+Ints = npt.NDArray[np.integer[Any]]
+Flags = npt.NDArray[np.bool_]
+
+NOBODY = -1
+NO_GENERATION = -1
+
+
+class AssignorError(Exception):
+    """An assignor has no answer for this group; the message says why, in one line."""
+
+
+class Claims(NamedTuple):
+    """What members say they own, one member after the other, each in the order it told."""
+
+    partitions: Ints  # [K]
+    starts: Ints  # [C + 1]: member c's are partitions[starts[c]:starts[c + 1]]
+    generations: Ints  # [C]: of the claim, NO_GENERATION where the member named none
+    subscription_generations: Ints  # [C]: as the subscription's own field has it, from version 2 on
+
+    @property
+    def counts(self) -> Ints:
+        """[C]: how many partitions each member claims."""
+        return np.diff(self.starts)
+
+    @property
+    def members(self) -> Ints:
+        """int32[K]: who makes each claim."""
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), self.counts)
+
+
+class Racks(NamedTuple):
+    """Where members and replicas are. Racks are numbered; partitions with replicas on the same racks share a row."""
+
+    of_member: Ints  # [C], NOBODY for a member that names none
+    row_of_partition: Ints  # [P]
+    rows: Flags  # [sets of racks, racks]
+
+    @property
+    def matches(self) -> Flags:
+        """bool[sets of racks, C]: whether a replica is on the member's rack, or the member names no rack."""
+        if not self.rows.shape[1]:
+            return np.broadcast_to(self.of_member < 0, (len(self.rows), len(self.of_member)))
+        return self.rows[:, np.maximum(self.of_member, 0)] | (self.of_member < 0)
+
+
+class SubscriberSets(NamedTuple):
+    """Topics by who subscribes to them: topics with the same subscribers share a set."""
+
+    of_topic: Ints  # [T] index into members
+    members: Sequence[Ints]  # each ascending
+
+    def at(self, number: int) -> Ints:
+        """The members of one set."""
+        return self.members[number]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """One group, before it is assigned.
+
+    `alike` is Kafka's verdict that all subscriptions are equal, by which the sticky assignors choose their algorithm.
+    """
+
+    partition_counts: Ints  # [T]
+    subscriptions: Sequence[Ints]  # the different lists of topics, each ascending; a topic named twice is there twice
+    subscription_of: Ints  # [C] index into subscriptions
+    alike: bool
+    claims: Claims
+    ring: Ints  # [C] members as range and round-robin line them up: static ones first, by instance id
+    walk: Ints  # [C] members as Java's HashMap of them is walked
+    topic_hashes: Hashes  # [T]
+    topic_walk: Ints  # [T] topics as a HashSet of their ids is walked; for the assignors of the group coordinator
+    racks: Racks | None = None
+    prefer_racks: bool = False  # let racks count where Kafka would see no use in them
+
+    @property
+    def members(self) -> int:
+        """How many members there are."""
+        return len(self.subscription_of)
+
+    @property
+    def topics(self) -> int:
+        """How many topics there are."""
+        return len(self.partition_counts)
+
+    @cached_property
+    def first(self) -> Ints:
+        """int64[T + 1]: number of each topic's partition 0, and how many partitions there are in all."""
+        return np.concatenate(([0], np.cumsum(self.partition_counts, dtype=np.int64)))
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions there are."""
+        return int(self.first[-1])
+
+    @cached_property
+    def topic_of(self) -> Ints:
+        """int32[P]: each partition's topic."""
+        return np.repeat(np.arange(self.topics, dtype=np.int32), self.partition_counts)
+
+    @cached_property
+    def subscribed(self) -> Flags:
+        """bool[subscriptions, T]: whether a list names the topic."""
+        table = np.zeros((len(self.subscriptions), self.topics), dtype=np.bool_)
+        for row, topics in zip(table, self.subscriptions, strict=True):
+            row[topics] = True
+        return table
+
+    @cached_property
+    def subscriber_sets(self) -> SubscriberSets:
+        """Topics with the same subscribers, together."""
+        rows: dict[bytes, int] = {}
+        columns = np.ascontiguousarray(self.subscribed.T)
+        of_topic = np.fromiter(
+            (rows.setdefault(column.tobytes(), len(rows)) for column in columns), dtype=np.intp, count=self.topics
+        )
+        sets = [np.frombuffer(row, dtype=np.bool_)[self.subscription_of] for row in rows]
+        return SubscriberSets(of_topic, [np.flatnonzero(members) for members in sets])
+
+    @cached_property
+    def subscriber_counts(self) -> Ints:
+        """int64[T]: subscribers of each topic; who names it twice counts twice, as in Kafka."""
+        users = np.bincount(self.subscription_of, minlength=len(self.subscriptions))
+        counts = np.zeros(self.topics, dtype=np.int64)
+        for topics, count in zip(self.subscriptions, users.tolist(), strict=True):
+            np.add.at(counts, topics, count)
+        return counts
+
+    @cached_property
+    def most(self) -> Ints:
+        """int64[C]: partitions of all topics a member subscribes to; a topic named twice counts twice."""
+        sums = [int(self.partition_counts[topics].sum()) for topics in self.subscriptions]
+        return np.array(sums, dtype=np.int64)[self.subscription_of]
+
+    def subscribes(self, members: Ints, topics: Ints) -> Flags:
+        """bool[N]: whether each member subscribes to the topic beside it."""
+        return self.subscribed[self.subscription_of[members], topics]
+
+    def located(self, partitions: Ints) -> tuple[Ints, Ints]:
+        """Topics, and the numbers within them, of these partitions."""
+        topics = np.searchsorted(self.first, partitions, side="right") - 1
+        return topics, partitions - self.first[topics]
+
+
+def counts_of(owner: Ints, members: int) -> Ints:
+    """int64[C]: how many partitions each member owns."""
+    if owner.size and int(owner.min()) < 0:
+        owner = owner[owner >= 0]
+    return np.bincount(owner, minlength=members)
+
+
+def spans(starts: Ints, counts: Ints) -> Ints:
+    """int64[sum of counts]: the numbers from each start on, as many as its count says."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(int(counts.sum()), dtype=np.int64)
+
+
+def no_claims(members: int) -> Claims:
+    """Nobody owns anything."""
+    none = np.full(members, NO_GENERATION, dtype=np.int64)
+    return Claims(np.zeros(0, dtype=np.int32), np.zeros(members + 1, dtype=np.int64), none, none)

@@ -1,0 +1,78 @@
+"""The group coordinator's uniform assignor where subscriptions differ: keep, fill by least load, move until even.
+
+Source: `UniformHeterogeneousAssignmentBuilder` (3.9, KIP-848). Topics with many partitions per subscriber come first;
+equal ones by partition number, and then in the order of a hash. Racks do not count.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from model.consumers.assignors.evening import Evening
+from model.consumers.assignors.filling import fill
+from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints, counts_of, spans
+from model.consumers.assignors.java_hashing import buckets, grown_table
+from model.consumers.assignors.movements import Movements, topic_id_partition_code
+from model.consumers.assignors.ownership import Ownership
+from model.consumers.assignors.runs import runs_by_subscribers
+
+
+def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = False) -> Ints:
+    """int32[P]: owners. `as_kafka` raises AssignorError where a partition moves twice, at which Kafka throws."""
+    owner = before.owner.copy()
+    owned = np.flatnonzero(owner != NOBODY)
+    owner[owned[~group.subscribes(owner[owned], group.topic_of[owned])]] = NOBODY
+    counts = counts_of(owner, group.members)
+    order = _order(group)
+    fill(owner, counts, runs_by_subscribers(group, order[owner[order] == NOBODY]))
+    evening = Evening(group, owner, counts, Movements(partial(topic_id_partition_code, group)))
+    _even_out(group, evening, order[(group.subscriber_counts > 1)[group.topic_of[order]]], as_kafka)
+    return evening.owner
+
+
+def _order(group: Group) -> Ints:
+    """Partitions as they are looked at."""
+    subscribers = np.maximum(group.subscriber_counts, 1)
+    crowding = -(group.partition_counts / subscribers)
+    hashed = _hash_order(group)
+    topics = group.topic_of[hashed]
+    numbers = hashed - group.first[topics]
+    return hashed[np.lexsort((numbers, subscribers[topics], crowding[topics]))]
+
+
+def _hash_order(group: Group) -> Ints:
+    """Partitions as a HashSet of topic ids and numbers is walked that they were put into topic by topic."""
+    topics = group.topic_walk
+    partitions = spans(group.first[:-1][topics], group.partition_counts[topics])
+    of = group.topic_of[partitions]
+    hashes = np.uint32(31) * (np.uint32(31) + group.topic_hashes[of]) + (partitions - group.first[of]).astype(np.uint32)
+    return partitions[np.argsort(buckets(hashes, grown_table(len(partitions))), kind="stable")]
+
+
+def _even_out(group: Group, evening: Evening, order: Ints, as_kafka: bool) -> None:
+    """Passes until nothing moves, or until the members that could take more are even, whatever the others have.
+
+    What has moved is not looked at in later passes, so that groups may stay less even than they could be.
+    """
+    most, moved = group.most, True
+    still = np.ones(group.partitions, dtype=np.bool_)
+    while moved:
+        moved, order = False, order[still[order]]
+        for run in runs_by_subscribers(group, order):
+            move = evening.next_move(run, 0)
+            while move is not None:
+                partition, moved = int(run.partitions[move.position]), True
+                if as_kafka and evening.moves_again(partition, move.to):
+                    raise AssignorError("a partition would move twice, at which Kafka 3.9.1 throws an exception")
+                still[evening.move(partition, move.to)] = False
+                if partition != order[-1] and _is_balanced(evening.counts, most, as_kafka):
+                    return
+                move = evening.next_move(run, move.position + 1)
+
+
+def _is_balanced(counts: Ints, most: Ints, as_kafka: bool) -> bool:
+    """Whether members that could take more differ by one at most."""
+    could = counts[counts < most]
+    if as_kafka and not len(could):
+        raise AssignorError("no member could take more, at which Kafka 3.9.1 throws NoSuchElementException")
+    return not len(could) or int(could.max() - could.min()) <= 1
