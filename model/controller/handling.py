@@ -10,7 +10,7 @@ from model.controller import events
 from model.controller.context import ControllerContext
 from model.controller.events import Event
 from model.controller.replica_states import PartitionAndReplica
-from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.requests import LeaderAndIsrRequest, StopReplicaRequest
 from model.controller.step import Step
 from model.controller.steps.alter_partition import AlterPartitions
 from model.controller.steps.brokers import ReadBroker, ReadBrokers
@@ -53,14 +53,18 @@ def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps
 
 
 def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
-    """Only answers about copies that were to be deleted count."""
-    answer: BrokerAnswer = event.answer
-    errors = dict(answer.partition_errors)
+    """Only answers about copies that were to be deleted count.
+
+    A request that is refused as a whole (a stale broker or controller epoch) names no copies, and nothing follows.
+    """
+    errors = dict(event.answer.partition_errors)
+    unnamed = "NONE" if event.answer.error == "NONE" else None
     deleted: list[PartitionAndReplica] = []
     failed: list[PartitionAndReplica] = []
     for entry in sent.partitions:
-        if entry.delete:
-            ok = answer.error == "NONE" and errors.get(entry.partition, "NONE") == "NONE"
+        error = errors.get(entry.partition, unnamed)
+        if entry.delete and error is not None:
+            ok = event.answer.error == "NONE" and error == "NONE"
             (deleted if ok else failed).append(PartitionAndReplica(entry.partition, event.broker))
     steps: Steps = (FailDeletions(tuple(failed)),) if failed else ()
     return (*steps, ConfirmDeletions(tuple(deleted))) if deleted else steps
