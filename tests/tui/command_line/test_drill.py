@@ -24,7 +24,7 @@ def test_people_read_what_was_assumed_who_suffers_and_how_it_went(snapshot_file:
     assert (done.returncode, done.stderr) == (HURT, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"{snapshot_file}: what if brokers 3, 4 died"
-    assert lines[1].startswith("assumed: session timeout 18 s, 2 ms per ZooKeeper write, 1 ms per request, rules of ")
+    assert lines[1].startswith("assumed: session timeout 18 s, 2 ms per ZooKeeper write, 15 ms per request, rules of ")
     assert "offline            2 → 3" in lines
     assert "controller         b4 → b1, epoch 118 → 119" in lines
     assert "3 partitions affected, the worst first:" in lines
