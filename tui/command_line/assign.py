@@ -34,9 +34,11 @@ def assign(name: str | None, as_kafka: bool, only_list: bool) -> None:
     assignment, 1 if not.
 
     \b
-    Example:
-      echo '{"assignor":"range","topics":{"t":4},"members":{"a":{"topics":["t"]},"b":{"topics":["t"]}}}' |
-        kdrill assign
+    Example: kdrill assign --strategy sticky < cases.jsonl
+
+    \b
+    A case: {"assignor":"range","topics":{"t":4},
+             "members":{"a":{"topics":["t"]},"b":{"topics":["t"]}}}
     """
     from model.consumers.assignors.group import AssignorError  # noqa: PLC0415 - takes numpy
     from model.consumers.assignors.strategies import STRATEGIES, strategy_named  # noqa: PLC0415
