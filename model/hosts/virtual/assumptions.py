@@ -20,8 +20,8 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: int = 10
     """zookeeper.max.in.flight.requests: so many requests of a question share the time of one."""
     request_ms: float = 15.0
-    """From sending a broker a request to its answer; half of it each way. Measured: a LeaderAndIsr of 20 partitions that
-    Kafka 3.9.1 follows anew, in 15 to 16 ms."""
+    """From sending a broker a request to its answer; half of it each way. Measured: a LeaderAndIsr of 20 partitions to
+    Kafka 3.9.1 in 15 to 16 ms."""
     retry_backoff_ms: float = 100
     """Before a controller sends a broker again what got lost (`kafka.controller.RequestSendThread`)."""
     reconnect_ms: float = 100
