@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from model.sandbox.java import java_environment
-from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.releases import install_or_skip, skip_or_fail
 
 _TIMEOUT_S = 1800
 
@@ -15,7 +16,7 @@ _TIMEOUT_S = 1800
 def answers(program: str, release: str, questions: Iterable[str]) -> list[str]:
     """What `program`.java says to each question, run with the jars of a Kafka release.
 
-    Skips the test without Java, Maven or the network; fails it then with KDRILL_REQUIRE_CONFORMANCE=1.
+    Skips the test without a JDK, Maven or the network; fails it then with KDRILL_REQUIRE_CONFORMANCE=1.
     """
     lines = list(questions)
     done = subprocess.run(
@@ -33,9 +34,17 @@ def answers(program: str, release: str, questions: Iterable[str]) -> list[str]:
     return told
 
 
+@cache
+def _compiles(java: str) -> bool:
+    modules = subprocess.run([java, "--list-modules"], capture_output=True, text=True, timeout=60, check=False)
+    return "jdk.compiler" in modules.stdout
+
+
 def java_command(program: str, release: str, *flags: str) -> list[str]:
     """The command that compiles and runs `program`.java, with the jars of a release."""
     kafka = install_or_skip(release)
+    if not _compiles(str(kafka.java_program)):
+        skip_or_fail(f"{kafka.java_program} has no compiler: install a JDK, not only a JRE")
     source = Path(__file__).with_name(f"{program}.java")
     # Without a configuration log4j takes everything for worth formatting, which the assignors' classes do at length.
     quiet = f"-Dlog4j.configuration={(source.parents[1] / 'kafka' / 'log4j.properties').as_uri()}"
