@@ -13,7 +13,7 @@ from tui.data.fields import Texts
 from tui.data.messages import ListQuery
 from tui.data.pages.drill.moments import seconds
 from tui.data.pages.listing import Listing, place_in
-from tui.data.pages.partition_map import map_columns, signs_line, signs_of_state, titles
+from tui.data.pages.partition_map import MapColumns, map_columns, signs_line, signs_of_state, titles
 from tui.data.pages.partitions import EDGES
 from tui.rows import Column, Line, Row, line, span
 
@@ -60,7 +60,7 @@ def _row(one: PartitionOutcome, cells: Sequence[Cells]) -> Row:
 
 
 def _cells(film: Film, query: ListQuery) -> list[Cells]:
-    """Name and map; of the columns beside them as many as leave room for every broker."""
+    """Name and map; of the columns beside them as many as leave room for every broker, all if there is none anyway."""
     moment = film.scene(query.moment)
     dead = film.dead(moment)
     widest = max((len(str(one.partition)) for one in film.partitions), default=0)
@@ -70,18 +70,19 @@ def _cells(film: Film, query: ListQuery) -> list[Cells]:
         Cells(Column("led again", 9, ">"), lambda one: _outage(one, film.scenes[moment].until_ms)),
         Cells(Column("in the end", 13, "<", "outcome"), _outcome),
     ]
-    while True:
-        room = query.width - EDGES - name - 1 - sum(1 + one.column.width for one in facts)
-        shown = map_columns(film.brokers, room, query.offset)
-        if not (shown.cut and facts):
-            break
-        facts.pop()
+    fitted = [(some, _map_columns(film, query, name, some)) for some in (facts, facts[:2], facts[:1], [])]
+    facts, shown = next((one for one in fitted if not one[1].cut), fitted[0])
     signs = Column(titles(shown, dead.__contains__), shown.width)
     return [
         Cells(Column(f"partition {shown.cut}".rstrip(), -name, "<", "partition"), lambda one: line(str(one.partition))),
         Cells(signs, lambda one: signs_line(_signs(film, one, moment, dead), shown)),
         *facts,
     ]
+
+
+def _map_columns(film: Film, query: ListQuery, name: int, beside: Sequence[Cells]) -> MapColumns:
+    room = query.width - EDGES - name - 1 - sum(1 + one.column.width for one in beside)
+    return map_columns(film.brokers, room, query.offset)
 
 
 def _signs(film: Film, one: PartitionOutcome, moment: int, dead: frozenset[int]) -> dict[int, str]:
