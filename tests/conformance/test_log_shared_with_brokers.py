@@ -55,6 +55,7 @@ def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
     kafka = install_or_skip("3.9.1")
     folder = tmp_path_factory.mktemp("log-folders")
     with Cluster(kafka, f"{zookeeper_server.address}/log-folders", folder, size=1, settings=CLEANER) as cluster:
+        until(lambda: has_controller(cluster), "the broker to know its controller", 120)
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
         wanted = [NewTopic(topic, 1, 1, config=CONFIG) for topic in TOPICS]
         wanted.append(NewTopic(TO_COMPACT, 1, 1, config=COMPACT_CONFIG))
@@ -64,6 +65,12 @@ def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
         until(lambda: all(folder.is_dir() for folder in folders), "the partitions' folders", 120)
         yield cluster
     shutil.rmtree(folder)
+
+
+def has_controller(cluster: Cluster) -> bool:
+    """A client that was told too early that there is none does not ask again for minutes."""
+    metadata = AdminClient({"bootstrap.servers": cluster.bootstrap}).list_topics(timeout=30)
+    return metadata.controller_id >= 0
 
 
 def logs(cluster: Cluster) -> Path:
