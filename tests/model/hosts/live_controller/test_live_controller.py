@@ -113,10 +113,13 @@ def test_one_whose_session_expires_resigns_and_comes_back_as_a_new_broker(
     assert "this must not happen" not in cut_off.log + other.log
 
 
-def test_clients_of_kafka_see_the_cluster(zookeeper: str, run: Run) -> None:
+def test_clients_of_kafka_see_the_cluster(zookeeper: str, run: Run, eventually: Eventually) -> None:
     controller = run(zookeeper, 9)
-    admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{controller.port()}"})
+    client: dict[str, Any] = {"bootstrap.servers": f"127.0.0.1:{controller.port()}"}
     controller.wait_for("Broker 9 came|raised the epoch to 1")
+    # A client that hears of no controller asks again only minutes later.
+    eventually(lambda: AdminClient(client).list_topics(timeout=30).controller_id == 9)
+    admin = AdminClient(client)
     seen = admin.list_topics(timeout=30)
     assert {broker.id for broker in seen.brokers.values()} <= {9}
     assert seen.topics == {}
