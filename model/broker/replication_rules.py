@@ -4,12 +4,13 @@ A row says from which release on, and what changed then. Sources are `kafka.clus
 `kafka.server.KafkaConfig` for defaults.
 """
 
-import re
 from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, Literal
 
 import msgspec
+
+from model.cluster.releases import release_numbers
 
 LagRule = Literal["behind and silent, or too many messages", "silent, or too many messages", "not caught up"]
 Truncation = Literal["high watermark", "leader epoch", "diverging fetch"]
@@ -89,14 +90,8 @@ def replication_rules_of(release: str) -> ReplicationRules:
 
     Raises ValueError, with a line for the user, for what is no release or one before 0.8.0.
     """
-    wanted = _numbers(release)
-    known = [rules for rules in REPLICATION_RULES if _numbers(rules.since) <= wanted]
+    wanted = release_numbers(release)
+    known = [rules for rules in REPLICATION_RULES if release_numbers(rules.since) <= wanted]
     if not known:
         raise ValueError(f"{release!r} is not a release of Kafka that kdrill knows: name one from 0.8.0 on, as 3.9")
     return known[-1]
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    found = re.match(r"\d+(\.\d+)*", release)
-    numbers = [int(number) for number in found[0].split(".")] if found else []
-    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()

@@ -4,13 +4,13 @@ A row says from which release on, and what changed then; a Generation is all tha
 modules that the rows name, and `kafka.server.KafkaConfig` for defaults.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
 import msgspec
 
+from model.cluster.releases import release_numbers
 from model.controller import elections, selectors
 from model.controller.ballot import Ballot, ElectionResult, Rule, Strategy, refused
 from model.controller.forms import FIRST_FORMS, FORM_CHANGES, Forms
@@ -123,17 +123,10 @@ _CHANGES: tuple[_Change, ...] = (
 )
 
 
-def _numbers(release: str) -> tuple[int, ...]:
-    """`0.8.2.2` as (0, 8, 2, 2), `3.9` as (3, 9, 0, 0); nothing for what is no release."""
-    found = re.match(r"\d+(\.\d+)*", release)
-    numbers = [int(number) for number in found[0].split(".")] if found else []
-    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()
-
-
 def _history() -> Iterator[_Change]:
     """The changes of rules and those of forms, release by release."""
     rules = {change[0]: change for change in _CHANGES}
-    for since in sorted({*rules, *FORM_CHANGES}, key=_numbers):
+    for since in sorted({*rules, *FORM_CHANGES}, key=release_numbers):
         yield rules.get(since, (since, {}, {}))
 
 
@@ -156,8 +149,8 @@ def generation_of(release: str) -> Generation:
 
     Raises ValueError, with a line for the user, for what is no release or one before 0.8.0.
     """
-    wanted = _numbers(release)
-    known = [generation for generation in GENERATIONS if _numbers(generation.since) <= wanted]
+    wanted = release_numbers(release)
+    known = [generation for generation in GENERATIONS if release_numbers(generation.since) <= wanted]
     if not known:
         raise ValueError(f"{release!r} is not a release of Kafka that kdrill knows: name one from 0.8.0 on, as 3.9")
     return known[-1]
