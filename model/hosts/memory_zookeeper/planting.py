@@ -12,7 +12,7 @@ from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.sessions import Sessions, follow, new_session
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import Node
-from model.hosts.memory_zookeeper.watches import Watches, no_watches
+from model.hosts.memory_zookeeper.watches import no_watches
 from model.hosts.zookeeper.values import EventKind, Stat
 
 
@@ -65,19 +65,17 @@ def server_over(
     *,
     zxid: int,
     session_timeout_ms: int,
-    watches: Watches | None = None,
 ) -> ServerState:
     """A server over a mapping that never changes, and may work its values out when asked.
 
     nodes: every znode by path, the root too; names, Stats and owners must agree with each other.
     owned: the ephemeral znodes of each session, oldest first.
-    watches: what the sessions wait for; nothing if None.
     """
     sessions: Sessions = PersistentMap()
     for owner, paths in owned.items():
         sessions = sessions.changed({owner: new_session(session_timeout_ms)})
         sessions = follow(sessions, (Change(EventKind.CREATED, path, owner) for path in paths))
-    return ServerState(PersistentMap(nodes), watches or no_watches(), sessions, zxid, max(owned, default=0) + 1)
+    return ServerState(PersistentMap(nodes), no_watches(), sessions, zxid, max(owned, default=0) + 1)
 
 
 def _names(everything: dict[str, Planted]) -> dict[str, list[str]]:
