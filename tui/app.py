@@ -63,7 +63,7 @@ class Kdrill(Navigation):
 
     def _fade(self) -> None:
         """Whether what is shown may no longer be so: the source says so, or says nothing at all."""
-        headers = self.screen.query(HeaderLine)
+        headers = self.page.query(HeaderLine) if self.page else None
         if headers:
             self.faded = headers.first().is_stale
 

@@ -35,8 +35,9 @@ class Navigation(LiveApp):
 
     @property
     def page(self) -> Page | None:
-        """What is in front, unless it is the palette."""
-        return self.screen if isinstance(self.screen, Page) else None
+        """What is in front, unless it is the palette. Nothing is while the app closes; its timers still run then."""
+        front = self.screen_stack[-1] if self.screen_stack else None
+        return front if isinstance(front, Page) else None
 
     def show_screen(self, name: str) -> None:
         self.call_later(self.action_screen, name)

@@ -19,6 +19,7 @@ class Overheard:
         self._link = link
         self.asked: Counter[str] = Counter()
         self.pulses: list[Pulse] = []
+        self.tell: OnPulse
         self.loses: str = ""
         self.lets_through = asyncio.Event()
         self.lets_through.set()
@@ -28,6 +29,7 @@ class Overheard:
             self.pulses.append(pulse)
             on_pulse(pulse)
 
+        self.tell = hear
         await self._link.open(hear)
 
     async def rows(self, query: ListQuery) -> Window:
@@ -166,3 +168,11 @@ async def test_a_jump_to_what_is_not_there_is_said(still: str) -> None:
         kdrill(pilot).show_group("nobody")
         await press(pilot, "r")
         assert "there is no nobody" in text(pilot).split("\n")[-1]
+
+
+async def test_a_pulse_that_arrives_while_the_app_closes_finds_no_screen_and_harms_nothing(cluster: Cluster) -> None:
+    links, wrap = overhearing()
+    async with opened(cluster.address, link=wrap) as pilot:
+        app = kdrill(pilot)
+    assert not app.screen_stack
+    links[0].tell(links[0].pulses[-1])
