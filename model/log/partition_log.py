@@ -76,6 +76,7 @@ class PartitionLog:
         self._offsets = offsets
         self._doomed = DoomedFiles()
         self._new_files = True
+        self._new_epochs = False
         self.removals = 0
         """How often something was truncated or deleted: whoever works on the log over several steps compares."""
 
@@ -194,7 +195,9 @@ class PartitionLog:
     def _set_epochs(self, epochs: LeaderEpochs) -> None:
         if epochs is not self.epochs:
             self.epochs = epochs
-            write_leader_epochs(self.folder / LEADER_EPOCH_FILE, epochs)
+            # A sync for each would take seconds where a broker comes to lead a thousand partitions at once.
+            write_leader_epochs(self.folder / LEADER_EPOCH_FILE, epochs, fsync=False)
+            self._new_epochs = True
 
     # Reading.
 
@@ -343,6 +346,9 @@ class PartitionLog:
         """Makes everything up to the log's end outlast a power cut."""
         for segment in self.segments.from_offset(self.recovery_point):
             segment.flush()
+        if self._new_epochs:
+            write_leader_epochs(self.folder / LEADER_EPOCH_FILE, self.epochs)
+            self._new_epochs = False
         if self._new_files:
             fsync_folder(self.folder)
             self._new_files = False

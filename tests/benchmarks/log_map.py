@@ -26,10 +26,17 @@ print(batches, records, invalid, latest)
 COLUMNS = """
 import sys
 from model.log.records import SegmentFile
-from model.log.records.segment_map import segment_map
+from model.log.records.header_columns import window_columns
+from model.log.records.windows import batch_windows
+batches = records = invalid = latest = 0
 with SegmentFile(sys.argv[1]) as file:
-    columns = segment_map(file).columns()
-print(len(columns.count), columns.count.sum(), (~columns.crc_valid).sum(), columns.max_timestamp.max())
+    for window in batch_windows(file):
+        columns = window_columns(window)
+        batches += len(window)
+        records += int(columns.count.sum())
+        invalid += int((~columns.crc_valid).sum())
+        latest = max(latest, int(columns.max_timestamp.max()))
+print(batches, records, invalid, latest)
 """
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from model.log.dump.decoders import Decoder
 from model.log.dump.dump_file import dump_file
 from model.log.dump.java_text import as_java_prints, java_text
 from model.log.dump.kinds import KNOWN_ENDS, file_name
@@ -21,6 +22,8 @@ SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--print-data-log", is_flag=True, help="keys and payloads of records too; implies --deep-iteration")
 @click.option("--deep-iteration", is_flag=True, help="records too, decompressed, not only batches")
+@click.option("--offsets-decoder", is_flag=True, help="records are those of __consumer_offsets: print what they say")
+@click.option("--transaction-log-decoder", is_flag=True, help="the same for __transaction_state")
 @click.option("--verify-index-only", is_flag=True, help="check index entries against the log, print none")
 @click.option("--index-sanity-check", is_flag=True, help="check an index's size and ends only, as a starting broker")
 @click.option("--json", "as_json", is_flag=True, help="kdrill.dump-log/1: one JSON object a line")
@@ -28,6 +31,8 @@ def dump_log(
     files: tuple[str, ...],
     print_data_log: bool,
     deep_iteration: bool,
+    offsets_decoder: bool,
+    transaction_log_decoder: bool,
     verify_index_only: bool,
     index_sanity_check: bool,
     as_json: bool,
@@ -44,9 +49,12 @@ def dump_log(
     Example: kdrill dump-log --print-data-log /var/kafka/orders-0/00000000000000000000.log
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends the dump, quietly
+    decoder = Decoder.OFFSETS if offsets_decoder else Decoder.TRANSACTION_LOG if transaction_log_decoder else None
+    contents = print_data_log or decoder is not None
     options = DumpOptions(
-        deep=deep_iteration or print_data_log,
-        contents=print_data_log,
+        deep=deep_iteration or contents,
+        contents=contents,
+        decoder=decoder,
         json=as_json,
         verify_index_only=verify_index_only,
         index_sanity_check=index_sanity_check,

@@ -63,10 +63,10 @@ def read_topic_id(folder: Path) -> uuid.UUID | None:
     return uuid.UUID(bytes=digits)
 
 
-def write_topic_id(folder: Path, topic_id: uuid.UUID) -> None:
+def write_topic_id(folder: Path, topic_id: uuid.UUID, *, fsync: bool = True) -> None:
     """Writes partition.metadata: 43 bytes, without a line's end."""
     text = base64.urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode()
-    write_durably(folder / PARTITION_METADATA_FILE, f"version: 0\ntopic_id: {text}".encode())
+    write_durably(folder / PARTITION_METADATA_FILE, f"version: 0\ntopic_id: {text}".encode(), fsync=fsync)
 
 
 def mark_clean_shutdown(folder: Path, broker_epoch: int = -1) -> None:

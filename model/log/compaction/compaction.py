@@ -21,7 +21,6 @@ from model.log.segments.segment import Segment
 
 MOST_KEYS = 5_000_000
 """What Kafka's default of 128 MiB for one cleaner thread holds, 24 bytes a key, filled to nine tenths."""
-_WRITE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)

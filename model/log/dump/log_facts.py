@@ -5,16 +5,20 @@ from collections.abc import Iterator
 
 from model.log.dump.batch_text import CODEC_NAMES
 from model.log.dump.control_text import control_text
+from model.log.dump.decoders import Decoder, decode
 from model.log.dump.facts import Fact
 from model.log.dump.log_damage import crc_damage
 from model.log.dump.parts import DumpOptions, Remark
 from model.log.dump.salvage import batch_windows_past_damage
+from model.log.dump.schema_reader import Fields
 from model.log.records import Damage, Record, RecordBatch, Source, crc_holds, records_of
 from model.log.records.layout import CODEC_MASK
 from model.log.records.windows import WINDOW
 
 Text = str | dict[str, str] | None
 """Bytes as text, or as `{"base64": ...}` where they are not UTF-8."""
+Contents = Text | Fields
+"""The same, or what a decoder found."""
 
 
 class Batch(Fact, frozen=True, tag="batch"):
@@ -51,8 +55,8 @@ class RecordKept(Fact, frozen=True, tag="record", omit_defaults=True):
     sequence: int
     crc_valid: bool = True
     control: str = ""
-    key: Text = None
-    value: Text = None
+    key: Contents = None
+    value: Contents = None
     headers: tuple[tuple[Text, Text], ...] = ()
 
 
@@ -94,11 +98,12 @@ def _batch(source: Source, batch: RecordBatch, crc_valid: bool, options: DumpOpt
         yield crc_damage(batch)
     if options.deep:
         for record in records_of(source, batch):
-            yield record if isinstance(record, Damage) else _record(record, batch, options.contents)
+            yield record if isinstance(record, Damage) else _record(record, batch, options)
 
 
-def _record(record: Record, batch: RecordBatch, contents: bool) -> RecordKept:
-    shown = contents and not batch.is_control
+def _record(record: Record, batch: RecordBatch, options: DumpOptions) -> RecordKept:
+    shown = options.contents and not batch.is_control
+    key, value = (None, None) if not shown else _contents(record, options.decoder)
     return RecordKept(
         offset=record.offset,
         timestamp_ms=record.timestamp,
@@ -107,10 +112,14 @@ def _record(record: Record, batch: RecordBatch, contents: bool) -> RecordKept:
         sequence=record.sequence,
         crc_valid=record.crc_valid,
         control=control_text(record) if batch.is_control else "",
-        key=_text(record.key) if shown else None,
-        value=_text(record.value) if shown else None,
+        key=key,
+        value=value,
         headers=tuple((_text(key), _text(value)) for key, value in record.headers) if shown else (),
     )
+
+
+def _contents(record: Record, decoder: Decoder | None) -> tuple[Contents, Contents]:
+    return (_text(record.key), _text(record.value)) if decoder is None else decode(decoder, record)
 
 
 def _text(data: bytes | None) -> Text:

@@ -13,7 +13,7 @@ from model.log.dump.record_text import record_line, record_lines
 from model.log.dump.rows import Choice
 from model.log.dump.salvage import batch_windows_past_damage
 from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of
-from model.log.records.header_columns import header_columns
+from model.log.records.header_columns import header_columns, window_columns
 from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL
 from model.log.records.record_columns import BatchGroup, batch_groups
 from model.log.records.windows import BatchWindow
@@ -35,8 +35,7 @@ def log_text(source: Source, name: str, options: DumpOptions) -> Iterator[Part]:
             for group in batch_groups(part):
                 yield from _group(source, part, group, options, gaps)
         else:
-            headers = header_columns(part.positions(), part.headers, part.crc_valid)
-            yield b"".join(batch_lines(headers))
+            yield b"".join(batch_lines(window_columns(part)))
             yield from (crc_damage(part.batch(n)) for n, is_valid in enumerate(part.crc_valid) if not is_valid)
     yield from gaps.remarks()
 
@@ -59,7 +58,7 @@ def _records(source: Source, batch: RecordBatch, options: DumpOptions, gaps: Off
         if isinstance(record, Damage):
             yield record
         else:
-            yield record_line(record, batch, options.contents, options.show)
+            yield record_line(record, batch, options.contents, options.show, options.decoder)
             gaps.see(record.offset)
 
 
@@ -73,7 +72,7 @@ def _group(
     titles = batch_lines(headers)
     lines = record_lines(group.records, names, options.contents, options.show)
     first = [0, *np.cumsum(counts).tolist()]
-    is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | ~headers.crc_valid
+    is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | ~headers.crc_valid | bool(options.decoder)
     start = 0
     for odd in (*np.flatnonzero(is_odd).tolist(), len(titles)):
         yield b"".join(_interleaved(titles, lines, first, start, odd))

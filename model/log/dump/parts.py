@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from model.log.dump.decoders import Decoder
 from model.log.dump.java_text import as_java_prints
 from model.log.dump.record_text import Show
 from model.log.records import Damage
@@ -29,6 +30,8 @@ class DumpOptions:
     """Records, not only batches."""
     contents: bool = False
     """Keys and payloads; goes with `deep`."""
+    decoder: Decoder | None = None
+    """What keys and payloads are; None for text."""
     json: bool = False
     verify_index_only: bool = False
     """Checks index entries and prints none."""

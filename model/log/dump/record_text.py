@@ -6,6 +6,7 @@ import numpy as np
 
 from model.log.dump.batch_text import FLAGS, TIME_NAMES
 from model.log.dump.control_text import control_text
+from model.log.dump.decoders import Decoder, decoded_bytes
 from model.log.dump.rows import Choice, Column, Int64s, rows
 from model.log.records import Record, RecordBatch
 from model.log.records.record_columns import RecordColumns
@@ -14,7 +15,9 @@ Show = Callable[[bytes], bytes]
 """Untrusted bytes made fit to print."""
 
 
-def record_line(record: Record, batch: RecordBatch, contents: bool, show: Show) -> bytes:
+def record_line(
+    record: Record, batch: RecordBatch, contents: bool, show: Show, decoder: Decoder | None = None
+) -> bytes:
     """The line of one record. `contents` adds key and payload, though not those of control records."""
     key, value = record.key, record.value
     line = b"| offset: %d %b: %d keySize: %d valueSize: %d" % (
@@ -31,11 +34,11 @@ def record_line(record: Record, batch: RecordBatch, contents: bool, show: Show) 
         line += b" isValid: %b crc: %d}" % (FLAGS[record.crc_valid], record.crc or 0)  # with its stray brace
     if batch.is_control:
         return line + b" " + control_text(record).encode() + b"\n"
-    if contents and key is not None:
-        line += b" key: " + show(key)
-    if contents and value is not None:
-        line += b" payload: " + show(value)
-    return line + b"\n"
+    if contents and decoder is not None:
+        key, value = decoded_bytes(decoder, record)
+    shown_key = (b" key: ", show(key)) if contents and key is not None else ()
+    shown_value = (b" payload: ", show(value)) if contents and value is not None else ()
+    return b"".join((line, *shown_key, *shown_value, b"\n"))  # in one go: a value may be large
 
 
 def record_lines(records: RecordColumns, time_names: Choice, contents: bool, show: Show) -> list[bytes]:

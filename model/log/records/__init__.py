@@ -15,7 +15,7 @@ Writing: `encode_batch`, `encode_message_set`, `encode_end_transaction_marker`; 
 """
 
 from model.log.records.batch import Buffer, RecordBatch
-from model.log.records.checksums import computed_crc, crc_holds
+from model.log.records.checksums import crc_holds
 from model.log.records.contents import MAX_CONTENTS, records_of
 from model.log.records.damage import Damage, DamageKind
 from model.log.records.encode_batch import Producer, encode_batch, encode_end_transaction_marker
@@ -49,7 +49,6 @@ __all__ = [
     "SegmentFile",
     "Source",
     "TimestampType",
-    "computed_crc",
     "control_type",
     "crc_holds",
     "encode_batch",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from model.log.records import layout
 from model.log.records.batch import Buffer, RecordBatch
 from model.log.records.damage import Damage, DamageKind
-from model.log.records.layout import INT64_MAX, TimestampType, add_sequence, int64
+from model.log.records.layout import INT64_MAX, Codec, TimestampType, add_sequence, int64
 from model.log.records.record import Header, Record
 from model.log.records.unpacking import damaged, unpack
 from model.log.records.varint import MAX_VARLONG, VarintError, read_varint
@@ -22,13 +22,15 @@ def batch_records(entry: Buffer, batch: RecordBatch, limit: int) -> Iterator[Rec
         return
     if batch.count == 0 and batch.size == layout.BATCH_SIZE:
         return  # emptied by compaction, whatever its codec
-    body = unpack(memoryview(entry)[layout.BATCH_SIZE :], batch, limit)
+    body, at = entry, layout.BATCH_SIZE  # plain records are read where they are: a copy may be large
+    if batch.codec is not Codec.NONE:
+        body, at = unpack(memoryview(entry)[layout.BATCH_SIZE :], batch, limit), 0
     if isinstance(body, Damage):
         yield body
         return
     append_time = batch.max_timestamp if batch.timestamp_type is TimestampType.LOG_APPEND_TIME else None
     body = bytes(body)
-    at = index = 0
+    index = 0
     try:
         for index in range(batch.count):
             if at == len(body):

@@ -17,16 +17,11 @@ def stored_crc(entry: Buffer, magic: int) -> int:
     return crc32c(view[layout.BATCH_CRC_START :]) if magic >= 2 else zlib.crc32(view[layout.LEGACY_CRC_START :])
 
 
-def computed_crc(source: Source | Buffer, batch: RecordBatch) -> int:
-    """The CRC of the batch's bytes in its file, read in pieces however large the batch is."""
+def crc_holds(source: Source | Buffer, batch: RecordBatch) -> bool:
+    """Whether the batch's bytes in its file are those its CRC was made from; read in pieces however large it is."""
     source = source_of(source)
     start, add = (layout.BATCH_CRC_START, crc32c) if batch.magic >= 2 else (layout.LEGACY_CRC_START, zlib.crc32)
     crc = 0
     for position in range(batch.position + start, batch.end, _PIECE):
         crc = add(source.read(position, min(_PIECE, batch.end - position)), crc)
-    return crc
-
-
-def crc_holds(source: Source | Buffer, batch: RecordBatch) -> bool:
-    """Whether the batch's bytes are those its CRC was made from."""
-    return computed_crc(source, batch) == batch.crc
+    return crc == batch.crc

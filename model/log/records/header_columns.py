@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log.records import layout
+from model.log.records.batch import Buffer
+from model.log.records.windows import BatchWindow
 
 _BATCH = np.dtype(
     [
@@ -33,6 +35,7 @@ _MESSAGE = np.dtype(
         "itemsize": layout.BATCH_SIZE,
     }
 )
+_HEADER = np.dtype(f"V{layout.BATCH_SIZE}")
 
 Int64s = NDArray[np.int64]
 
@@ -62,35 +65,49 @@ class HeaderColumns:
         return HeaderColumns(*(getattr(self, field.name)[start:stop] for field in fields(self)))
 
 
-def header_columns(positions: Sequence[int], headers: bytes | bytearray, crc_valid: bytes | bytearray) -> HeaderColumns:
+def window_columns(window: BatchWindow) -> HeaderColumns:
+    """Columns of the headers of a window."""
+    starts = np.array(window.starts[:-1], np.int64)
+    # As if a header began at every byte; those that do are copied.
+    anywhere = np.ndarray(len(window.data) - layout.BATCH_SIZE + 1, _HEADER, window.data, strides=(1,))
+    return _columns(anywhere[starts], starts + window.position, window.crc_valid)
+
+
+def header_columns(positions: Sequence[int], headers: Buffer, crc_valid: Buffer) -> HeaderColumns:
     """Columns of headers of 61 bytes each (`SegmentMap`)."""
-    batch = np.frombuffer(headers, _BATCH)
-    message = np.frombuffer(headers, _MESSAGE)
-    magic = batch["magic"].astype(np.int64)
-    is_batch = magic >= 2
-    mixed = not bool(is_batch.all())
+    return _columns(np.frombuffer(headers, _HEADER), np.array(positions, np.int64), crc_valid)
 
-    def field(name: str, otherwise: Int64s | int) -> Int64s:
-        column = batch[name].astype(np.int64)
-        return np.where(is_batch, column, otherwise) if mixed else column
 
-    attributes = field("attributes", message["attributes"].astype(np.int64)) & 0xFF
-    timestamp = np.where(magic == 1, message["timestamp"].astype(np.int64), layout.NO_TIMESTAMP)
-    base_offset = batch["base_offset"].astype(np.int64)
+def _columns(headers: NDArray[np.void], positions: Int64s, crc_valid: Buffer) -> HeaderColumns:
+    batch = headers.view(_BATCH)
+    columns = {name: batch[name].astype(np.int64) for name in _BATCH.names or ()}
+    columns["attributes"] &= 0xFF
+    old = np.flatnonzero(columns["magic"] < 2)
+    if len(old):
+        _read_messages(headers.view(_MESSAGE)[old], old, columns)
     return HeaderColumns(
-        position=np.array(positions, np.int64),
-        size=batch["length"].astype(np.int64) + layout.LOG_OVERHEAD,
-        base_offset=base_offset,
-        last_offset=base_offset + field("last_offset_delta", 0),
-        partition_leader_epoch=field("partition_leader_epoch", layout.NO_LEADER_EPOCH),
-        magic=magic,
-        crc=field("crc", message["crc"].astype(np.int64)),
-        attributes=attributes,
-        base_timestamp=field("base_timestamp", timestamp),
-        max_timestamp=field("max_timestamp", timestamp),
-        producer_id=field("producer_id", layout.NO_PRODUCER_ID),
-        producer_epoch=field("producer_epoch", -1),
-        base_sequence=field("base_sequence", layout.NO_SEQUENCE),
-        count=field("count", np.where(attributes & layout.CODEC_MASK, -1, 1)),
+        position=positions,
+        size=columns.pop("length") + layout.LOG_OVERHEAD,
+        last_offset=columns["base_offset"] + columns.pop("last_offset_delta"),
         crc_valid=np.frombuffer(crc_valid, np.bool_),
+        **columns,
     )
+
+
+def _read_messages(messages: NDArray[np.void], places: Int64s, columns: dict[str, Int64s]) -> None:
+    """Gives the columns what v0 and v1 headers, which are at these places of theirs, say or stand for."""
+    timestamps = np.where(columns["magic"][places] == 1, messages["timestamp"], layout.NO_TIMESTAMP)
+    meanings = {
+        "crc": messages["crc"],
+        "attributes": messages["attributes"],
+        "last_offset_delta": 0,
+        "base_timestamp": timestamps,
+        "max_timestamp": timestamps,
+        "partition_leader_epoch": layout.NO_LEADER_EPOCH,
+        "producer_id": layout.NO_PRODUCER_ID,
+        "producer_epoch": -1,
+        "base_sequence": layout.NO_SEQUENCE,
+        "count": np.where(messages["attributes"] & layout.CODEC_MASK, -1, 1),
+    }
+    for name, values in meanings.items():
+        columns[name][places] = values

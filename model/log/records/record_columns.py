@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from model.log.records import layout
 from model.log.records.codecs import StreamError, TooLargeError, decompress
-from model.log.records.contents import MAX_CONTENTS
-from model.log.records.header_columns import HeaderColumns, header_columns
+from model.log.records.header_columns import HeaderColumns, window_columns
 from model.log.records.layout import Codec
 from model.log.records.record_starts import record_starts
 from model.log.records.varint import MAX_VARLONG
@@ -67,12 +66,12 @@ class _Runs:
     ends: Int64s
 
 
-def batch_groups(window: BatchWindow, limit: int = MAX_CONTENTS) -> Iterator[BatchGroup]:
+def batch_groups(window: BatchWindow, limit: int = _ENOUGH) -> Iterator[BatchGroup]:
     """The records of all batches of a window, in as many groups as keep memory small.
 
     Batches that decompress to more than `limit` bytes, or have more records than a group should, are left out.
     """
-    headers = header_columns(window.positions(), window.headers, window.crc_valid)
+    headers = window_columns(window)
     is_compressed = bool((headers.attributes & layout.CODEC_MASK).any())
     start = 0
     for runs in _decompressed_runs(window, headers, limit) if is_compressed else _plain_runs(window, headers):
@@ -82,10 +81,10 @@ def batch_groups(window: BatchWindow, limit: int = MAX_CONTENTS) -> Iterator[Bat
 
 
 def _plain_runs(window: BatchWindow, headers: HeaderColumns) -> Iterator[_Runs]:
-    starts = np.array(window.starts, np.int64)
     total = np.cumsum(np.clip(headers.count, 0, _MANY))
     stops = np.flatnonzero(np.diff(total // _MANY)) + 1
-    begins, ends = starts[:-1] + layout.BATCH_SIZE, starts[1:]
+    starts = headers.position - window.position
+    begins, ends = starts + layout.BATCH_SIZE, starts + headers.size
     for begin, end in zip(np.split(begins, stops), np.split(ends, stops), strict=True):
         yield _Runs(window.data, begin, end)
 

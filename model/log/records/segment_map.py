@@ -70,4 +70,4 @@ def map_pieces(source: Source | Buffer, *, check_crc: bool = True) -> Iterator[S
             headers = bytearray(header.ljust(layout.BATCH_SIZE, b"\0"))
             yield SegmentMap(array("q", [part.position]), headers, bytearray([is_valid]))
         else:
-            yield SegmentMap(part.positions(), bytearray(part.headers), bytearray(part.crc_valid))
+            yield SegmentMap(part.positions(), bytearray(part.headers()), bytearray(part.crc_valid))

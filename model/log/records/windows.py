@@ -1,4 +1,4 @@
-"""Many batches at once: runs of whole v2 entries in one piece of a file, their headers cut out and CRCs checked.
+"""Many batches at once: runs of whole v2 entries in one piece of a file, found and their CRCs checked.
 
 `scan` gives one value for each entry, which is what decisions want; here the same walk does as little as possible for
 each, which is what a view on a whole segment wants. Nothing is decompressed.
@@ -38,8 +38,6 @@ class BatchWindow(msgspec.Struct, frozen=True, gc=False):
     data: bytes
     starts: list[int]
     """Where each entry starts in `data`, and last where the last one ends."""
-    headers: bytes
-    """The first 61 bytes of each entry (`layout.BATCH`)."""
     crc_valid: bytes
     """A byte for each entry: 1 where its CRC holds, and everywhere if CRCs were not to be checked."""
 
@@ -50,9 +48,13 @@ class BatchWindow(msgspec.Struct, frozen=True, gc=False):
         """Where each entry starts in the file, in bytes."""
         return array("q", [self.position + start for start in self.starts[:-1]])
 
+    def headers(self) -> bytes:
+        """The first 61 bytes of each entry (`layout.BATCH`)."""
+        return b"".join([self.data[start : start + layout.BATCH_SIZE] for start in self.starts[:-1]])
+
     def batch(self, index: int) -> RecordBatch:
         """The header of one entry."""
-        return parse_batch(self.headers, index * layout.BATCH_SIZE, self.position + self.starts[index])
+        return parse_batch(self.data, self.starts[index], self.position + self.starts[index])
 
 
 def batch_windows(
@@ -77,9 +79,9 @@ def batch_windows(
         if len(data) - at < min(needed, end - position):
             data, data_start, at = bytes(source.read(position, min(max(size, needed), end - position))), position, 0
             size, needed = min(2 * size, window), layout.BATCH_SIZE
-        starts, headers, crc_valid = _walk(data, at, check_crc)
+        starts, crc_valid = _walk(data, at, check_crc)
         if crc_valid:
-            yield BatchWindow(data_start, data, starts, bytes(headers), bytes(crc_valid))
+            yield BatchWindow(data_start, data, starts, bytes(crc_valid))
             position = data_start + starts[-1]
             continue
         damage = damage_at(source, data, at, position, end)
@@ -94,20 +96,19 @@ def batch_windows(
         position = batch.end
 
 
-def _walk(data: bytes, at: int, check_crc: bool) -> tuple[list[int], bytearray, bytearray]:
-    """Starts, headers and CRC verdicts of the whole v2 entries that are at `at` of `data`."""
+def _walk(data: bytes, at: int, check_crc: bool) -> tuple[list[int], list[bool]]:
+    """Starts and CRC verdicts of the whole v2 entries that are at `at` of `data`."""
     view = memoryview(data)
     starts = [at]
-    headers, crc_valid = bytearray(), bytearray()
-    check, header_size, overhead = _CHECK.unpack_from, layout.BATCH_SIZE, layout.LOG_OVERHEAD
-    crc_start, last = layout.BATCH_CRC_START, len(data) - layout.BATCH_SIZE
+    crc_valid: list[bool] = []
+    check, overhead, smallest = _CHECK.unpack_from, layout.LOG_OVERHEAD, _SMALLEST
+    size, last = len(data), len(data) - layout.BATCH_SIZE
     while at <= last:
         length, magic, crc = check(data, at + _CHECK_AT)
-        after = at + overhead + length
-        if magic < 2 or length < _SMALLEST or after > len(data):
+        covered = at + layout.BATCH_CRC_START
+        at += overhead + length
+        if magic < 2 or length < smallest or at > size:
             break
-        headers += view[at : at + header_size]
-        crc_valid.append(not check_crc or crc32c(view[at + crc_start : after]) == crc)
-        starts.append(after)
-        at = after
-    return starts, headers, crc_valid
+        crc_valid.append(not check_crc or crc32c(view[covered:at]) == crc)
+        starts.append(at)
+    return starts, crc_valid
