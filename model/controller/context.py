@@ -17,6 +17,7 @@ from model.controller.settings import Settings
 from model.controller.topics import Leadership, Partition, Topics
 
 NO_CONTROLLER = -1
+NO_BROKER_EPOCH = -1
 
 
 class Activity(Enum):
@@ -39,6 +40,8 @@ class ControllerContext(msgspec.Struct, frozen=True):
     """All of it. `results` holds what the last election came to, by partition, for the step that asked for it."""
 
     settings: Settings
+    broker_epoch: int = NO_BROKER_EPOCH
+    """Of the broker this controller runs in, since it registered last."""
     activity: Activity = Activity.INACTIVE
     active_id: int = NO_CONTROLLER
     epoch: int = 0

@@ -24,6 +24,7 @@ from model.controller.steps.preferred import REBALANCE_TIMER, ElectByRequest, El
 from model.controller.steps.producer_ids import AllocateProducerIds
 from model.controller.steps.reassignment import LookAtReassigned
 from model.controller.steps.reassignment_requests import ListReassignments, ReassignByRequest, ReassignFromZnode
+from model.controller.steps.tokens import TOKEN_TIMER, ExpireTokens
 from model.controller.steps.topics import CompareAssignment, CompareTopics
 from model.controller.zookeeper import ISR_CHANGES, LOG_DIR_EVENTS
 
@@ -70,10 +71,7 @@ def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
     return (*steps, ConfirmDeletions(tuple(deleted))) if deleted else steps
 
 
-def _timer(event: events.TimerFired) -> Steps:
-    return (Rebalance(),) if event.timer == REBALANCE_TIMER else ()
-
-
+_TIMERS: Mapping[str, Steps] = {REBALANCE_TIMER: (Rebalance(),), TOKEN_TIMER: (ExpireTokens(),)}
 _ANYBODY: Mapping[type[Event], Callable[[Any], Steps]] = {
     events.BrokerStarted: steps_at_start,
     events.SessionEstablished: steps_on_session,
@@ -108,5 +106,5 @@ _IN_OFFICE: Mapping[type[Event], Callable[[Any], Steps]] = {
     events.FeatureUpdatesRequested: lambda event: (UpdateFeatures(event.request, event.updates),),
     events.ReassignedStateWritten: lambda event: (LookAtReassigned(event.partition),),
     events.RequestAnswered: _answered,
-    events.TimerFired: _timer,
+    events.TimerFired: lambda event: _TIMERS.get(event.timer, ()),
 }

@@ -22,6 +22,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     auto_leader_rebalance_enable: bool = True
     leader_imbalance_check_interval_ms: int = 300_000
     leader_imbalance_per_broker_percentage: int = DEFAULT_PERCENTAGE
+    token_auth_enabled: bool = False
+    """Whether there are delegation tokens: a delegation.token.secret.key (1.1)."""
+    delegation_token_expiry_check_interval_ms: int = 3_600_000
     finalizes_features: bool = True
     """False while inter.broker.protocol.version is below 2.7."""
     seed: bytes = b""

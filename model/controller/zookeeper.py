@@ -20,6 +20,7 @@ LOG_DIR_EVENTS = "/log_dir_event_notification"
 FEATURE = "/feature"
 CLUSTER_ID = "/cluster/id"
 PRODUCER_IDS = "/latest_producer_id_block"
+TOKENS = "/delegation_token/tokens"
 
 ANY_VERSION = -1
 
@@ -46,11 +47,12 @@ class Children(msgspec.Struct, frozen=True, gc=False):
 
 
 class Create(msgspec.Struct, frozen=True, gc=False):
-    """Make a znode; null data is `b""`."""
+    """Make a znode; null data is `b""`. To the name of a `sequential` one ZooKeeper adds a number of ten digits."""
 
     path: str
     data: bytes = b""
     ephemeral: bool = False
+    sequential: bool = False
 
 
 class SetData(msgspec.Struct, frozen=True, gc=False):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.context import ControllerContext
-from model.hosts.virtual.journal import BrokerBooted, ControllerElected, SessionEnded
 from model.hosts.virtual.process import Process
+from tests.simulation.holes import is_lost, lost_connection, may_have_strays
 from tests.simulation.violation import promise
 from tests.simulation.znodes import names, partition_state, partitions, topics, znode
 
@@ -26,19 +26,13 @@ def check_ending(history: History) -> None:
     promise(idle == list(cluster.brokers), f"only {idle} have nothing left to do")
     context = cluster.process(cluster.controllers[0]).controller.context
     promise(tuple(sorted(context.live)) == cluster.brokers, f"the controller knows of {sorted(context.live)}")
-    lost = {name for name, replicas in partitions(cluster.zookeeper) if _is_lost(history, name, replicas)}
+    lost = {name for name, replicas in partitions(cluster.zookeeper) if is_lost(history, name, replicas)}
     _check_work(history, context, lost)
     for name, replicas in partitions(cluster.zookeeper):
         if name not in lost:
             _check_partition(history, context, name, replicas)
     for process in processes:
         _check_broker(history, process, lost)
-
-
-def _is_lost(history: History, name: TopicPartition, replicas: tuple[int, ...]) -> bool:
-    """Kafka drops what an overridden reassignment had added, even if nobody else is in sync."""
-    found = partition_state(history.cluster.zookeeper, name)
-    return name in history.operation.overridden and found is not None and not set(found[0].isr) & set(replicas)
 
 
 def _check_work(history: History, context: ControllerContext, lost: set[TopicPartition]) -> None:
@@ -69,7 +63,7 @@ def _check_partition(
         return
     state, version = found
     promise(state.leader != NO_LEADER, f"{name} has no leader, and its ISR {state.isr} is live")
-    waits = name in history.cluster.process(state.leader).broker.stuck and history.has_holes
+    waits = name in history.cluster.process(state.leader).broker.stuck and lost_connection(history)
     promise(set(state.isr) >= set(replicas) or waits, f"{name}: ISR {state.isr} of replicas {replicas}")
     # A controller that dies while it drops what an overridden reassignment had added leaves them in the ISR, in Kafka.
     strangers = set(state.isr) - set(replicas)
@@ -83,23 +77,11 @@ def _check_partition(
     promise(mine == truth, f"{name}: the controller knows {mine}, it is {truth}")
 
 
-def _may_have_strays(history: History, process: Process) -> bool:
-    """Kafka tells a broker only once to drop a copy or a topic. If that got lost with a session or a controller, the
-    broker keeps it until its process ends, and refuses the topic that takes that name next.
-    """
-    for record in reversed(history.cluster.journal):
-        if isinstance(record, BrokerBooted) and record.broker == process.id:
-            return False
-        if isinstance(record, ControllerElected) or (isinstance(record, SessionEnded) and record.broker == process.id):
-            return True
-    return False
-
-
 def _check_broker(history: History, process: Process, lost: set[TopicPartition]) -> None:
     """It leads and follows what it should, and knows who leads what."""
     state = history.cluster.zookeeper
     broker, there = process.broker, topics(state)
-    excused = bool(lost) or _may_have_strays(history, process)
+    excused = bool(lost) or may_have_strays(history, process)
     held, metadata = dict(broker.replicas.items()), broker.metadata
     assigned = {name for name, replicas in partitions(state) if broker.id in replicas} - lost
     everything = {name for name, _ in partitions(state)}

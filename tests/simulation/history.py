@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from random import Random
 
-from model.hosts.virtual.journal import ConnectionLost
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from tests.simulation.acts import Operation
 from tests.simulation.endings import check_ending
+from tests.simulation.holes import is_forgotten, leaders_left_behind, leaders_of_strays, lost_connection
 from tests.simulation.promises import Promises
 from tests.simulation.scenario import Scenario, scenario_of
 from tests.simulation.violation import ViolationError, promise
+from tests.simulation.znodes import partitions
 
 MOST_STEPS = 40_000
 HEALING_MS = 400_000
@@ -87,23 +88,24 @@ class History:
         for broker in sorted(self.operation.paused & set(self.cluster.brokers)):
             self.cluster.resume(broker)
         self.run_for(HEALING_MS)
+        self._restart({broker for broker in self.cluster.brokers if self._is_useless(broker)})
+        forgotten = any(is_forgotten(self, *partition) for partition in partitions(self.cluster.zookeeper))
+        if lost_connection(self) or forgotten:
+            self.operation.depose()
+            self.run_for(HEALING_MS)
+        misled = leaders_left_behind(self) | leaders_of_strays(self)
+        if misled:
+            self._restart(misled)
+
+    def _restart(self, useless: set[int]) -> None:
+        """These, and whoever is not there."""
         for broker in self.scenario.brokers:
-            if broker in self.cluster.brokers and self._is_useless(broker):
+            if broker in useless:
                 self.cluster.crash(broker)
                 self.cluster.expire(broker)
             if broker not in self.cluster.brokers:
                 self.operation.start(broker)
         self.run_for(HEALING_MS)
-        if self.has_holes:
-            self.operation.depose()
-            self.run_for(HEALING_MS)
-
-    @property
-    def has_holes(self) -> bool:
-        """Whether a connection to ZooKeeper broke. What Kafka's controller wrote but was not told of, it does not make
-        good: a state that it created itself fails with NODE_EXISTS, an ISR with BADVERSION, until another one reads it.
-        """
-        return any(isinstance(record, ConnectionLost) for record in self.cluster.journal)
 
     def _is_useless(self, broker: int) -> bool:
         """It found another process registered under its id, or lost a log dir: an operator restarts it."""

@@ -18,6 +18,7 @@ from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.partition_state import LeaderIsrAndControllerEpoch, decode_partition_state
 from model.znodes.paths import recognise
+from tests.simulation.announcements import Announcements
 from tests.simulation.violation import promise
 from tests.simulation.znodes import topic, znode
 
@@ -37,6 +38,7 @@ class Promises:
         self._elected: dict[int, int] = {}
         self._states: dict[TopicPartition, dict[int, LeaderIsrAndControllerEpoch]] = {}
         """Every version of the state znodes that there are."""
+        self.announcements = Announcements()
         self._proposals: dict[int, AlterPartitionReceived] = {}
 
     def check(self) -> None:
@@ -62,6 +64,7 @@ class Promises:
         epoch = int(write.data)
         promise(epoch == self._epoch + 1 or write.verb == "create", f"epoch {self._epoch} became {epoch}")
         self._epoch, self._officer = epoch, by
+        self.announcements.office_changed()
 
     # Writes
 
@@ -77,8 +80,10 @@ class Promises:
         kind = recognise(write.path).kind
         if kind is ZnodeKind.PARTITION_STATE:
             self._state_written(by, write)
-        elif by != OPERATOR and kind is ZnodeKind.TOPIC:
-            self._by_controller(by, write.path)
+        elif kind is ZnodeKind.TOPIC:
+            if by != OPERATOR:
+                self._by_controller(by, write.path)
+            self.announcements.topic_written(recognise(write.path).topic, write, by_controller=by != OPERATOR)
         if kind is ZnodeKind.TOPIC and write.verb == "delete":
             name = recognise(write.path).topic
             marker = znode(self._cluster.zookeeper, f"/admin/delete_topics/{name}")
@@ -101,6 +106,7 @@ class Promises:
         if write.verb == "delete":
             self._by_controller(by, write.path)
             del self._states[name]
+            self.announcements.forget(name)
             return
         state = decode_partition_state(write.data)
         promise(bool(state.isr), f"{name}: the ISR is empty")
@@ -113,6 +119,7 @@ class Promises:
             self._by_controller(by, write.path)
             promise(state.controller_epoch == self._epoch, f"{name}: {state.controller_epoch} wrote in {self._epoch}")
             self._members(name, state, before)
+            self.announcements.state_written(name, state.leader_epoch)
         if before is not None:
             self._successor(name, before, state)
         versions[write.version] = state
@@ -128,13 +135,15 @@ class Promises:
     def _members(
         self, name: TopicPartition, state: LeaderIsrAndControllerEpoch, before: LeaderIsrAndControllerEpoch | None
     ) -> None:
-        """Nobody joins who is not a replica, unless a leader of up to 2.6 did not know yet. Replicas of an overridden
-        reassignment stay until they are taken out.
+        """Nobody joins who is not a replica, unless a leader of up to 2.6 did not know yet, or one that was left behind
+        (`holes`): AlterPartition is accepted without a look at the replicas (`tryProcessAlterPartition`, 3.9).
+        Replicas of an overridden reassignment stay until they are taken out.
         """
         assignment = topic(self._cluster.zookeeper, name.topic)
         replicas = () if assignment is None else assignment.partitions.get(name.partition, ())
         joined = set(state.isr) - set(() if before is None else before.isr)
-        promise(joined <= set(replicas), f"{name}: {joined} joined the ISR of replicas {replicas}")
+        excused = self.announcements.outdated(name, state.leader_epoch)
+        promise(joined <= excused.union(replicas), f"{name}: {joined} joined the ISR of replicas {replicas}")
 
     def _successor(
         self, name: TopicPartition, before: LeaderIsrAndControllerEpoch, after: LeaderIsrAndControllerEpoch
@@ -160,6 +169,9 @@ class Promises:
             told = (entry.state.leader, entry.state.leader_epoch, entry.state.isr)
             truth = (written.leader, written.leader_epoch, written.isr)
             promise(told == truth, f"{entry.partition}: {record.receiver} is told {told}, written was {truth}")
+
+    def _served(self, record: journal.RequestServed) -> None:
+        self.announcements.served(record)
 
     def _asked(self, record: journal.ControllerAsked) -> None:
         if isinstance(record.request, AlterPartitionReceived):
@@ -189,6 +201,7 @@ _LOOKS: Mapping[type[journal.Record], Callable[[Promises, Any], None]] = {
     journal.ControllerElected: Promises._elected_one,
     journal.Transaction: Promises._transaction,
     journal.RequestSent: Promises._sent,
+    journal.RequestServed: Promises._served,
     journal.ControllerAsked: Promises._asked,
     journal.ControllerAnswered: Promises._answered,
 }

@@ -14,8 +14,9 @@ from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.requests import LeaderAndIsrRequest
 from model.controller.step import Outcome
-from model.controller.steps import alter_partition, claims, elections, fencing, metadata
+from model.controller.steps import alter_partition, claims, elections, fencing, metadata, reassignment
 from model.controller.steps.deletion import ConfirmDeletions
+from model.controller.steps.metadata import SendMetadata
 from model.controller.telling import send
 from model.znodes.controller import ControllerEpoch
 from tests.simulation.history import run
@@ -80,6 +81,11 @@ def deletions_that_never_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ConfirmDeletions, "begin", lambda _self, context: Outcome(context))
 
 
+def leaders_that_hear_of_no_replicas(patch: pytest.MonkeyPatch) -> None:
+    """Replicas come and go, and the leader epoch stays."""
+    patch.setattr(reassignment, "RaiseLeaderEpoch", lambda partition: SendMetadata((partition,)))
+
+
 MUTATIONS: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
     unfenced_writes,
     elections_outside_the_isr,
@@ -88,6 +94,7 @@ MUTATIONS: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
     isrs_on_every_wish,
     controller_epochs_that_stay,
     deletions_that_never_end,
+    leaders_that_hear_of_no_replicas,
 )
 
 

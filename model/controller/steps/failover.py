@@ -17,6 +17,7 @@ from model.controller.steps.partitions import StartPartitionStates
 from model.controller.steps.preferred import REBALANCE_TIMER, ElectPreferredFromZnode
 from model.controller.steps.reassignment_requests import ReassignFromZnode
 from model.controller.steps.replicas import StartReplicaStates
+from model.controller.steps.tokens import ExpireTokens
 from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
 from model.controller.zookeeper import (
@@ -107,9 +108,10 @@ class ReadDeletions(Step, frozen=True):
 
 
 class StartTimers(Step, frozen=True):
-    """All is taken over. Leaders are rebalanced soon after a failover, then at intervals."""
+    """All is taken over. Leaders are rebalanced soon after a failover, then at intervals; tokens expire from now on."""
 
     def begin(self, context: ControllerContext) -> Outcome:
         context = context.replace(activity=Activity.ACTIVE)
         rebalances = context.settings.auto_leader_rebalance_enable and context.settings.generation.rebalance is not None
-        return Outcome(context, (StartTimer(REBALANCE_TIMER, FIRST_REBALANCE_MS),) if rebalances else ())
+        rebalance = (StartTimer(REBALANCE_TIMER, FIRST_REBALANCE_MS),) if rebalances else ()
+        return Outcome(context, rebalance, then=(ExpireTokens(),) if context.settings.token_auth_enabled else ())

@@ -19,6 +19,7 @@ from model.controller.steps.claims import (
 from model.controller.steps.fencing import fence
 from model.controller.steps.preferred import REBALANCE_TIMER
 from model.controller.steps.registration import MakeClusterId, MakeZnode, RegisterBroker
+from model.controller.steps.tokens import TOKEN_TIMER
 from model.controller.zookeeper import (
     CONTROLLER,
     CONTROLLER_EPOCH,
@@ -83,11 +84,14 @@ class Resign(Step, frozen=True):
     """Forget all that only a controller knows. What it was told by ZooKeeper's watches from now on, it ignores."""
 
     def begin(self, context: ControllerContext) -> Outcome:
-        fresh = ControllerContext(context.settings, active_id=context.active_id, now_ms=context.now_ms)
+        fresh = ControllerContext(
+            context.settings, context.broker_epoch, active_id=context.active_id, now_ms=context.now_ms
+        )
         why = f"Broker {context.broker_id} is not the controller any more (epoch {context.epoch}) and resigns."
         if not context.active:
             return Outcome(fresh)
-        return Outcome(fresh, (CancelTimer(REBALANCE_TIMER), *map(DropRequests, context.reachable)), why=why)
+        timers = (CancelTimer(REBALANCE_TIMER), CancelTimer(TOKEN_TIMER))
+        return Outcome(fresh, (*timers, *map(DropRequests, context.reachable)), why=why)
 
 
 class MoveController(Step, frozen=True):

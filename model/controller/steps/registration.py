@@ -65,7 +65,7 @@ class RegisterBroker(Step, frozen=True):
         if registered.ok or (self.session and found.owner == self.session):
             epoch = f" with broker epoch {found.czxid}" if context.settings.forms.broker_epochs else ""
             why = f"Broker {context.broker_id} is registered{epoch}."
-            return Outcome(context, then=self.after, why=why)
+            return Outcome(context.replace(broker_epoch=found.czxid), then=self.after, why=why)
         if self.previous_session and found.owner == self.previous_session:
             return Outcome(context, then=(DeleteRegistration(), self))
         return Outcome(context, why=f"Another broker is registered under id {context.broker_id}: this one stays out.")

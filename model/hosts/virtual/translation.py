@@ -30,7 +30,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[Any], Any]]] = {
     ours.Read: lambda read: theirs.GetData(read.path, read.watch),
     ours.Exists: lambda exists: theirs.Exists(exists.path, exists.watch),
     ours.Children: lambda children: theirs.GetChildren(children.path, children.watch),
-    ours.Create: lambda create: theirs.Create(create.path, create.data, create.ephemeral),
+    ours.Create: lambda create: theirs.Create(create.path, create.data, create.ephemeral, create.sequential),
     ours.SetData: lambda write: theirs.SetData(write.path, write.data, write.version),
     ours.Delete: lambda delete: theirs.Delete(delete.path, delete.version),
     ours.Check: lambda check: theirs.CheckVersion(check.path, check.version),
