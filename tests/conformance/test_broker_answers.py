@@ -28,9 +28,9 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_controller.names import error_name
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
+from model.hosts.wire.names import error_name
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
 from tests.model.broker.served_broker import ServedBroker, errors

@@ -28,9 +28,9 @@ from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.replica_assignment import ReplicaAssignment
 from model.controller.requests import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
-from model.hosts.live_controller.names import error_name
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
+from model.hosts.wire.names import error_name
 from model.log.leader_epochs import LeaderEpochs
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker

@@ -58,7 +58,17 @@ def settle(state: FetchState, log: LogPositions, rules: ReplicationRules) -> Fet
 
 def _cut(state: FetchState, offset: int, log: LogPositions, *, complete: bool, why: str) -> TruncationDecision:
     fetching = msgspec.structs.replace(state, offset=offset, truncating=not complete)
-    if offset >= log.end:
+    if offset >= log.end and not _ends_with_empty_epoch(log):
         return TruncationDecision(fetching)
     told = f"{state.partition}: the log is cut from offset {log.end} back to {offset}: {why}."
+    if offset >= log.end:
+        told = (
+            f"{state.partition}: leader epoch {log.epochs.latest}, in which nothing was written, is forgotten: {why}."
+        )
     return TruncationDecision(fetching, (TruncateLog(state.partition, offset),), (told,))
+
+
+def _ends_with_empty_epoch(log: LogPositions) -> bool:
+    """Whether this broker led, and was overthrown before it wrote a record: its leader never heard of that epoch."""
+    latest = log.epochs.latest
+    return latest is not None and log.epochs.end_offset_for(latest - 1, log.end)[1] == log.end

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from types import MappingProxyType, ModuleType
 from typing import cast
 
-from model.broker.settings import broker_keys, client_keys, log_keys, replication_keys
+from model.broker.settings import broker_keys, client_keys, fault_keys, log_keys, replication_keys
 from model.broker.settings.key import Key
 from model.broker.settings.unserved_keys import UNSERVED_KEYS, UNSERVED_TOPIC_KEYS
 
@@ -20,6 +20,9 @@ KEYS: Mapping[str, Key[object]] = MappingProxyType(
     {key.name: key for key in _keys_in(broker_keys, replication_keys, log_keys, client_keys)}
 )
 """Keys that have an effect here."""
+
+OWN_KEYS: Mapping[str, Key[object]] = MappingProxyType({key.name: key for key in _keys_in(fault_keys)})
+"""Keys that Kafka does not know."""
 
 TOPIC_KEYS: Mapping[str, Key[object]] = MappingProxyType({key.topic: key for key in KEYS.values() if key.topic})
 """The same by the names under which topics override them."""
@@ -38,7 +41,7 @@ REPLACED_KEYS: Mapping[str, str] = MappingProxyType(
 def remark_on(name: str, *, of_topic: bool = False) -> str | None:
     """What to tell a user about a key that has no effect; None for one that has."""
     known, unserved = (TOPIC_KEYS, UNSERVED_TOPIC_KEYS) if of_topic else (KEYS, UNSERVED_KEYS)
-    if name in known:
+    if name in known or name in OWN_KEYS:
         return None
     if name in unserved or name.startswith("listener.name."):
         return f"{name} has no effect here"

@@ -1,1 +1,1 @@
-"""A controller among real brokers, on a real ZooKeeper: a broker without logs that only rules. It decides nothing."""
+"""A live broker's controller: its state, its channels to brokers, its ZooKeeper sessions. It decides nothing."""

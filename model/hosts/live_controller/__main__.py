@@ -1,38 +1,32 @@
-"""Runs a controller until SIGTERM: `python -m model.hosts.live_controller --zookeeper HOST:PORT/chroot --broker-id 9`.
+"""Runs a broker that keeps no logs and rules: `python -m model.hosts.live_controller --zookeeper HOST:PORT/chroot
+--broker-id 9`, until SIGTERM.
 
 It prints one line once it is registered, `listening on HOST:PORT`; all else goes to standard error.
 """
 
 import argparse
-import asyncio
-import logging
-import os
-import signal
 import sys
 
-from model.controller.settings import Settings as ControllerSettings
-from model.hosts.live_controller.live_controller import LiveController
-from model.hosts.live_controller.options import Options
-from model.hosts.zookeeper.protocol import ZooKeeperError
-from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.broker.settings import broker_keys
+from model.broker.settings.cross_checks import contradictions
+from model.broker.settings.settings import Settings
+from model.hosts.live_broker.assembly import Ready, zookeeper_settings
+from model.hosts.live_broker.process import run_process
+from model.hosts.live_broker.without_logs.without_logs import WITHOUT_LOGS
 
 
 def main() -> int:
     """Exit code 0 after SIGTERM or SIGINT, 1 when it could not start or go on, 2 for a wrong call."""
     try:
-        options = _options()
+        settings = _settings()
+        zookeeper_settings(settings)
     except ValueError as error:
         print(f"kdrill controller: {error}", file=sys.stderr)
         return 2
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
-    try:
-        return asyncio.run(_run(options))
-    except (OSError, ZooKeeperError) as error:
-        print(f"kdrill controller: {error}", file=sys.stderr)
-        return 1
+    return run_process(settings, WITHOUT_LOGS, lambda addresses: None, _tell)
 
 
-def _options() -> Options:
+def _settings() -> Settings:
     parser = argparse.ArgumentParser(prog="python -m model.hosts.live_controller", description=__doc__)
     parser.add_argument("--zookeeper", required=True, help="host:port[,host:port…][/chroot]")
     parser.add_argument("--broker-id", required=True, type=int, help="an id that no other broker has")
@@ -43,39 +37,28 @@ def _options() -> Options:
     parser.add_argument("--session-timeout-ms", type=int, default=18_000)
     parser.add_argument("--no-auto-rebalance", action="store_true", help="auto.leader.rebalance.enable=false")
     given = parser.parse_args()
-    address, slash, chroot = given.zookeeper.partition("/")
-    return Options(
-        zookeeper=ZooKeeperSettings(
-            address, slash + chroot if chroot else "", session_timeout_ms=given.session_timeout_ms
-        ),
-        controller=ControllerSettings(
-            broker_id=given.broker_id,
-            auto_leader_rebalance_enable=not given.no_auto_rebalance,
-            seed=os.urandom(16),
-        ),
-        host=given.host,
-        port=given.port,
-        listener=given.listener,
-        rack=given.rack,
+    settings = Settings(
+        {
+            broker_keys.BROKER_ID.name: given.broker_id,
+            broker_keys.BROKER_RACK.name: given.rack,
+            broker_keys.ZOOKEEPER_CONNECT.name: given.zookeeper,
+            broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS.name: given.session_timeout_ms,
+            broker_keys.LISTENERS.name: f"{given.listener}://{given.host}:{given.port}",
+            broker_keys.LISTENER_SECURITY_PROTOCOL_MAP.name: f"{given.listener}:PLAINTEXT",
+            broker_keys.INTER_BROKER_LISTENER_NAME.name: given.listener,
+            broker_keys.AUTO_LEADER_REBALANCE_ENABLE.name: not given.no_auto_rebalance,
+            broker_keys.CONTROLLED_SHUTDOWN_ENABLE.name: False,
+        }
     )
+    problems = contradictions(settings)
+    if problems:
+        raise ValueError(problems[0])
+    return settings
 
 
-async def _run(options: Options) -> int:
-    controller = LiveController(options)
-    told = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
-    try:
-        await controller.start()
-        print(f"listening on {options.host}:{controller.port}", flush=True)
-        ends = [asyncio.create_task(each.wait()) for each in (told, controller.failed)]
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for end in ends:
-            end.cancel()
-    finally:
-        await controller.close()
-    return 0 if told.is_set() else 1
+def _tell(ready: Ready) -> None:
+    (address,) = ready.listeners.values()
+    print(f"listening on {address}", flush=True)
 
 
 if __name__ == "__main__":

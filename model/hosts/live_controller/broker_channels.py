@@ -1,6 +1,6 @@
 """All of a controller's channels to brokers: one each, made when the first request is due, gone with the broker.
 
-What is for the broker that the controller runs in does not leave the process.
+What is for the broker that the controller runs in goes over the wire, too, as in Kafka.
 """
 
 import asyncio
@@ -11,10 +11,7 @@ from model.controller.commands import SendRequest
 from model.controller.context import LiveBroker
 from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.hosts.live_controller.broker_channel import BrokerChannel
-from model.hosts.live_controller.names import endpoint
-from model.hosts.live_controller.options import Options
-from model.hosts.live_controller.own_broker import OwnBroker
-from model.hosts.live_controller.to_brokers import Letter
+from model.hosts.live_controller.to_brokers import Letter, endpoint
 from model.znodes.brokers import BrokerRegistration, decode_broker
 from model.znodes.reasons import UnusablePayloadError
 
@@ -25,9 +22,9 @@ OnAnswer = Callable[[int, BrokerRequest, BrokerAnswer], None]
 class BrokerChannels:
     """For one event loop. `on_answer` gets the broker, what was sent, and its answer."""
 
-    def __init__(self, options: Options, own: OwnBroker, on_answer: OnAnswer) -> None:
-        self._options = options
-        self._own = own
+    def __init__(self, listener: str, client_id: str, on_answer: OnAnswer) -> None:
+        self._listener = listener
+        self._client_id = client_id
         self._on_answer = on_answer
         self._channels: dict[int, BrokerChannel] = {}
         self._closing: set[asyncio.Task[None]] = set()
@@ -43,12 +40,9 @@ class BrokerChannels:
 
     def send(self, command: SendRequest) -> None:
         """Queue a request. A broker whose registration names no place gets nothing."""
-        letter = Letter(command.request, command.broker_epoch, self._registrations, self._options.listener)
-        if command.broker == self._options.controller.broker_id:
-            self._on_answer(command.broker, command.request, self._own.receive(letter))
-            return
+        letter = Letter(command.request, command.broker_epoch, self._registrations, self._listener)
         known = self._registrations.get(command.broker)
-        place = None if known is None else endpoint(known, self._options.listener)
+        place = None if known is None else endpoint(known, self._listener)
         if place is None:
             _LOGGER.warning("broker %d is not told anything: its registration names no place", command.broker)
             return
@@ -80,7 +74,7 @@ class BrokerChannels:
         def answered(request: BrokerRequest, answer: BrokerAnswer) -> None:
             self._on_answer(broker, request, answer)
 
-        channel = self._channels[broker] = BrokerChannel(broker, address, self._options.client_id, answered)
+        channel = self._channels[broker] = BrokerChannel(broker, address, self._client_id, answered)
         return channel
 
 

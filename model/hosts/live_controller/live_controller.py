@@ -1,4 +1,4 @@
-"""The host: a real ZooKeeper session, channels to real brokers, a listener, the clock; and one controller state.
+"""The controller in a broker: its part of the ZooKeeper session, its channels to brokers, the clock; and one state.
 
 It carries out commands and feeds facts back as events, one at a time and in order. It decides nothing. Every sentence
 that the controller gives for a decision goes to the log, one line each.
@@ -17,83 +17,114 @@ import msgspec
 
 from model.controller import commands, events
 from model.controller.commands import AnswerRequest, Command
+from model.controller.context import ControllerContext
 from model.controller.decide import decide
 from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.state import new_controller
 from model.controller.watches import ZnodeChange, event_for
 from model.controller.zookeeper import ZooKeeperRequest
-from model.hosts.live_controller.apis_served import apis_served
 from model.hosts.live_controller.broker_channels import BrokerChannels
-from model.hosts.live_controller.names import topic_id_text
+from model.hosts.live_controller.fault_stops import Stop
 from model.hosts.live_controller.options import Options
-from model.hosts.live_controller.own_broker import OwnBroker
 from model.hosts.live_controller.sessions import Sessions
-from model.hosts.wire.server import Server
+from model.hosts.wire.names import topic_id_text
 from model.hosts.zookeeper.values import ZnodeChanged
 
 _LOGGER = logging.getLogger(__name__)
+OnRegistered = Callable[[int | None], None]
+"""Gets the broker epoch, or None: another broker is registered under this id."""
 
 
 class LiveController:
-    """One process's controller, from `start` to `close`. For one event loop."""
+    """From `start` to `close`, on sessions that are the broker's. For one event loop."""
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        self._state = new_controller(options.controller)
+    def __init__(self, options: Options, sessions: Sessions, on_registered: OnRegistered) -> None:
+        self._registration = options.registration
+        self._state = new_controller(options.settings)
         self._inbox: deque[events.Event] = deque()
         self._wakeup = asyncio.Event()
-        self._sessions = Sessions(options.zookeeper, self._watched, self._expired)
+        self._sessions = sessions
+        sessions.on_expired = self._expired
+        self._on_registered = on_registered
+        self._registering = False
         self.failed = asyncio.Event()
         """Something that must not happen did: the log says what, and this controller is of no use any more."""
-        self._port = 0
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._asked: dict[int, asyncio.Future[AnswerRequest]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        own = OwnBroker()
-        self._channels = BrokerChannels(options, own, self._answered)
-        self._server = Server(apis_served(options, own, self._ask, lambda: self._state.context, self._sessions.ask))
+        self._channels = BrokerChannels(options.listener, options.client_id, self._answered)
+        self._stop = Stop(options.faults)
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
             commands.AskZooKeeper: self._ask_zookeeper,
-            commands.SendRequest: self._send,
-            commands.DropRequests: self._drop,
+            commands.SendRequest: self._channels.send,
+            commands.DropRequests: lambda command: self._channels.drop(command.broker),
             commands.StartTimer: self._start_timer,
             commands.CancelTimer: self._cancel_timer,
             commands.AnswerRequest: self._answer,
         }
 
     @property
-    def port(self) -> int:
-        """Where it listens, once started."""
-        return self._port
+    def context(self) -> ControllerContext:
+        """What it knows at this moment."""
+        return self._state.context
 
-    @property
-    def is_active(self) -> bool:
-        """Whether it is the controller."""
-        return self._state.context.active
-
-    async def start(self) -> None:
-        """Listen, open the session, register. Raises OSError (the port) or ZooKeeperUnavailable."""
-        self._port = await self._server.start(self._options.host, self._options.port)
-        await self._sessions.open()
+    def start(self) -> None:
+        """Register the broker with the session that is open, and run for the office."""
         proposed = topic_id_text(uuid.uuid4())
         assert proposed is not None
         session = self._sessions.newest_id
-        registration = self._registration()
-        self._put(events.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session))
+        registration = self._registration(_now_ms())
+        self._register(events.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session))
         self._spawn(self._decide_all())
 
+    async def ask(self, event: Callable[[int], events.RequestReceived]) -> AnswerRequest:
+        """Hand the controller an event that is given a number, and wait for its answer."""
+        number = secrets.randbits(62)
+        answer: asyncio.Future[AnswerRequest] = asyncio.get_running_loop().create_future()
+        self._asked[number] = answer
+        try:
+            self._put(event(number))
+            return await answer
+        finally:
+            self._asked.pop(number, None)
+
     async def close(self) -> None:
-        """Stop deciding, end the session (its ephemeral znodes go at once), the channels and the listener."""
+        """Stop deciding, and end the channels. The session stays."""
         for timer in self._timers.values():
             timer.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._sessions.close()
         await self._channels.close()
-        await self._server.close()
 
     # Events
+
+    def watched(self, changed: ZnodeChanged) -> None:
+        """A watch fired; what does not concern a controller is left alone."""
+        event = event_for(changed.path, ZnodeChange(int(changed.kind)), _now_ms())
+        if event is not None:
+            self._put(event)
+
+    def _expired(self) -> None:
+        _LOGGER.warning("the ZooKeeper session expired")
+        self._registering = False
+        self._put(events.SessionExpired())
+
+    def allow_unclean(self, topic: str) -> None:
+        """unclean.leader.election.enable is true for a topic."""
+        self._put(events.UncleanElectionAllowed(topic=topic))
+
+    def set_unclean_default(self, *, allowed: bool) -> None:
+        """unclean.leader.election.enable of the broker is another one from now on."""
+        context = self._state.context
+        settings = msgspec.structs.replace(context.settings, unclean_leader_election_enable=allowed)
+        self._state = msgspec.structs.replace(self._state, context=context.replace(settings=settings))
+        if allowed:
+            self._put(events.UncleanElectionAllowed())
+
+    def _register(self, event: events.BrokerStarted | events.SessionEstablished) -> None:
+        self._registering = True
+        self._put(event)
 
     def _put(self, event: events.Event) -> None:
         self._inbox.append(event)
@@ -110,29 +141,34 @@ class LiveController:
     def _decide(self, event: events.Event) -> None:
         if isinstance(event, events.SessionEstablished):
             self._sessions.use_next()
-        was_active = self._state.context.active
-        decision = decide(self._state, msgspec.structs.replace(event, at_ms=_now_ms()))
+        before = self._state
+        decision = decide(before, msgspec.structs.replace(event, at_ms=_now_ms()))
         self._state = decision.state
         for reason in decision.reasons:
             _LOGGER.info("%s: %s", type(event).__name__, reason)
+        self._stop.look(event, before, self._state)
         self._channels.note(self._state.context.live)
         for command in decision.commands:
             self._carry_out[type(command)](command)
-        if was_active and not self._state.context.active:
+        if before.context.active and not self._state.context.active:
             self._channels.drop_all()
         if isinstance(event, events.SessionExpired):
             self._spawn(self._renew_session())
+        self._look_at_registration(before.context.broker_epoch)
+
+    def _look_at_registration(self, before: int) -> None:
+        now = self._state.context.broker_epoch
+        if now != before:
+            self._registering = False
+            self._on_registered(now)
+        elif self._registering and self._state.idle and not self._inbox:
+            self._registering = False
+            self._on_registered(None)
 
     # Commands
 
     def _ask_zookeeper(self, command: commands.AskZooKeeper) -> None:
         self._spawn(self._question(command.question, command.requests))
-
-    def _send(self, command: commands.SendRequest) -> None:
-        self._channels.send(command)
-
-    def _drop(self, command: commands.DropRequests) -> None:
-        self._channels.drop(command.broker)
 
     def _start_timer(self, command: commands.StartTimer) -> None:
         self._cancel_timer(command)
@@ -160,36 +196,14 @@ class LiveController:
             _LOGGER.warning("broker %d answered %s with %s", broker, type(sent).__name__, answer.error)
         self._put(events.RequestAnswered(broker=broker, sent=sent, answer=answer))
 
-    async def _ask(self, event: Callable[[int], events.RequestReceived]) -> AnswerRequest:
-        number = secrets.randbits(62)
-        answer: asyncio.Future[AnswerRequest] = asyncio.get_running_loop().create_future()
-        self._asked[number] = answer
-        try:
-            self._put(event(number))
-            return await answer
-        finally:
-            self._asked.pop(number, None)
-
     async def _question(self, number: int, requests: tuple[ZooKeeperRequest, ...]) -> None:
         self._put(events.ZooKeeperAnswered(question=number, answers=await self._sessions.ask(requests)))
-
-    def _watched(self, changed: ZnodeChanged) -> None:
-        event = event_for(changed.path, ZnodeChange(int(changed.kind)), _now_ms())
-        if event is not None:
-            self._put(event)
-
-    def _expired(self) -> None:
-        _LOGGER.warning("the ZooKeeper session expired")
-        self._put(events.SessionExpired())
 
     async def _renew_session(self) -> None:
         previous = await self._sessions.renew()
         session = self._sessions.newest_id
-        registration = self._registration()
-        self._put(events.SessionEstablished(registration=registration, previous_session=previous, session=session))
-
-    def _registration(self) -> bytes:
-        return self._options.registration(self._port, _now_ms())
+        registration = self._registration(_now_ms())
+        self._register(events.SessionEstablished(registration=registration, previous_session=previous, session=session))
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)

@@ -1,4 +1,4 @@
-"""A controller's ZooKeeper sessions, one after the other: a new one is not used before the controller says so.
+"""A broker's ZooKeeper sessions, one after the other: a new one is not used before the controller says so.
 
 What is asked while there is none is answered with SESSION_EXPIRED. It decides nothing.
 """
@@ -12,26 +12,27 @@ from model.hosts.writing_zookeeper.question import GONE
 from model.hosts.writing_zookeeper.session import OnWatch, WritingSession
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.values import ZnodeChanged
 
-FIRST_CONNECTION_TIMEOUT_S = 30.0
 RECONNECT_PAUSE_S = 1.0
 _LOGGER = logging.getLogger(__name__)
 
 
 class Sessions:
-    """For one event loop. `on_expired` is told when the session in use has ended."""
+    """For one event loop."""
 
-    def __init__(self, settings: Settings, on_watch: OnWatch, on_expired: Callable[[], None]) -> None:
+    def __init__(self, settings: Settings) -> None:
+        self.on_watch: OnWatch = lambda changed: None
+        self.on_expired: Callable[[], None] = lambda: None
+        """Told when the session in use has ended."""
         self._settings = settings
-        self._on_watch = on_watch
-        self._on_expired = on_expired
         self._used: WritingSession | None = None
         self._next: WritingSession | None = None
 
-    async def open(self) -> None:
+    async def open(self, timeout_s: float) -> None:
         """The first one, to be used at once. Raises ZooKeeperUnavailable."""
         self._used = self._new()
-        await self._used.open(FIRST_CONNECTION_TIMEOUT_S)
+        await self._used.open(timeout_s)
 
     @property
     def newest_id(self) -> int:
@@ -71,4 +72,10 @@ class Sessions:
                 await session.close()
 
     def _new(self) -> WritingSession:
-        return WritingSession(self._settings, self._on_watch, self._on_expired)
+        return WritingSession(self._settings, self._watched, self._expired)
+
+    def _watched(self, changed: ZnodeChanged) -> None:
+        self.on_watch(changed)
+
+    def _expired(self) -> None:
+        self.on_expired()

@@ -21,10 +21,10 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_controller.api_keys import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
-from model.hosts.live_controller.names import SECURITY_PROTOCOLS, endpoint, error_name, topic_id_text, topic_uuid
+from model.hosts.wire.api_keys import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.znodes.brokers import BrokerRegistration
+from model.hosts.wire.names import SECURITY_PROTOCOLS, error_name, topic_id_text, topic_uuid
+from model.znodes.brokers import BrokerRegistration, Endpoint
 
 Entry = TypeVar("Entry", PartitionToServe, PartitionToKnow, PartitionToStop)
 Registrations = Mapping[int, BrokerRegistration]
@@ -39,6 +39,12 @@ class Letter(msgspec.Struct, frozen=True):
     broker_epoch: int
     registrations: Registrations
     listener: str
+
+
+def endpoint(registration: BrokerRegistration, listener: str) -> Endpoint | None:
+    """Where a broker listens under this name, or else the first place where it does."""
+    listeners = registration.listeners
+    return next((each for each in listeners if each.listener == listener), listeners[0] if listeners else None)
 
 
 def api_key(request: BrokerRequest) -> int:

@@ -21,6 +21,8 @@ from model.hosts.wire.errors import MalformedError
 API_VERSIONS = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
+_request_schema = cache(load_request_schema)
+_response_schema = cache(load_response_schema)
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
 
 Entity = Any
@@ -49,6 +51,7 @@ def versions_known(api_key: int) -> tuple[int, int]:
     return min(versions), max(versions)
 
 
+@cache
 def shapes(api_key: int, version: int, kind: str) -> ModuleType:
     """The classes of one version of a `request` or `response`, nested ones included, by `kio`'s names."""
     return load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
@@ -63,7 +66,7 @@ def shaped(shape: type[Entity], **values: object) -> Entity:
 def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str | None) -> tuple[bytes, bytes]:
     """A request's header and body."""
     if isinstance(body, Encoded):
-        schema: Any = load_request_schema(body.api_key, body.version)
+        schema: Any = _request_schema(body.api_key, body.version)
         return _request_header(schema, correlation_id, client_id), body.body
     return _request_header(type(body), correlation_id, client_id), encode(body)
 
@@ -95,7 +98,7 @@ def decode_request(frame: bytes) -> Entity:
     """
     start = request_start(frame)
     try:
-        schema: Any = load_request_schema(start.api_key, start.version)
+        schema: Any = _request_schema(start.api_key, start.version)
         _, offset = entity_reader(schema.__header_schema__)(frame, 0)
         return entity_reader(schema)(frame, offset)[0]
     except Exception as error:  # a schema applied to garbage fails in every way there is
@@ -105,7 +108,7 @@ def decode_request(frame: bytes) -> Entity:
 def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Entity]:
     """A response's correlation id and body. Raises MalformedError."""
     try:
-        schema: Any = load_response_schema(api_key, version)
+        schema: Any = _response_schema(api_key, version)
         header, offset = entity_reader(schema.__header_schema__)(frame, 0)
         entity, size = entity_reader(schema)(frame, offset)
         if offset + size != len(frame):

@@ -33,12 +33,22 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class Request:
-    """A request of a version that is served. `body` is decoded when first asked for, and may raise MalformedError."""
+    """A request of a version that is served. `body` is decoded when first asked for, and may raise MalformedError.
 
-    def __init__(self, start: RequestStart, frame: bytes, peer: str) -> None:
+    `listener` is the name of the listener that it came through.
+    """
+
+    def __init__(self, start: RequestStart, frame: bytes, peer: str, listener: str) -> None:
         self.start = start
         self.frame = frame
         self.peer = peer
+        self.listener = listener
+
+    @property
+    def client_id(self) -> str:
+        """What the client calls itself; empty if it does not."""
+        length = int.from_bytes(self.frame[8:10], "big", signed=True)
+        return self.frame[10 : 10 + max(length, 0)].decode(errors="replace")
 
     @cached_property
     def body(self) -> Entity:
@@ -69,7 +79,10 @@ class Api(NamedTuple):
 class Server:
     """Listens from `start` to `close`."""
 
-    def __init__(self, apis: Mapping[int, Api], *, max_frame_bytes: int = MAX_FRAME_BYTES) -> None:
+    def __init__(
+        self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", max_frame_bytes: int = MAX_FRAME_BYTES
+    ) -> None:
+        self._listener = listener
         self._apis = {**apis, API_VERSIONS: Api(0, 3, self._api_versions)}
         self._max_frame_bytes = max_frame_bytes
         self._connections: set[asyncio.Task[None]] = set()
@@ -110,7 +123,7 @@ class Server:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> None:
         while (frame := await read_frame(reader, self._max_frame_bytes)) is not None:
             start = request_start(frame)
-            response = await self._answer(Request(start, frame, peer))
+            response = await self._answer(Request(start, frame, peer, self._listener))
             if response is not None:
                 await write_frame(writer, *encode_response(response, start.correlation_id))
 

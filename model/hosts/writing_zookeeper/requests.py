@@ -28,6 +28,7 @@ _STAT = struct.Struct(">qqqqiiiqiiq")
 _PART = struct.Struct(">iBi")
 _LAST_PART = _PART.pack(-1, True, -1)
 _EPHEMERAL = 1
+_SEQUENTIAL = 2
 _OPEN_TO_ALL = struct.pack(">iii5si6s", 1, 31, 5, b"world", 6, b"anyone")
 _CODES = {int(code): code for code in Code}
 _NULL = _INT.pack(-1)
@@ -70,7 +71,7 @@ def _encode_read(request: Read | Exists | Children, chroot: str) -> bytes:
 
 
 def _encode_create(request: Create, chroot: str) -> bytes:
-    flags = _INT.pack(_EPHEMERAL if request.ephemeral else 0)
+    flags = _INT.pack((_EPHEMERAL if request.ephemeral else 0) | (_SEQUENTIAL if request.sequential else 0))
     return _text(full_path(chroot, request.path)) + _data(request.data) + _OPEN_TO_ALL + flags
 
 

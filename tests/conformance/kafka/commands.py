@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from model.sandbox.java import java_environment
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.describe import Partitions, parse_describe
+from tests.conformance.kafka.releases import Installation
 
 _TIMEOUT_S = 90
 
@@ -20,10 +21,26 @@ Assignment = Mapping[int, Sequence[int]]
 """Replicas by partition, the preferred leader first."""
 
 
+class Target(Protocol):
+    """A cluster of Kafka's brokers or of ours. `folder` is for files that commands read."""
+
+    @property
+    def kafka(self) -> Installation: ...
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def zookeeper(self) -> str: ...
+
+    @property
+    def bootstrap(self) -> str: ...
+
+
 class Commands:
     """TopicCommand and its siblings against one cluster. Each raises RuntimeError with the command's output."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Target) -> None:
         self._kafka = cluster.kafka
         self._folder = cluster.folder
         self._bootstrap = cluster.bootstrap
@@ -49,6 +66,15 @@ class Commands:
     def describe(self) -> Partitions:
         """--describe of every topic."""
         return parse_describe(self._run("topics", *self._target, "--describe"))
+
+    def configure(self, topic: str, **config: str) -> None:
+        """ConfigCommand --alter --add-config, from 2.x on. Keys of `config` have _ for Kafka's dots."""
+        added = ",".join(f"{key.replace('_', '.')}={value}" for key, value in config.items())
+        self._run("configs", *self._target, "--alter", "--topic", topic, "--add-config", added)
+
+    def configuration(self, topic: str) -> str:
+        """ConfigCommand --describe: what is set on the topic, as it prints it."""
+        return self._run("configs", *self._target, "--describe", "--topic", topic)
 
     def reassign(self, topic: str, assignment: Assignment) -> None:
         """ReassignPartitionsCommand --execute."""

@@ -14,25 +14,35 @@ _SETTINGS = f"""
 zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
 auto.commit.interval.ms=200
 rebalance.backoff.ms=500
+rebalance.max.retries=60
 """
 
 
 class OldConsumer:
-    """One member of a group, with one thread, from its creation to kill(). It dies with the test run."""
+    """One member of a group, with one thread, from its creation to kill(). It dies with the test run.
 
-    def __init__(self, cluster: Cluster, group: str, topic: str, name: str) -> None:
+    `topic` may be a regular expression: ConsoleConsumer subscribes by a white list in any case. `settings` are more
+    lines for its configuration.
+    """
+
+    def __init__(self, cluster: Cluster, group: str, topic: str, name: str, *settings: str) -> None:
         self.member = f"{group}_{name}"
         """Its znode under /consumers/GROUP/ids; its thread in owners is `MEMBER-0`."""
         properties = cluster.folder / f"{self.member}.properties"
-        properties.write_text(f"group.id={group}\nconsumer.id={name}\n{_SETTINGS}")
+        properties.write_text("\n".join((f"group.id={group}", f"consumer.id={name}", *settings, _SETTINGS)))
+        self._log = cluster.folder / f"{self.member}.log"
         self._process = GuardedProcess(
             Commands(cluster).java(
-                "consume", "--zookeeper", cluster.zookeeper, "--topic", topic, "--consumer.config", str(properties)
+                "consume", "--zookeeper", cluster.zookeeper, "--whitelist", topic, "--consumer.config", str(properties)
             ),
             folder=cluster.folder,
-            log=cluster.folder / f"{self.member}.log",
+            log=self._log,
             environment=java_environment(),
         )
+
+    def printed(self, start: str) -> list[str]:
+        """The values that it printed, as far as they start so; warnings are in the same file."""
+        return [line for line in self._log.read_text().splitlines() if line.startswith(start)]
 
     def kill(self) -> None:
         """kill -9: its ephemeral znodes stay until the session ends."""

@@ -82,6 +82,7 @@ RELEASES = {
             artifacts=("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1"),
             classes={
                 "topics": "org.apache.kafka.tools.TopicCommand",
+                "configs": "kafka.admin.ConfigCommand",
                 "reassign": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
                 "elect": "org.apache.kafka.tools.LeaderElectionCommand",
                 "produce": "kafka.tools.ConsoleProducer",

@@ -66,6 +66,18 @@ def test_a_follower_cuts_by_the_answer(epoch: int, end: int, cut_at: int, comple
     assert cuts == ([] if decision.state.offset >= 10 else [decision.state.offset])
 
 
+def test_an_epoch_in_which_nothing_was_written_is_forgotten() -> None:
+    """A leader that was overthrown at once: without this it would be told of the divergence again and again."""
+    log = log_to(20, (0, 0), (4, 20))
+    cut = truncate_by_epoch(FetchState(NAME, 2, 7, 20, last_fetched_epoch=4), 0, 20, log)
+    assert cut.commands == (TruncateLog(NAME, 20),)
+    assert cut.reasons == (
+        "orders-0: leader epoch 4, in which nothing was written, is forgotten: "
+        "epoch 0 of the leader ends at offset 20.",
+    )
+    assert settle(cut.state, log_to(20, (0, 0)), replication_rules_of("3.9")).last_fetched_epoch == 0
+
+
 def test_what_is_cut_is_said() -> None:
     decision = truncate_by_epoch(TRUNCATING, 3, 9, log_to(10, (1, 2), (3, 6)))
     assert decision.reasons == (

@@ -21,9 +21,9 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_controller.names import topic_id_text, topic_uuid
 from model.hosts.live_controller.to_brokers import LOWEST, Letter, answer_of, api_key, entity_of
 from model.hosts.wire.messages import decode_request, encode_request, shaped, shapes, versions_known
+from model.hosts.wire.names import topic_id_text, topic_uuid
 from model.znodes.brokers import BrokerRegistration
 
 TOPIC_ID = "gcf0J66hS7OMD5Anom956Q"

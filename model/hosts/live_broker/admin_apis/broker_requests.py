@@ -1,0 +1,155 @@
+"""What brokers ask of their controller: as events, and its answers as responses. What to answer is not decided here.
+
+Source: `kafka.server.KafkaApis` (3.9), `org.apache.kafka.common.requests`.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from model.cluster.ids import TopicPartition
+from model.controller.commands import AnswerRequest, PartitionOutcome
+from model.controller.events import (
+    AlterPartitionReceived,
+    ControlledShutdownRequested,
+    ProducerIdsRequested,
+    ProposedIsr,
+    RequestReceived,
+)
+from model.controller.topics import Topic
+from model.hosts.wire.api_keys import ALLOCATE_PRODUCER_IDS, ALTER_PARTITION, CONTROLLED_SHUTDOWN
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import ZERO_ID, error_code, topic_uuid
+from model.hosts.wire.server import Api, Request
+
+HandToController = Callable[[Callable[[int], RequestReceived]], Awaitable[AnswerRequest]]
+"""Hands the controller an event that was given a number, and waits for its answer."""
+Topics = Callable[[], Mapping[str, Topic]]
+"""The topics that the controller knows at this moment."""
+ALTER_PARTITION_BY_ID = 2
+"""AlterPartition names topics by their ids from this version on."""
+
+
+class BrokerRequests:
+    """AlterPartition, ControlledShutdown and AllocateProducerIds."""
+
+    def __init__(self, ask: HandToController, topics: Topics) -> None:
+        self._ask = ask
+        self._topics = topics
+        self._names: dict[uuid.UUID, str] = {}
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """The table for a server."""
+        return {
+            CONTROLLED_SHUTDOWN: Api(0, 3, self._controlled_shutdown),
+            ALTER_PARTITION: Api(0, 3, self._alter_partition),
+            ALLOCATE_PRODUCER_IDS: Api(0, 0, self._allocate_producer_ids),
+        }
+
+    async def _controlled_shutdown(self, request: Request) -> Entity:
+        broker = request.body.broker_id
+        epoch = getattr(request.body, "broker_epoch", None)
+        answer = await self._ask(
+            lambda number: ControlledShutdownRequested(request=number, broker=broker, broker_epoch=epoch)
+        )
+        shape = request.shape("RemainingPartition")
+        left = tuple(
+            shape(topic_name=each.partition.topic, partition_index=each.partition.partition)
+            for each in answer.partitions
+        )
+        error = error_code(answer.error)
+        return request.answer("ControlledShutdownResponse", error_code=error, remaining_partitions=left)
+
+    async def _allocate_producer_ids(self, request: Request) -> Entity:
+        broker, epoch = request.body.broker_id, request.body.broker_epoch
+        answer = await self._ask(lambda number: ProducerIdsRequested(request=number, broker=broker, broker_epoch=epoch))
+        ids = answer.producer_ids
+        first, count = (-1, 0) if ids is None else (ids.first, ids.count)
+        error = error_code(answer.error)
+        return request.answer(
+            "AllocateProducerIdsResponse", error_code=error, producer_id_start=first, producer_id_len=count
+        )
+
+    async def _alter_partition(self, request: Request) -> Entity:
+        body, by_id = request.body, request.start.version >= ALTER_PARTITION_BY_ID
+        names = [self._name(topic.topic_id) if by_id else topic.topic_name for topic in body.topics]
+        known = [(name, topic) for name, topic in zip(names, body.topics, strict=True) if name is not None]
+        proposals = tuple(_proposal(name, each) for name, topic in known for each in topic.partitions)
+        answer = await self._ask(
+            lambda number: AlterPartitionReceived(
+                request=number, broker=body.broker_id, broker_epoch=body.broker_epoch, proposals=proposals
+            )
+        )
+        if answer.error != "NONE":
+            return request.answer("AlterPartitionResponse", error_code=error_code(answer.error), topics=())
+        ids = {name: topic.topic_id for name, topic in known} if by_id else {}
+        shape = request.shape("TopicData")
+        topics = [
+            shaped(shape, topic_name=name, topic_id=ids.get(name), partitions=tuple(_outcomes(request, outcomes)))
+            for name, outcomes in by_topic(answer.partitions)
+        ]
+        unknown = [topic for name, topic in zip(names, body.topics, strict=True) if name is None]
+        topics += [_unknown_topic(request, topic) for topic in unknown]
+        return request.answer("AlterPartitionResponse", error_code=ErrorCode.none, topics=tuple(topics))
+
+    def _name(self, topic_id: uuid.UUID | None) -> str | None:
+        """The topic that has this id now."""
+        topics = self._topics()
+        name = self._names.get(topic_id or ZERO_ID)
+        known = topics.get(name) if name is not None else None
+        if known is None or topic_uuid(known.topic_id) != topic_id:
+            self._names = {topic_uuid(topic.topic_id): name for name, topic in topics.items()}
+        return self._names.get(topic_id or ZERO_ID) if topic_id else None
+
+
+def by_topic(outcomes: Iterable[PartitionOutcome]) -> Iterator[tuple[str, Iterator[PartitionOutcome]]]:
+    """Outcomes by the names of their topics."""
+    return groupby(sorted(outcomes, key=_topic_of), key=_topic_of)
+
+
+def _topic_of(outcome: PartitionOutcome) -> str:
+    return outcome.partition.topic
+
+
+def _proposal(topic: str, each: Any) -> ProposedIsr:
+    with_epochs = getattr(each, "new_isr_with_epochs", None)
+    isr = each.new_isr if with_epochs is None else tuple(member.broker_id for member in with_epochs)
+    recovering = bool(getattr(each, "leader_recovery_state", 0))
+    partition = TopicPartition(topic, each.partition_index)
+    return ProposedIsr(partition, each.leader_epoch, each.partition_epoch, tuple(isr), recovering)
+
+
+def _outcomes(request: Request, outcomes: Iterable[PartitionOutcome]) -> Iterator[Entity]:
+    for each in outcomes:
+        state, error = each.state, each.error
+        if error == "INELIGIBLE_REPLICA" and request.start.version < ALTER_PARTITION_BY_ID:
+            error = "OPERATION_NOT_ATTEMPTED"
+        yield shaped(
+            request.shape("PartitionData"),
+            partition_index=each.partition.partition,
+            error_code=error_code(error),
+            leader_id=0 if state is None else state.leader,
+            leader_epoch=0 if state is None else state.leader_epoch,
+            isr=() if state is None else state.isr,
+            leader_recovery_state=0 if state is None else int(state.recovering),
+            partition_epoch=0 if state is None else state.partition_epoch,
+        )
+
+
+def _unknown_topic(request: Request, topic: Any) -> Entity:
+    partitions = tuple(
+        shaped(
+            request.shape("PartitionData"),
+            partition_index=each.partition_index,
+            error_code=ErrorCode.unknown_topic_id,
+            leader_id=0,
+            leader_epoch=0,
+            partition_epoch=0,
+        )
+        for each in topic.partitions
+    )
+    return shaped(request.shape("TopicData"), topic_id=topic.topic_id, partitions=partitions)

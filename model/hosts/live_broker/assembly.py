@@ -1,0 +1,253 @@
+"""The parts of a broker put together: session, controller, listeners, replicas, and all that it answers.
+
+Each of its methods is a step of the broker's life; which one is next is not decided here.
+"""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from model.broker.life.events import LifeEvent
+from model.broker.settings import broker_keys
+from model.broker.settings.fault_keys import KDRILL_FAULT_FOLDER
+from model.broker.settings.layers import SettingsInLayers
+from model.broker.settings.listeners import inter_broker_listener_of
+from model.broker.settings.parts import controller_settings
+from model.broker.settings.replication_keys import UNCLEAN_LEADER_ELECTION_ENABLE
+from model.broker.settings.settings import Settings
+from model.controller.zookeeper import Exists
+from model.hosts.live_broker.admin_apis.admin_apis import AdminApis
+from model.hosts.live_broker.admin_apis.topic_maker import TopicMaker
+from model.hosts.live_broker.auto_topics import AutoTopics
+from model.hosts.live_broker.controller_link import ControllerLink
+from model.hosts.live_broker.dynamic_configs import Config, DynamicConfigs
+from model.hosts.live_broker.identity import broker_id, check_cluster, cluster_id, note_identity
+from model.hosts.live_broker.listening import Listening
+from model.hosts.live_broker.parts import Furnish, Place
+from model.hosts.live_broker.producer_ids import ProducerIds, blocks_in_zookeeper, blocks_of_controller
+from model.hosts.live_broker.replicas.surroundings import Surroundings
+from model.hosts.live_broker.shutdown_request import ask_to_shut_down
+from model.hosts.live_controller.live_controller import LiveController, OnRegistered
+from model.hosts.live_controller.options import Options
+from model.hosts.live_controller.sessions import Sessions
+from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
+from model.hosts.zookeeper.values import ZnodeChanged
+from model.znodes.paths import broker_path
+
+FREE_ID_POLL_S = 0.2
+TOLD_TIMEOUT_S = 30.0
+_LOGGER = logging.getLogger(__name__)
+
+
+class Ready(msgspec.Struct, frozen=True):
+    """`listeners`: the host and port that are listened on, by the name of the listener."""
+
+    broker_id: int
+    broker_epoch: int
+    listeners: Mapping[str, str]
+
+
+def zookeeper_settings(settings: Settings) -> ZooKeeperSettings:
+    """Of zookeeper.connect. Raises ValueError for what is no address."""
+    address, slash, chroot = (settings[broker_keys.ZOOKEEPER_CONNECT] or "").partition("/")
+    session_ms = settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
+    return ZooKeeperSettings(address, slash + chroot if chroot else "", session_timeout_ms=session_ms)
+
+
+async def assemble(
+    settings: Settings, zookeeper: ZooKeeperSettings, furnish: Furnish, on_registered: OnRegistered
+) -> "Assembly":
+    """Open the session, find out who this broker is, and take its log dirs.
+
+    Raises ZooKeeperUnavailable, IdentityError, OSError and the errors of `model.log`.
+    """
+    sessions = Sessions(zookeeper)
+    patience_ms = settings[broker_keys.ZOOKEEPER_CONNECTION_TIMEOUT_MS]
+    session_ms = settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
+    folders = tuple(map(Path, settings.log_dirs)) if furnish.keeps_logs else ()
+    try:
+        await sessions.open((session_ms if patience_ms is None else patience_ms) / 1000)
+        broker = await broker_id(settings, folders, sessions.ask)
+        check_cluster(folders, await cluster_id(sessions.ask))
+        return Assembly(broker, settings, folders, furnish, sessions, on_registered)
+    except BaseException:
+        await sessions.close()
+        raise
+
+
+class Assembly:
+    """From its making, with a session that is open, to `close`."""
+
+    def __init__(
+        self,
+        broker: int,
+        settings: Settings,
+        folders: tuple[Path, ...],
+        furnish: Furnish,
+        sessions: Sessions,
+        on_registered: OnRegistered,
+    ) -> None:
+        self.broker = broker
+        self._settings = settings
+        self._folders = folders
+        self._layers = SettingsInLayers(settings)
+        self._sessions = sessions
+        self._cluster_id: str | None = None
+        self.disks_failed = asyncio.Event()
+        """No log dir is left that could be used."""
+        self._following: asyncio.Task[None] | None = None
+        listener = inter_broker_listener_of(settings)
+        timeout_s = settings[broker_keys.REQUEST_TIMEOUT_MS] / 1000
+        self._listening = Listening(settings)
+        self.controller = LiveController(self._options(listener), sessions, on_registered)
+        self._link = ControllerLink(
+            lambda: self._parts.replicas.metadata.image, listener, f"broker-{broker}-to-controller", timeout_s
+        )
+        surroundings = Surroundings(self._link.ask, sessions.ask, listener)
+        self._parts = furnish.make(Place(broker, settings, surroundings, self._create_topic, self.disks_failed.set))
+        metadata = self._parts.replicas.metadata
+        without = () if furnish.keeps_logs else (broker,)
+        self._maker = TopicMaker(sessions.ask, metadata, lambda: self._layers, without)
+        self._topics = AutoTopics(self._maker, lambda: self._layers.effective)
+        self._configs = DynamicConfigs(broker, sessions.ask, self)
+        sessions.on_watch = self._watched
+
+    @property
+    def was_clean(self) -> bool:
+        """Whether the last stop was an orderly one."""
+        return self._parts.was_clean
+
+    # Start.
+
+    async def load(self, *, recover: bool) -> None:
+        """Open all logs."""
+        await self._parts.replicas.load(recover=recover)
+
+    async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
+        """Listen, and once the id is free, register and run for controller. Raises OSError for a port that is taken."""
+        await self._listening.start({**self._admin_apis().apis, **self._parts.apis})
+        on_listening(self._listening.addresses)
+        await self._wait_for_free_id()
+        self.controller.start()
+
+    async def settle(self, broker_epoch: int) -> None:
+        """After each registration: take on the epoch, and what ZooKeeper says of configurations."""
+        self._parts.replicas.registered(broker_epoch)
+        await self._configs.load()
+        if self._following is not None:
+            return
+        self._following = asyncio.create_task(self._configs.run())
+        self._cluster_id = await cluster_id(self._sessions.ask)
+        note_identity(self._folders, self.broker, self._cluster_id)
+        await self._parts.start()
+        metadata = self._parts.replicas.metadata
+        await metadata.wait_until(lambda image: self.broker in image.brokers, TOLD_TIMEOUT_S)
+
+    @property
+    def ready(self) -> Ready:
+        """What is told once it serves."""
+        return Ready(self.broker, self.controller.context.broker_epoch, self._listening.addresses)
+
+    # End.
+
+    async def ask_to_shut_down(self) -> LifeEvent:
+        """ControlledShutdown, once."""
+        self._parts.replicas.shut_down_soon()
+        return await ask_to_shut_down(self._link.ask, self.broker, self.controller.context.broker_epoch)
+
+    async def stop_serving(self) -> None:
+        """Take no more requests, and put all data away."""
+        await self._listening.close()
+        await self._parts.close()
+        await self._parts.replicas.close()
+
+    async def abandon(self) -> None:
+        """Stop as after a failure: the next start recovers what is on disk."""
+        await self._listening.close()
+        await self._parts.replicas.abandon()
+
+    def mark_clean_shutdown(self) -> None:
+        """All is on disk."""
+        self._parts.replicas.mark_clean_shutdown()
+
+    async def close(self) -> None:
+        """Lay the office down, and end the session: the registration goes with it."""
+        if self._following is not None:
+            self._following.cancel()
+        await self.controller.close()
+        await self._link.close()
+        await self._sessions.close()
+
+    # What changes in ZooKeeper.
+
+    def topic_config(self, topic: str, config: Config) -> None:
+        """For `DynamicConfigs`."""
+        self._parts.replicas.apply_topic_config(topic, config)
+        if config.get(UNCLEAN_LEADER_ELECTION_ENABLE.topic, "").lower() == "true":
+            self.controller.allow_unclean(topic)
+
+    def broker_config(self, default: Config, own: Config) -> None:
+        """For `DynamicConfigs`."""
+        before = self._layers.effective
+        self._layers = SettingsInLayers(self._settings, default, own)
+        now = self._layers.effective
+        if now == before:
+            return
+        self._parts.replicas.apply_broker_settings(now)
+        unclean = now[UNCLEAN_LEADER_ELECTION_ENABLE]
+        if unclean != before[UNCLEAN_LEADER_ELECTION_ENABLE]:
+            self.controller.set_unclean_default(allowed=unclean)
+
+    def _watched(self, changed: ZnodeChanged) -> None:
+        self.controller.watched(changed)
+        self._configs.watched(changed)
+
+    # Making.
+
+    def _options(self, listener: str) -> Options:
+        folder = self._settings[KDRILL_FAULT_FOLDER]
+        return Options(
+            settings=msgspec.structs.replace(controller_settings(self._settings, self.broker), seed=os.urandom(16)),
+            registration=self._listening.registration,
+            listener=listener,
+            faults=None if folder is None else Path(folder),
+        )
+
+    def _admin_apis(self) -> AdminApis:
+        zookeeper, broker, context = self._sessions.ask, self.broker, lambda: self.controller.context
+        if context().settings.forms.hands_out_producer_ids:
+            blocks = blocks_of_controller(self._link.ask, broker, lambda: context().broker_epoch)
+        else:
+            blocks = blocks_in_zookeeper(zookeeper, broker)
+        return AdminApis(
+            broker=broker,
+            controller=self.controller,
+            zookeeper=zookeeper,
+            metadata=self._parts.replicas.metadata,
+            layers=lambda: self._layers,
+            cluster_id=lambda: self._cluster_id,
+            maker=self._maker,
+            create_topic=self._topics.create,
+            take_producer_id=ProducerIds(blocks).take,
+        )
+
+    async def _create_topic(self, name: str) -> str:
+        return await self._topics.create(name)
+
+    async def _wait_for_free_id(self) -> None:
+        """A broker that was killed stays registered until its session ends; Kafka gives up where this one waits."""
+        until_s = time.monotonic() + 2 * self._settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS] / 1000
+        told = False
+        while time.monotonic() < until_s:
+            (found,) = await self._sessions.ask((Exists(broker_path(self.broker)),))
+            if not found.ok:
+                return
+            if not told:
+                _LOGGER.info("id %d is still registered, perhaps by an earlier life: waiting for its end", self.broker)
+            told = True
+            await asyncio.sleep(FREE_ID_POLL_S)

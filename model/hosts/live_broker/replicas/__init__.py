@@ -1,0 +1,1 @@
+"""The replicas on a live broker: their logs, fetchers, waiting requests and ISR proposals. It decides nothing."""

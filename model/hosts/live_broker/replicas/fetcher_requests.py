@@ -1,0 +1,150 @@
+"""What a follower asks its leader, in the versions that both know, and what comes back as values. It asks nothing.
+
+Fetch 12 is the newest that names topics by name: topics of old clusters have no ids.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from model.broker.replication.fetch_answers import FetchAnswer
+from model.broker.replication.fetch_state import FetchState
+from model.broker.settings.replication_keys import (
+    REPLICA_FETCH_MAX_BYTES,
+    REPLICA_FETCH_MIN_BYTES,
+    REPLICA_FETCH_RESPONSE_MAX_BYTES,
+    REPLICA_FETCH_WAIT_MAX_MS,
+)
+from model.broker.settings.settings import Settings
+from model.cluster.ids import TopicPartition
+from model.hosts.wire.api_keys import FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import error_name
+
+NEWEST_FETCH = 12
+NO_EPOCH = -1
+
+
+class Wanted(NamedTuple):
+    """One partition of a fetch request; `log_start` is the follower's own."""
+
+    state: FetchState
+    log_start: int
+
+
+class FetchQuestion(NamedTuple):
+    """A fetch request as it is meant, without a version."""
+
+    wanted: Sequence[Wanted]
+    forgotten: Sequence[TopicPartition]
+    session_id: int
+    session_epoch: int
+
+
+class FetchedPartition(NamedTuple):
+    """A leader's answer for one partition."""
+
+    answer: FetchAnswer
+    records: bytes
+
+
+def fetch_request(connection: Connection, follower: int, question: FetchQuestion, settings: Settings) -> Entity:
+    """A fetch request."""
+    module: Any = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
+    wanted = sorted(question.wanted, key=lambda each: each.state.partition)
+
+    def partition(each: Wanted) -> Entity:
+        state = each.state
+        return shaped(
+            module.FetchPartition,
+            partition=state.partition.partition,
+            current_leader_epoch=state.leader_epoch,
+            fetch_offset=state.offset,
+            last_fetched_epoch=NO_EPOCH if state.last_fetched_epoch is None else state.last_fetched_epoch,
+            log_start_offset=each.log_start,
+            partition_max_bytes=settings[REPLICA_FETCH_MAX_BYTES],
+        )
+
+    topics = tuple(
+        module.FetchTopic(topic=topic, partitions=tuple(map(partition, of_it)))
+        for topic, of_it in groupby(wanted, key=lambda each: each.state.partition.topic)
+    )
+    forgotten = tuple(
+        module.ForgottenTopic(topic=topic, partitions=tuple(each.partition for each in of_it))
+        for topic, of_it in groupby(sorted(question.forgotten), key=lambda each: each.topic)
+    )
+    return shaped(
+        module.FetchRequest,
+        replica_id=follower,
+        max_wait=timedelta(milliseconds=settings[REPLICA_FETCH_WAIT_MAX_MS]),
+        min_bytes=settings[REPLICA_FETCH_MIN_BYTES],
+        max_bytes=settings[REPLICA_FETCH_RESPONSE_MAX_BYTES],
+        isolation_level=0,
+        session_id=question.session_id,
+        session_epoch=question.session_epoch,
+        topics=topics,
+        forgotten_topics_data=forgotten,
+        rack_id="",
+    )
+
+
+def fetched_partitions(response: Entity) -> Iterator[tuple[TopicPartition, FetchedPartition]]:
+    """What a leader answered."""
+    for topic in response.responses:
+        for each in topic.partitions:
+            diverging = getattr(each, "diverging_epoch", None)
+            parts = None if diverging is None or diverging.end_offset < 0 else (diverging.epoch, diverging.end_offset)
+            log_start = getattr(each, "log_start_offset", -1)
+            answer = FetchAnswer(error_name(each.error_code), each.high_watermark, log_start, parts)
+            yield TopicPartition(topic.topic, each.partition_index), FetchedPartition(answer, each.records or b"")
+
+
+def epochs_request(connection: Connection, follower: int, questions: Iterable[tuple[FetchState, int]]) -> Entity:
+    """An OffsetForLeaderEpoch request: where these epochs end."""
+    module: Any = shapes(OFFSET_FOR_LEADER_EPOCH, connection.newest(OFFSET_FOR_LEADER_EPOCH), "request")
+    asked = sorted(questions, key=lambda each: each[0].partition)
+    topics = tuple(
+        module.OffsetForLeaderTopic(
+            topic=topic,
+            partitions=tuple(
+                shaped(
+                    module.OffsetForLeaderPartition,
+                    partition=state.partition.partition,
+                    current_leader_epoch=state.leader_epoch,
+                    leader_epoch=epoch,
+                )
+                for state, epoch in of_it
+            ),
+        )
+        for topic, of_it in groupby(asked, key=lambda each: each[0].partition.topic)
+    )
+    return shaped(module.OffsetForLeaderEpochRequest, replica_id=follower, topics=topics)
+
+
+def epoch_ends(response: Entity) -> Iterator[tuple[TopicPartition, str, tuple[int, int]]]:
+    """Partition, error, and the epoch with its end."""
+    for topic in response.topics:
+        for each in topic.partitions:
+            end = getattr(each, "leader_epoch", NO_EPOCH), each.end_offset
+            yield TopicPartition(topic.topic, each.partition), error_name(each.error_code), end
+
+
+def offset_request(connection: Connection, follower: int, state: FetchState, timestamp: int) -> Entity:
+    """A ListOffsets request for one partition."""
+    module: Any = shapes(LIST_OFFSETS, max(1, connection.newest(LIST_OFFSETS, 7)), "request")
+    partition = shaped(
+        module.ListOffsetsPartition,
+        partition_index=state.partition.partition,
+        current_leader_epoch=state.leader_epoch,
+        timestamp=timestamp,
+    )
+    topic = module.ListOffsetsTopic(name=state.partition.topic, partitions=(partition,))
+    return shaped(module.ListOffsetsRequest, replica_id=follower, isolation_level=0, topics=(topic,))
+
+
+def found_offset(response: Entity) -> tuple[str, int]:
+    """The error and the offset of the only partition."""
+    each = response.topics[0].partitions[0]
+    return error_name(each.error_code), each.offset

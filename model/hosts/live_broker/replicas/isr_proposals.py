@@ -1,0 +1,178 @@
+"""ISRs that leaders of this broker ask for, on their way: to the controller, or into the state znode before 2.7.
+
+Kafka 3.9 `DefaultAlterPartitionManager`, `ZkAlterPartitionManager`. What an answer means is decided elsewhere.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from itertools import groupby
+from typing import Any
+
+from model.broker.commands import ProposeIsr
+from model.broker.decision import PartitionDecision
+from model.broker.isr_routes.alter_partition_queue import RETRY_BACKOFF_MS, AlterPartitionQueue
+from model.broker.isr_routes.isr_change_notices import CHECK_INTERVAL_MS, IsrChangeNotices
+from model.broker.isr_routes.state_znode import isr_found, isr_write, isr_written
+from model.broker.partition.isr_answers import hear_isr_answer
+from model.cluster.ids import TopicPartition
+from model.controller.commands import AnswerRequest, PartitionOutcome
+from model.controller.events import ProposedIsr
+from model.controller.leader_and_isr import LeaderAndIsr
+from model.controller.zookeeper import ISR_CHANGES, Code, Create, Read
+from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
+from model.hosts.live_broker.replicas.surroundings import Surroundings
+from model.hosts.wire.api_keys import ALTER_PARTITION
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.errors import WireError
+from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import error_name
+
+NEWEST_BY_NAME = 1
+"""AlterPartition names topics by their ids after this version, which not every topic has."""
+_LOGGER = logging.getLogger(__name__)
+
+
+class IsrProposals:
+    """Works from the first proposal until `close`; `apply` gets what is decided about each answer."""
+
+    def __init__(
+        self, held: HeldReplicas, surroundings: Surroundings, apply: Callable[[PartitionDecision], None]
+    ) -> None:
+        self._held = held
+        self._surroundings = surroundings
+        self._apply = apply
+        self._queue = AlterPartitionQueue()
+        self._asking = False
+        self._notices = IsrChangeNotices(notified_ms=held.now_ms())
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def propose(self, command: ProposeIsr) -> None:
+        """Send a proposal on its way; it is answered later, never at once."""
+        rules = self._held.conditions(command.partition.topic).settings.rules
+        if rules.isr_route == "state znode":
+            self._begin(self._write(command, notify=rules.notifies_isr_changes))
+            return
+        queue = self._queue.add(command.proposal)
+        if queue is None:
+            loop = asyncio.get_running_loop()
+            refused = PartitionOutcome(command.partition, "OPERATION_NOT_ATTEMPTED")
+            loop.call_soon(self._hear, command.proposal, refused)
+            return
+        self._queue = queue
+        self._send()
+
+    async def close(self) -> None:
+        """Ask for nothing any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _hear(self, proposal: ProposedIsr, outcome: PartitionOutcome) -> None:
+        partition = self._held.partitions.get(proposal.partition)
+        positions = self._held.positions(proposal.partition)
+        if partition is not None and positions is not None:
+            conditions = self._held.conditions(proposal.partition.topic)
+            self._apply(hear_isr_answer(partition, proposal, outcome, positions, conditions))
+
+    # By AlterPartition.
+
+    def _send(self) -> None:
+        if not self._asking and self._queue.waiting:
+            self._asking = True
+            self._queue = self._queue.next_request()
+            self._begin(self._ask())
+
+    async def _ask(self) -> None:
+        answer: AnswerRequest | None = None
+        try:
+            response = await self._surroundings.ask_controller(self._request)
+            answer = _answer(response)
+        except WireError as error:
+            _LOGGER.warning("the controller does not take ISR changes: %s", error)
+        if answer is not None and answer.error != "NONE":
+            _LOGGER.warning("the controller refuses ISR changes: %s", answer.error)
+        heard = self._queue.hear(answer)
+        self._queue = heard.queue
+        for proposal, outcome in heard.answered:
+            self._hear(proposal, outcome)
+        if heard.wait_ms or any(outcome.error != "NONE" for _, outcome in heard.answered):
+            await asyncio.sleep(RETRY_BACKOFF_MS / 1000)
+        self._asking = False
+        self._send()
+
+    def _request(self, connection: Connection) -> Entity:
+        version = connection.newest(ALTER_PARTITION, NEWEST_BY_NAME)
+        module = shapes(ALTER_PARTITION, version, "request")
+        proposals = sorted(self._queue.in_flight, key=lambda each: each.partition)
+        topics = tuple(
+            module.TopicData(topic_name=topic, partitions=tuple(_proposed(module, each) for each in of_it))
+            for topic, of_it in groupby(proposals, key=lambda each: each.partition.topic)
+        )
+        standing = self._held.standing
+        return shaped(
+            module.AlterPartitionRequest,
+            broker_id=standing.broker,
+            broker_epoch=standing.broker_epoch,
+            topics=topics,
+        )
+
+    # By the state znode.
+
+    async def _write(self, command: ProposeIsr, *, notify: bool) -> None:
+        proposal, leader = command.proposal, self._held.broker
+        ask = self._surroundings.ask_zookeeper
+        write = isr_write(proposal, leader, command.controller_epoch)
+        (answer,) = await ask((write,))
+        outcome = isr_written(proposal, leader, answer)
+        if answer.code is Code.BAD_VERSION:
+            (found,) = await ask((Read(write.path),))
+            outcome = isr_found(proposal, leader, write, found)
+        if outcome.error == "NONE" and notify:
+            self._notify(proposal.partition)
+        if outcome.error not in ("NONE", "INVALID_UPDATE_VERSION"):
+            await asyncio.sleep(RETRY_BACKOFF_MS / 1000)
+        self._hear(proposal, outcome)
+
+    def _notify(self, name: TopicPartition) -> None:
+        idle = not self._notices.changed
+        self._notices = self._notices.add(name, self._held.now_ms())
+        if idle:
+            self._begin(self._notify_in_time())
+
+    async def _notify_in_time(self) -> None:
+        while self._notices.changed:
+            await asyncio.sleep(CHECK_INTERVAL_MS / 1000)
+            now_ms = self._held.now_ms()
+            if self._notices.is_due(now_ms):
+                notices, self._notices = self._notices, self._notices.notified(now_ms)
+                path = f"{ISR_CHANGES}/isr_change_"
+                await self._surroundings.ask_zookeeper((Create(path, notices.payload, sequential=True),))
+
+
+def _proposed(module: Any, proposal: ProposedIsr) -> Entity:
+    return shaped(
+        module.PartitionData,
+        partition_index=proposal.partition.partition,
+        leader_epoch=proposal.leader_epoch,
+        new_isr=proposal.isr,
+        leader_recovery_state=int(proposal.recovering),
+        partition_epoch=proposal.partition_epoch,
+    )
+
+
+def _answer(response: Entity) -> AnswerRequest:
+    outcomes: list[PartitionOutcome] = []
+    for topic in response.topics:
+        for each in topic.partitions:
+            recovering = bool(getattr(each, "leader_recovery_state", 0))
+            state = LeaderAndIsr(each.leader_id, each.leader_epoch, tuple(each.isr), recovering, each.partition_epoch)
+            name = TopicPartition(topic.topic_name, each.partition_index)
+            error = error_name(each.error_code)
+            outcomes.append(PartitionOutcome(name, error, state=state if error == "NONE" else None))
+    return AnswerRequest(0, error_name(response.error_code), partitions=tuple(outcomes))

@@ -1,0 +1,197 @@
+"""The log dirs of a broker and the logs in them: opened, made, deleted, checkpointed; a dir that fails is used no more.
+
+Kafka 3.9 `kafka.log.LogManager`. It does not know what a partition's role is.
+"""
+
+import errno
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.cluster.ids import TopicPartition
+from model.hosts.wire.names import topic_id_text, topic_uuid
+from model.log.checkpoints.properties import mark_clean_shutdown, read_topic_id, write_topic_id
+from model.log.errors import DamagedFileError, FolderInUseError
+from model.log.log_folder import LogFolder
+from model.log.names import FolderRole, PartitionFolder
+from model.log.partition_log import PartitionLog
+from model.log.settings import LogSettings
+
+THREADS = 16
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass
+class HeldLog:
+    """An open log, the log dir it lies in, and the id of its topic (22 characters) if it has one."""
+
+    log: PartitionLog
+    dir: LogFolder
+    topic_id: str | None = None
+
+
+class LogDirs:
+    """Takes the folders; one that cannot be used has failed already.
+
+    Raises FolderInUseError while another broker holds one, and OSError where none can be used.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = [Path(path) for path in paths]
+        self.failed: dict[Path, str] = {}
+        """Why each failed one failed."""
+        self.folders = self._take()
+        self.logs: dict[TopicPartition, HeldLog] = {}
+        self.threads = ThreadPoolExecutor(THREADS, "log-dirs")
+        """For work that mostly waits for the disk."""
+        self._doomed: list[tuple[int, LogFolder, PartitionFolder]] = []
+
+    def _take(self) -> list[LogFolder]:
+        folders: list[LogFolder] = []
+        for path in self.paths:
+            try:
+                folders.append(LogFolder(path))
+            except FolderInUseError:
+                for folder in folders:
+                    folder.release()
+                raise
+            except OSError as error:
+                self.failed[path] = error.strerror or str(error)
+                _LOGGER.error("log dir %s cannot be used: %s", path, self.failed[path])
+                if len(self.failed) == len(self.paths):
+                    raise
+        return folders
+
+    @property
+    def was_clean(self) -> bool:
+        """Whether the last stop of the broker was an orderly one."""
+        return all(folder.was_clean for folder in self.folders)
+
+    @property
+    def online(self) -> list[LogFolder]:
+        """Those that have not failed."""
+        return [folder for folder in self.folders if folder.path not in self.failed]
+
+    def found(self) -> Iterator[tuple[LogFolder, TopicPartition]]:
+        """The logs that lie in the log dirs. Leftovers of deletions are removed on the way."""
+        for folder in self.online:
+            for doomed in folder.folders(FolderRole.DELETE):
+                folder.delete(doomed)
+            for found in folder.folders():
+                yield folder, TopicPartition(found.topic, found.partition)
+
+    def open(
+        self, folder: LogFolder, name: TopicPartition, settings: LogSettings, now_ms: int, topic_id: str | None = None
+    ) -> HeldLog:
+        """Open a log, or make it, for the topic with this id. It is not held yet: this may run on any thread.
+
+        Raises DamagedFileError, and OSError that names the log dir.
+        """
+        with _naming(folder):
+            log, report = folder.open_log(*name, settings, now_ms=now_ms)
+            held = HeldLog(log, folder, _topic_id(log.folder))
+            if topic_id is not None and held.topic_id is None:
+                _assign(held, topic_id)
+        for sentence in report.sentences():
+            _LOGGER.info("%s: %s", name, sentence)
+        return held
+
+    def places(self, count: int, *, anywhere: bool) -> list[LogFolder]:
+        """Where so many new logs are to lie: each in the online dir with the fewest. Raises OSError that names no dir.
+
+        Unless `anywhere`, they may lie in a dir that has failed: then none are to be made.
+        """
+        online = self.online
+        if not online or (self.failed and not anywhere):
+            raise OSError(errno.ENODEV, "its log dir has failed")
+        if len(online) == 1:
+            return online * count
+        counts = Counter(held.dir.path for held in self.logs.values())
+        chosen: list[LogFolder] = []
+        for _ in range(count):
+            chosen.append(min(online, key=lambda each: counts[each.path]))
+            counts[chosen[-1].path] += 1
+        return chosen
+
+    def assign_topic_id(self, name: TopicPartition, topic_id: str) -> None:
+        """Write the topic's id beside the log. The controller tells it again if a power cut loses it."""
+        _assign(self.logs[name], topic_id)
+
+    def delete(self, name: TopicPartition, now_ms: int) -> None:
+        """Give up a log, if there is one. Its files go after file.delete.delay.ms."""
+        held = self.logs.pop(name, None)
+        if held is None:
+            return
+        for segment in held.log.segments:
+            segment.close()
+        doomed = held.dir.mark_for_deletion(*name, uuid.uuid4().hex)
+        self._doomed.append((now_ms + held.log.settings.file_delete_delay_ms, held.dir, doomed))
+
+    def remove_doomed(self, now_ms: int) -> None:
+        """Remove what was deleted long enough ago."""
+        due = [each for each in self._doomed if each[0] <= now_ms]
+        self._doomed = [each for each in self._doomed if each[0] > now_ms]
+        for _, folder, doomed in due:
+            folder.delete(doomed)
+
+    def fail(self, path: Path, why: str) -> list[TopicPartition]:
+        """Use a log dir no more. Returns the partitions that lie in it."""
+        self.failed[path] = why
+        lost = [name for name, held in self.logs.items() if held.dir.path == path]
+        for name in lost:
+            del self.logs[name]
+        return lost
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Note what is replicated. Raises OSError that names the log dir."""
+        for folder in self.online:
+            with _naming(folder):
+                folder.checkpoint_high_watermarks(self._logs_in(folder))
+
+    def checkpoint(self) -> None:
+        """Note recovery points and start offsets. Raises OSError that names the log dir."""
+        for folder in self.online:
+            with _naming(folder):
+                folder.checkpoint(self._logs_in(folder))
+
+    def mark_clean_shutdown(self, broker_epoch: int) -> None:
+        """Say that all is on disk, but in dirs that have failed."""
+        for folder in self.online:
+            mark_clean_shutdown(folder.path, broker_epoch)
+
+    def release(self) -> None:
+        """Let the folders go."""
+        self.threads.shutdown()
+        for folder in self.folders:
+            folder.release()
+
+    def _logs_in(self, folder: LogFolder) -> dict[tuple[str, int], PartitionLog]:
+        return {name: held.log for name, held in list(self.logs.items()) if held.dir is folder}
+
+
+@contextmanager
+def _naming(folder: LogFolder) -> Generator[None]:
+    """Errors of the disk name the log dir, whatever file they were about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(folder.path)
+        raise
+
+
+def _topic_id(folder: Path) -> str | None:
+    try:
+        return topic_id_text(read_topic_id(folder))
+    except DamagedFileError as error:
+        _LOGGER.warning("%s", error)
+        return None
+
+
+def _assign(held: HeldLog, topic_id: str) -> None:
+    write_topic_id(held.log.folder, topic_uuid(topic_id), fsync=False)
+    held.topic_id = topic_id

@@ -1,0 +1,126 @@
+"""One broker of ours beside two real Java brokers 3.9.1, ruled by a Java controller.
+
+It replicates from them and they from it, while leadership moves back and forth under load. Nothing acknowledged is
+lost, nothing comes twice, and at the end the logs are the same to the byte.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.our_broker import OurBroker
+from tests.conformance.kafka.releases import install_or_skip
+from tests.conformance.kafka.workload import Workload
+
+pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
+
+OURS = 3
+ALL = {1, 2, OURS}
+PARTITIONS = range(3)
+ASSIGNMENT = {0: (1, 2, OURS), 1: (2, OURS, 1), 2: (OURS, 1, 2)}
+TOPIC = "mixed"
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Broker 1, which comes first, is the controller; broker 3 is ours."""
+    kafka = install_or_skip("3.9.1")
+    zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")
+    folder = tmp_path_factory.mktemp("mixed-")
+    settings = "replica.lag.time.max.ms=5000\n"
+    chroot = f"{zookeeper.address}/mixed-{time.monotonic_ns()}"
+    with Cluster(kafka, chroot, folder, size=2, in_turn=True, settings=settings) as cluster:
+        ours = OurBroker(OURS, cluster, settings)
+        cluster.brokers[OURS] = ours
+        ours.start()
+        cluster.await_serving(OURS)
+        yield cluster
+    shutil.rmtree(folder)
+
+
+def isrs(cluster: Cluster) -> list[set[int]]:
+    return [set(cluster.state(TOPIC, number).get("isr", ())) for number in PARTITIONS]
+
+
+def leaders(cluster: Cluster) -> list[int]:
+    return [int(cluster.state(TOPIC, number).get("leader", -1)) for number in PARTITIONS]
+
+
+def all_in_sync(cluster: Cluster) -> None:
+    until(lambda: isrs(cluster) == [ALL] * 3, "all replicas to be in sync", 90)
+
+
+def get_through(workload: Workload) -> None:
+    """Some hundred messages more."""
+    so_far = len(workload.acknowledged)
+    until(lambda: len(workload.acknowledged) > so_far + 200, f"the producer to get through ({workload.failed})", 90)
+
+
+def log_of(cluster: Cluster, broker: int, partition: int, kind: str = "*.log") -> bytes:
+    folder: Path = cluster.folder / f"broker-{broker}" / "logs" / f"{TOPIC}-{partition}"
+    return b"".join(path.read_bytes() for path in sorted(folder.glob(kind)))
+
+
+def test_leadership_moves_between_java_and_ours_and_all_logs_stay_the_same(cluster: Cluster) -> None:
+    commands = Commands(cluster)
+    commands.create(TOPIC, ASSIGNMENT, min_insync_replicas="2", segment_bytes="200000")
+    all_in_sync(cluster)
+    assert leaders(cluster) == [1, 2, OURS]
+    assert cluster.controller() == 1
+    workload = Workload(cluster.bootstrap, TOPIC, 3)
+    get_through(workload)
+
+    with cluster.killed(OURS):
+        get_through(workload)
+    all_in_sync(cluster)
+    with cluster.stopped(2):
+        get_through(workload)
+    all_in_sync(cluster)
+    commands.elect_preferred(TOPIC, list(PARTITIONS))
+    until(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
+    with cluster.stopped(OURS):
+        assert OURS not in leaders(cluster)
+        get_through(workload)
+    all_in_sync(cluster)
+    with cluster.killed(2):
+        get_through(workload)
+    all_in_sync(cluster)
+    commands.elect_preferred(TOPIC, list(PARTITIONS))
+    until(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
+    get_through(workload)
+
+    workload.finish()
+    assert not workload.failed
+    assert workload.acknowledged == workload.arrived.keys()
+    assert set(workload.arrived.values()) == set(workload.places.values()) == {1}
+    logs_are_the_same(cluster)
+
+
+def logs_are_the_same(cluster: Cluster) -> None:
+    for partition in PARTITIONS:
+        until(
+            lambda partition=partition: len({len(log_of(cluster, broker, partition)) for broker in ALL}) == 1,
+            "all to have all",
+        )
+        logs = [log_of(cluster, broker, partition) for broker in ALL]
+        assert logs[0], partition
+        assert logs[0] == logs[1] == logs[2]
+        histories = {log_of(cluster, broker, partition, "leader-epoch-checkpoint") for broker in ALL}
+        assert len(histories) == 1
+
+
+def test_kafkas_own_clients_write_to_and_read_from_ours(cluster: Cluster) -> None:
+    commands = Commands(cluster)
+    commands.create("alone", {0: (OURS, 2), 1: (OURS, 1)})
+    until(lambda: cluster.state("alone", 1).get("isr") == [OURS, 1], "the topic")
+    messages = [f"message {number}" for number in range(500)]
+    commands.produce("alone", messages)
+    assert sorted(commands.consume("alone", 500)) == sorted(messages)

@@ -1,0 +1,112 @@
+"""Kafka's own tools of 3.9.1 against three brokers of ours: topics, configurations, records, moves and elections.
+
+A cluster for this module alone. Each command is a Java process, so that one history takes them all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.describe import PartitionView
+from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
+
+pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
+
+LINES = [f"line {number}" for number in range(20)]
+
+
+class OurCluster:
+    """Three brokers that serve."""
+
+    def __init__(self, kafka: Installation, zookeeper: str, folder: Path, brokers: list[BrokerProcess]) -> None:
+        self.kafka = kafka
+        self.zookeeper = zookeeper
+        self.folder = folder
+        self.brokers = brokers
+        for broker in brokers:
+            broker.ready()
+        self.bootstrap = ",".join(broker.address for broker in brokers)
+        self._client: Any = KazooClient(zookeeper)  # kazoo has no types
+        self._client.start()
+
+    def state(self, topic: str, partition: int) -> dict[str, Any]:
+        """As ZooKeeper has it; empty for none."""
+        try:
+            return json.loads(self._client.get(f"/brokers/topics/{topic}/partitions/{partition}/state")[0])
+        except NoNodeError:
+            return {}
+
+    def replicas(self, topic: str) -> dict[str, list[int]]:
+        return json.loads(self._client.get(f"/brokers/topics/{topic}")[0])["partitions"]
+
+    def holds(self, broker: int, folder: str) -> bool:
+        """Whether there is a folder of this partition."""
+        return (self.brokers[broker - 1].folder / "logs" / folder).exists()
+
+    def close(self) -> None:
+        self._client.stop()
+        self._client.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OurCluster]:
+    """Skipped without Java, Maven or the network."""
+    kafka = install_or_skip("3.9.1")
+    zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")
+    folder = tmp_path_factory.mktemp("ours-")
+    address = f"{zookeeper.address}/{folder.name}"
+    with ExitStack() as stack:
+        brokers = [BrokerProcess(folder, address, number, LONG_SESSION) for number in (1, 2, 3)]
+        for broker in brokers:
+            stack.callback(broker.close)
+            broker.start()
+        ours = OurCluster(kafka, address, folder, brokers)
+        stack.callback(ours.close)
+        yield ours
+
+
+def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
+    commands = Commands(cluster)
+    commands.create("orders", {0: (1, 2, 3), 1: (2, 3, 1)}, min_insync_replicas="2")
+    assert commands.describe() == {
+        "orders": {
+            0: PartitionView(1, (1, 2, 3), frozenset((1, 2, 3))),
+            1: PartitionView(2, (2, 3, 1), frozenset((1, 2, 3))),
+        }
+    }
+    commands.produce("orders", LINES)
+    assert sorted(commands.consume("orders", len(LINES))) == sorted(LINES)
+
+    commands.configure("orders", retention_ms="3600000")
+    told = commands.configuration("orders")
+    assert "min.insync.replicas=2 sensitive=false" in told
+    assert "retention.ms=3600000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=3600000}" in told
+    commands.add_partitions("orders", 3)
+    until(lambda: cluster.state("orders", 2), "the third partition")
+
+    commands.reassign("orders", {0: (2, 3), 1: (3, 2)})
+    moved = {"0": [2, 3], "1": [3, 2]}
+    until(lambda: moved.items() <= cluster.replicas("orders").items(), "the end of both moves")
+    until(lambda: cluster.state("orders", 0)["leader"] == 2, "a leader that stays")
+    until(
+        lambda: not cluster.holds(1, "orders-0") and not cluster.holds(1, "orders-1"), "broker 1 to delete its copies"
+    )
+    assert cluster.state("orders", 1)["leader"] == 2  # a leader that stays a replica goes on
+    commands.elect_preferred("orders", [1])
+    until(lambda: cluster.state("orders", 1)["leader"] == 3, "the preferred leader")
+    assert sorted(commands.consume("orders", len(LINES))) == sorted(LINES)
+
+    commands.delete("orders")
+    until(lambda: not cluster.state("orders", 0), "the topic to be deleted")
+    until(lambda: not any(cluster.holds(number, "orders-0") for number in (1, 2, 3)), "its folders to go")

@@ -1,0 +1,17 @@
+"""A cluster for a test, ended with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.model.hosts.live_broker.replicas.cluster import Cluster
+
+
+@pytest.fixture
+async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
+    cluster = Cluster(tmp_path)
+    yield cluster
+    await cluster.close()

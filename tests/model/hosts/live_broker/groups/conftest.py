@@ -1,0 +1,16 @@
+"""Three brokers of ours for groups of real clients; one of them coordinates all groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
+
+
+@pytest.fixture
+def three(zookeeper: str, tmp_path: Path) -> Iterator[ClusterOfThree]:
+    with ClusterOfThree(zookeeper, tmp_path) as cluster:
+        yield cluster

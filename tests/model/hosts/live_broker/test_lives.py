@@ -1,0 +1,172 @@
+"""Brokers that leave, die, stand still, and come back; and controllers that are killed in the middle of a failover."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from kazoo.client import KazooClient
+
+from model.broker.settings.fault_keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
+from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess, until
+
+Start = Callable[[int], BrokerProcess]
+LED_BY_A_DEAD_ONE = {"controller_epoch": 0, "leader": 9, "version": 1, "leader_epoch": 1, "isr": [1]}
+
+
+@pytest.fixture
+def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
+    """Starts a broker, not waiting for it."""
+    with ExitStack() as stack:
+
+        def start(number: int) -> BrokerProcess:
+            broker = BrokerProcess(tmp_path, zookeeper, number)
+            stack.callback(broker.close)
+            broker.start()
+            return broker
+
+        yield start
+
+
+class Znodes:
+    """What others see in ZooKeeper."""
+
+    def __init__(self, address: str) -> None:
+        self._client: Any = KazooClient(address)
+        self._client.start()
+
+    def read(self, path: str) -> dict[str, Any]:
+        return json.loads(self._client.get(path)[0]) if self._client.exists(path) else {}
+
+    def make(self, path: str, content: dict[str, Any]) -> None:
+        self._client.create(path, json.dumps(content).encode(), makepath=True)
+
+    def epoch_of(self, broker: int) -> int:
+        found = self._client.exists(f"/brokers/ids/{broker}")
+        return found.czxid if found else 0
+
+    @property
+    def controller(self) -> int:
+        return self.read("/controller").get("brokerid", -1)
+
+    def state(self, topic: str) -> dict[str, Any]:
+        return self.read(f"/brokers/topics/{topic}/partitions/0/state")
+
+    def close(self) -> None:
+        self._client.stop()
+        self._client.close()
+
+
+@pytest.fixture
+def znodes(zookeeper: str) -> Iterator[Znodes]:
+    znodes = Znodes(zookeeper)
+    yield znodes
+    znodes.close()
+
+
+def create(bootstrap: str, topic: str, replicas: list[int]) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    new = NewTopic(topic, 1, replica_assignment=[replicas])
+    admin.create_topics([new], request_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
+
+
+def write(bootstrap: str, topic: str) -> None:
+    told: list[object] = []
+    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+    producer.produce(topic, b"x", on_delivery=lambda error, _: told.append(error))
+    assert producer.flush(PATIENCE_S) == 0 and told == [None]
+
+
+def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: Start, znodes: Znodes) -> None:
+    first = start(1)
+    first.ready()
+    assert znodes.controller == 1
+    second = start(2)
+    second.ready()
+    bootstrap = f"{first.address},{second.address}"
+    create(bootstrap, "orders", [1, 2])
+    write(bootstrap, "orders")
+
+    first.send(signal.SIGTERM)
+    assert first.exit_code() == 0
+    assert (first.folder / "logs" / ".kafka_cleanshutdown").exists()
+    until(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
+    assert (znodes.state("orders")["leader"], znodes.state("orders")["isr"]) == (2, [2])
+    until(lambda: znodes.controller == 2, "the other as controller")
+    write(second.address, "orders")
+    first.start()
+    first.ready()
+    first.wait_for("The last shutdown was clean")
+    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both")
+
+    second.close()
+    second.start()  # at once: its old session may still be there
+    second.ready()
+    second.wait_for("The last shutdown was not clean")
+    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
+
+    zombie, other = (first, second) if znodes.controller == 1 else (second, first)
+    before = znodes.epoch_of(zombie.id)
+    zombie.send(signal.SIGSTOP)
+    until(lambda: znodes.controller == other.id, "another controller")
+    until(lambda: znodes.state("orders")["leader"] == other.id, "a leader that lives")
+    zombie.send(signal.SIGCONT)
+    zombie.wait_for(f"Broker {zombie.id} is not the controller any more .* and resigns")
+    until(lambda: znodes.epoch_of(zombie.id) > before, "another registration")
+    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both once more")
+    assert znodes.controller == other.id
+    write(other.address, "orders")
+    assert "this must not happen" not in first.log + second.log
+
+
+def test_a_controller_is_killed_where_a_drill_says_so(zookeeper: str, tmp_path: Path) -> None:
+    """Each broker alone in its cluster, where a partition waits for it to lead."""
+    with ExitStack() as stack:
+        brokers: dict[str, tuple[BrokerProcess, Znodes]] = {}
+        for step in FAILOVER_STEPS:
+            znodes = Znodes(zookeeper)
+            stack.callback(znodes.close)
+            znodes.make(f"/{step}/brokers/topics/orders", {"version": 1, "partitions": {"0": [1]}})
+            znodes.make(f"/{step}/brokers/topics/orders/partitions/0/state", LED_BY_A_DEAD_ONE)
+            broker = BrokerProcess(tmp_path / step, f"{zookeeper}/{step}", 1)
+            stack.callback(broker.close)
+            (broker.faults / CONTROLLER_STOP_FILE).write_text(f"{step}\n")
+            broker.start()
+            brokers[step] = broker, znodes
+        for step, (broker, znodes) in brokers.items():
+            broker.wait_for(f"the controller is {step}: killed")
+            assert broker.exit_code() == 128 + signal.SIGKILL
+            assert not (broker.faults / CONTROLLER_STOP_FILE).exists()
+            assert znodes.read(f"/{step}/controller")["brokerid"] == 1
+            leader = znodes.read(f"/{step}/brokers/topics/orders/partitions/0/state")["leader"]
+            assert leader == (1 if step in ("written", "told") else 9)
+        broker, znodes = brokers["written"]
+        broker.start()
+        broker.wait_for("raised the epoch to 2")
+        broker.wait_for("orders-0: broker 1 leads in epoch 2")
+
+
+def test_a_broker_whose_last_log_dir_fails_ends(start: Start, znodes: Znodes) -> None:
+    """As Kafka's does."""
+    broker = start(1)
+    broker.ready()
+    (broker.faults / "log.dir.bytes.limit").write_text("1")
+    admin = AdminClient({"bootstrap.servers": broker.address})
+    until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    admin.create_topics([NewTopic("orders", 1, 1)], request_timeout=PATIENCE_S)
+    producer = Producer({"bootstrap.servers": broker.address})
+    while not broker.has_ended():
+        producer.produce("orders", b"x")
+        producer.poll(0.1)
+    assert broker.exit_code() == 1
+    assert "Traceback" not in broker.log
+    until(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
