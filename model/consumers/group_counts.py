@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import GroupImage, member_of
-from model.cluster.ids import TopicPartition
+from model.cluster.group_image import GroupImage
 from model.consumers.ownership import subscribed_topics, threads_of
 
 
@@ -22,16 +21,14 @@ class GroupCounts(NamedTuple):
     lag: int | None
 
 
-def group_counts(
-    group: GroupImage, image: ClusterImage, log_end_offsets: Mapping[TopicPartition, int] | None = None
-) -> GroupCounts:
+def group_counts(group: GroupImage, image: ClusterImage) -> GroupCounts:
     """Counts what `ownership_graph` of the same group would show."""
     assigned = {
         topic.name: frozenset(topic.partitions[~topic.orphaned].tolist()) for topic in subscribed_topics(group, image)
     }
     owners = frozenset(group.owners.values())
-    dead = {owner for owner in owners if member_of(owner) not in group.members}
-    named = {thread for name, member in group.members.items() for thread in threads_of(name, member)}
+    dead = {owner for owner in owners if group.member_of(owner) not in group.members}
+    named = {thread for name in group.members for thread in threads_of(group, name)}
     owned_there = sum(read.partition in assigned.get(read.topic, ()) for read in group.owners)
     return GroupCounts(
         members=len(group.members),
@@ -41,11 +38,12 @@ def group_counts(
         topics=len({name for name, there in assigned.items() if there} | {read.topic for read in group.owners}),
         owned=len(group.owners),
         unowned=sum(map(len, assigned.values())) - owned_there,
-        lag=_lag(group, assigned, log_end_offsets or {}),
+        lag=_lag(group, image, assigned),
     )
 
 
-def _lag(group: GroupImage, assigned: Mapping[str, frozenset[int]], ends: Mapping[TopicPartition, int]) -> int | None:
+def _lag(group: GroupImage, image: ClusterImage, assigned: Mapping[str, frozenset[int]]) -> int | None:
+    ends = image.log_ends
     known = [
         max(ends[read] - offset, 0)
         for read, offset in group.offsets.items()

@@ -1,8 +1,9 @@
-"""Who owns what in a ZooKeeper consumer group, as a graph: group → members → consumer threads → partitions.
+"""Who owns what in a consumer group, as a graph: group → members → consumer threads → partitions.
 
 Rules: `kafka.consumer.ZookeeperConsumerConnector` (0.8 to 1.1). A member runs `<consumer id>-0` … `<consumer id>-n`; a
-thread claims a partition by a znode that dies with its session. Says what is there, not whether that is bad: see
-`model.cluster.findings`. networkx takes 0.2 s to import and is imported where it is first needed.
+thread claims a partition by a znode that dies with its session. A member of a classic group is its own thread.
+Says what is there, not whether that is bad: see `model.cluster.findings`. networkx takes 0.2 s to import and is
+imported where it is first needed.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.consumers import topics_of
-from model.cluster.group_image import GroupImage, Member, member_of
+from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage
 
@@ -32,9 +33,7 @@ class Node(NamedTuple):
     name: str | TopicPartition
 
 
-def ownership_graph(
-    group: GroupImage, image: ClusterImage, log_end_offsets: Mapping[TopicPartition, int] | None = None
-) -> "Graph":
+def ownership_graph(group: GroupImage, image: ClusterImage) -> "Graph":
     """The group's graph, and its partitions that nobody owns as nodes without an edge.
 
     Nodes have the attributes `kind` and `alive`: of a member or thread whether it is registered, of a partition whether
@@ -45,12 +44,12 @@ def ownership_graph(
     graph: Graph = nx.DiGraph()
     root = Node("group", group.name)
     graph.add_node(root, kind="group", alive=bool(group.members))
-    for name in sorted({*group.members, *map(member_of, group.owners.values())}):
+    for name in sorted({*group.members, *map(group.member_of, group.owners.values())}):
         member, registered = Node("member", name), group.members.get(name)
         graph.add_node(member, kind="member", alive=registered is not None)
         graph.add_edge(root, member)
-        _add_threads(graph, member, threads_of(name, registered) if registered else ())
-    ends = log_end_offsets or {}
+        _add_threads(graph, member, threads_of(group, name))
+    ends = image.log_ends
     topics = subscribed_topics(group, image)
     there = {TopicPartition(topic.name, p) for topic in topics for p in topic.partitions[~topic.orphaned].tolist()}
     for read in sorted(there | group.owners.keys()):
@@ -58,7 +57,7 @@ def ownership_graph(
         lag = max(ends[read] - offset, 0) if offset is not None and read in ends else None
         graph.add_node(Node("partition", read), kind="partition", alive=read in there, offset=offset, lag=lag)
     for owner in sorted(set(group.owners.values())):
-        _add_threads(graph, Node("member", member_of(owner)), (owner,))
+        _add_threads(graph, Node("member", group.member_of(owner)), (owner,))
     graph.add_edges_from((Node("thread", owner), Node("partition", read)) for read, owner in group.owners.items())
     return graph
 
@@ -69,9 +68,13 @@ def _add_threads(graph: "Graph", member: Node, threads: tuple[str, ...]) -> None
         graph.add_edge(member, Node("thread", name))
 
 
-def threads_of(name: str, member: Member) -> tuple[str, ...]:
-    """Ids of the threads a member runs: as many as its topic with the most streams asks for."""
-    most = max(member.subscription.values(), default=0)
+def threads_of(group: GroupImage, name: str) -> tuple[str, ...]:
+    """Ids of the threads a registered member runs: as many as its topic with the most streams asks for."""
+    if name not in group.members:
+        return ()
+    if group.kind != ZOOKEEPER:
+        return (name,)
+    most = max(group.members[name].subscription.values(), default=0)
     return tuple(f"{name}-{number}" for number in range(min(most, MOST_THREADS)))
 
 

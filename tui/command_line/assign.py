@@ -20,8 +20,11 @@ FAILED = ("assignment", "moves", "moves_lower_bound", "spread")
 @click.command(epilog="Strategies: see kdrill assign --list.")
 @click.option("--strategy", "name", metavar="NAME", help="for cases that name no assignor of their own")
 @click.option("--as-kafka", is_flag=True, help="repeat the bugs of Kafka 3.9.1 too, its failures included")
+@click.option(
+    "--explain", is_flag=True, help="say in each result how balanced it is, and why each partition is where it is"
+)
 @click.option("--list", "only_list", is_flag=True, help="list the strategies, and end")
-def assign(name: str | None, as_kafka: bool, only_list: bool) -> None:
+def assign(name: str | None, as_kafka: bool, explain: bool, only_list: bool) -> None:
     """Preview who gets which partition: cases on standard input, one JSON object a line, answered line by line.
 
     A case has an id, an assignor, topics with their numbers of partitions, and members with their topics and,
@@ -55,14 +58,14 @@ def assign(name: str | None, as_kafka: bool, only_list: bool) -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends it, quietly
     if sys.stdin.isatty():
         click.echo("kdrill: reading cases from the terminal; ^D ends", err=True)
-    _answer_all(fallback, as_kafka)
+    _answer_all(fallback, as_kafka=as_kafka, explain=explain)
 
 
-def _answer_all(fallback: "Strategy | None", as_kafka: bool) -> None:
+def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -> None:
     failed: list[tuple[int, str]] = []
     for number, line in enumerate(sys.stdin.buffer, 1):
         if line.strip():
-            result, note = answer(line, fallback, as_kafka=as_kafka)
+            result, note = answer(line, fallback, as_kafka=as_kafka, explain=explain)
             if result["error"] is not None:
                 failed.append((number, result["error"]))
             if note:
@@ -74,7 +77,9 @@ def _answer_all(fallback: "Strategy | None", as_kafka: bool) -> None:
         raise click.ClickException(f"line {number}: {reason}{more}")
 
 
-def answer(line: bytes, fallback: "Strategy | None", *, as_kafka: bool) -> tuple[dict[str, Any], str | None]:
+def answer(
+    line: bytes, fallback: "Strategy | None", *, as_kafka: bool, explain: bool = False
+) -> tuple[dict[str, Any], str | None]:
     """The result of one line; and what to tell about it besides, if Kafka's own answer is another one."""
     from model.consumers.assignors.case import read_case  # noqa: PLC0415
     from model.consumers.assignors.group import AssignorError  # noqa: PLC0415
@@ -96,7 +101,10 @@ def answer(line: bytes, fallback: "Strategy | None", *, as_kafka: bool) -> tuple
         return _failure(case_id, f"this is not JSON: {error}"), None
     except AssignorError as error:
         return _failure(case_id, str(error)), None
-    return _result(case_id, outcome), None if as_kafka else kafka_differs(case, outcome)
+    result = _result(case_id, outcome)
+    if explain:
+        result["explanation"] = _explanation(outcome)
+    return result, None if as_kafka else kafka_differs(case, outcome)
 
 
 def _result(case_id: Any, outcome: "Outcome") -> dict[str, Any]:
@@ -111,6 +119,12 @@ def _result(case_id: Any, outcome: "Outcome") -> dict[str, Any]:
     }
 
 
+def _explanation(outcome: "Outcome") -> dict[str, Any]:
+    from model.consumers.assignors.explanations import balance, explain  # noqa: PLC0415
+
+    return {"balance": balance(outcome), "partitions": explain(outcome)}
+
+
 def _failure(case_id: Any, reason: str) -> dict[str, Any]:
     return {"id": case_id, **dict.fromkeys(FAILED), "error": reason}
 
@@ -118,4 +132,4 @@ def _failure(case_id: Any, reason: str) -> dict[str, Any]:
 def _written(result: dict[str, Any]) -> str:
     """One line, in ASCII: names may be anything, and the line may be read on a terminal."""
     line = msgspec.json.encode(result)
-    return line.decode() if line.isascii() else json.dumps(result, separators=(",", ":"))
+    return line.decode() if line.isascii() else json.dumps(msgspec.json.decode(line), separators=(",", ":"))

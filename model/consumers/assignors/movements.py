@@ -7,7 +7,8 @@ go where another of the same topic came from, that other one goes back instead.
 from collections.abc import Callable
 
 from model.consumers.assignors.group import Group
-from model.consumers.assignors.java_hashing import HashSet, signed
+from model.consumers.assignors.java_hashing import HashSet
+from model.consumers.assignors.java_strings import signed
 
 Pair = tuple[int, int]
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from model.consumers.assignors.case import Case, Member
 from model.consumers.assignors.group import AssignorError, Group, Ints
-from model.consumers.assignors.java_hashing import in_name_order, string_hashes, walk
+from model.consumers.assignors.java_hashing import string_hashes, walk
+from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.assignors.member_claims import Kind, member_claims
 from model.consumers.assignors.racks import racks_of
 from model.consumers.assignors.same_subscriptions import alike_to_clients, alike_to_coordinator

@@ -10,7 +10,8 @@ import numpy as np
 
 from model.consumers.assignors.case import Case, Member
 from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, Group
-from model.consumers.assignors.java_hashing import in_name_order, string_hashes
+from model.consumers.assignors.java_hashing import string_hashes
+from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.assignors.named_group import NamedGroup
 from model.consumers.ownership import MOST_THREADS
 
@@ -24,7 +25,7 @@ def named_threads(case: Case) -> NamedGroup:
 
     Raises AssignorError.
     """
-    streams = {name: _streams(name, member, case.topics) for name, member in case.members.items()}
+    streams = {name: streams_of(name, member, case.topics) for name, member in case.members.items()}
     if sum(max(counts.values(), default=0) for counts in streams.values()) > MOST_THREADS_OF_ALL:
         raise AssignorError(f"the members have more than {MOST_THREADS_OF_ALL:,} threads in all")
     topics = in_name_order({topic for counts in streams.values() for topic in counts})
@@ -55,8 +56,8 @@ def named_threads(case: Case) -> NamedGroup:
     return NamedGroup(topics, names, group)
 
 
-def _streams(name: str, member: Member, topics: Mapping[str, int]) -> dict[str, int]:
-    """Topic → streams of it."""
+def streams_of(name: str, member: Member, topics: Mapping[str, int]) -> dict[str, int]:
+    """Topic → how many streams of it the member has; a list chooses among `topics`. Raises AssignorError."""
     if member.white_list is not None or member.black_list is not None:
         counts = dict.fromkeys(_chosen(name, member, topics), member.threads)
     else:

@@ -90,6 +90,13 @@ def _uniform(named: NamedGroup, before: Ownership, as_kafka: bool) -> tuple[Ints
     return owner, owner
 
 
+ZOOKEEPER_RELEASES: Mapping[str, Release] = {
+    "zk-roundrobin": Release(same_threads=True),
+    "zk-roundrobin-0.10.2": Release(same_threads=False),
+    "zk-roundrobin-1.0": Release(same_threads=False, text=("", "-", "")),
+}
+"""How round-robin of ZooKeeper consumers changed."""
+
 STRATEGIES: Mapping[str, Strategy] = {
     strategy.name: strategy
     for strategy in (
@@ -108,19 +115,19 @@ STRATEGIES: Mapping[str, Strategy] = {
         Strategy(
             "zk-roundrobin",
             "0.8.2's round-robin, which wants the same threads for every topic",
-            _zookeeper_round_robin(Release(same_threads=True)),
+            _zookeeper_round_robin(ZOOKEEPER_RELEASES["zk-roundrobin"]),
             threads=True,
         ),
         Strategy(
             "zk-roundrobin-0.10.2",
             "round-robin of ZooKeeper consumers in 0.10.2 and 0.11",
-            _zookeeper_round_robin(Release(same_threads=False)),
+            _zookeeper_round_robin(ZOOKEEPER_RELEASES["zk-roundrobin-0.10.2"]),
             threads=True,
         ),
         Strategy(
             "zk-roundrobin-1.0",
             "round-robin of ZooKeeper consumers in 1.0 and 1.1",
-            _zookeeper_round_robin(Release(same_threads=False, text=("", "-", ""))),
+            _zookeeper_round_robin(ZOOKEEPER_RELEASES["zk-roundrobin-1.0"]),
             threads=True,
         ),
         Strategy(

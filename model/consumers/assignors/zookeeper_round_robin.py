@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints
-from model.consumers.assignors.java_hashing import Hashes, string_hash
+from model.consumers.assignors.java_hashing import Hashes
+from model.consumers.assignors.java_strings import string_hash
 from model.consumers.assignors.round_robin import deal_round
 
 

@@ -1,23 +1,20 @@
 """The counts against the graph they stand in for."""
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
 from model.consumers import ownership
 from model.consumers.group_counts import GroupCounts, group_counts
-from tests.model.cluster.strategies import images, named
-
-log_ends = st.dictionaries(named, st.integers(0, 2**41))
+from tests.model.cluster.strategies import images
 
 
-@given(images, log_ends)
-def test_counting_says_what_the_graph_says(whole: ClusterImage, ends: dict[ownership.TopicPartition, int]):
-    for group in whole.groups.values():
-        graph = ownership.ownership_graph(group, whole, ends)
+@given(images)
+def test_counting_says_what_the_graph_says(whole: ClusterImage):
+    for _, group in whole.every_group():
+        graph = ownership.ownership_graph(group, whole)
         reads = ownership.partitions(graph)
         lags = [lag for read in reads if (lag := ownership.lag_of(graph, read)) is not None]
-        assert group_counts(group, whole, ends) == GroupCounts(
+        assert group_counts(group, whole) == GroupCounts(
             members=len(group.members),
             threads=len(ownership.threads(graph)) - len(ownership.dead_threads(graph)),
             idle_threads=len(ownership.idle_threads(graph)),

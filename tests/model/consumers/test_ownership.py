@@ -3,9 +3,9 @@
 from hypothesis import given
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import Member, member_of
+from model.cluster.group_image import GroupImage, Member
 from model.cluster.ids import TopicPartition
-from model.cluster.records import GroupSeen, OffsetCommitted, TopicDeletionRequested
+from model.cluster.records import GroupDescribed, GroupSeen, LogEndsRead, OffsetCommitted, TopicDeletionRequested
 from model.consumers.ownership import (
     MOST_THREADS,
     Node,
@@ -42,7 +42,8 @@ def cluster() -> ClusterImage:
 
 
 def test_what_the_graph_says_of_a_group():
-    graph = ownership_graph(cluster().groups["g"], cluster(), {ORDERS[0]: 25, ORDERS[1]: 9})
+    whole = image(LogEndsRead(ends={ORDERS[0]: 25, ORDERS[1]: 9}), base=cluster())
+    graph = ownership_graph(whole.groups["g"], whole)
     assert threads(graph) == ("c1-0", "c1-1", "c2-0", "c9-0")
     assert idle_threads(graph) == ("c2-0",)
     assert dead_threads(graph) == ("c9-0",)
@@ -75,17 +76,31 @@ def test_an_empty_group_is_one_node():
 
 
 def test_a_member_runs_as_many_threads_as_its_most_read_topic():
-    assert threads_of("c", Member({"a": 1, "b": 3})) == ("c-0", "c-1", "c-2")
-    assert threads_of("c", Member({})) == ()
-    assert len(threads_of("c", Member({"a": 2**31}))) == MOST_THREADS
+    members = {"c": Member({"a": 1, "b": 3}), "none": Member({}), "odd": Member({"a": 2**31})}
+    group = GroupImage("g", members)
+    assert threads_of(group, "c") == ("c-0", "c-1", "c-2")
+    assert threads_of(group, "none") == threads_of(group, "stranger") == ()
+    assert len(threads_of(group, "odd")) == MOST_THREADS
+
+
+def test_a_member_of_a_classic_group_is_its_own_thread():
+    members = {"c-1": Member({"orders": 1}), "c-2": Member({"orders": 1})}
+    described = GroupDescribed(group="g", state="Stable", members=members, owners=dict.fromkeys(ORDERS[:3], "c-1"))
+    whole = image(described, base=cluster())
+    graph = ownership_graph(whole.classic_groups["g"], whole)
+    assert threads(graph) == ("c-1", "c-2")
+    assert idle_threads(graph) == ("c-2",)
+    assert dead_threads(graph) == ()
+    assert owned_by(graph, "c-1") == tuple(ORDERS[:3])
+    assert unowned_partitions(graph) == (ORDERS[3],)
 
 
 @given(images)
 def test_every_claim_is_an_edge_and_every_other_partition_is_free(whole: ClusterImage):
-    for group in whole.groups.values():
+    for _, group in whole.every_group():
         graph = ownership_graph(group, whole)
         owned = {read: thread for thread in threads(graph) for read in owned_by(graph, thread)}
         assert owned == dict(group.owners)
         assert set(unowned_partitions(graph)) == set(partitions(graph)) - set(owned)
-        assert set(dead_threads(graph)) == {o for o in group.owners.values() if member_of(o) not in group.members}
+        assert set(dead_threads(graph)) == {o for o in group.owners.values() if group.member_of(o) not in group.members}
         assert not set(idle_threads(graph)) & set(group.owners.values())

@@ -69,6 +69,34 @@ def test_the_option_stands_in_where_a_case_names_no_assignor() -> None:
     assert [result["assignment"]["a"] for result in results(done)] == [[["t", 0], ["t", 2]], [["t", 0], ["t", 1]]]
 
 
+def test_it_says_why() -> None:
+    owned = {"a": {"topics": ["ä"], "owned": {"ä": [0, 1]}, "generation": 1}, "b": {"topics": ["ä"]}}
+    case = {"id": 1, "assignor": "sticky", "topics": {"ä": 2}, "members": owned}
+    (result,) = results(assigned("--explain", lines=json.dumps(case)))
+    assert result["explanation"] == {
+        "balance": "Partitions per member: 2 have 1. 1 of 2 owned before move; for this balance at least 1 must.",
+        "partitions": [
+            {
+                "member": "a",
+                "topic": "ä",
+                "partition": 0,
+                "before": "a",
+                "waits": False,
+                "why": "a owned it and keeps it; the share is 1.",
+            },
+            {
+                "member": "b",
+                "topic": "ä",
+                "partition": 1,
+                "before": "a",
+                "waits": False,
+                "why": "It moves from a, which owned 2 and ends with 1; "
+                "b had room below its share of 1 when its turn came.",
+            },
+        ],
+    }
+
+
 BAD_LINES = [
     ("{", "this is not JSON"),
     ("[1]", "this is not a case: Expected `object`, got `array`"),

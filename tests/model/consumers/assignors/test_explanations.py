@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from model.consumers.assignors.explanations import balance, why
+from model.consumers.assignors.explanations import balance, explain, why
+from model.consumers.assignors.strategies import ZOOKEEPER_RELEASES
 from tests.model.consumers.assignors.told import outcome_of, owning
 
 
 def test_a_run_of_a_range() -> None:
     outcome = outcome_of("range", {"t": 5}, a="t", b="t", c="t")
     assert why(outcome, "t", 3) == (
-        "Of t's partitions, 5, each subscriber of 3 gets a run, longer ones first, by instance id and then member id; "
-        "b is number 2 of them and has 2 to 3."
+        "5 partitions of t for 3 subscribers, in runs: 1 each and one more for the first 2, by instance id and then "
+        "member id; b is number 2 of them and has 2 to 3."
     )
+    assert why(outcome_of("zk-range", {"t": 2}, a={"topics": {"t": 2}}), "t", 1) == (
+        "2 partitions of t for 2 subscribers, in runs: 1 each, by thread id; a-1 is number 2 of them and has 1."
+    )
+    assert "2 each, rounded up, until none are left" in why(outcome_of("ceil", {"t": 4}, a="t", b="t", c="t"), "t", 0)
 
 
 def test_a_range_where_racks_matter() -> None:
@@ -28,6 +33,28 @@ def test_turns_around_a_ring() -> None:
         "Partitions are dealt one by one in the order of topics and numbers around the members, static members first, "
         "passing over who does not subscribe to t; this one came to b."
     )
+    even = outcome_of("roundrobin", {"t": 2, "u": 3}, a="t u", b="t u")
+    assert why(even, "u", 2).endswith("; this one is number 5 of 5, the turn of member 1 of 2, a.")
+
+
+def test_whose_turn_it_is_by_hash_is_who_has_it() -> None:
+    for name in ZOOKEEPER_RELEASES:
+        outcome = outcome_of(name, {"t": 5, "u": 4}, a={"topics": {"t": 2, "u": 2}}, b="t u")
+        for told in explain(outcome):
+            assert told.why.endswith(f" of 3, {told.member}."), name
+
+
+def test_the_whole_is_explained_at_once() -> None:
+    outcome = outcome_of("cooperative-sticky", {"t": 3}, a=owning("t", "t:0,1,2"), b="t")
+    told = explain(outcome)
+    assert [(each.partition, each.before, each.member, each.waits) for each in told] == [
+        (0, "a", "a", False),
+        (1, "a", "a", False),
+        (2, "a", "b", True),
+    ]
+    assert [each.why for each in told] == [why(outcome, "t", number) for number in range(3)]
+    nobody = outcome_of("zk-range", {"t": 1}, a={"topics": {"u": 1}})
+    assert explain(nobody) == ()
 
 
 def test_what_is_kept_what_moves_and_what_waits() -> None:

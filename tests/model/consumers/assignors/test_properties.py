@@ -8,7 +8,7 @@ import msgspec
 from hypothesis import given
 
 from model.consumers.assignors.case import Case
-from model.consumers.assignors.explanations import balance, why
+from model.consumers.assignors.explanations import balance, explain
 from model.consumers.assignors.strategies import STRATEGIES, Outcome, assign
 from tests.model.consumers.assignors.groups import group_cases
 
@@ -110,9 +110,8 @@ def test_cooperative_rebalances_hand_nothing_over_and_come_to_rest(case: Case) -
 def test_everything_has_a_reason(case: Case) -> None:
     for name in ALWAYS:
         outcome = assign(case, STRATEGIES[name])
-        named, target = outcome.named, outcome.assignment.target
-        for number, topic in enumerate(named.topics):
-            for partition in range(int(named.group.partition_counts[number])):
-                owner = named.members[int(target[named.group.first[number] + partition])]
-                assert owner in why(outcome, topic, partition), name
+        _, owners = target_of(case, name)
+        told = explain(outcome)
+        assert {(each.topic, each.partition): each.member for each in told} == owners, name
+        assert all((each.member or "") in each.why for each in told), name
         assert balance(outcome).endswith((" must.", " rebalance.")), name

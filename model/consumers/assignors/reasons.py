@@ -1,0 +1,184 @@
+"""Why each strategy gives a partition to its owner, as a sentence with the arithmetic of its rule. Decides nothing."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from model.cluster.words import counted
+from model.consumers.assignors.group import NOBODY, Group, Ints, counts_of
+from model.consumers.assignors.racks import racks_that_matter
+from model.consumers.assignors.ranges import Cut, even_cut, rounded_up_cut
+from model.consumers.assignors.strategies import ZOOKEEPER_RELEASES, Outcome
+from model.consumers.assignors.zookeeper_round_robin import partition_hashes
+
+
+class Facts:
+    """What the answers of one outcome have in common, worked out when it is first needed."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        self.assignment = outcome.assignment
+        self.group = outcome.named.group
+        self._lines: dict[int, list[int]] = {}
+
+    def name(self, member: int) -> str | None:
+        """None for nobody."""
+        return None if member == NOBODY else self.outcome.named.members[member]
+
+    def line(self, topic: int) -> list[int]:
+        """The topic's subscribers in the order of the ring."""
+        sets = self.group.subscriber_sets
+        of = int(sets.of_topic[topic])
+        if of not in self._lines:
+            subscribers = set(sets.at(of).tolist())
+            self._lines[of] = [member for member in self.group.ring.tolist() if member in subscribers]
+        return self._lines[of]
+
+    @cached_property
+    def had(self) -> Ints:
+        """[C]: partitions owned before."""
+        return counts_of(self.assignment.before.owner, self.group.members)
+
+    @cached_property
+    def has(self) -> Ints:
+        """[C]: partitions owned in the end."""
+        return counts_of(self.assignment.target, self.group.members)
+
+    @cached_property
+    def turns(self) -> Ints:
+        """[P]: when each partition's turn comes where ZooKeeper consumers deal by hash, from 0."""
+        texts = ZOOKEEPER_RELEASES[self.outcome.strategy.name].text
+        hashes = partition_hashes(self.outcome.named.topics, self.group.partition_counts, texts)
+        turns = np.empty(self.group.partitions, dtype=np.intp)
+        turns[np.argsort(hashes.view(np.int32), kind="stable")] = np.arange(self.group.partitions)
+        return turns
+
+    @property
+    def share(self) -> str:
+        least, longer = divmod(self.group.partitions, self.group.members)
+        return f"{least} or {least + 1}" if longer else str(least)
+
+
+class Question(NamedTuple):
+    """What is asked: about a partition, as a number among all of the group, and its owner in the end."""
+
+    facts: Facts
+    topic_number: int
+    partition: int
+    owner: int
+
+    @property
+    def group(self) -> Group:
+        return self.facts.group
+
+    @property
+    def topic(self) -> str:
+        return self.facts.outcome.named.topics[self.topic_number]
+
+    @property
+    def member(self) -> str:
+        return self.facts.outcome.named.members[self.owner]
+
+    @property
+    def before(self) -> int:
+        return int(self.facts.assignment.before.owner[self.partition])
+
+
+def _even(count: int, members: int) -> str:
+    least, longer = divmod(count, members)
+    return f"{least} each and one more for the first {longer}" if longer else f"{least} each"
+
+
+def _rounded_up(count: int, members: int) -> str:
+    return f"{-(-count // members)} each, rounded up, until none are left"
+
+
+def _range(cut: Cut, rule: Callable[[int, int], str], order: str) -> Callable[[Question], str]:
+    def reason(q: Question) -> str:
+        count, first = int(q.group.partition_counts[q.topic_number]), int(q.group.first[q.topic_number])
+        line = q.facts.line(q.topic_number)
+        place, runs = line.index(q.owner), cut(count, len(line))
+        end = int(runs[: place + 1].sum())
+        start = end - int(runs[place])
+        whole = f"{counted(count, 'partition')} of {q.topic} for {counted(len(line), 'subscriber')}, in runs"
+        text = f"{whole}: {rule(count, len(line))}, {order}; "
+        if not start <= q.partition - first < end:
+            return f"{text}{q.member} has it because members with a replica on their rack are served first."
+        run = str(start) if end == start + 1 else f"{start} to {end - 1}"
+        return f"{text}{q.member} is number {place + 1} of them and has {run}."
+
+    return reason
+
+
+def _ring(order: str, turn: Callable[[Question], int]) -> Callable[[Question], str]:
+    def reason(q: Question) -> str:
+        dealt = f"Partitions are dealt one by one in the order of {order}"
+        if not q.group.subscribed.all():
+            return f"{dealt}, passing over who does not subscribe to {q.topic}; this one came to {q.member}."
+        number, members = turn(q), q.group.members
+        return (
+            f"{dealt}; this one is number {number + 1} of {q.group.partitions}, the turn of member "
+            f"{number % members + 1} of {members}, {q.facts.name(int(q.group.ring[number % members]))}."
+        )
+
+    return reason
+
+
+def _sticky(q: Question) -> str:
+    text = _moved_or_kept(q)
+    if q.facts.assignment.owner[q.partition] == NOBODY:
+        text += f" It waits: {q.member} gets it in the next rebalance, once it is given up."
+    return text
+
+
+def _moved_or_kept(q: Question) -> str:
+    facts = q.facts
+    share = f"the share is {facts.share}" if q.group.alike else f"it ends with {facts.has[q.owner]}"
+    if q.before == q.owner:
+        return f"{q.member} owned it and keeps it; {share}."
+    if q.partition in facts.assignment.before.contested:
+        return f"Several members claimed it in one generation, so none keeps it; dealt anew, it came to {q.member}."
+    full = f"{q.member} had room below its share of {facts.share}"
+    got = full if q.group.alike else f"{q.member} had fewest of {q.topic}'s subscribers"
+    if q.before == NOBODY:
+        return f"Nobody owned it, and {got} when its turn came."
+    return f"It moves from {facts.name(q.before)}, {_given_up(q)}; {got} when its turn came."
+
+
+def _given_up(q: Question) -> str:
+    """Why the owner of before does not keep it."""
+    before, racks = q.before, racks_that_matter(q.group)
+    if before not in q.facts.line(q.topic_number):
+        return f"which does not subscribe to {q.topic} any more"
+    if racks is not None and not racks.matches[racks.row_of_partition[q.partition], before]:
+        return "which has no replica of it on its rack"
+    return f"which owned {q.facts.had[before]} and ends with {q.facts.has[before]}"
+
+
+def _uniform(q: Question) -> str:
+    if q.group.alike and q.before == NOBODY:
+        filled = f"this one filled {q.member}'s {q.facts.has[q.owner]}"
+        return f"Nobody owned it; free partitions are given away in runs, and {filled}."
+    return _moved_or_kept(q)
+
+
+_MEMBERS = "by instance id and then member id"
+_range_of_members, _range_of_threads = _range(even_cut, _even, _MEMBERS), _range(even_cut, _even, "by thread id")
+_by_number = _ring("topics and numbers around the members, static members first", lambda q: q.partition)
+_by_hash = _ring(
+    "Kafka's hash of their names around the threads, by thread id", lambda q: int(q.facts.turns[q.partition])
+)
+REASONS: Mapping[str, Callable[[Question], str]] = {
+    "range": _range_of_members,
+    "server-range": _range_of_members,
+    "zk-range": _range_of_threads,
+    "ceil": _range(rounded_up_cut, _rounded_up, "by thread id"),
+    "roundrobin": _by_number,
+    **dict.fromkeys(ZOOKEEPER_RELEASES, _by_hash),
+    "sticky": _sticky,
+    "cooperative-sticky": _sticky,
+    "uniform": _uniform,
+}
+"""By strategy: why the owner of a partition has it."""

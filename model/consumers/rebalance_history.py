@@ -1,0 +1,134 @@
+"""Works out from two images how groups were rebalanced in between, and writes it into the later one. Reads no clock.
+
+A ZooKeeper group rebalances from the first change of its members or owners until its members own every partition again.
+A classic group says itself that it does. Both are seen as often as the source looks: what comes and goes between two
+looks is one rebalance that took no time.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.group_image import REBALANCING, ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.ids import TopicPartition
+from model.consumers.group_counts import group_counts
+
+KEPT = 20
+"""Rebalances kept of a group."""
+CAUSES_KEPT = 8
+NOTHING_MOVED_MS = 10_000
+"""After so long a ZooKeeper group whose members changed and whose owners did not is done: four retries, two seconds
+apart (rebalance.max.retries, rebalance.backoff.ms), are over."""
+
+_Owned = dict[str, frozenset[TopicPartition]]
+_Move = tuple[TopicPartition, str | None, str | None]
+
+
+def with_rebalances(before: ClusterImage, after: ClusterImage) -> ClusterImage:
+    """`after` with what happened to the groups that were in `before`; `after` itself where nothing did."""
+    if not before.provenance.complete:
+        return after
+    groups = _remembered(before.groups, after.groups, after)
+    classic = _remembered(before.classic_groups, after.classic_groups, after)
+    if groups is after.groups and classic is after.classic_groups:
+        return after
+    return msgspec.structs.replace(after, groups=groups, classic_groups=classic)
+
+
+def _remembered(
+    before: Mapping[str, GroupImage], after: Mapping[str, GroupImage], image: ClusterImage
+) -> Mapping[str, GroupImage]:
+    changed = {
+        name: msgspec.structs.replace(new, rebalances=history)
+        for name, new in after.items()
+        if (old := before.get(name)) is not None
+        and (old is not new or _is_open(new))
+        and (history := _history(old, new, image)) is not new.rebalances
+    }
+    return {**after, **changed} if changed else after
+
+
+def _is_open(group: GroupImage) -> bool:
+    return bool(group.rebalances) and group.rebalances[-1].took_ms is None
+
+
+def _history(old: GroupImage, new: GroupImage, image: ClusterImage) -> tuple[Rebalance, ...]:
+    past = new.rebalances
+    causes = tuple(_causes(old, new))
+    moves = _moves(old, new)
+    is_begun = new.state in REBALANCING and old.state not in REBALANCING
+    if _is_open(new):
+        past, one = past[:-1], past[-1]
+    elif moves or is_begun or (causes and old.members.keys() != new.members.keys()):
+        one = Rebalance(image.provenance.time_ms)
+    else:
+        return past
+    why = tuple(dict.fromkeys((*one.why, *causes)))[:CAUSES_KEPT]
+    gained, lost = _balance(one, moves)
+    one = msgspec.structs.replace(one, why=why, generation=new.generation, gained=gained, lost=lost)
+    passed_ms = max(image.provenance.time_ms - one.at_ms, 0)
+    if _is_over(new, image, bool(moves), passed_ms):
+        one = msgspec.structs.replace(one, took_ms=passed_ms)
+    return new.rebalances if new.rebalances[-1:] == (one,) else (*past, one)[-KEPT:]
+
+
+def _causes(old: GroupImage, new: GroupImage) -> Iterator[str]:
+    for name in sorted(old.members.keys() - new.members.keys()):
+        yield f"{short_name(old, name)} left"
+    for name in sorted(new.members.keys() - old.members.keys()):
+        yield f"{short_name(new, name)} joined"
+    for name in sorted(old.members.keys() & new.members.keys()):
+        was, now = old.members[name].subscription, new.members[name].subscription
+        if was and now and was.keys() != now.keys():
+            yield f"{short_name(new, name)} subscribed anew"
+    if old.coordinator is not None and new.coordinator is not None and old.coordinator != new.coordinator:
+        yield f"coordinator b{old.coordinator} -> b{new.coordinator}"
+
+
+def short_name(group: GroupImage, member: str) -> str:
+    """A member as people call it: by its instance or client id, where no other member has the same."""
+    facts = group.members.get(member)
+    if facts is None:
+        return member
+    name = facts.instance_id or facts.client_id
+    alike = [each for each in group.members.values() if name in (each.instance_id, each.client_id)]
+    return name if name and len(alike) == 1 else member
+
+
+def _moves(old: GroupImage, new: GroupImage) -> list[_Move]:
+    if old.owners is new.owners:
+        return []
+    reads = sorted(old.owners.keys() | new.owners.keys())
+    owners = ((read, old.owners.get(read), new.owners.get(read)) for read in reads)
+    return [(read, was, now) for read, was, now in owners if was != now]
+
+
+def _balance(one: Rebalance, moves: list[_Move]) -> tuple[Mapping[str, tuple[TopicPartition, ...]], ...]:
+    """Gained and lost since the rebalance began: what is given back to whoever had it has not moved."""
+    gained: _Owned = {owner: frozenset(owned) for owner, owned in one.gained.items()}
+    lost: _Owned = {owner: frozenset(owned) for owner, owned in one.lost.items()}
+    for read, was, now in moves:
+        if was is not None:
+            _tip(gained, lost, was, read)
+        if now is not None:
+            _tip(lost, gained, now, read)
+    return _sorted(gained), _sorted(lost)
+
+
+def _tip(back: _Owned, forth: _Owned, owner: str, read: TopicPartition) -> None:
+    side = back if read in back.get(owner, ()) else forth
+    side[owner] = side.get(owner, frozenset()) ^ {read}
+
+
+def _sorted(owned: _Owned) -> Mapping[str, tuple[TopicPartition, ...]]:
+    return {owner: tuple(sorted(reads)) for owner, reads in sorted(owned.items()) if reads}
+
+
+def _is_over(group: GroupImage, image: ClusterImage, is_moved: bool, passed_ms: int) -> bool:
+    if group.kind != ZOOKEEPER:
+        return group.state not in REBALANCING
+    if not group.members:
+        return True
+    counts = group_counts(group, image)
+    return not counts.unowned and not counts.dead_threads and (is_moved or passed_ms >= NOTHING_MOVED_MS)

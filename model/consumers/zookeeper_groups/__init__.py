@@ -1,0 +1,1 @@
+"""A member of a ZooKeeper consumer group as decisions: join, rebalance, claim, commit, leave."""

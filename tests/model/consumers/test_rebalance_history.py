@@ -1,0 +1,111 @@
+"""Rebalances as they are worked out from what a source sees, image by image."""
+
+import msgspec
+
+from model.cluster.changes import changes_between
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.group_image import Member
+from model.cluster.ids import TopicPartition
+from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
+from model.consumers.rebalance_history import KEPT, NOTHING_MOVED_MS, with_rebalances
+from tests.model.cluster.build import NOW_MS, brokers, claims, consumer, image, topic
+
+ORDERS = [TopicPartition("orders", number) for number in range(4)]
+CLUSTER = image(*brokers(1), *topic("orders", (1,), partitions=4))
+
+
+def step(before: ClusterImage, at_ms: int, *records: Record) -> ClusterImage:
+    """What a feed makes of a batch that arrives `at_ms` after the beginning."""
+    return with_rebalances(before, image(*records, base=before, time_ms=NOW_MS + at_ms))
+
+
+def events(before: ClusterImage, after: ClusterImage) -> list[str]:
+    return [change.text for change in changes_between(before, after) if change.kind == "group-rebalanced"]
+
+
+def released(*partitions: int) -> list[Record]:
+    return [PartitionReleased(group="g", partition=ORDERS[number]) for number in partitions]
+
+
+def described(state: str, *members: str, owners: dict[TopicPartition, str] | None = None, at: int = 1) -> Record:
+    known = {member: Member({"orders": 1}, client_id=member[:2]) for member in members}
+    return GroupDescribed(
+        group="g", state=state, protocol_type="consumer", coordinator=at, members=known, owners=owners
+    )
+
+
+def test_a_zookeeper_group_rebalances_until_all_is_owned_again() -> None:
+    alone = image(consumer("g", "c1"), *claims("g", "c1-0", 0, 1, 2, 3), base=CLUSTER)
+    joined = step(alone, 0, consumer("g", "c2"))
+    free = step(joined, 100, *released(0, 1, 2, 3))
+    half = step(free, 300, *claims("g", "c1-0", 0, 1))
+    whole = step(half, 400, *claims("g", "c2-0", 2, 3))
+
+    assert [one.groups["g"].rebalances[-1].took_ms for one in (joined, free, half, whole)] == [None, None, None, 400]
+    (past,) = whole.groups["g"].rebalances
+    assert (past.at_ms, past.why, past.moved) == (NOW_MS, ("c2 joined",), 2)
+    assert (past.gained, past.lost) == ({"c2-0": (ORDERS[2], ORDERS[3])}, {"c1-0": (ORDERS[2], ORDERS[3])})
+    assert events(half, whole) == ["rebalanced: c2 joined, 0.4 s, 2 partitions moved"]
+    assert step(whole, 500, consumer("other", "c9")).groups["g"] is whole.groups["g"]
+
+
+def test_who_dies_loses_what_others_take() -> None:
+    both = image(
+        consumer("g", "c1"), consumer("g", "c2"), *claims("g", "c1-0", 0, 1), *claims("g", "c2-0", 2, 3), base=CLUSTER
+    )
+    dead = step(both, 0, MemberLeft(group="g", member="c2"), *released(2, 3))
+    whole = step(dead, 2_000, *claims("g", "c1-0", 2, 3))
+
+    assert events(both, dead) == []
+    assert events(dead, whole) == ["rebalanced: c2 left, 2.0 s, 2 partitions moved"]
+
+
+def test_a_member_that_gets_nothing_ends_the_rebalance_all_the_same() -> None:
+    alone = image(consumer("g", "c1"), *claims("g", "c1-0", 0, 1, 2, 3), base=CLUSTER)
+    joined = step(alone, 0, consumer("g", "c2"))
+    later = step(joined, NOTHING_MOVED_MS, consumer("other", "c9"))
+
+    assert events(joined, later) == ["rebalanced: c2 joined, 10.0 s, nothing moved"]
+
+
+def test_a_classic_group_says_when_it_rebalances() -> None:
+    shared = {ORDERS[0]: "c1-a", ORDERS[1]: "c1-a", ORDERS[2]: "c2-b", ORDERS[3]: "c2-b"}
+    stable = image(described("Stable", "c1-a", "c2-b", owners=shared), base=CLUSTER)
+    begun = step(stable, 0, described("PreparingRebalance", "c1-a"))
+    over = step(begun, 1_100, described("Stable", "c1-a", owners=dict.fromkeys(ORDERS, "c1-a")))
+
+    assert begun.classic_groups["g"].owners == dict.fromkeys(ORDERS[:2], "c1-a")
+    assert begun.classic_groups["g"].rebalances[-1].took_ms is None
+    assert events(begun, over) == ["rebalanced: c2 left, 1.1 s, 2 partitions moved"]
+
+
+def test_what_comes_and_goes_between_two_looks_took_no_time() -> None:
+    stable = image(described("Stable", "c1-a", owners=dict.fromkeys(ORDERS, "c1-a")), base=CLUSTER)
+    replaced = step(stable, 1_000, described("Stable", "c3-c", owners=dict.fromkeys(ORDERS, "c3-c")))
+
+    assert events(stable, replaced) == ["rebalanced: c1 left, c3 joined, 4 partitions moved"]
+
+
+def test_another_coordinator_is_a_cause_and_no_rebalance() -> None:
+    stable = image(described("Stable", "c1-a", owners=dict.fromkeys(ORDERS, "c1-a")), base=CLUSTER)
+    moved = step(stable, 0, described("Stable", "c1-a", owners=dict.fromkeys(ORDERS, "c1-a"), at=2))
+    both = step(stable, 0, described("PreparingRebalance", "c1-a", at=2))
+
+    assert moved.classic_groups["g"].rebalances == ()
+    assert both.classic_groups["g"].rebalances[-1].why == ("coordinator b1 -> b2",)
+
+
+def test_the_past_is_bounded_and_what_was_first_seen_is_none() -> None:
+    seen = with_rebalances(CLUSTER, image(consumer("g", "c1"), *claims("g", "c1-0", 0, 1, 2, 3), base=CLUSTER))
+    assert seen.groups["g"].rebalances == ()
+    for turn in range(KEPT + 3):
+        owner = f"c{turn % 2 + 1}"
+        seen = step(seen, turn, consumer("g", owner), *claims("g", f"{owner}-0", 0, 1, 2, 3))
+        seen = step(seen, turn, *claims("g", "c1-0", 0))
+    assert len(seen.groups["g"].rebalances) == KEPT
+
+
+def test_an_image_that_is_not_whole_tells_of_no_rebalance() -> None:
+    partial = msgspec.structs.replace(CLUSTER, provenance=msgspec.structs.replace(CLUSTER.provenance, complete=False))
+    after = image(consumer("g", "c1"), base=partial)
+    assert with_rebalances(partial, after) is after
