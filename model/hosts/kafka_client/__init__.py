@@ -1,0 +1,1 @@
+"""A small Kafka client of our own: metadata, log ends, and any broker's answers. It produces and consumes nothing."""

@@ -1,0 +1,202 @@
+"""The processes of a sandbox, the links between them, and their folder: all started at once, none left behind.
+
+It starts and ends what it is told to, and notices what ends by itself. Why anything should end is not known here.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from model.cluster.ids import TopicPartition
+from model.hosts.kafka_client.kafka_client import KafkaClient, address_of
+from model.hosts.wire.errors import WireError
+from model.sandbox.clients.topic_creation import create_topics
+from model.sandbox.cluster.all_together import all_or_first_error
+from model.sandbox.cluster.broker_process import LIVE_BROKER, BrokerProcess, Listeners
+from model.sandbox.cluster.broker_properties import as_text, broker_properties
+from model.sandbox.cluster.chronicle import Chronicle
+from model.sandbox.cluster.ensemble import Ensemble
+from model.sandbox.cluster.first_topics import CONFIG, first_topics
+from model.sandbox.cluster.options import CHROOT, MOST_BROKERS, SandboxOptions
+from model.sandbox.cluster.sandbox_folder import SandboxFolder
+from model.sandbox.control.state import ProcessView, SandboxReady
+from model.sandbox.errors import SandboxError
+from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard
+from model.sandbox.ports import free_port
+
+PATIENCE_S = 10.0
+"""How long a broker that is kept may take to leave in order."""
+BROOM = ("sleep", "2147483647")
+CLIENT_ID = "kdrill-sandbox"
+HIGHEST_PORT = 65_535
+
+
+class SandboxCluster:
+    """From `start` to `close`, in one event loop."""
+
+    def __init__(
+        self, options: SandboxOptions, chronicle: Chronicle, broker_command: Sequence[str] = LIVE_BROKER
+    ) -> None:
+        """Takes the folder. Raises SandboxError: the options or the folder are of no use."""
+        _check(options)
+        self.options = options
+        self.chronicle = chronicle
+        self.folder = SandboxFolder(options)
+        self.ensemble = Ensemble(options, self.folder)
+        self.links = Switchboard(options.broker_ids, options.zookeepers)
+        self.brokers = {
+            broker: BrokerProcess(broker, self.folder.broker(broker), broker_command) for broker in options.broker_ids
+        }
+        self._bound: dict[int, str] = {}
+        self._broom: GuardedProcess | None = None
+
+    async def start(self) -> None:
+        """Start everything and wait until every broker serves. Raises SandboxError, with all ended again."""
+        try:
+            self.ensemble.check()
+            if not self.folder.stays:
+                self._broom = await asyncio.to_thread(self._sweep_when_orphaned)
+            await self._open_links()
+            self._write_properties()
+            await all_or_first_error([self._start_zookeepers(), *map(self.start_broker, self.brokers)])
+            if self.folder.is_new:
+                await self._create_topics()
+        except BaseException:
+            await self.close()
+            raise
+
+    @property
+    def bootstrap(self) -> str:
+        """Where clients reach the brokers."""
+        return ",".join(self.links.listener(broker, CLIENT).address for broker in self.brokers)
+
+    @property
+    def zookeeper(self) -> str:
+        """Where a client of ZooKeeper finds this cluster, by no proxy."""
+        return self.ensemble.addresses + CHROOT
+
+    def ready(self) -> SandboxReady:
+        """What is told once everything serves."""
+        pids = {view.name.replace(" ", "-"): view.pid for view in self.views() if view.pid is not None}
+        return SandboxReady(zookeeper=self.zookeeper, bootstrap=self.bootstrap, pids=pids, dir=str(self.folder.path))
+
+    async def start_broker(self, broker: int) -> None:
+        """Start a broker that does not run, and wait until it serves. Raises SandboxError."""
+        process = self.brokers[broker]
+        if process.pid is not None:
+            raise SandboxError(f"broker {broker} runs")
+        await process.start(partial(self._lead, broker))
+        self.chronicle.tell("process", f"broker {broker} serves, pid {process.pid}", subject=f"broker {broker}")
+
+    def _lead(self, broker: int, listeners: Listeners) -> None:
+        self._bound[broker] = listeners[CLIENT]
+        for listener, address in listeners.items():
+            self.links.listener(broker, listener).lead_to(*address_of(address))
+
+    def client(self, client_id: str = CLIENT_ID, timeout_s: float = 30.0) -> KafkaClient:
+        """A client that reaches the brokers behind their proxies to begin with."""
+        asked = [broker for broker, process in self.brokers.items() if process.status == "running"] or self._bound
+        return KafkaClient([address_of(self._bound[broker]) for broker in asked], client_id, timeout_s)
+
+    def ended_brokers(self) -> Iterator[tuple[int, int]]:
+        """Brokers that have ended since the last time and were not to, and their exit codes."""
+        for broker, process in self.brokers.items():
+            if (code := process.notice_end()) is not None:
+                self.links.broker_is_gone(broker)
+                yield broker, code
+
+    async def partitions_to_load(self) -> list[TopicPartition]:
+        """What records may be written to that an audit is to find again: nothing internal, nothing compacted."""
+        client = self.client()
+        try:
+            partitions = (await client.refresh()).partitions
+        except WireError as error:
+            raise SandboxError(str(error)) from error
+        finally:
+            await client.close()
+        return sorted(each for each in partitions if not each.topic.startswith("__") and each.topic not in CONFIG)
+
+    def views(self) -> tuple[ProcessView, ...]:
+        """How every process stands."""
+        brokers = (
+            ProcessView(
+                name=f"broker {broker}",
+                kind="broker",
+                status=process.status,
+                pid=process.pid,
+                address=self.links.listener(broker, CLIENT).address,
+                since_ms=process.since_ms,
+                detail=f"rack {rack}" if (rack := self.options.rack_of(broker)) else "",
+                log=str(process.log.path),
+            )
+            for broker, process in self.brokers.items()
+        )
+        return (*(member.view() for member in self.ensemble.members), *brokers)
+
+    async def close(self) -> None:
+        """End everything; a cluster that is kept leaves in order."""
+        if self.folder.stays:
+            await asyncio.gather(*(process.terminate(PATIENCE_S) for process in self.brokers.values()))
+        await asyncio.gather(*(process.close() for process in self.brokers.values()))
+        await self.ensemble.close()
+        await self.links.close()
+        await asyncio.to_thread(self.folder.close)
+        if self._broom is not None:
+            await asyncio.to_thread(self._broom.close)
+
+    def _sweep_when_orphaned(self) -> GuardedProcess:
+        """A process that does nothing, and whose guard removes the folder if this process can't."""
+        root = self.folder.path.parent
+        return GuardedProcess(BROOM, folder=root, log=self.folder.load, remove_when_orphaned=self.folder.path)
+
+    async def _open_links(self) -> None:
+        first = self.options.port
+        for place in range(self.options.brokers if first else 0):
+            free_port(place + (first or 0))
+        await self.links.start(first)
+
+    def _write_properties(self) -> None:
+        for broker, process in self.brokers.items():
+            servers = (self.links.zookeeper(broker, member.number).address for member in self.ensemble.members)
+            properties = broker_properties(
+                self.options,
+                broker,
+                folder=str(process.folder),
+                zookeeper=",".join(servers) + CHROOT,
+                advertised={name: self.links.listener(broker, name).address for name in (CLIENT, REPLICATION)},
+            )
+            process.write_properties(as_text(properties))
+
+    async def _start_zookeepers(self) -> None:
+        await self.ensemble.start()
+        for member in self.ensemble.members:
+            assert member.server is not None
+            self.links.zookeeper_at(member.number, *address_of(member.server.address))
+
+    async def _create_topics(self) -> None:
+        if topics := first_topics(self.options):
+            client = self.client()
+            try:
+                await create_topics(client, topics)
+            finally:
+                await client.close()
+
+
+def _check(options: SandboxOptions) -> None:
+    """Raises SandboxError for numbers that make no cluster."""
+    for name, least, most in (
+        ("brokers", 1, MOST_BROKERS),
+        ("racks", 0, MOST_BROKERS),
+        ("topics", 0, 100_000),
+        ("partitions", 1, 100_000),
+        ("port", 1, HIGHEST_PORT + 1 - options.brokers),
+        ("zookeeper_port", 1, HIGHEST_PORT + 1 - options.zookeepers),
+        ("rate", 0, 1_000_000),
+    ):
+        number = getattr(options, name)
+        if number is not None and not least <= number <= most:
+            option = name.replace("_", "-")
+            raise SandboxError(f"--{option} {number}: {least} to {most} are possible")
+    if options.zookeepers not in (1, 3):
+        raise SandboxError(f"--zookeepers {options.zookeepers}: 1 or 3 are possible")

@@ -1,0 +1,1 @@
+"""A sandbox in a process of its own, ordered about by JSON lines: the process, and the client that starts it."""

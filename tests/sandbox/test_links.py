@@ -1,0 +1,157 @@
+"""Proxies between two ends on loopback: what passes, what stalls, what is closed, and that nothing is lost."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from model.sandbox.links.passage import Passage
+from model.sandbox.links.proxy import Proxy
+from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard
+from model.sandbox.links.valve import Valve
+
+SOON_S = 60
+
+
+@pytest.fixture
+async def echo() -> AsyncIterator[int]:
+    """A server that sends back what it gets; its port."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    yield server.sockets[0].getsockname()[1]
+    server.close()
+
+
+@pytest.fixture
+async def valve() -> Valve:
+    return Valve()
+
+
+@pytest.fixture
+async def proxy(valve: Valve, echo: int) -> AsyncIterator[Proxy]:
+    proxy = Proxy(lambda _: valve)
+    await proxy.start()
+    proxy.lead_to("127.0.0.1", echo)
+    yield proxy
+    await proxy.close()
+
+
+async def connect(proxy: Proxy) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_connection("127.0.0.1", proxy.port)
+
+
+async def said_back(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data: bytes) -> bytes:
+    writer.write(data)
+    return await asyncio.wait_for(reader.readexactly(len(data)), SOON_S)
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        return not await asyncio.wait_for(reader.read(1), SOON_S)
+    except ConnectionResetError:
+        return True
+
+
+async def test_bytes_pass_both_ways(proxy: Proxy):
+    reader, writer = await connect(proxy)
+    much = bytes(range(256)) * 40_000
+    echoed = asyncio.create_task(reader.readexactly(len(much)))
+    writer.write(much)
+    assert await asyncio.wait_for(echoed, SOON_S) == much
+    writer.close()
+
+
+async def test_the_end_of_one_side_is_the_end_of_the_other(proxy: Proxy, eventually_async):
+    _, writer = await connect(proxy)
+    await eventually_async(lambda: len(proxy.passages) == 1)
+    writer.close()
+    await eventually_async(lambda: not proxy.passages)
+
+
+async def test_a_cut_link_stalls_what_is_open_and_loses_nothing(proxy: Proxy, valve: Valve):
+    reader, writer = await connect(proxy)
+    assert await said_back(reader, writer, b"before") == b"before"
+    valve.cut()
+    writer.write(b"during")
+    waiting = asyncio.create_task(reader.readexactly(6))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.shield(waiting), 0.1)
+    valve.heal()
+    assert await asyncio.wait_for(waiting, SOON_S) == b"during"
+    writer.close()
+
+
+async def test_a_cut_link_closes_new_connections(proxy: Proxy, valve: Valve):
+    valve.cut()
+    reader, writer = await connect(proxy)
+    assert await is_closed(reader)
+    valve.heal()
+    reader, writer = await connect(proxy)
+    assert await said_back(reader, writer, b"again") == b"again"
+    writer.close()
+
+
+async def test_a_slow_link_delays_each_way(proxy: Proxy, valve: Valve):
+    reader, writer = await connect(proxy)
+    valve.slow(0.05)
+    began = time.monotonic()
+    assert await said_back(reader, writer, b"tick") == b"tick"
+    assert time.monotonic() - began >= 0.1
+    valve.heal()
+    assert await said_back(reader, writer, b"tock") == b"tock"
+    writer.close()
+
+
+async def test_connections_wait_until_it_is_known_where_they_go(valve: Valve, echo: int):
+    proxy = Proxy(lambda _: valve)
+    await proxy.start()
+    reader, writer = await connect(proxy)
+    writer.write(b"early")
+    proxy.lead_to("127.0.0.1", echo)
+    assert await asyncio.wait_for(reader.readexactly(5), SOON_S) == b"early"
+    proxy.lead_nowhere()
+    later, _ = await connect(proxy)
+    assert await is_closed(later)
+    await proxy.close()
+    assert await is_closed(reader)
+
+
+def first_request(client_id: str) -> bytes:
+    header = b"\0\x12\0\x03\0\0\0\x07" + len(client_id).to_bytes(2, "big") + client_id.encode()
+    return len(header).to_bytes(4, "big") + header
+
+
+async def test_a_link_between_brokers_is_known_by_the_first_request(echo: int):
+    links = Switchboard([1, 2, 3], 1)
+    await links.start()
+    to_three = links.listener(3, REPLICATION)
+    to_three.lead_to("127.0.0.1", echo)
+    links.listener(3, CLIENT).lead_to("127.0.0.1", echo)
+    links.valve(("3", "1"))[1].cut()
+    cut, from_one = await connect(to_three)
+    from_one.write(first_request("broker-1-fetcher-0")[:9])
+    from_one.write(first_request("broker-1-fetcher-0")[9:])
+    assert await is_closed(cut)
+    for proxy, client_id in ((to_three, "broker-2-fetcher-0"), (to_three, "7"), (links.listener(3, CLIENT), "app")):
+        reader, writer = await connect(proxy)
+        request = first_request(client_id)
+        assert await said_back(reader, writer, request) == request
+        writer.close()
+    assert [view.between for view in links.views() if view.status != "open"] == [("1", "3")]
+    await links.close()
+
+
+async def test_an_aborted_passage_is_forgotten_by_its_valve(proxy: Proxy, valve: Valve, eventually_async):
+    reader, _ = await connect(proxy)
+    await eventually_async(lambda: len(proxy.passages) == 1)
+    passage: Passage = next(iter(proxy.passages))
+    proxy.end(passage)
+    assert await is_closed(reader)
+    assert not valve.connections

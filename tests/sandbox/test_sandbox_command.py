@@ -1,0 +1,97 @@
+"""`kdrill sandbox --headless` as a process: its one line, its ends, and what it leaves behind."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tui.command_line import main
+
+KDRILL = (str(Path(sys.executable).with_name("kdrill")), "sandbox")
+SMALL = ("--headless", "--brokers", "1", "--topics", "1", "--partitions", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--port", "65535"), "kdrill: --port 65535: 1 to 65533 are possible\n"),
+        (("--set", "x"), "kdrill: --set 'x': write KEY=VALUE; see kdrill sandbox --help\n"),
+        (("--scenario", "nowhere.toml"), "kdrill: nowhere.toml: No such file or directory\n"),
+        (("--dir", "/dev/null/lab"), "kdrill: can't use /dev/null/lab: Not a directory. Choose a folder you may"),
+        ((), "kdrill: no working Java at /bin/false (KDRILL_JAVA). Install Java 17 or newer"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    arguments: tuple[str, ...], complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("KDRILL_JAVA", "/bin/false")
+    with pytest.raises(SystemExit) as ended:
+        main(["sandbox", "--headless", *arguments])
+    said = capsys.readouterr()
+    assert ended.value.code in (1, 2)
+    assert said.err.startswith(complaint)
+    assert said.err.count("\n") == 1
+    assert not said.out
+
+
+def ready_line(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    assert ready["format"] == "kdrill.sandbox/1"
+    assert ready["zookeeper"].endswith("/kafka")
+    return ready
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
+    """Starts the command with a pipe as standard input."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [*KDRILL, *SMALL, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+def test_killed_it_leaves_nothing_behind(start, eventually, is_gone):
+    process = start()
+    ready = ready_line(process)
+    assert ready["pids"].keys() == {"zookeeper-1", "broker-1"}
+    assert not any(map(is_gone, ready["pids"].values()))
+    process.kill()
+    eventually(lambda: all(map(is_gone, ready["pids"].values())))
+    eventually(lambda: not Path(ready["dir"]).exists())
+
+
+def test_a_kept_folder_is_gone_on_with(start, tmp_path: Path):
+    folder = tmp_path / "lab"
+    first = start("--dir", str(folder), "--keep")
+    ready_line(first)
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(60) == 0
+    assert (folder / "broker-1" / "logs" / "topic-1-0").is_dir()
+    (cluster_id,) = {
+        line for line in (folder / "broker-1/logs/meta.properties").read_text().split() if "cluster" in line
+    }
+
+    second = start("--dir", str(folder), "--keep")
+    ready_line(second)
+    assert cluster_id in (folder / "broker-1/logs/meta.properties").read_text()
+    assert second.stdin is not None
+    second.stdin.close()
+    assert second.wait(60) == 0

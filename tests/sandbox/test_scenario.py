@@ -1,0 +1,95 @@
+"""Scenario files: read, refused in one line, written, saved from a session."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.errors import SandboxError
+from model.sandbox.faults import faults
+from model.sandbox.scenarios import scenario as scenarios
+from model.sandbox.scenarios.saving import session_text
+from model.sandbox.scenarios.scenario import Expectation, Scenario, Step, parse_scenario, read_scenario
+from model.sandbox.scenarios.writing import scenario_text
+
+
+def test_the_example_that_is_documented_is_understood():
+    documented = (scenarios.__doc__ or "").partition("What can be done")[0].partition("\n\n")[2]
+    scenario = parse_scenario("\n".join(line.strip() for line in documented.splitlines()))
+    assert scenario.name == "the leader of orders-0 dies"
+    assert scenario.sandbox == {"brokers": 3, "load": True}
+    assert scenario.steps[0] == Step(5, faults.Kill("leader of orders-0"))
+    assert scenario.steps[1] == Step(6, Expectation(expect="led", within_s=15))
+    assert [step.at_s for step in scenario.steps] == [5, 6, 20, 21, 25]
+
+
+def test_every_deed_and_every_expectation_is_documented():
+    text = scenarios.__doc__ or ""
+    deeds = [each.__struct_config__.tag for each in faults.Deed.__args__]
+    kinds = Expectation.__annotations__["expect"].__args__
+    assert not [name for name in (*deeds, *kinds) if name not in text.replace(",", " ").split()]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("steps = [", "this is no scenario: "),
+        ('nmae = "x"', "this is no scenario: Object contains unknown field `nmae`"),
+        ("", r"there are no \[\[steps\]\]"),
+        ("[sandbox]\nbrookers = 3", r"\[sandbox\] has 'brookers'; it may have brokers, "),
+        ('[sandbox]\nbrokers = "3"', r"\[sandbox\] brokers: Expected `int`, got `str`"),
+        ("[[steps]]\nat_s = 1", "step 1 needs either do or expect"),
+        ('[[steps]]\ndo = "kill"\nbroker = 1\n[[steps]]\ndo = "kil"', "step 2: Invalid value 'kil'"),
+        ('[[steps]]\ndo = "kill"', "step 1: Object missing required field `broker`"),
+        ('[[steps]]\ndo = "kill"\nbroker = 1\nhard = true', "step 1: Object contains unknown field `hard`"),
+        ('[[steps]]\nat_s = "soon"\nexpect = "led"', "step 1: "),
+        ('[[steps]]\nexpect = "peace"', "step 1: Invalid enum value 'peace'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, text: str, complaint: str):
+    file = tmp_path / "drill.toml"
+    file.write_text(text)
+    with pytest.raises(SandboxError, match=f"drill.toml: {complaint}") as refusal:
+        read_scenario(file)
+    assert "\n" not in str(refusal.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path):
+    with pytest.raises(SandboxError, match=r"nowhere.toml: No such file or directory$"):
+        read_scenario(tmp_path / "nowhere.toml")
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+BROKERS = st.integers(1, 5) | st.sampled_from(["controller", "leader of a-0"])
+DEEDS = st.one_of(
+    st.builds(faults.Kill, BROKERS),
+    st.builds(faults.SlowLink, st.tuples(NAMES, NAMES), st.floats(0.1, 1000)),
+    st.builds(faults.FillLogDir, BROKERS, st.none() | st.integers(0, 10**9)),
+    st.builds(faults.CorruptSegment, BROKERS, NAMES, st.sampled_from(["last", "oldest"])),
+    st.builds(faults.KillController, st.sampled_from(["", "loaded"])),
+    st.just(faults.UndoAll()),
+)
+EXPECTATIONS = st.builds(Expectation, expect=st.sampled_from(["led", "leader"]), partition=NAMES, moved=st.booleans())
+STEPS = st.builds(Step, st.floats(0, 1000), DEEDS | EXPECTATIONS)
+
+
+@settings(max_examples=40)
+@given(NAMES, st.lists(STEPS, min_size=1, max_size=4), st.dictionaries(NAMES, NAMES, max_size=2))
+def test_what_is_written_reads_back_the_same(name: str, steps: list[Step], lines: dict[str, str]):
+    scenario = Scenario(name=name, sandbox={"brokers": 3, "set": lines}, steps=tuple(steps))
+    assert parse_scenario(scenario_text(scenario)) == scenario
+
+
+def test_a_session_is_saved_with_what_one_hopes_for():
+    options = SandboxOptions(brokers=5, load=True, settings={"num.partitions": "2"})
+    history = [(11_000, faults.Kill("controller")), (15_500, faults.Start(2))]
+    saved = parse_scenario(session_text(options, history, ready_ms=10_000))
+    assert saved.sandbox == {"brokers": 5, "load": True, "set": {"num.partitions": "2"}}
+    assert saved.steps == (
+        Step(1.0, faults.Kill("controller")),
+        Step(5.5, faults.Start(2)),
+        Step(6.5, Expectation(expect="led")),
+        Step(6.5, Expectation(expect="none-lost")),
+    )

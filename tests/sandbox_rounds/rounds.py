@@ -1,0 +1,117 @@
+"""One run: rounds of random faults and their repair under load with acks=all, and what the audit proves then."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import msgspec
+
+from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.faults import faults
+from model.sandbox.load.report import AuditReport
+from model.sandbox.scenarios.outcome import ScenarioOutcome
+from model.sandbox.scenarios.scenario import Expectation, Scenario, Step
+
+SAFE = {"unclean.leader.election.enable": "false", "min.insync.replicas": "2"}
+UNSAFE = {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"}
+QUICK = {"replica.lag.time.max.ms": "3000"}
+"""A follower that is away leaves the ISR soon, and records flow again."""
+
+
+class RunResult(msgspec.Struct, frozen=True):
+    """What came of it."""
+
+    rounds: tuple[str, ...]
+    """What was done in each, in words."""
+    outcome: ScenarioOutcome
+    report: AuditReport
+
+
+def options(*, unclean: bool = False, rate: float = 100.0) -> SandboxOptions:
+    """Three brokers and a topic of which every broker has every partition."""
+    settings = QUICK | (UNSAFE if unclean else SAFE)
+    return SandboxOptions(topics=1, partitions=6, load=True, rate=rate, settings=settings)
+
+
+def random_round(dice: random.Random) -> list[faults.Deed]:
+    """One fault or two on different places, drawn from those that a cluster must survive without a loss."""
+    brokers = ["1", "2", "3"]
+    dice.shuffle(brokers)
+    one, two, _ = brokers
+    kinds: list[Callable[[], faults.Deed]] = [
+        lambda: faults.Kill(int(one)),
+        lambda: faults.Terminate(int(one)),
+        lambda: faults.Pause(int(one)),
+        lambda: faults.CutLink((one, two)),
+        lambda: faults.CutLink((one, "zookeeper")),
+        lambda: faults.CutLink((one, "clients")),
+        lambda: faults.SlowLink((one, two), 200),
+        lambda: faults.ExpireSession(int(one)),
+        lambda: faults.Kill("controller"),
+    ]
+    first = dice.choice(kinds)()
+    more = [faults.Pause(int(two)), faults.CutLink((two, "zookeeper")), faults.ExpireSession(int(two))]
+    if first == faults.Kill("controller") or dice.random() < 0.7:
+        return [first]  # the controller may be any of them
+    return [first, dice.choice(more)]
+
+
+async def play_rounds(rounds: int, seed: int, tell: Callable[[str], None]) -> RunResult:
+    """Play so many; after each everything is repaired, and every replica has to come back in sync."""
+    dice = random.Random(seed)
+    sandbox = Sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
+    await sandbox.start()
+    try:
+        told: list[str] = []
+        steps = [Step(0, Expectation(expect="flowing", within_s=120))]
+        outcome = await sandbox.play(Scenario(steps=tuple(steps)))
+        for number in range(1, rounds + 1):
+            deeds = random_round(dice)
+            told.append(", ".join(map(str, deeds)))
+            tell(f"round {number} of {rounds}: {told[-1]}")
+            outcome = await sandbox.play(_round(deeds, dice.uniform(0.5, 8.0)))
+            if not outcome.passed:
+                break
+        return RunResult(tuple(told), outcome, await sandbox.audit())
+    finally:
+        await sandbox.close()
+
+
+def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
+    repairs: list[Step] = [Step(lasts_s, faults.UndoAll())]
+    if all(isinstance(deed, faults.ExpireSession) for deed in deeds):
+        repairs = []  # it undoes itself
+    after = (Expectation(expect="in-sync", within_s=180), Expectation(expect="flowing", within_s=120))
+    return Scenario(
+        steps=(*(Step(0, deed) for deed in deeds), *repairs, *(Step(lasts_s, each) for each in after)),
+    )
+
+
+async def lose_records(tell: Callable[[str], None]) -> AuditReport:
+    """With unclean elections allowed: a follower falls behind, leads, and what only the old leader had is lost."""
+    sandbox = Sandbox(options(unclean=True), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
+    await sandbox.start()
+    try:
+        leader, others = await _alone(sandbox)
+        await _pass(sandbox, faults.Kill(leader))
+        await _pass(sandbox, *(faults.Start(other) for other in others))
+        await _pass(sandbox, Expectation(expect="led", within_s=120), Expectation(expect="flowing", within_s=120))
+        await _pass(sandbox, faults.Start(leader), Expectation(expect="in-sync", within_s=180))
+        return await sandbox.audit()
+    finally:
+        await sandbox.close()
+
+
+async def _alone(sandbox: Sandbox) -> tuple[int, list[int]]:
+    """Leave one broker with what is acknowledged from then on; who, and who is down."""
+    flowing = Expectation(expect="flowing", within_s=120)
+    await _pass(sandbox, flowing, faults.Kill(2), Expectation(expect="led", within_s=120), flowing)
+    await _pass(sandbox, faults.Kill(3), Expectation(expect="led", within_s=120), flowing, flowing)
+    return 1, [2, 3]
+
+
+async def _pass(sandbox: Sandbox, *what: faults.Deed | Expectation) -> None:
+    outcome = await sandbox.play(Scenario(steps=tuple(Step(0, each) for each in what)))
+    assert outcome.passed, [step.text for step in outcome.steps if not step.passed]
