@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from model.cluster import records as r
+from model.cluster.classic_groups_delta import ClassicGroupsDelta
 from model.cluster.cluster_image import (
     GENERATIONS,
     AdminImage,
@@ -19,7 +20,7 @@ from model.cluster.cluster_image import (
     Provenance,
 )
 from model.cluster.group_delta import GroupDelta, forget, merged
-from model.cluster.group_image import Member
+from model.cluster.group_image import ZOOKEEPER, Member
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_delta import TopicDelta
 
@@ -33,6 +34,8 @@ class ClusterDelta:
         self.brokers: dict[int, BrokerImage | None] = {}
         self._topics: dict[str, TopicDelta] = {}
         self._groups: dict[str, GroupDelta] = {}
+        self.classic = ClassicGroupsDelta(base.classic_groups)
+        self.log_ends = base.log_ends
         self.configs: dict[str, dict[str, str] | None] = {}
         self.unreadable: dict[str, str | None] = {}
         self.deletions: dict[str, bool] = {}
@@ -55,7 +58,10 @@ class ClusterDelta:
         return self
 
     def finish_listing(self) -> None:
-        """Says that the records so far were a full listing: what they did not mention is gone."""
+        """Says that the records so far were a full listing: what they did not mention is gone.
+
+        That is what ZooKeeper holds; of classic groups and log ends a listing says nothing.
+        """
         base = self._base
         forget(self.brokers, base.brokers)
         forget(self.configs, base.configs)
@@ -84,6 +90,8 @@ class ClusterDelta:
             brokers=merged(base.brokers, self.brokers),
             topics=merged(base.topics, {name: delta.apply() for name, delta in self._topics.items()}),
             groups=merged(base.groups, {name: delta.apply() for name, delta in self._groups.items()}),
+            classic_groups=self.classic.apply(),
+            log_ends=base.log_ends if self.log_ends == base.log_ends else self.log_ends,
             configs=merged(base.configs, self.configs),
             admin=self._admin(),
             unreadable=merged(base.unreadable, self.unreadable),
@@ -147,11 +155,20 @@ def _see_group(delta: ClusterDelta, record: r.GroupSeen) -> None:
 def _remove_group(delta: ClusterDelta, record: r.GroupRemoved) -> None:
     group = delta.group(record.group)
     group.exists = group.mentioned = False
+    group.rebalances = ()
 
 
 def _join(delta: ClusterDelta, record: r.MemberJoined) -> None:
     member = Member(record.subscription, record.pattern, record.joined_ms)
     delta.group(record.group).members[record.member] = member
+
+
+def _remember(delta: ClusterDelta, record: r.GroupRebalancesSeen) -> None:
+    if record.kind != ZOOKEEPER:
+        delta.classic.remember(record.group, record.rebalances)
+    else:
+        group = delta.group(record.group)
+        group.mentioned, group.rebalances = True, record.rebalances
 
 
 def _recognise(delta: ClusterDelta, record: r.GenerationRecognised) -> None:
@@ -180,6 +197,11 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.PartitionReleased: lambda d, x: d.group(x.group).owners.update({x.partition: None}),
     r.OffsetCommitted: lambda d, x: d.group(x.group).offsets.update({x.partition: x.offset}),
     r.OffsetRemoved: lambda d, x: d.group(x.group).offsets.update({x.partition: None}),
+    r.GroupDescribed: lambda d, x: d.classic.describe(x),
+    r.GroupOffsetsFetched: lambda d, x: d.classic.commit(x),
+    r.GroupDied: lambda d, x: d.classic.bury(x.group),
+    r.GroupRebalancesSeen: _remember,
+    r.LogEndsRead: lambda d, x: setattr(d, "log_ends", dict(x.ends)),
     r.ReassignmentsRequested: lambda d, x: setattr(d, "reassignments", dict(x.targets)),
     r.PreferredElectionRequested: lambda d, x: setattr(d, "preferred", x.partitions),
     r.TopicDeletionRequested: lambda d, x: d.deletions.update({x.topic: True}),

@@ -4,16 +4,19 @@ Parts that did not change between two images are the very same object, so a read
 Holds facts only: what looks wrong is derived by `model.cluster.findings`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from model.cluster.group_image import GroupImage
+from model.cluster.group_image import CLASSIC, GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage
 
 GENERATIONS = ("unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft")
 """Kafka generations as a cluster's payloads tell them apart, oldest first."""
+
+
+_TOO = f" ({CLASSIC})"
 
 
 class BrokerImage(msgspec.Struct, frozen=True):
@@ -61,6 +64,11 @@ class ClusterImage(msgspec.Struct, frozen=True):
     brokers: Mapping[int, BrokerImage] = {}
     topics: Mapping[str, TopicImage] = {}
     groups: Mapping[str, GroupImage] = {}
+    """Those whose members register in ZooKeeper, by name."""
+    classic_groups: Mapping[str, GroupImage] = {}
+    """Those that brokers coordinate, by name."""
+    log_ends: Mapping[TopicPartition, int] = {}
+    """Log end offsets, as far as they are known: of what groups read."""
     configs: Mapping[str, Mapping[str, str]] = {}
     admin: AdminImage = AdminImage()
     unreadable: Mapping[str, str] = {}
@@ -69,6 +77,17 @@ class ClusterImage(msgspec.Struct, frozen=True):
     def topic_config(self, topic: str) -> Mapping[str, str]:
         """A topic's own settings, without the brokers' defaults."""
         return self.configs.get(f"topics/{topic}", {})
+
+    def every_group(self) -> Iterator[tuple[str, GroupImage]]:
+        """Groups of both kinds, each with a key: its name, or `NAME (classic)` where there are two of that name."""
+        yield from self.groups.items()
+        for name, group in self.classic_groups.items():
+            yield f"{name}{_TOO}" if name in self.groups else name, group
+
+    def group(self, key: str) -> GroupImage | None:
+        """The group of a key as `every_group` says it."""
+        known = self.groups.get(key) or self.classic_groups.get(key)
+        return known or self.classic_groups.get(key.removesuffix(_TOO))
 
     @property
     def partition_count(self) -> int:

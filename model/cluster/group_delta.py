@@ -1,9 +1,9 @@
-"""What changed of one consumer group."""
+"""What changed of one consumer group that lives in ZooKeeper."""
 
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from model.cluster.group_image import GroupImage, Member
+from model.cluster.group_image import GroupImage, Member, Rebalance
 from model.cluster.ids import TopicPartition
 
 K = TypeVar("K")
@@ -20,6 +20,7 @@ class GroupDelta:
         self.members: dict[str, Member | None] = {}
         self.owners: dict[TopicPartition, str | None] = {}
         self.offsets: dict[TopicPartition, int | None] = {}
+        self.rebalances: tuple[Rebalance, ...] = self._base.rebalances
 
     def forget_unmentioned(self) -> None:
         """After a full listing: what it did not mention is gone."""
@@ -35,7 +36,7 @@ class GroupDelta:
             members=merged(self._base.members, self.members),
             owners=merged(self._base.owners, self.owners),
             offsets=merged(self._base.offsets, self.offsets),
-            kind=self._base.kind,
+            rebalances=self.rebalances,
         )
         if not (self.exists or self.mentioned or after.members or after.owners or after.offsets):
             return None

@@ -1,4 +1,4 @@
-"""A ZooKeeper consumer group: who is in it, which thread owns what, how far it has read."""
+"""A consumer group: who is in it, who owns what, how far it has read, and how it was rebalanced."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,25 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 
+ZOOKEEPER, CLASSIC = "zookeeper", "classic"
+"""Kinds of groups: members register in ZooKeeper, or at a broker by JoinGroup (`GroupType.CLASSIC`, Kafka 3.9)."""
+
+REBALANCING = ("PreparingRebalance", "CompletingRebalance", "AwaitingSync")
+"""States in which a coordinator does not tell who owns what; 0.9 to 1.0 say AwaitingSync for the second."""
+
 
 class Member(msgspec.Struct, frozen=True):
-    """One consumer. `subscription` is topic or pattern → threads; `pattern` is static, white_list or black_list."""
+    """One consumer. `subscription` is topic or pattern → threads; `pattern` is static, white_list or black_list.
+
+    The last three are known of members of classic groups only.
+    """
 
     subscription: Mapping[str, int]
     pattern: str = "static"
     joined_ms: int = 0
+    client_id: str = ""
+    host: str = ""
+    instance_id: str | None = None
 
     @property
     def threads(self) -> int:
@@ -20,14 +32,55 @@ class Member(msgspec.Struct, frozen=True):
         return sum(self.subscription.values())
 
 
+class Rebalance(msgspec.Struct, frozen=True):
+    """One rebalance as it was seen from outside: as exactly as the source looks, which is each second for brokers."""
+
+    at_ms: int
+    why: tuple[str, ...] = ()
+    """What set it off, `c2 left`; empty where nothing was seen that did."""
+    took_ms: int | None = None
+    """None while it is under way."""
+    generation: int | None = None
+    gained: Mapping[str, tuple[TopicPartition, ...]] = {}
+    """Owner → partitions it did not have before."""
+    lost: Mapping[str, tuple[TopicPartition, ...]] = {}
+
+    @property
+    def moved(self) -> int:
+        """Partitions that have another owner than before, or none any more."""
+        return len({each for owned in (*self.gained.values(), *self.lost.values()) for each in owned})
+
+
 class GroupImage(msgspec.Struct, frozen=True):
-    """One group. Owners are consumer thread ids, `<consumer id>-<thread>`; offsets are the next record to consume."""
+    """One group. Offsets are the next record to consume.
+
+    Owners are consumer thread ids, `<consumer id>-<thread>`, in a ZooKeeper group, and member ids in a classic one.
+    """
 
     name: str
     members: Mapping[str, Member] = {}
     owners: Mapping[TopicPartition, str] = {}
     offsets: Mapping[TopicPartition, int] = {}
-    kind: str = "zookeeper"
+    kind: str = ZOOKEEPER
+    state: str = ""
+    """As its coordinator says, `Stable`; empty for a ZooKeeper group. What follows is of classic groups only, too."""
+    protocol_type: str = ""
+    """`consumer`, `connect` …; empty for a group that only commits offsets."""
+    protocol: str = ""
+    """The assignor's name."""
+    coordinator: int | None = None
+    generation: int | None = None
+    rebalances: tuple[Rebalance, ...] = ()
+    """The last ones of either kind of group, newest last."""
+
+    @property
+    def tells_owners(self) -> bool:
+        """Whether owners are as they are now, and mean partitions: Connect's workers share out other things."""
+        return self.state not in REBALANCING and self.protocol_type in ("", "consumer")
+
+    def member_of(self, owner: str) -> str:
+        """The consumer behind an owner."""
+        return member_of(owner) if self.kind == ZOOKEEPER else owner
 
 
 def member_of(owner: str) -> str:

@@ -27,6 +27,9 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
         yield from _topic(topic)
     for group in image.groups.values():
         yield from _group(group)
+    for group in image.classic_groups.values():
+        yield from classic_group_records(group)
+    yield r.LogEndsRead(ends=image.log_ends)
     for entity, config in image.configs.items():
         yield r.ConfigChanged(entity=entity, config=config)
     yield r.ReassignmentsRequested(targets=image.admin.reassignments)
@@ -84,6 +87,27 @@ def state_of(topic: TopicImage, row: int) -> r.PartitionState:
     )
 
 
+def classic_group_records(group: GroupImage) -> Iterator[r.Record]:
+    """A group that a broker coordinates, as it was described."""
+    yield r.GroupDescribed(
+        group=group.name,
+        state=group.state,
+        kind=group.kind,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        coordinator=group.coordinator,
+        generation=group.generation,
+        members=group.members,
+        owners=group.owners,
+    )
+    yield r.GroupOffsetsFetched(group=group.name, offsets=group.offsets)
+    yield _rebalances(group)
+
+
+def _rebalances(group: GroupImage) -> r.Record:
+    return r.GroupRebalancesSeen(group=group.name, kind=group.kind, rebalances=group.rebalances)
+
+
 def _group(group: GroupImage) -> Iterator[r.Record]:
     name = group.name
     yield r.GroupSeen(group=name)
@@ -99,3 +123,4 @@ def _group(group: GroupImage) -> Iterator[r.Record]:
         yield r.PartitionClaimed(group=name, partition=partition, owner=owner)
     for partition, offset in group.offsets.items():
         yield r.OffsetCommitted(group=name, partition=partition, offset=offset)
+    yield _rebalances(group)

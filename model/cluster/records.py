@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from model.cluster.group_image import CLASSIC, Member, Rebalance
 from model.cluster.ids import TopicPartition
 
 
@@ -168,6 +169,47 @@ class OffsetRemoved(Record, frozen=True, tag=True):
     partition: TopicPartition
 
 
+class GroupDescribed(Record, frozen=True, tag=True):
+    """A coordinator described a classic group: all of its members. `owners` is None where it did not tell them."""
+
+    group: str
+    state: str
+    kind: str = CLASSIC
+    protocol_type: str = ""
+    protocol: str = ""
+    coordinator: int | None = None
+    generation: int | None = None
+    members: Mapping[str, Member] = {}
+    owners: Mapping[TopicPartition, str] | None = None
+
+
+class GroupOffsetsFetched(Record, frozen=True, tag=True):
+    """These are all offsets that a classic group has committed."""
+
+    group: str
+    offsets: Mapping[TopicPartition, int]
+
+
+class GroupDied(Record, frozen=True, tag=True):
+    """A classic group is not known to its coordinator any more."""
+
+    group: str
+
+
+class GroupRebalancesSeen(Record, frozen=True, tag=True):
+    """These are a group's past rebalances. Whoever follows a cluster works them out; they are told of old images."""
+
+    group: str
+    kind: str
+    rebalances: tuple[Rebalance, ...]
+
+
+class LogEndsRead(Record, frozen=True, tag=True):
+    """These are the log end offsets of all partitions of which they are known."""
+
+    ends: Mapping[TopicPartition, int]
+
+
 class ReassignmentsRequested(Record, frozen=True, tag=True):
     """`/admin/reassign_partitions` holds these targets; empty: the znode is gone."""
 
@@ -237,6 +279,11 @@ AnyRecord = (
     | PartitionReleased
     | OffsetCommitted
     | OffsetRemoved
+    | GroupDescribed
+    | GroupOffsetsFetched
+    | GroupDied
+    | GroupRebalancesSeen
+    | LogEndsRead
     | ReassignmentsRequested
     | PreferredElectionRequested
     | TopicDeletionRequested

@@ -65,20 +65,44 @@ class TopicDocument(msgspec.Struct, frozen=True):
 
 
 class MemberDocument(msgspec.Struct, frozen=True):
-    """A consumer: topic or pattern → threads."""
+    """A consumer: topic or pattern → threads. The last three are of members of classic groups only."""
 
     subscription: dict[str, Int]
     pattern: str = "static"
     joined_ms: Long | UnsetType = UNSET
+    client_id: str | UnsetType = UNSET
+    client_host: str | UnsetType = UNSET
+    instance_id: str | UnsetType = UNSET
+
+
+class RebalanceDocument(msgspec.Struct, frozen=True):
+    """`took_ms` null: it is under way. Gained and lost: owner → topic → partitions."""
+
+    at_ms: Long
+    why: tuple[str, ...] = ()
+    took_ms: Long | None = None
+    generation: Int | None = None
+    gained: dict[str, dict[str, tuple[Id, ...]]] = {}
+    lost: dict[str, dict[str, tuple[Id, ...]]] = {}
 
 
 class GroupDocument(msgspec.Struct, frozen=True):
-    """Owners and offsets by topic and partition."""
+    """Owners and offsets by topic and partition. `name` is there where the group's key is not its name.
+
+    State, protocol, coordinator and generation are of classic groups only.
+    """
 
     kind: str = "zookeeper"
     members: dict[str, MemberDocument] = {}
     owners: dict[str, dict[Id, str]] = {}
     offsets: dict[str, dict[Id, Long]] = {}
+    name: str | UnsetType = UNSET
+    state: str | UnsetType = UNSET
+    protocol_type: str | UnsetType = UNSET
+    protocol: str | UnsetType = UNSET
+    coordinator: Int | UnsetType | None = UNSET
+    generation: Int | UnsetType | None = UNSET
+    rebalances: tuple[RebalanceDocument, ...] | UnsetType = UNSET
 
 
 class PartitionName(msgspec.Struct, frozen=True):
@@ -108,6 +132,7 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     brokers: tuple[BrokerDocument, ...] = ()
     topics: dict[str, TopicDocument] = {}
     groups: dict[str, GroupDocument] = {}
+    log_ends: dict[str, dict[Id, Long]] | UnsetType = UNSET
     admin: AdminDocument = AdminDocument()
     findings: tuple[Any, ...] = ()
     zxid: Long = -1

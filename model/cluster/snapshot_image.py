@@ -1,16 +1,13 @@
 """An image as a kdrill.snapshot/1 document, and a document as an image. No file is touched, no secret let through."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
-import msgspec
 from msgspec import UNSET
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.finding import Finding
-from model.cluster.group_image import GroupImage
 from model.cluster.ids import NO_STATE, TopicPartition
 from model.cluster.secrets import redacted
 from model.cluster.snapshot_format import (
@@ -18,16 +15,13 @@ from model.cluster.snapshot_format import (
     AdminDocument,
     BrokerDocument,
     ControllerDocument,
-    GroupDocument,
-    MemberDocument,
     PartitionDocument,
     PartitionName,
     SnapshotDocument,
     TopicDocument,
 )
+from model.cluster.snapshot_groups import by_partition, by_topic, group_document, group_records
 from model.cluster.topic_image import TopicImage, unpadded
-
-V = TypeVar("V")
 
 
 def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
@@ -46,9 +40,10 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
             for _, broker in sorted(image.brokers.items())
         ),
         topics={name: _topic(topic, configs.get(f"topics/{name}")) for name, topic in sorted(image.topics.items())},
-        groups={name: _group(group) for name, group in sorted(image.groups.items())},
+        groups={key: group_document(key, group) for key, group in sorted(image.every_group())},
+        log_ends=by_topic(image.log_ends) or UNSET,
         admin=AdminDocument(
-            _by_topic(image.admin.reassignments),
+            by_topic(image.admin.reassignments),
             tuple(PartitionName(*asked) for asked in image.admin.preferred_election),
             tuple(sorted(image.admin.delete_topics)),
         ),
@@ -85,32 +80,10 @@ def _partition(topic: TopicImage, row: int) -> PartitionDocument:
     )
 
 
-def _group(group: GroupImage) -> GroupDocument:
-    return GroupDocument(
-        kind=group.kind,
-        members={
-            name: MemberDocument(dict(member.subscription), member.pattern, member.joined_ms or UNSET)
-            for name, member in group.members.items()
-        },
-        owners=_by_topic(group.owners),
-        offsets=_by_topic(group.offsets),
-    )
-
-
-def _by_topic(values: Mapping[TopicPartition, V]) -> dict[str, dict[int, V]]:
-    topics: dict[str, dict[int, V]] = {}
-    for named, value in sorted(values.items(), key=lambda pair: pair[0]):
-        topics.setdefault(named.topic, {})[named.partition] = value
-    return topics
-
-
 def image_of(document: SnapshotDocument) -> ClusterImage:
     """The image a document describes. Its findings are not read: they follow from the image."""
     seen = Provenance(document.source, document.zxid, document.taken_at_ms, document.complete)
-    image = ClusterDelta(EMPTY).replay_all(_records(document)).apply(seen)
-    others = {name: group.kind for name, group in document.groups.items() if group.kind != "zookeeper"}
-    groups = {name: msgspec.structs.replace(image.groups[name], kind=kind) for name, kind in others.items()}
-    return msgspec.structs.replace(image, groups={**image.groups, **groups}) if groups else image
+    return ClusterDelta(EMPTY).replay_all(_records(document)).apply(seen)
 
 
 def _records(document: SnapshotDocument) -> Iterator[r.Record]:
@@ -134,8 +107,10 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
         )
     for name, topic in document.topics.items():
         yield from _topic_records(name, topic)
-    for name, group in document.groups.items():
-        yield from _group_records(name, group)
+    for key, group in document.groups.items():
+        yield from group_records(key, group)
+    if document.log_ends is not UNSET:
+        yield r.LogEndsRead(ends=by_partition(document.log_ends))
     for entity, config in document.configs.items():
         yield r.ConfigChanged(entity=entity, config=config)
     yield from _admin_records(document.admin)
@@ -169,28 +144,8 @@ def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:
     yield r.PartitionStatesWritten(topic=name, states=tuple(states))
 
 
-def _group_records(name: str, group: GroupDocument) -> Iterator[r.Record]:
-    yield r.GroupSeen(group=name)
-    for member, facts in group.members.items():
-        joined_ms = 0 if facts.joined_ms is UNSET else facts.joined_ms
-        yield r.MemberJoined(
-            group=name, member=member, subscription=facts.subscription, pattern=facts.pattern, joined_ms=joined_ms
-        )
-    for topic, owners in group.owners.items():
-        for partition, owner in owners.items():
-            yield r.PartitionClaimed(group=name, partition=TopicPartition(topic, partition), owner=owner)
-    for topic, offsets in group.offsets.items():
-        for partition, offset in offsets.items():
-            yield r.OffsetCommitted(group=name, partition=TopicPartition(topic, partition), offset=offset)
-
-
 def _admin_records(admin: AdminDocument) -> Iterator[r.Record]:
-    targets = {
-        TopicPartition(topic, partition): replicas
-        for topic, partitions in admin.reassignments.items()
-        for partition, replicas in partitions.items()
-    }
-    yield r.ReassignmentsRequested(targets=targets)
+    yield r.ReassignmentsRequested(targets=by_partition(admin.reassignments))
     asked = tuple(TopicPartition(name.topic, name.partition) for name in admin.preferred_election)
     yield r.PreferredElectionRequested(partitions=asked)
     for topic in admin.delete_topics:

@@ -12,6 +12,7 @@ from model.cluster.changes import Change, changes_between
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find
+from model.consumers.rebalance_history import with_rebalances
 from model.sources.source import Batch, SourceStatus
 
 FEED_LENGTH = 10_000
@@ -39,13 +40,13 @@ class Moment:
 class Feed:
     """A sink that publishes a Moment for every batch and every change of status.
 
-    `publish` is called on the source's thread, one call at a time, and must not block.
+    `publish` is called on the source's thread or a noting one, one call at a time, and must not block.
     """
 
     def __init__(self, source_name: str, publish: Callable[[Moment], None]) -> None:
         self._source_name = source_name
         self._publish = publish
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.moment = Moment()
 
     def take(self, batch: Batch) -> None:
@@ -60,15 +61,17 @@ class Feed:
             time_ms=batch.time_ms,
             complete=batch.listing or before.provenance.complete,
         )
-        image = delta.apply(provenance)
+        image = with_rebalances(before, delta.apply(provenance))
         changes = changes_between(before, image)
-        self._step(
-            image=image,
-            findings=find(image, None if batch.fresh else self.moment.findings),
-            feed=(*self.moment.feed, *changes)[-FEED_LENGTH:],
-            touched=batch.touched,
-            relisted=batch.listing,
-        )
+        findings = find(image, None if batch.fresh else self.moment.findings)
+        with self._lock:
+            feed = (*self.moment.feed, *changes)[-FEED_LENGTH:]
+            self._step(image=image, findings=findings, feed=feed, touched=batch.touched, relisted=batch.listing)
+
+    def note(self, change: Change) -> None:
+        """Puts what somebody else knows of into the feed, such as a fault that was made; from any thread."""
+        with self._lock:
+            self._step(feed=(*self.moment.feed, change)[-FEED_LENGTH:], touched=(), relisted=False)
 
     def report(self, status: SourceStatus) -> None:
         """Takes in how the source fares."""

@@ -52,8 +52,17 @@ SEVERITY: dict[str, Severity] = {
     "partition-released": "info",
     "partition-handed-over": "info",
     "offset-committed": "info",
+    "group-rebalanced": "info",
+    "group-coordinator-moved": "info",
     "znode-unreadable": "warn",
     "znode-readable": "info",
+    "sandbox-fault": "warn",
+    "sandbox-repair": "info",
+    "sandbox-process": "info",
+    "sandbox-load": "info",
+    "sandbox-audit": "info",
+    "sandbox-step": "info",
+    "sandbox-expectation": "info",
 }
 """Kind → severity, the only place where it is decided."""
 
@@ -79,6 +88,7 @@ _FOLDED = {
     "partition-released": "partitions released",
     "partition-handed-over": "partitions handed over",
     "offset-committed": "groups' topics committed offsets",
+    "group-coordinator-moved": "groups have another coordinator",
     "znode-unreadable": "znodes cannot be used",
     "znode-readable": "znodes can be used again",
 }

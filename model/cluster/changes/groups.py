@@ -1,9 +1,9 @@
-"""Changes of consumer groups: members, owners, offsets. A group that just appeared or went is one line."""
+"""Changes of consumer groups: members, owners, rebalances, offsets. A group that just appeared or went is one line."""
 
 from collections.abc import Iterator
 
 from model.cluster.changes.change import Change, Step, differing
-from model.cluster.group_image import GroupImage
+from model.cluster.group_image import ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.ids import TopicPartition
 from model.cluster.words import MOST, counted
 
@@ -11,21 +11,63 @@ _Commit = tuple[GroupImage, TopicPartition, int | None, int]
 
 
 def group_changes(step: Step) -> Iterator[Change]:
-    """In the order of the groups' names, offsets last."""
+    """In the order of the groups' names, ZooKeeper's first, offsets last."""
     commits: list[_Commit] = []
     for name, old, new in sorted(differing(step.before.groups, step.after.groups), key=lambda one: one[0]):
-        if old is None and new is not None:
-            text = f"appeared with {counted(len(new.members), 'consumer')}"
-            yield step.change("group-appeared", f"group {name}", text, f"/consumers/{name}")
-        elif new is None:
-            yield step.change("group-gone", f"group {name}", "gone", f"/consumers/{name}")
-        elif old is not None:
+        if old is None or new is None:
+            yield _appeared_or_gone(step, name, new, f"/consumers/{name}")
+        else:
             yield from _members(step, old, new)
             yield from _owners(step, old, new)
+            yield from _rebalances(step, old, new)
             for read, was, offset in differing(old.offsets, new.offsets):
                 if offset is not None and was != offset:
                     commits.append((new, read, was, offset))
+    classic = differing(step.before.classic_groups, step.after.classic_groups)
+    for name, old, new in sorted(classic, key=lambda one: one[0]):
+        if old is None or new is None:
+            yield _appeared_or_gone(step, name, new)
+        else:
+            yield from _coordinated(step, old, new)
+            # Commits come every second; only one that goes back is news.
+            for read, was, offset in differing(old.offsets, new.offsets):
+                if offset is not None and was is not None and offset < was:
+                    commits.append((new, read, was, offset))
     yield from _commits(step, commits)
+
+
+def _appeared_or_gone(step: Step, name: str, new: GroupImage | None, path: str | None = None) -> Change:
+    if new is None:
+        return step.change("group-gone", f"group {name}", "gone", path)
+    text = f"appeared with {counted(len(new.members), 'consumer')}"
+    return step.change("group-appeared", f"group {name}", text, path)
+
+
+def _coordinated(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change]:
+    """Its members' coming and going is told with the rebalance, which ends it."""
+    if old.coordinator is not None and new.coordinator is not None and old.coordinator != new.coordinator:
+        text = f"coordinator b{old.coordinator} -> b{new.coordinator}{step.because(old.coordinator)}"
+        yield step.change("group-coordinator-moved", f"group {new.name}", text)
+    yield from _rebalances(step, old, new)
+
+
+def _rebalances(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change]:
+    known = {past.at_ms for past in old.rebalances if past.took_ms is not None}
+    for past in new.rebalances:
+        if past.took_ms is not None and past.at_ms not in known:
+            yield step.change("group-rebalanced", f"group {new.name}", f"rebalanced: {rebalance_text(past)}")
+
+
+def rebalance_text(past: Rebalance) -> str:
+    """`generation 4, c2 left, 0.4 s, 3 partitions moved`."""
+    parts = [] if past.generation is None else [f"generation {past.generation}"]
+    parts += past.why
+    if past.took_ms is None:
+        parts.append("under way")
+    elif past.took_ms:
+        parts.append(f"{past.took_ms / 1000:.1f} s")
+    parts.append(f"{counted(past.moved, 'partition')} moved" if past.moved else "nothing moved")
+    return ", ".join(parts)
 
 
 def _members(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change]:
@@ -54,7 +96,7 @@ def _commits(step: Step, commits: list[_Commit]) -> Iterator[Change]:
     if len(commits) <= MOST:
         for group, read, was, offset in commits:
             text = f"{read} offset {'none' if was is None else was} -> {offset}"
-            path = f"/consumers/{group.name}/offsets/{read.topic}/{read.partition}"
+            path = f"/consumers/{group.name}/offsets/{read.topic}/{read.partition}" if group.kind == ZOOKEEPER else None
             yield step.change("offset-committed", f"group {group.name}", text, path)
         return
     topics: dict[tuple[str, str], list[int]] = {}

@@ -1,4 +1,4 @@
-"""Findings about consumer groups whose members register in ZooKeeper: who owns nothing, what nobody owns, who lags.
+"""Findings about consumer groups: who owns nothing, what nobody owns, who lags.
 
 Rules: `kafka.consumer.ZookeeperConsumerConnector` (0.8 to 1.1): a consumer has one thread per stream, named
 `<consumer id>-<n>`, and each partition of a subscribed topic is claimed by one thread. Patterns are not evaluated: a
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from model.cluster.findings.finding import Finding, finding
-from model.cluster.group_image import GroupImage, Member, member_of
+from model.cluster.group_image import ZOOKEEPER, GroupImage, Member
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage
 from model.cluster.words import counted, listed, ranges
@@ -21,13 +21,14 @@ LAG_RECORDS = 1_000
 class GroupCase(NamedTuple):
     """A group and what it depends on. `topics` leaves out those being deleted."""
 
+    key: str
     group: GroupImage
     topics: Mapping[str, TopicImage]
     log_end_offsets: Mapping[TopicPartition, int]
 
     @property
     def subject(self) -> str:
-        return f"group {self.group.name}"
+        return f"group {self.key}"
 
     def subscribed(self) -> set[str]:
         """Topics its members read and the cluster has."""
@@ -72,7 +73,8 @@ def _unowned(case: GroupCase) -> Iterator[Finding]:
 
 
 def _dead_owners(case: GroupCase) -> Iterator[Finding]:
-    dead = {owned: owner for owned, owner in case.group.owners.items() if member_of(owner) not in case.group.members}
+    group = case.group
+    dead = {owned: owner for owned, owner in group.owners.items() if group.member_of(owner) not in group.members}
     if dead:
         yield finding(
             "dead-owner",
@@ -98,7 +100,7 @@ def _owners_of_nothing(case: GroupCase) -> Iterator[Finding]:
 
 def _idle(case: GroupCase) -> Iterator[Finding]:
     owners = set(case.group.owners.values())
-    threads = sorted(thread for consumer, member in case.group.members.items() for thread in _threads(consumer, member))
+    threads = sorted(thread for name in case.group.members for thread in _threads(case.group, name))
     idle = [thread for thread in threads if thread not in owners]
     if idle:
         partitions = sum(int((~case.topics[name].orphaned).sum()) for name in case.subscribed())
@@ -111,8 +113,10 @@ def _idle(case: GroupCase) -> Iterator[Finding]:
         )
 
 
-def _threads(consumer: str, member: Member) -> set[str]:
-    most = max(member.subscription.values(), default=0)
+def _threads(group: GroupImage, consumer: str) -> set[str]:
+    if group.kind != ZOOKEEPER:
+        return {consumer}
+    most = max(group.members[consumer].subscription.values(), default=0)
     return {f"{consumer}-{number}" for number in range(min(most, _MOST_THREADS))}
 
 
@@ -155,6 +159,6 @@ _GROUP_CHECKS: tuple[Callable[[GroupCase], Iterator[Finding]], ...] = (
 
 
 def group_findings(case: GroupCase) -> Iterator[Finding]:
-    """What is wrong with one group."""
-    for check in _GROUP_CHECKS:
+    """What is wrong with one group. Of who owns what nothing is said where its coordinator does not tell."""
+    for check in _GROUP_CHECKS if case.group.tells_owners else (_lagging,):
         yield from check(case)

@@ -14,7 +14,6 @@ from model.cluster.findings.surroundings import Surroundings, surroundings
 from model.cluster.findings.tally import Tally, tally
 from model.cluster.ids import TopicPartition
 
-_NO_OFFSETS: Mapping[TopicPartition, int] = {}
 _RANK = {kind: rank for rank, kind in enumerate(SEVERITY)}
 
 
@@ -28,14 +27,9 @@ class Findings:
     tally: Tally = field(default_factory=Tally, repr=False)
     by_topic: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict[str, tuple[Finding, ...]], repr=False)
     by_group: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict[str, tuple[Finding, ...]], repr=False)
-    log_end_offsets: Mapping[TopicPartition, int] = field(default_factory=lambda: _NO_OFFSETS, repr=False)
 
 
-def find(
-    image: ClusterImage,
-    previous: Findings | None = None,
-    log_end_offsets: Mapping[TopicPartition, int] = _NO_OFFSETS,
-) -> Findings:
+def find(image: ClusterImage, previous: Findings | None = None) -> Findings:
     """Everything an operator must know about `image`, worst first; `previous` is what `find` said of an earlier image.
 
     An image that is not whole yields only what could not be read: what it lacks may merely not have been seen yet.
@@ -50,7 +44,7 @@ def find(
     by_topic = {name: found for name, found in before.by_topic.items() if name not in changed}
     for one in partition_findings(now):
         by_topic[one.subject] = (*by_topic.get(one.subject, ()), one)
-    by_group = _by_group(before, image, changed, log_end_offsets)
+    by_group = _by_group(before, image, changed)
     every = [
         *cluster_findings(ClusterCase(image, around, counts)),
         *pending_work_findings(image, around),
@@ -58,7 +52,7 @@ def find(
         *(one for found in by_group.values() for one in found),
     ]
     every.sort(key=lambda one: (_RANK[one.kind], one.subject, one.partitions))
-    return Findings(tuple(every), image, around, counts, by_topic, by_group, log_end_offsets)
+    return Findings(tuple(every), image, around, counts, by_topic, by_group)
 
 
 def _changed_topics(before: ClusterImage, after: ClusterImage) -> set[str]:
@@ -71,14 +65,19 @@ def _changed_topics(before: ClusterImage, after: ClusterImage) -> set[str]:
     return {name.removeprefix("topics/") for name in changed}
 
 
-def _by_group(
-    before: Findings, image: ClusterImage, changed: set[str], log_end_offsets: Mapping[TopicPartition, int]
-) -> Mapping[str, tuple[Finding, ...]]:
+def _by_group(before: Findings, image: ClusterImage, changed: set[str]) -> Mapping[str, tuple[Finding, ...]]:
     deleted = image.admin.delete_topics
     topics = {name: topic for name, topic in image.topics.items() if name not in deleted} if deleted else image.topics
-    known: Mapping[str, tuple[Finding, ...]] = before.by_group if before.log_end_offsets is log_end_offsets else {}
+    old, new = before.image.log_ends, image.log_ends
+    moved: frozenset[TopicPartition] = (
+        frozenset() if old is new else frozenset(read for read, _ in old.items() ^ new.items())
+    )
+    known, groups = before.by_group, dict(before.image.every_group())
     found: dict[str, tuple[Finding, ...]] = {}
-    for name, group in image.groups.items():
-        same = name in known and before.image.groups.get(name) is group and changed.isdisjoint(topics_of(group))
-        found[name] = known[name] if same else tuple(group_findings(GroupCase(group, topics, log_end_offsets)))
+    for key, group in image.every_group():
+        same = key in known and groups.get(key) is group and changed.isdisjoint(topics_of(group))
+        if same and moved.isdisjoint(group.offsets):
+            found[key] = known[key]
+        else:
+            found[key] = tuple(group_findings(GroupCase(key, group, topics, new)))
     return found

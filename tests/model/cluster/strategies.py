@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from model.cluster import records as r
 from model.cluster.cluster_image import GENERATIONS, ClusterImage
+from model.cluster.group_image import Member, Rebalance
 from model.cluster.ids import TopicPartition
 from tests.model.cluster.build import image
 
@@ -22,6 +23,13 @@ paths = st.sampled_from(("/brokers/ids/9", "/brokers/topics/orders", "/controlle
 named = st.builds(TopicPartition, names, partition_ids)
 entities = st.sampled_from(("topics/orders", "topics/payments", "topics/gone", "brokers/1", "users/alice"))
 assignments = st.dictionaries(partition_ids, replica_lists, max_size=4)
+
+owned = st.dictionaries(
+    members, st.lists(named, min_size=1, max_size=2, unique=True).map(sorted).map(tuple), max_size=2
+)
+rebalances = st.builds(
+    Rebalance, times, st.lists(texts, max_size=2).map(tuple), st.none() | times, st.none() | small, owned, owned
+)
 
 states = st.builds(
     r.PartitionState,
@@ -85,6 +93,27 @@ RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
     r.PartitionReleased: st.builds(r.PartitionReleased, group=groups, partition=named),
     r.OffsetCommitted: st.builds(r.OffsetCommitted, group=groups, partition=named, offset=times),
     r.OffsetRemoved: st.builds(r.OffsetRemoved, group=groups, partition=named),
+    r.GroupDescribed: st.builds(
+        r.GroupDescribed,
+        group=groups,
+        state=st.sampled_from(("Stable", "PreparingRebalance", "Empty")),
+        protocol=st.sampled_from(("range", "")),
+        coordinator=st.none() | broker_ids,
+        generation=st.none() | small,
+        members=st.dictionaries(members, st.builds(Member, st.dictionaries(names, st.just(1)), client_id=texts)),
+        owners=st.none() | st.dictionaries(named, members, max_size=3),
+    ),
+    r.GroupOffsetsFetched: st.builds(
+        r.GroupOffsetsFetched, group=groups, offsets=st.dictionaries(named, times, max_size=3)
+    ),
+    r.GroupDied: st.builds(r.GroupDied, group=groups),
+    r.GroupRebalancesSeen: st.builds(
+        r.GroupRebalancesSeen,
+        group=groups,
+        kind=st.sampled_from(("zookeeper", "classic")),
+        rebalances=st.lists(rebalances, max_size=2).map(tuple),
+    ),
+    r.LogEndsRead: st.builds(r.LogEndsRead, ends=st.dictionaries(named, times, max_size=4)),
     r.ReassignmentsRequested: st.builds(
         r.ReassignmentsRequested, targets=st.dictionaries(named, replica_lists, max_size=3)
     ),

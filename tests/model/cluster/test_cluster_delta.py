@@ -4,12 +4,14 @@ import copy
 from itertools import pairwise
 from typing import get_args
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.group_image import GroupImage
 from model.cluster.image_records import records_of
 from model.cluster.records import AnyRecord, Record, TopicAssigned
 from tests.model.cluster.build import brokers, image, state, topic, written
@@ -22,6 +24,10 @@ def listed(records: list[Record], base: ClusterImage) -> ClusterImage:
     delta = ClusterDelta(base).replay_all(records)
     delta.finish_listing()
     return delta.apply(SEEN)
+
+
+def without_past(told: ClusterImage) -> dict[str, GroupImage]:
+    return {name: msgspec.structs.replace(group, rebalances=()) for name, group in told.groups.items()}
 
 
 def test_every_record_type_is_known_here_and_in_the_union() -> None:
@@ -54,10 +60,11 @@ def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[R
     after = listed(records, before)
     fresh = listed(records, EMPTY)
 
-    lasting = {"cluster_id": fresh.cluster_id, "generation": fresh.generation}
+    lasting = {"cluster_id", "generation", "groups", "classic_groups", "log_ends"}
     assert {name: getattr(after, name) for name in after.__struct_fields__ if name not in lasting} == {
         name: getattr(fresh, name) for name in fresh.__struct_fields__ if name not in lasting
     }
+    assert without_past(after) == without_past(fresh)
     if fresh.cluster_id is not None:
         assert after.cluster_id == fresh.cluster_id
 
@@ -88,6 +95,17 @@ def test_replaying_what_is_known_keeps_the_very_same_parts(known: ClusterImage) 
     assert all(again.groups[name] is known.groups[name] for name in known.groups)
     assert again.topics is known.topics
     assert again.groups is known.groups
+    assert again.classic_groups is known.classic_groups
+    assert again.log_ends is known.log_ends
+
+
+@given(images)
+def test_a_listing_of_zookeeper_says_nothing_of_what_brokers_coordinate(known: ClusterImage) -> None:
+    after = listed([], known)
+
+    assert after.groups == {}
+    assert after.classic_groups is known.classic_groups
+    assert after.log_ends is known.log_ends
 
 
 def test_only_the_written_topic_is_another_object() -> None:

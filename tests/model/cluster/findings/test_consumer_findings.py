@@ -4,7 +4,7 @@ import pytest
 
 from model.cluster.findings import Finding, find
 from model.cluster.ids import TopicPartition
-from model.cluster.records import OffsetCommitted, Record, TopicDeletionRequested
+from model.cluster.records import LogEndsRead, OffsetCommitted, Record, TopicDeletionRequested
 from tests.model.cluster.build import brokers, claims, consumer, image, topic
 
 CLUSTER = [*brokers(1), *topic("orders", (1,), partitions=4)]
@@ -75,9 +75,11 @@ def test_lag_where_log_ends_are_known() -> None:
         OffsetCommitted(group="billing", partition=TopicPartition("orders", partition), offset=offset)
         for partition, offset in offsets.items()
     ]
-    ends = {TopicPartition("orders", 0): 10, TopicPartition("orders", 1): 9_000, TopicPartition("orders", 2): 80}
+    ends = LogEndsRead(
+        ends={TopicPartition("orders", 0): 10, TopicPartition("orders", 1): 9_000, TopicPartition("orders", 2): 80}
+    )
     before = find(image(*CLUSTER, *records))
-    after = find(before.image, before, ends)
+    after = find(image(ends, base=before.image), before)
     told = {one.kind: one for one in after.found if one.subject == "group billing"}
 
     assert not [one for one in before.found if one.subject == "group billing"]
