@@ -16,7 +16,7 @@ from contextlib import suppress
 
 import pyte
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=][\d;]*[a-zA-Z]|\x1b\[\?[\d;]*\$p|\x1b\[\d*[tq]")
 """Kitty's keyboard protocol, questions about modes: pyte would print them."""
 

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from textual.binding import Binding
 
-SCREENS = ("overview", "znodes", "partitions", "consumers", "drill")
-TITLES = ("Overview", "Znodes", "Partitions", "Consumers", "Drill")
-NUMBERS = ("1", "2", "3", "4", "6")
+SCREENS = ("overview", "znodes", "partitions", "consumers", "drill", "sandbox")
+TITLES = ("Overview", "Znodes", "Partitions", "Consumers", "Drill", "Sandbox")
+NUMBERS = ("1", "2", "3", "4", "6", "8")
 """The key of each screen."""
 OVERLAY = "overlay"
 EVERYWHERE = (*SCREENS, OVERLAY)
 DRILL = ("drill",)
+SANDBOX = ("sandbox",)
 MAPS = ("partitions", "drill")
 
 
@@ -65,6 +66,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("screen('partitions')", "3", "3", "partitions", "who leads, who is in sync"),
     Action("screen('consumers')", "4", "4", "consumers", "who owns what, who is idle"),
     Action("screen('drill')", "6", "6", "drill", "what happens if brokers die, on a copy"),
+    Action("screen('sandbox')", "8", "8", "sandbox", "break it for real: kill, pause, cut off, and mend"),
     Action("alerts", "a", "a", "alerts", "what is wrong now, worst first", footer=5),
     Action("sort", "s", "s", "sort", "sort by the next column; past the last, the list's own order", footer=7),
     Action("reverse", "S", "S", "reverse", "turn the order round"),
@@ -87,6 +89,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", DRILL),
     Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the deaths", DRILL),
     Action("play", "p", "p", "play", "let the time of the drill pass, or stop it", DRILL, footer=6),
+    Action("kill", "K", "K", "kill", "kill -9 the broker or server; a consumer vanishes", SANDBOX, footer=4),
+    Action("wish('terminate')", "D", "D", "shut down", "the broker hands its partitions over and leaves", SANDBOX),
+    Action("wish('pause')", "Z", "Z", "zombie", "stop the broker as a long GC does; let it go on", SANDBOX, footer=4),
+    Action("restart", "U", "U", "up again", "start it, let it go on, heal the link", SANDBOX, footer=4),
+    Action("wish('expire')", "E", "E", "expire", "end the broker's ZooKeeper session behind it", SANDBOX, footer=11),
+    Action("failover", "F", "F", "failover", "kill the controller", SANDBOX, footer=11),
+    Action("wish('cut')", "X", "X", "cut", "cut the link, or the broker from ZooKeeper; heal it", SANDBOX, footer=5),
+    Action("wish('brake')", "B", "B", "brake", "slow the same links by 200 ms each way; heal them", SANDBOX, footer=11),
+    Action("undo", "u", "u", "undo", "mend what was broken last", SANDBOX, footer=5),
+    Action("reset", "0", "0", "mend all", "mend all that was broken, the last first", SANDBOX, footer=12),
     Action("pane(1)", "tab", "tab", "pane", "next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "pane", "previous pane"),
     Action("full", "f", "f", "full", "the pane at hand alone, and back"),

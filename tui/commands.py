@@ -17,6 +17,7 @@ class Commanded(Protocol):
     def show_znode(self, path: str) -> None: ...
     def show_partitions(self, text: str) -> None: ...
     def show_group(self, name: str) -> None: ...
+    def wish(self, verb: str, about: str) -> None: ...
 
 
 Command = Callable[[Commanded], None]
@@ -26,12 +27,22 @@ class CommandError(ValueError):
     """A command that cannot be understood; the message is one line."""
 
 
+def _wish(verb: str) -> Callable[[str], Command]:
+    return lambda about: lambda app: app.wish(verb, about)
+
+
 WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "zk": ("PATH", lambda path: lambda app: app.show_znode("/" + path.strip("/"))),
     "topic": ("NAME", lambda name: lambda app: app.show_partitions(f"topic:{name}")),
     "broker": ("ID", lambda number: lambda app: app.show_partitions(f"broker:{number}")),
     "group": ("NAME", lambda name: lambda app: app.show_group(name)),
     **{name: ("", lambda _, name=name: lambda app: app.show_screen(name)) for name in SCREENS},
+    "fill": ("BROKER", _wish("fill")),
+    "corrupt": ("BROKER TOPIC-PARTITION", _wish("corrupt")),
+    "rate": ("RECORDS-A-SECOND", _wish("rate")),
+    "failover": ("", _wish("failover")),
+    "audit": ("", _wish("audit")),
+    "save": ("FILE.toml", _wish("save")),
     "alerts": ("", lambda _: lambda app: app.action_alerts()),
     "theme": ("", lambda _: lambda app: app.action_theme()),
     "help": ("", lambda _: lambda app: app.action_help()),

@@ -6,6 +6,8 @@ from typing import ClassVar
 from textual.screen import Screen
 
 from tui.actions import OVERLAY
+from tui.data.link import DataLost
+from tui.data.messages import Wish
 from tui.panes.live_app import LiveApp
 from tui.screens.consumers import Consumers
 from tui.screens.describe import Describe
@@ -15,6 +17,7 @@ from tui.screens.live_screen import LiveScreen
 from tui.screens.overview import Overview
 from tui.screens.page import Page
 from tui.screens.partitions import Partitions
+from tui.screens.sandbox import Sandbox
 from tui.screens.znodes import Znodes
 from tui.state import Filter, reduce
 
@@ -28,6 +31,7 @@ class Navigation(LiveApp):
         "partitions": Partitions,
         "consumers": Consumers,
         "drill": Drill,
+        "sandbox": Sandbox,
     }
     DEFAULT_MODE = "overview"
 
@@ -69,6 +73,17 @@ class Navigation(LiveApp):
 
     def show_group(self, name: str) -> None:
         self.call_later(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
+
+    def wish(self, verb: str, about: str) -> None:
+        self.run_worker(self._wished(Wish(verb, about)), name="wish", group="wishes")
+
+    async def _wished(self, wish: Wish) -> None:
+        try:
+            said = await self.link.wish(wish)
+        except DataLost as lost:
+            said = str(lost)
+        if self.page is not None:
+            self.page.say(said)
 
     async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
         await self.action_screen(name)

@@ -354,6 +354,19 @@ class PartitionLog:
             self._new_files = False
         self._offsets.recovery_point = self.end_offset
 
+    def closed_and_unflushed(self) -> tuple[int, list[Path]]:
+        """Where the active segment begins, and the files before it that may not be on disk: for a thread to sync.
+
+        `flushed_to` is told then. Files may be gone by the time.
+        """
+        active = self.segments.active.base_offset
+        closed = (each for each in self.segments.from_offset(self.recovery_point) if each.base_offset < active)
+        return active, [path for each in closed for path in each.files()]
+
+    def flushed_to(self, offset: int) -> None:
+        """What lies below is on disk. To be told only if nothing was truncated meanwhile (`removals`)."""
+        self._offsets.recovery_point = max(self.recovery_point, min(offset, self.end_offset))
+
     def close(self, *, now_ms: int) -> None:
         """Syncs all, takes a snapshot of the producers and lets the files go: an orderly end."""
         self.producers.expire(now_ms, self.settings.producer_id_expiration_ms)

@@ -15,11 +15,25 @@ from tests.pty.conftest import KDRILL, Open
 COLOURS = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
 
 
-def test_without_a_source_the_demo_opens_and_lives(open_kdrill: Open) -> None:
-    terminal = open_kdrill()
+def test_the_demo_opens_and_lives(open_kdrill: Open) -> None:
+    terminal = open_kdrill("--demo")
     terminal.shows("DEMO", "LIVE", "Brokers")
     terminal.press("3")
     terminal.shows("partition")
+    terminal.press("Q")
+    assert terminal.exit_code() == 0
+
+
+def test_without_a_source_a_sandbox_opens_in_which_a_broker_can_be_killed_and_comes_back(open_kdrill: Open) -> None:
+    terminal = open_kdrill(columns=130, rows=40)
+    terminal.until(lambda: "LIVE" in terminal.lines[0] and "3 brokers up" in terminal.lines[0])
+    terminal.press("8")
+    terminal.until(lambda: "broker 1           " in terminal.text and "running" in terminal.text)
+    terminal.press("jK")
+    terminal.until(lambda: "broker 1 was killed" in terminal.text)
+    terminal.until(lambda: "2 up 1 DOWN" in terminal.lines[0])
+    terminal.press("u")
+    terminal.until(lambda: "3 brokers up" in terminal.lines[0])
     terminal.press("Q")
     assert terminal.exit_code() == 0
 

@@ -38,7 +38,7 @@ async def opened(
     **look: Any,
 ) -> AsyncIterator[Keys]:
     """The dashboard on `host:port/root` once everything in sight has arrived."""
-    service = DataService(source_of(Opening(source=f"zk://{address}")), is_demo=True, now_ms=lambda: NOW_MS)
+    service = DataService(source_of(Opening(source=f"zk://{address}")), kind="DEMO", now_ms=lambda: NOW_MS)
     app = Kdrill(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
     async with app.run_test(size=size) as pilot:
         await until(pilot, lambda: app.facts.phase == "live")

@@ -8,7 +8,7 @@ from model.sandbox.znode_writes import WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
 from tui.data.link import DataLink, DataLost, OnPulse
-from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery
+from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery, Wish
 from tui.rows import Window
 
 
@@ -39,6 +39,10 @@ class Overheard:
     async def text(self, query: TextQuery) -> TextAnswer:
         await self._overhear(query.about)
         return await self._link.text(query)
+
+    async def wish(self, wish: Wish) -> str:
+        await self._overhear(wish.verb)
+        return await self._link.wish(wish)
 
     async def close(self) -> None:
         await self._link.close()

@@ -16,9 +16,9 @@ async def test_digits_lead_to_the_screens_and_minus_back(still: str) -> None:
             assert mode(pilot) == name
             assert f"[{key}]" in text(pilot).split("\n")[1]
         await press(pilot, "minus")
-        assert mode(pilot) == "consumers"
+        assert mode(pilot) == SCREENS[-2]
         await press(pilot, "minus")
-        assert mode(pilot) == "drill"
+        assert mode(pilot) == SCREENS[-1]
 
 
 async def test_the_mouse_leads_to_the_screens_too(still: str) -> None:
@@ -51,7 +51,7 @@ async def test_escape_takes_the_filter_away_and_then_leads_to_the_overview(still
 async def test_q_goes_back_and_on_the_overview_quits(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "4", "question_mark", "q")
-        assert mode(pilot) == "consumers"
+        assert mode(pilot) == SCREENS[-2]
         await press(pilot, "q")
         assert mode(pilot) == "overview"
         await pilot.press("q")

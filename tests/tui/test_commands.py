@@ -39,6 +39,9 @@ class Told:
     def show_group(self, name: str) -> None:
         self.told.append(("group", name))
 
+    def wish(self, verb: str, about: str) -> None:
+        self.told.append((verb, about))
+
 
 def told_by(line: str) -> tuple[str, ...]:
     app = Told()
@@ -55,6 +58,13 @@ def told_by(line: str) -> tuple[str, ...]:
         ("topic orders", ("partitions", "topic:orders")),
         ("broker 5", ("partitions", "broker:5")),
         ("group my group", ("group", "my group")),
+        ("fill 2", ("fill", "2")),
+        ("corrupt 2 orders-0", ("corrupt", "2 orders-0")),
+        ("rate 500", ("rate", "500")),
+        ("failover", ("failover", "")),
+        ("failover loaded", ("failover", "loaded")),
+        ("audit", ("audit", "")),
+        ("save drill.toml", ("save", "drill.toml")),
         ("overview", ("screen", "overview")),
         ("znodes", ("screen", "znodes")),
         ("partitions", ("screen", "partitions")),

@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "snapshot": "snapshot",
     "status": "status",
     "drill": "drill",
+    "sandbox": "sandbox",
     "assign": "assign",
     "dump-log": "dump_log",
     "doctor": "doctor",
@@ -26,6 +27,8 @@ VALUED = frozenset(
     {"--config", "--connect-timeout", "--theme", "-o", "--output"}
     | {"--kill", "--rack", "--restart-after", "--session-timeout", "--zookeeper-write", "--request"}
     | {"--strategy"}
+    | {"--brokers", "--racks", "--zookeepers", "--dir", "--topics", "--partitions", "--port", "--zookeeper-port"}
+    | {"--rate", "--set", "--scenario"}
 )
 """Options that the next word belongs to."""
 
@@ -75,7 +78,7 @@ def kdrill() -> None:
     """An operator's terminal for Apache Kafka's control plane.
 
     \b
-    kdrill                           open the dashboard on the demo cluster
+    kdrill                           open a sandbox: a real cluster to break
     kdrill zk://zk1:2181/kafka       open it on a live cluster, read-only
     kdrill incident.json.zst         open it on a snapshot
     kdrill prod-eu1                  open it on a cluster of the configuration

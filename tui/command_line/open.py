@@ -1,6 +1,8 @@
 """`kdrill [SOURCE]`: the dashboard. Says what is plainly wrong before the screen is taken."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -12,21 +14,32 @@ from tui.data.opening import Opening
 THEMES = ("dark", "light", "ansi", "mono")
 
 
+def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How the dashboard is to look, which the command passes on to `dashboard`."""
+    command = click.option("--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", help="no line drawing")(
+        command
+    )
+    themes = click.Choice(THEMES)
+    return click.option("--theme", envvar="KDRILL_THEME", type=themes, default="dark", show_default=True)(command)
+
+
 @click.command("open")
 @takes_source
-@click.option("--demo", is_flag=True, help="the demo cluster, also where the configuration has a default")
-@click.option("--theme", envvar="KDRILL_THEME", type=click.Choice(THEMES), default="dark", show_default=True)
-@click.option("--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", help="no line-drawing characters")
+@click.option("--demo", is_flag=True, help="a cluster's tree that a script moves, without brokers: opens in a second")
+@with_look
 def open_dashboard(opening: Opening, demo: bool, theme: str, ascii_only: bool) -> int:
-    """Open the dashboard on SOURCE, on the configuration's default, or else on the demo cluster.
+    """Open the dashboard on SOURCE, on the configuration's default, or else on a sandbox with traffic.
 
-    The demo is an embedded ZooKeeper, holding a demo cluster's tree; it ends with kdrill.
+    The sandbox is a real ZooKeeper and three brokers on this machine; it ends with kdrill. See kdrill sandbox --help.
 
     \b
     Example: kdrill zk://zk1:2181,zk2:2181/kafka
     """
-    if demo:
-        opening = Opening()
+    return dashboard(Opening(is_demo=True) if demo else opening, theme=theme, ascii_only=ascii_only)
+
+
+def dashboard(opening: Opening, *, theme: str, ascii_only: bool) -> int:
+    """Runs the dashboard; the exit code. Raises SourceError or click.ClickException, the terminal as it was."""
     if opening.source:
         parse_source(opening.source)
     if not all(os.isatty(descriptor) for descriptor in range(3)):  # it draws on standard error

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
+from collections.abc import Callable
 from typing import BinaryIO
 
 import msgspec
@@ -11,9 +12,10 @@ import msgspec
 from model.sandbox.errors import SandboxError
 from model.sources.source import SourceError
 from tui.data import wire
-from tui.data.messages import HeaderFacts, Pulse
+from tui.data.messages import SANDBOX, HeaderFacts, Pulse
 from tui.data.opened import source_of
 from tui.data.opening import Opening
+from tui.data.sandbox.desk import SandboxDesk
 from tui.data.service import DataService
 
 
@@ -23,9 +25,9 @@ async def serve(output: BinaryIO) -> None:
     opening = await wire.read(reader, msgspec.msgpack.Decoder(Opening))
     if opening is None:
         return
-    with contextlib.ExitStack() as ends:
-        # Opening takes seconds where a server has to be started first; the end of the input must be noticed meanwhile.
-        service = asyncio.create_task(_open(opening, ends))
+    async with contextlib.AsyncExitStack() as ends:
+        # Opening takes seconds where servers have to be started first; the end of the input must be noticed meanwhile.
+        service = asyncio.create_task(_open(opening, ends, lambda pulse: writer.write(wire.frame(pulse))))
         tasks = {asyncio.create_task(_tell(service, writer))}
         decoder = msgspec.msgpack.Decoder(wire.Asked)
         while (asked := await wire.read(reader, decoder)) is not None:
@@ -34,16 +36,22 @@ async def serve(output: BinaryIO) -> None:
             task.add_done_callback(tasks.discard)
 
 
-async def _open(opening: Opening, ends: contextlib.ExitStack) -> DataService:
-    is_demo = not opening.source
-    if is_demo:
+async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
+    name, kind, sandbox = opening.name, "", None
+    if opening.is_demo:
         from model.sandbox.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
 
-        demo = DemoSandbox()
+        kind, demo = "DEMO", DemoSandbox()
         await asyncio.to_thread(demo.open)
         ends.callback(demo.close)
         opening = msgspec.structs.replace(opening, source=demo.source)
-    service = DataService(source_of(opening), name=opening.name, is_demo=is_demo)
+    elif not opening.source:
+        name, kind, sandbox = "sandbox", SANDBOX, SandboxDesk(opening.sandbox)
+        ends.push_async_callback(sandbox.close)
+        starting = HeaderFacts(name, kind=kind, phase="starting")
+        source = await sandbox.open(lambda who: tell(Pulse(0, msgspec.structs.replace(starting, reason=who))))
+        opening = msgspec.structs.replace(opening, source=source, bootstrap=sandbox.bootstrap)
+    service = DataService(source_of(opening), name=name, kind=kind, sandbox=sandbox)
     service.open()
     ends.callback(service.close)
     return service

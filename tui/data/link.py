@@ -11,7 +11,7 @@ from typing import IO, Protocol
 import msgspec
 
 from tui.data import wire
-from tui.data.messages import HeaderFacts, ListQuery, Pulse, TextAnswer, TextQuery
+from tui.data.messages import HeaderFacts, ListQuery, Pulse, Query, TextAnswer, TextQuery, Wish
 from tui.data.opening import Opening
 from tui.rows import Window
 
@@ -41,6 +41,10 @@ class DataLink(Protocol):
 
     async def text(self, query: TextQuery) -> TextAnswer:
         """Lines about a thing. Raises DataLost."""
+        ...
+
+    async def wish(self, wish: Wish) -> str:
+        """Breaks or mends something in the sandbox; the sentence that says what was done. Raises DataLost."""
         ...
 
     async def close(self) -> None:
@@ -84,6 +88,9 @@ class ProcessLink:
     async def text(self, query: TextQuery) -> TextAnswer:
         return msgspec.msgpack.decode(await self._ask(query), type=TextAnswer)
 
+    async def wish(self, wish: Wish) -> str:
+        return msgspec.msgpack.decode(await self._ask(wish), type=TextAnswer).title
+
     async def close(self) -> None:
         if self._listening is not None:
             self._listening.cancel()  # that it ends now is no news
@@ -96,7 +103,7 @@ class ProcessLink:
             self._process.kill()
             self._process.wait()
 
-    async def _ask(self, query: ListQuery | TextQuery) -> msgspec.Raw:
+    async def _ask(self, query: Query) -> msgspec.Raw:
         if self._lost is not None or self._writer is None:
             raise self._lost or DataLost("the data process is not open")
         self._last_id += 1

@@ -4,6 +4,8 @@ import msgspec
 
 from tui.rows import Line, Window
 
+SANDBOX = "SANDBOX"
+
 
 class HeaderFacts(msgspec.Struct, frozen=True):
     """Row one of every screen: which cluster, may I write, how old, is the link good, who controls, what is wrong."""
@@ -11,10 +13,11 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     cluster: str = ""
     source: str = ""
     phase: str = "connecting"
-    """connecting, loading, live, stale, denied, snapshot or closed."""
-    is_demo: bool = False
+    """starting (a sandbox), connecting, loading, live, stale, denied, snapshot or closed."""
+    kind: str = ""
+    """SANDBOX, `DEMO`, or empty: what the cluster is, where it is not simply a cluster."""
     reason: str = ""
-    """Why the phase is what it is, one line; empty when live."""
+    """Why the phase is what it is, or what starts, one line; empty when live."""
     since_ms: int = 0
     """When this phase began."""
     image_time_ms: int = 0
@@ -70,8 +73,8 @@ class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Rows of one list. `sort` names a column (empty: the list's own order); `key` is the row under the cursor."""
 
     list: str
-    """brokers, partitions, topics, groups, group, znodes, events or findings; drill-brokers, drill-timeline
-    or drill-map."""
+    """brokers, partitions, topics, groups, group, znodes, events, effects or findings; drill-brokers, drill-timeline,
+    drill-map; sandbox-processes or sandbox-links."""
     first: int = 0
     count: int = 50
     filter: str = ""
@@ -98,7 +101,8 @@ class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Lines about one thing: why a partition is as it is, a znode's payload, a broker's facts, a plot."""
 
     about: str
-    """partition, znode, broker, group, finding, event, overview or plot; drill, drill-partition or drill-moment."""
+    """partition, znode, broker, group, finding, event, overview or plot; drill, drill-partition or drill-moment;
+    sandbox or sandbox-process."""
     key: str = ""
     view: str = ""
     width: int = 80
@@ -117,5 +121,14 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
     """A ready plot with its colours, instead of lines."""
 
 
-Query = ListQuery | TextQuery
+class Wish(msgspec.Struct, frozen=True, tag=True):
+    """Something to break or to mend in the sandbox, answered by a sentence that says what was done, or why not."""
+
+    verb: str
+    """One of `tui.data.sandbox.wishes.WISHES`."""
+    about: str = ""
+    """The key of a row of sandbox-processes or sandbox-links, or what was typed behind a command."""
+
+
+Query = ListQuery | TextQuery | Wish
 Answer = Window | TextAnswer

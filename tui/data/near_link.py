@@ -3,7 +3,7 @@
 import asyncio
 
 from tui.data.link import DataLost, OnPulse
-from tui.data.messages import Answer, ListQuery, Query, TextAnswer, TextQuery
+from tui.data.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, Wish
 from tui.data.service import DataService
 from tui.rows import Window
 
@@ -28,6 +28,11 @@ class NearLink:
         answer = await self._answer(query)
         assert isinstance(answer, TextAnswer)
         return answer
+
+    async def wish(self, wish: Wish) -> str:
+        answer = await self._answer(wish)
+        assert isinstance(answer, TextAnswer)
+        return answer.title
 
     async def close(self) -> None:
         if self._pulses is not None:

@@ -1,6 +1,7 @@
 """An `Opening` → the source it names, not opened yet. Knows no screens and no configuration files."""
 
 from model.hosts.zookeeper.settings import Credential, Sasl, Tls
+from model.sources.combined_source import CombinedSource
 from model.sources.naming import parse_source
 from model.sources.snapshot_source import SnapshotSource
 from model.sources.source import Source, SourceError
@@ -19,7 +20,7 @@ def source_of(opening: Opening) -> Source:
         return SnapshotSource(named)
     limit_s, login = opening.connect_timeout_s, opening.login
     try:
-        return ZooKeeperSource(
+        zookeeper = ZooKeeperSource(
             named,
             Timing() if limit_s is None else Timing(connect_s=limit_s, refused_s=min(limit_s, REFUSED_S)),
             credentials=[Credential(scheme, secret) for scheme, secret in login.credentials],
@@ -28,3 +29,11 @@ def source_of(opening: Opening) -> Source:
         )
     except ValueError as error:
         raise SourceError(f"{named}: {error}") from None
+    return _with_groups(zookeeper, opening.bootstrap) if opening.bootstrap else zookeeper
+
+
+def _with_groups(zookeeper: ZooKeeperSource, bootstrap: str) -> Source:
+    # Kafka's protocol takes a while to load, and only those who ask brokers need it.
+    from model.sources.coordinator_groups.source import CoordinatorGroupsSource  # noqa: PLC0415
+
+    return CombinedSource(zookeeper, CoordinatorGroupsSource(bootstrap))

@@ -11,18 +11,21 @@ from contextlib import suppress
 
 import msgspec
 
+from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed, Moment
 from model.sources.source import Source
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tui.data.drills.desk import DrillDesk
-from tui.data.messages import Answer, ListQuery, Pulse, Query, TextAnswer, TextQuery
+from tui.data.messages import Answer, ListQuery, Pulse, Query, TextAnswer, TextQuery, Wish
 from tui.data.pages.drill.pages import drill_text, drill_window
 from tui.data.pages.header import header_facts
 from tui.data.pages.lists import Lists
+from tui.data.pages.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
 from tui.data.pages.texts import text_answer
 from tui.data.pages.znode_detail import is_ephemeral, znode_detail
 from tui.data.pages.znodes import znodes_window
+from tui.data.sandbox.desk import SandboxDesk
 from tui.rows import Window
 
 PULSE_S = 0.1
@@ -33,13 +36,21 @@ class DataService:
     """One source, followed. Made on an event loop; `close` ends the source."""
 
     def __init__(
-        self, source: Source, *, name: str = "", is_demo: bool = False, now_ms: Callable[[], int] | None = None
+        self,
+        source: Source,
+        *,
+        name: str = "",
+        kind: str = "",
+        sandbox: SandboxDesk | None = None,
+        now_ms: Callable[[], int] | None = None,
     ) -> None:
-        """Opens nothing yet. `name` is what the operator calls the cluster, where it has a name; `now_ms` is what
-        ages are counted from, the wall clock if None."""
+        """Opens nothing yet. `name` is what the operator calls the cluster, where it has a name; `kind` as in
+        HeaderFacts; `sandbox` is open already, and stays so; `now_ms` is what ages are counted from, the wall clock
+        if None."""
         self._source = source
         self._name = name
-        self._is_demo = is_demo
+        self._kind = kind
+        self._sandbox = sandbox
         self._now_ms = now_ms or wall_clock_ms
         self._lists = Lists()
         self._browser: ZnodeBrowser | None = None
@@ -58,7 +69,9 @@ class DataService:
     def open(self) -> None:
         """Begins to follow the source; raises SourceError where that cannot work."""
         self._source.open(self._feed)
-        if isinstance(self._source, ZooKeeperSource) and self._source.reader is not None:
+        if self._sandbox is not None:
+            self._sandbox.tell(self._feed.note, self._tell)
+        if isinstance(self._source, ZooKeeperSource | CombinedSource) and self._source.reader is not None:
             # What was published until now is no loss: a browser that has read nothing yet has nothing that is stale.
             self._browser = ZnodeBrowser(self._source.reader)
 
@@ -79,7 +92,7 @@ class DataService:
     def pulse(self) -> Pulse:
         """Where things stand."""
         moment = self.moment
-        header = header_facts(moment, is_demo=self._is_demo)
+        header = header_facts(moment, kind=self._kind)
         if self._name:
             header = msgspec.structs.replace(header, cluster=self._name)
         ended = moment.status.phase in ("closed", "denied") and not moment.image.provenance.complete
@@ -87,16 +100,23 @@ class DataService:
 
     async def answer(self, query: Query) -> Answer:
         """Answers one question. Whatever has to ask ZooKeeper does so in a thread."""
+        if isinstance(query, Wish):
+            return await self._sandbox.do(query) if self._sandbox else TextAnswer(NO_SANDBOX)
         if isinstance(query, ListQuery):
             if query.list == "znodes":
                 return await asyncio.to_thread(self._znodes, query)
             if query.list.startswith("drill-"):
                 return drill_window(self._drills.look(query.drill), query, self._now_ms(), self._lists.memory)
+            if query.list.startswith("sandbox-"):
+                state = self._sandbox.state if self._sandbox else None
+                return sandbox_window(state, query, self._now_ms(), self._lists.memory)
             return self._lists.window(self.moment, query, self._now_ms())
         if query.about == "znode":
             return await asyncio.to_thread(self._znode, query)
         if query.about.startswith("drill"):
             return drill_text(self._drills.look(query.drill), query, self.moment.image)
+        if query.about.startswith("sandbox"):
+            return sandbox_text(self._sandbox.state if self._sandbox else None, query, self._now_ms())
         return text_answer(self.moment, query, self._now_ms(), self._lists.memory)
 
     async def _until_news(self) -> None:

@@ -45,6 +45,10 @@ class LiveApp(ThemedApp[int]):
         """Goes to a consumer group."""
         raise NotImplementedError
 
+    def wish(self, verb: str, about: str) -> None:
+        """Breaks or mends something in the sandbox; what was done is said on the last line."""
+        raise NotImplementedError
+
 
 def live_app(widget: Widget) -> LiveApp:
     """The app of a pane."""

@@ -24,7 +24,7 @@ class Consumers(LiveScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed("Groups", LiveRows("groups", empty="no ZooKeeper consumer groups"), id="groups-frame"),
+            Framed("Groups", LiveRows("groups", empty="no consumer groups"), id="groups-frame"),
             Framed("Ownership", LiveRows("group", empty="nobody owns anything"), id="group-frame"),
             id="groups-and-graph",
         )
@@ -59,6 +59,10 @@ class Consumers(LiveScreen):
 
     def action_related(self) -> None:
         group, rows = self.groups.cursor_key, self.list_at_hand
+        kind = self.groups.row.cells[1] if self.groups.row is not None else ()
+        if "".join(text for text, _ in kind) == "classic":
+            self.action_describe()  # brokers hold it; no znode does
+            return
         # A thread is named after its consumer and a number: kafka.consumer.ConsumerThreadId.
         consumer = rows.cursor_key.partition("\t")[0].rpartition("-")[0] if rows is not self.groups else ""
         if group:

@@ -22,7 +22,7 @@ KINDS = {"brokers": "broker", "findings": "finding", "events": "event"}
 """List → what one of its rows is about."""
 
 DEMO = "Demo tree, no living brokers"
-"""Until brokers live in it, the demo is a tree that a script moves; nobody may take it for a cluster."""
+"""No broker lives in the demo, a tree that a script moves; nobody may take it for a cluster."""
 
 SUBJECT = "subject"
 """Title of the column that says what a finding or an event is about."""
@@ -58,7 +58,7 @@ class Overview(LiveScreen):
 
     def _show_facts(self, facts: HeaderFacts) -> None:
         super()._show_facts(facts)
-        self.query_one("#cluster-frame", Framed).name_it(DEMO if facts.is_demo else "Cluster")
+        self.query_one("#cluster-frame", Framed).name_it(DEMO if facts.kind == "DEMO" else "Cluster")
 
     def _show_bars(self) -> None:
         self.set_class(self.kdrill.view_state.of("brokers").view == "bars", "-bars")

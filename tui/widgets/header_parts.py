@@ -6,7 +6,7 @@ alerts. Pure text; `HeaderLine` draws it.
 
 import msgspec
 
-from tui.data.messages import HeaderFacts
+from tui.data.messages import SANDBOX, HeaderFacts
 from tui.rows import Line, Span
 from tui.text import cells, fit, plain, short_age
 
@@ -23,6 +23,7 @@ class Stance(msgspec.Struct, frozen=True):
 
 
 PHASES = {
+    "starting": ("STARTING", "waiting"),
     "connecting": ("CONNECTING", "waiting"),
     "loading": ("LOADING", "waiting"),
     "live": ("LIVE", "live"),
@@ -32,6 +33,9 @@ PHASES = {
     "closed": ("CLOSED", "stale"),
 }
 """Phase of the source → word and style."""
+
+WAITING = ("starting", "connecting", "loading")
+"""Phases in which nothing can be said of the cluster yet."""
 
 LINKS = {
     "connecting": ("ZK connecting", "waiting"),
@@ -64,7 +68,7 @@ def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_
     """Pieces of row one, as many and as long as fit into the width."""
     stale = is_stale(facts, now_ms, stale_after_ms)
     forms = {
-        "access": _access(stance),
+        "access": _access(facts, stance),
         "mode": _mode(facts, stance, stale, now_ms),
         "link": _link(facts, stale),
         "controller": _controller(facts),
@@ -98,7 +102,9 @@ def _assembled(name: str, forms: dict[str, tuple[Span, ...]], levels: dict[str, 
     return tuple(line)
 
 
-def _access(stance: Stance) -> tuple[Span, ...]:
+def _access(facts: HeaderFacts, stance: Stance) -> tuple[Span, ...]:
+    if facts.kind == SANDBOX:
+        return ((SANDBOX, "armed"),)
     if stance.access == "READ-ONLY":
         return (("READ-ONLY", "read-only"), ("RO", "read-only"))
     return ((stance.access, "armed"),)
@@ -106,7 +112,7 @@ def _access(stance: Stance) -> tuple[Span, ...]:
 
 def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple[Span, ...]:
     age = short_age(now_ms - facts.image_time_ms) if facts.image_time_ms else ""
-    demo = "DEMO " if facts.is_demo else ""
+    demo = "DEMO " if facts.kind == "DEMO" else ""
     if stale:
         word = PHASES[facts.phase][0] if facts.phase != "live" else "STALE"
         old = f"{demo}{word} {age} old" if age else demo + word
@@ -124,6 +130,8 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
     word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
     done, of = facts.progress
     long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
+    if facts.phase == "starting":
+        long, short = f"{word} {facts.reason}", word
     if facts.phase == "loading" and of:
         long, short = f"{demo}{word} {done:,} of {of:,}", f"{demo}{word} {100 * done // of}%"
     return ((long, style), (long, style), (short, style))
@@ -141,7 +149,7 @@ def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:
 
 def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
     if facts.controller is None:
-        unknown = facts.phase in ("connecting", "loading")
+        unknown = facts.phase in WAITING
         return (("", ""),) if unknown else (("NO CONTROLLER", "error"), ("NO CTL", "error"))
     epoch = "" if facts.controller_epoch is None else f" e{facts.controller_epoch}"
     short = f"b{facts.controller}{epoch}"
@@ -162,7 +170,7 @@ def _generation(facts: HeaderFacts) -> Span:
 
 def _alerts(facts: HeaderFacts) -> tuple[Span, ...]:
     total = facts.errors + facts.warnings
-    if not total and facts.phase in ("connecting", "loading"):
+    if not total and facts.phase in WAITING:
         return (("", ""),)
     style = "error" if facts.errors else "warn" if total else ""
     return ((f"{total} ALERT{'S' * (total != 1)}", style), (f"{total}!" if total else "", style))

@@ -313,3 +313,17 @@ def test_coordinators_write_without_sequences(make_log: MakeLog) -> None:
     for _ in range(2):
         log.append_as_leader(data, leader_epoch=0, now_ms=START_MS, origin=Origin.COORDINATOR)
     assert log.end_offset == 2
+
+
+def test_closed_segments_are_synced_by_somebody_else(make_log: MakeLog) -> None:
+    log = make_log()
+    while len(log.segments) < 3:
+        append(log, batch("x" * 200))
+    active, files = log.closed_and_unflushed()
+    assert active == log.segments.active.base_offset
+    assert {path.name for path in files if path.suffix == ".log"} == {f"{base:020d}.log" for base in bases(log)[:-1]}
+    log.flushed_to(active)
+    assert log.recovery_point == active
+    assert log.closed_and_unflushed() == (active, [])
+    log.flushed_to(10_000)
+    assert log.recovery_point == log.end_offset

@@ -1,5 +1,7 @@
 """A small cluster with most of what can be the matter, and pages written down as text."""
 
+import msgspec
+
 from model.cluster.changes import Change
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
@@ -89,7 +91,8 @@ def billing() -> list[Record]:
 
 def moment_of(image: ClusterImage, *feed: Change, ends: dict[TopicPartition, int] | None = None) -> Moment:
     """A live moment of an image; `ends` are log end offsets."""
-    return Moment(1, image, find(image, None, ends or {}), feed, SourceStatus("live"))
+    image = msgspec.structs.replace(image, log_ends=ends or image.log_ends)
+    return Moment(1, image, find(image), feed, SourceStatus("live"))
 
 
 def text_of(line: Line) -> str:

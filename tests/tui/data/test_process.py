@@ -29,7 +29,7 @@ from tui.data.link import ProcessLink
 from tui.data.opening import Opening
 
 async def main():
-    link = ProcessLink(Opening())
+    link = ProcessLink(Opening(is_demo=True))
     print(link.pid, "started", flush=True)
     await link.open(lambda pulse: print(link.pid, pulse.header.phase, flush=True))
     await asyncio.sleep(600)
@@ -122,7 +122,7 @@ def test_it_and_the_demos_server_end_when_the_owner_is_killed(
 
 
 async def test_the_demos_server_ends_when_it_is_killed(is_gone: Callable[[int], bool], eventually: Eventually) -> None:
-    async with linked(Opening()) as (link, pulses):
+    async with linked(Opening(is_demo=True)) as (link, pulses):
         await pulses.until(live)
         family = descendants(link.pid)
         os.kill(link.pid, signal.SIGKILL)

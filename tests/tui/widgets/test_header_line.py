@@ -77,7 +77,7 @@ def test_live_is_not_believed_for_ever() -> None:
         ({"phase": "loading", "progress": (3_000, 10_000)}, "LOADING 3,000 of 10,000"),
         ({"phase": "connecting", "image_time_ms": 0, "controller": None}, "CONNECTING | ZK connecting"),
         ({"phase": "denied"}, "!! DENIED 2s old !! | ZK DENIED"),
-        ({"is_demo": True}, "DEMO LIVE 2s old"),
+        ({"kind": "DEMO"}, "DEMO LIVE 2s old"),
         ({"controller": None}, "NO CONTROLLER"),
         ({"errors": 0, "warnings": 0}, "0 ALERTS"),
         ({"errors": 1, "warnings": 0}, "1 ALERT"),

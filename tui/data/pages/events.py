@@ -28,7 +28,19 @@ def event_key(change: Change) -> str:
 
 def events_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
     """All changes that are remembered."""
-    feed = moment.feed
+    return _window(moment.feed, query, now_ms, memory)
+
+
+def effects_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """Those among which a fault and what came of it can be found: without the steady commits of offsets."""
+
+    def effects() -> tuple[Change, ...]:
+        return tuple(change for change in moment.feed if change.kind != "offset-committed")
+
+    return _window(memory.recall("effects", (moment.feed,), effects), query, now_ms, memory)
+
+
+def _window(feed: tuple[Change, ...], query: ListQuery, now_ms: int, memory: Memory) -> Window:
     listing = Listing(
         count=len(feed),
         fields=lambda: _fields(feed[::-1], now_ms),

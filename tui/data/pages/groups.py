@@ -1,69 +1,91 @@
-"""The list of consumer groups and one group's facts. Who owns what within a group is shown by `ownership`."""
+"""The list of consumer groups of both kinds. One group's facts are in `group_text`; who owns what, in `ownership`."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.group_image import GroupImage
 from model.consumers.group_counts import GroupCounts, group_counts
 from model.consumers.ownership import subscribed_topics
 from model.sources.feed import Moment
 from tui.data.fields import Field, Numbers, Texts
-from tui.data.messages import ListQuery, TextAnswer, TextQuery
+from tui.data.messages import ListQuery
 from tui.data.pages.listing import Listing, Memory, place_in, window
-from tui.data.pages.sheets import Sheet
 from tui.rows import Column, Line, Row, Window, line, span
 
 COLUMNS = (
-    Column("group", -16, "<", "group"),
+    Column("group", -14, "<", "group"),
+    Column("kind", 9, "<", "kind"),
+    Column("state", 11, "<", "state"),
     Column("members", 7, ">", "members"),
+    Column("owned", 5, ">", "owned"),
+    Column("unowned", 7, ">", "unowned"),
+    Column("idle", 4, ">", "idle"),
+    Column("lag", 9, ">", "lag"),
     Column("threads", 7, ">", "threads"),
     Column("topics", 6, ">", "topics"),
-    Column("owned", 6, ">", "owned"),
-    Column("unowned", 7, ">", "unowned"),
-    Column("idle", 5, ">", "idle"),
-    Column("lag", 9, ">", "lag"),
 )
 
 
-def counts_of(moment: Moment, name: str, memory: Memory) -> GroupCounts:
+class Listed(NamedTuple):
+    """A row."""
+
+    key: str
+    group: GroupImage
+    counts: GroupCounts
+
+    @property
+    def state(self) -> str:
+        """As the coordinator says; of a ZooKeeper group only whether it rebalances."""
+        return self.group.state or ("rebalancing" if is_rebalancing(self.group) else "")
+
+
+def is_rebalancing(group: GroupImage) -> bool:
+    """Whether the last rebalance that was seen is under way."""
+    return bool(group.rebalances) and group.rebalances[-1].took_ms is None
+
+
+def counts_of(moment: Moment, key: str, group: GroupImage, memory: Memory) -> GroupCounts:
     """A group's counts, made anew only when they may differ."""
-    made_from = group_facts(moment, name)
-    image, ends = moment.image, moment.findings.log_end_offsets
-    return memory.recall(f"counts of {name}", made_from, lambda: group_counts(image.groups[name], image, ends))
+    return memory.recall(
+        f"counts of {key}", group_facts(moment.image, group), lambda: group_counts(group, moment.image)
+    )
 
 
-def group_facts(moment: Moment, name: str) -> tuple[object, ...]:
+def group_facts(image: ClusterImage, group: GroupImage) -> tuple[object, ...]:
     """What the counts and the graph of a group depend on: the group, log ends, and which partitions there are."""
-    image = moment.image
-    group = image.groups[name]
     partitions = (topic.partitions for topic in subscribed_topics(group, image))
-    return (group, moment.findings.log_end_offsets, image.admin.delete_topics, *partitions)
+    return (group, image.log_ends, image.admin.delete_topics, *partitions)
 
 
 def groups_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """All groups, by name."""
-    names = sorted(moment.image.groups)
-    counts = [counts_of(moment, name, memory) for name in names]
+    """All groups of both kinds, by name."""
+    groups = sorted(moment.image.every_group())
+    listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
     listing = Listing(
-        count=len(names),
-        fields=lambda: _fields(names, counts),
-        shown=("group",),
-        row=lambda index: _row(names[index], counts[index]),
-        place=place_in(names),
+        count=len(listed),
+        fields=lambda: _fields(listed),
+        shown=("group", "kind", "state"),
+        row=lambda index: _row(listed[index]),
+        place=place_in([one.key for one in listed]),
         columns=COLUMNS,
-        made_from=(*counts,),
-        nothing="no ZooKeeper consumer groups",
+        made_from=tuple(part for one in listed for part in (one.group, one.counts)),
+        nothing="no consumer groups",
     )
     return window(listing, query, memory, now_ms)
 
 
-def _fields(names: Sequence[str], counts: Sequence[GroupCounts]) -> dict[str, Field]:
+def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
     def column(name: str) -> Numbers:
-        numbers: list[int | None] = [getattr(one, name) for one in counts]
+        numbers: list[int | None] = [getattr(one.counts, name) for one in listed]
         return Numbers(np.array([-1 if number is None else number for number in numbers], np.int64))
 
     return {
-        "group": Texts(lambda: names),
+        "group": Texts(lambda: [one.key for one in listed]),
+        "kind": Texts(lambda: [one.group.kind for one in listed]),
+        "state": Texts(lambda: [one.state for one in listed]),
         "members": column("members"),
         "threads": column("threads"),
         "topics": column("topics"),
@@ -75,18 +97,22 @@ def _fields(names: Sequence[str], counts: Sequence[GroupCounts]) -> dict[str, Fi
     }
 
 
-def _row(name: str, one: GroupCounts) -> Row:
+def _row(listed: Listed) -> Row:
+    one = listed.counts
+    state = listed.state.removesuffix("Rebalance")
     return Row(
-        key=name,
+        key=listed.key,
         cells=(
-            line(name),
+            line(listed.key),
+            line(listed.group.kind),
+            line(span(state, "changed" if is_rebalancing(listed.group) else "")),
             line(span(f"{one.members:,}", "" if one.members else "dim")),
-            line(f"{one.threads:,}"),
-            line(f"{one.topics:,}"),
             line(f"{one.owned:,}"),
             line(span(f"{one.unowned:,}", "warn" if one.unowned and one.members else "dim")),
             line(span(f"{one.idle_threads:,}", "changed" if one.idle_threads else "dim")),
             lag_cell(one.lag),
+            line(f"{one.threads:,}"),
+            line(f"{one.topics:,}"),
         ),
         mark="X" if one.dead_threads else "!" if one.unowned and one.members else "",
     )
@@ -95,26 +121,3 @@ def _row(name: str, one: GroupCounts) -> Row:
 def lag_cell(lag: int | None) -> Line:
     """Records behind; a dash where that is not known."""
     return line(span("-", "dim") if lag is None else span(f"{lag:,}", "number"))
-
-
-def group_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
-    """Everything known about the group whose name is the key."""
-    sheet = Sheet(f"group {query.key}", query.width)
-    group = moment.image.groups.get(query.key)
-    if group is None:
-        return sheet.say("there is no such group (any more)", "warn").answer()
-    one = counts_of(moment, query.key, memory)
-    sheet.fact("znode", f"/consumers/{query.key}")
-    sheet.fact("topics", ", ".join(topic.name for topic in subscribed_topics(group, moment.image)) or "none")
-    sheet.fact("threads", f"{one.threads:,} in {one.members:,} members, {one.idle_threads:,} of them idle")
-    sheet.fact("partitions", f"{one.owned:,} owned, {one.unowned:,} owned by nobody")
-    sheet.fact(
-        "lag", "not known: the ends of the logs are not in ZooKeeper" if one.lag is None else f"{one.lag:,} records"
-    )
-    for name, member in sorted(group.members.items()):
-        subscription = ", ".join(f"{topic} x{threads}" for topic, threads in sorted(member.subscription.items()))
-        sheet.fact("member", f"{name}  {member.pattern}  {subscription}")
-    for found in moment.findings.found:
-        if found.subject == f"group {query.key}":
-            sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
-    return sheet.answer()

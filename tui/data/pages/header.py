@@ -6,7 +6,7 @@ from model.sources.feed import Moment
 from tui.data.messages import HeaderFacts
 
 
-def header_facts(moment: Moment, is_demo: bool = False) -> HeaderFacts:
+def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
     """The header's facts. Cheap: it is asked for ten times a second."""
     image, status = moment.image, moment.status
     severities = Counter(found.severity for found in moment.findings.found)
@@ -14,7 +14,7 @@ def header_facts(moment: Moment, is_demo: bool = False) -> HeaderFacts:
         cluster=image.cluster_id or "",
         source=image.provenance.source,
         phase=status.phase,
-        is_demo=is_demo,
+        kind=kind,
         reason=status.reason or status.warning,
         since_ms=status.since_ms,
         image_time_ms=max(image.provenance.time_ms, status.verified_ms) if image.provenance.complete else 0,

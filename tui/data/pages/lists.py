@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from model.sources.feed import Moment
 from tui.data.messages import ListQuery
 from tui.data.pages.brokers import brokers_window
-from tui.data.pages.events import events_window
+from tui.data.pages.events import effects_window, events_window
 from tui.data.pages.findings import findings_window
 from tui.data.pages.groups import groups_window
 from tui.data.pages.listing import Memory
@@ -21,6 +21,7 @@ LISTS: Mapping[str, Callable[[Moment, ListQuery, int, Memory], Window]] = {
     "groups": groups_window,
     "group": ownership_window,
     "events": events_window,
+    "effects": effects_window,
     "findings": findings_window,
 }
 

@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 
 NOBODY = "no owner"
 RANKS = (NOBODY, "dead", "idle", "ok")
-_THREAD_NAME = re.compile(r"[^_]*_(?P<host>.+)-\d{13}-(?P<tail>[0-9a-f]{1,8}-\d+)")
-"""`group_host-millis-8hex-thread`, as ZookeeperConsumerConnector (0.8 to 1.1) makes it."""
+_THREAD_NAME = re.compile(
+    r"[^_]*_(?P<host>.+)-\d{13}-(?P<tail>[0-9a-f]{1,8}-\d+)"
+    r"|(?P<client>.+)-(?P<start>[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+)
+"""`group_host-millis-8hex-thread`, as ZookeeperConsumerConnector (0.8 to 1.1) makes it; `client-uuid`, as a coordinator
+does (GroupMetadata.generateMemberId, 3.9)."""
 BAR = 8
 """Cells of the bar that compares how much each one owns."""
 
@@ -46,9 +50,9 @@ class Owner(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name without the group and the start time that all its members' names have: `host 08c87f94-0`."""
+        """The name without what tells an operator nothing: `host 08c87f94-0`, `client 3f2a1b2c`."""
         found = _THREAD_NAME.fullmatch(self.name)
-        return f"{found['host']} {found['tail']}" if found else self.name
+        return " ".join(part for part in found.groups() if part) if found else self.name
 
     @property
     def mark(self) -> str:
@@ -78,13 +82,16 @@ class Ownership(NamedTuple):
 
 def ownership_of(moment: Moment, name: str, memory: Memory) -> Ownership:
     """A group's ownership, made anew only when it may differ."""
-    image, ends = moment.image, moment.findings.log_end_offsets
+    image = moment.image
+
+    group = image.group(name)
+    assert group is not None
 
     def make() -> Ownership:
-        graph = ownership_graph(image.groups[name], image, ends)
+        graph = ownership_graph(group, image)
         return Ownership(graph, tuple(sorted(_owners(graph), key=lambda owner: RANKS.index(owner.state))))
 
-    return memory.recall("ownership", (name, *group_facts(moment, name)), make)
+    return memory.recall("ownership", (name, *group_facts(image, group)), make)
 
 
 def _owners(graph: "Graph") -> Iterator[Owner]:

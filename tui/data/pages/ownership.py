@@ -26,7 +26,7 @@ _BESIDE = "\t"
 
 def ownership_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
     """The rows of the group `query.scope`; `query.view` is graph or table."""
-    if query.scope not in moment.image.groups:
+    if moment.image.group(query.scope) is None:
         nothing = f"there is no group {query.scope} (any more)" if query.scope else "no group is chosen"
         return Window(0, 0, (), note=nothing)
     one = ownership_of(moment, query.scope, memory)

@@ -7,7 +7,7 @@ from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.brokers import broker_text
 from tui.data.pages.events import event_text
 from tui.data.pages.findings import finding_text
-from tui.data.pages.groups import group_text
+from tui.data.pages.group_text import group_text
 from tui.data.pages.listing import Memory
 from tui.data.pages.overview import overview_text
 from tui.data.pages.partition_why import partition_text

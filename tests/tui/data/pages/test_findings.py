@@ -35,8 +35,8 @@ def test_one_finding_in_full():
 
 
 def test_the_header_counts():
-    facts = header_facts(MOMENT, is_demo=True)
-    assert (facts.cluster, facts.source, facts.phase, facts.is_demo) == ("prod-eu1", "zk://kfk", "live", True)
+    facts = header_facts(MOMENT, kind="DEMO")
+    assert (facts.cluster, facts.source, facts.phase, facts.kind) == ("prod-eu1", "zk://kfk", "live", "DEMO")
     assert (facts.controller, facts.controller_epoch) == (4, 118)
     assert (facts.brokers_up, facts.brokers_down, facts.topics, facts.partitions) == (5, 1, 2, 6)
     assert (facts.errors, facts.warnings) == (1, 7)

@@ -5,11 +5,23 @@ from dataclasses import replace
 import msgspec
 
 from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.group_image import Member, Rebalance
 from model.cluster.ids import TopicPartition
-from model.cluster.records import GroupSeen, MemberLeft, PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.records import (
+    GroupDescribed,
+    GroupOffsetsFetched,
+    GroupRebalancesSeen,
+    GroupSeen,
+    MemberLeft,
+    PartitionStatesWritten,
+    Record,
+    TopicAssigned,
+)
+from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state
 from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.groups import group_text, groups_window
+from tui.data.pages.group_text import group_text
+from tui.data.pages.groups import groups_window
 from tui.data.pages.listing import Memory
 from tui.data.pages.owners import ownership_of
 from tui.data.pages.ownership import ownership_window
@@ -26,11 +38,11 @@ def window(**asked: object) -> Window:
 def test_the_groups_and_what_is_the_matter_with_them():
     shown = groups_window(MOMENT, ListQuery(list="groups"), NOW_MS, Memory())
     assert [column.title for column in shown.columns] == [
-        "group", "members", "threads", "topics", "owned", "unowned", "idle", "lag",
+        "group", "kind", "state", "members", "owned", "unowned", "idle", "lag", "threads", "topics",
     ]  # fmt: skip
     assert rows_of(shown) == [
-        "  | audit | 0 | 0 | 0 | 0 | 0 | 0 | -",
-        "X | billing | 2 | 3 | 2 | 4 | 2 | 1 | 1,204",
+        "  | audit | zookeeper |  | 0 | 0 | 0 | 0 | - | 0 | 0",
+        "X | billing | zookeeper |  | 2 | 4 | 2 | 1 | 1,204 | 3 | 2",
     ]
 
 
@@ -99,3 +111,50 @@ def test_what_is_known_of_a_group():
     assert "threads   3 in 2 members, 1 of them idle" in text
     assert "partitions 4 owned, 2 owned by nobody" in text
     assert "member    billing-a-77  static  orders x2, payments x1" in text
+
+
+def classic() -> Moment:
+    """Beside the group billing of ZooKeeper, one of that name that broker 4 coordinates."""
+    two, three = TopicPartition("orders", 2), TopicPartition("orders", 3)
+    members = {f"c{number}-0000": Member({"orders": 1}, client_id=f"c{number}", host="10.0.0.7") for number in (1, 2)}
+    past = Rebalance(NOW_MS, ("c3 left",), 400, 4, {"c1-0000": (three,)}, {})
+    image = small_image(
+        GroupDescribed(
+            group="billing",
+            state="Stable",
+            protocol_type="consumer",
+            protocol="range",
+            coordinator=4,
+            generation=4,
+            members=members,
+            owners={two: "c1-0000", three: "c1-0000", TopicPartition("orders", 10): "c2-0000"},
+        ),
+        GroupOffsetsFetched(group="billing", offsets={two: 90, three: 7}),
+        GroupRebalancesSeen(group="billing", kind="classic", rebalances=(past,)),
+    )
+    return moment_of(image, ends={two: 100, three: 7})
+
+
+def test_groups_of_both_kinds_and_of_one_name_stand_side_by_side():
+    shown = groups_window(classic(), ListQuery(list="groups"), NOW_MS, Memory())
+    assert rows_of(shown) == [
+        "X | billing | zookeeper |  | 2 | 4 | 2 | 1 | 0 | 3 | 2",
+        "  | billing (classic) | classic | Stable | 2 | 3 | 0 | 0 | 10 | 2 | 1",
+    ]
+    graph = ListQuery(list="group", scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
+    rows = rows_of(ownership_window(classic(), graph, NOW_MS, Memory()))
+    assert " ".join(rows[0].split()) == "| c1-0000 | 2 | 10 | ######## | ---`- orders 2/3 +1 2-3"
+
+
+def test_a_classic_groups_text_has_its_past_and_every_partition():
+    text = group_text(classic(), TextQuery(about="group", key="billing (classic)", width=100), Memory()).plain
+    for expected in (
+        "coordinated by b4",
+        "Stable, generation 4",
+        "consumer, range",
+        "generation 4, c3 left, 0.4 s, 1 partition moved",
+        "+ c1: orders 3",
+    ):
+        assert expected in text
+    assert "orders-2 90 100 10 c1" in " ".join(text.split())
+    assert "orders-10 - - - c2" in " ".join(text.split())

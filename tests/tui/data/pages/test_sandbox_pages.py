@@ -1,0 +1,88 @@
+"""The sandbox's lists and texts: every state has a sign, and what is broken is told with its way back."""
+
+from pathlib import Path
+
+from model.sandbox.control.state import LinkView, LoadView, OpenFault, ProcessView, SandboxState
+from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.listing import Memory
+from tui.data.pages.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
+from tui.rows import Row, Window
+
+NOW_MS = 1_700_000_060_000
+
+
+def words(row: Row) -> list[str]:
+    return ["".join(text for text, _ in cell) for cell in row.cells]
+
+
+def state(log: str = "") -> SandboxState:
+    fault = CutLink(("2", "zookeeper"))
+    return SandboxState(
+        processes=(
+            ProcessView(name="zookeeper 1", kind="zookeeper", status="running", pid=11, since_ms=NOW_MS - 60_000),
+            ProcessView(name="broker 1", kind="broker", status="killed", since_ms=NOW_MS - 5_000, log=log, detail="r1"),
+            ProcessView(name="broker 2", kind="broker", status="paused", pid=12, address="127.0.0.1:40012"),
+        ),
+        links=(
+            LinkView(between=("2", "zookeeper"), status="cut"),
+            LinkView(between=("1", "2"), status="slow", delay_ms=200.0),
+            LinkView(between=("1", "clients")),
+        ),
+        faults=(
+            OpenFault(number=1, at_ms=NOW_MS - 9_000, fault=ExpireSession(1), text="session ended", repair=None),
+            OpenFault(number=2, at_ms=NOW_MS - 3_000, fault=fault, text="cut off", repair=HealLink(fault.between)),
+        ),
+        load=LoadView(rate=20.0, acknowledged=1_234, acknowledged_per_s=19.6, lost=3, error="NOT_ENOUGH_REPLICAS"),
+    )
+
+
+def shown(name: str, text: str = "") -> Window:
+    return sandbox_window(state(), ListQuery(list=name, filter=text), NOW_MS, Memory())
+
+
+def test_processes_have_a_mark_for_each_state() -> None:
+    window = shown("sandbox-processes")
+    assert [(row.key, row.mark, words(row)[1]) for row in window.rows] == [
+        ("zookeeper 1", "", "running"),
+        ("broker 1", "X", "killed"),
+        ("broker 2", "~", "paused"),
+    ]
+    assert words(window.rows[0])[2:4] == ["1m", "11"]
+    assert words(window.rows[2])[4] == "127.0.0.1:40012"
+
+
+def test_processes_can_be_filtered_by_state() -> None:
+    assert [row.key for row in shown("sandbox-processes", "state:paused").rows] == ["broker 2"]
+
+
+def test_links_tell_who_cannot_talk_to_whom() -> None:
+    assert [(row.key, row.mark, words(row)) for row in shown("sandbox-links").rows] == [
+        ("2|zookeeper", "X", ["b2 - zookeeper", "cut"]),
+        ("1|2", "~", ["b1 - b2", "slow 200 ms"]),
+        ("1|clients", "", ["b1 - clients", "open"]),
+    ]
+
+
+def test_what_is_broken_stands_with_the_newest_first_and_what_cannot_be_undone() -> None:
+    text = sandbox_text(state(), TextQuery(about="sandbox", width=70), NOW_MS).plain
+    assert "1,234 acknowledged, 20 of 20 a second" in text
+    assert "3 acknowledged records known to be lost" in text
+    assert text.index("3s ago    cut off") < text.index("9s ago    session ended; cannot be undone")
+
+
+def test_a_process_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "broker-1.log"
+    log.write_text("".join(f"line {number}\n" for number in range(1_000)))
+    text = sandbox_text(state(str(log)), TextQuery(about="sandbox-process", key="broker 1"), NOW_MS).plain
+    assert "line 999" in text and "line 800" in text and "line 799" not in text
+    assert "killed" in text
+
+
+def test_a_log_that_is_not_there_is_no_failure() -> None:
+    assert "killed" in sandbox_text(state("/none"), TextQuery(about="sandbox-process", key="broker 1"), NOW_MS).plain
+
+
+def test_a_cluster_that_is_no_sandbox_says_so() -> None:
+    assert sandbox_window(None, ListQuery(list="sandbox-links"), NOW_MS, Memory()).note == NO_SANDBOX
+    assert "kdrill sandbox" in sandbox_text(None, TextQuery(about="sandbox", width=200), NOW_MS).plain

@@ -1,0 +1,1 @@
+"""The lists and texts about a sandbox."""
