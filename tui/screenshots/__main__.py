@@ -86,7 +86,9 @@ async def take_all(folder: Path) -> list[Path]:
     desk = SandboxDesk(SandboxOptions(load=True, rate=20.0))
     try:
         source = await desk.open(lambda _: None)
-        service = DataService(source_of(Opening(source=source)), name="sandbox", kind=SANDBOX, sandbox=desk)
+        service = DataService(
+            source_of(Opening(source=source, bootstrap=desk.bootstrap)), name="sandbox", kind=SANDBOX, sandbox=desk
+        )
         await asyncio.sleep(TRAFFIC_S)
         return [*taken, *await _take(service, SANDBOX_PICTURES, folder)]
     finally:
