@@ -6,6 +6,8 @@ A cluster for this module alone. Each command is a Java process, so that one his
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -110,3 +112,22 @@ def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
     commands.delete("orders")
     until(lambda: not cluster.state("orders", 0), "the topic to be deleted")
     until(lambda: not any(cluster.holds(number, "orders-0") for number in (1, 2, 3)), "its folders to go")
+
+
+@pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+def test_kcat_writes_reads_and_joins_a_group(cluster: OurCluster) -> None:
+    lines = [f"kcat {number}" for number in range(500)]
+    Commands(cluster).create("by-kcat", {0: (1, 2), 1: (2, 3)})
+    kcat(cluster, "-P", "-t", "by-kcat", "-X", "acks=all", "-z", "lz4", words=lines)
+    assert sorted(kcat(cluster, "-C", "-t", "by-kcat", "-o", "beginning", "-e", "-q")) == sorted(lines)
+    grouped = kcat(cluster, "-G", "kcat-group", "-X", "auto.offset.reset=earliest", "-e", "-q", "by-kcat")
+    assert sorted(grouped) == sorted(lines)
+
+
+def kcat(cluster: OurCluster, *arguments: str, words: list[str] | None = None) -> list[str]:
+    """The lines that it prints."""
+    command = ["kcat", "-b", cluster.bootstrap, *arguments]
+    text = "".join(f"{word}\n" for word in words or ())
+    return subprocess.run(
+        command, input=text, capture_output=True, text=True, check=True, timeout=90
+    ).stdout.splitlines()

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
+
+from model.cluster.ids import TopicPartition
+from model.consumers.zookeeper_groups.happenings import ClaimConflicted, GroupRead, RebalanceBegan
 from model.sandbox.control.state import LinkView, LoadView, OpenFault, ProcessView, SandboxState
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tui.data.messages import ListQuery, TextQuery
@@ -86,3 +90,21 @@ def test_a_log_that_is_not_there_is_no_failure() -> None:
 def test_a_cluster_that_is_no_sandbox_says_so() -> None:
     assert sandbox_window(None, ListQuery(list="sandbox-links"), NOW_MS, Memory()).note == NO_SANDBOX
     assert "kdrill sandbox" in sandbox_text(None, TextQuery(about="sandbox", width=200), NOW_MS).plain
+
+
+def test_a_zookeeper_consumer_is_told_as_its_own_view_with_its_conflicts(tmp_path: Path) -> None:
+    log = tmp_path / "consumer.log"
+    told = (
+        RebalanceBegan(why="a member left", attempt=1),
+        GroupRead(members=("g_a", "g_b"), partitions={"orders": 6}),
+        ClaimConflicted(partition=TopicPartition("orders", 3), thread="g_a-0", owner="g_c-0"),
+    )
+    lines = [msgspec.json.encode({**msgspec.to_builtins(one), "at_ms": NOW_MS + n}) for n, one in enumerate(told)]
+    consumed = b'{"at_ms":1,"happening":"consumed","total":9}\n' * 1_000
+    log.write_bytes(b"not JSON\n" + b"\n".join(lines) + b"\n" + consumed)
+    process = ProcessView(name="consumer g/z1", kind="consumer", status="running", log=str(log))
+    query = TextQuery(about="sandbox-process", key=process.name, width=100)
+    text = sandbox_text(SandboxState(processes=(process,)), query, NOW_MS).plain
+    assert "sees      members g_a, g_b" in text and "orders (6)" in text
+    assert "1 claims found another owner" in text
+    assert text.index("g_a-0 cannot have orders-3: it belongs to g_c-0.") < text.index("attempt 1: a member left.")

@@ -10,6 +10,7 @@ from tui.data.fields import Field, Numbers, Texts
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.ages import age_ms, age_text, date_text
 from tui.data.pages.listing import Listing, place_in
+from tui.data.pages.sandbox.member_view import is_member_log, tell_member_view
 from tui.data.pages.sheets import Sheet
 from tui.rows import Column, Row, line, span
 
@@ -31,7 +32,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 """State → mark and style."""
 
 LAST_LINES = 200
-LAST_BYTES = 64 << 10
+LAST_BYTES = 256 << 10
 
 
 def sandbox_processes(state: SandboxState, now_ms: int) -> Listing:
@@ -85,7 +86,10 @@ def process_text(state: SandboxState, query: TextQuery, now_ms: int) -> TextAnsw
     sheet.fact("since", f"{date_text(process.since_ms)}, {age_text(process.since_ms, now_ms)} ago")
     sheet.fact("pid", str(process.pid or "-")).fact("address", process.address or "-")
     sheet.fact("detail", process.detail or "-").fact("log", process.log or "-").gap()
-    for each in _end_of(process.log):
+    lines = _end_of(process.log)
+    if is_member_log(lines):
+        return tell_member_view(sheet, lines).answer()
+    for each in lines[-LAST_LINES:]:
         sheet.say(each)
     return sheet.answer()
 
@@ -95,6 +99,6 @@ def _end_of(log: str) -> list[str]:
     try:
         with Path(log).open("rb") as file:
             file.seek(max(file.seek(0, 2) - LAST_BYTES, 0))
-            return file.read().decode(errors="replace").splitlines()[-LAST_LINES:]
+            return file.read().decode(errors="replace").splitlines()
     except OSError:
         return []
