@@ -92,18 +92,21 @@ def test_sticky_keeps_its_own_assignment(case: Case) -> None:
 
 @given(ANY)
 def test_cooperative_rebalances_hand_nothing_over_and_come_to_rest(case: Case) -> None:
-    for _ in range(3):
+    """With racks that may take more than two rebalances: what has come free may fit better somewhere else."""
+    for _ in range(2 + sum(case.topics.values())):
         outcome = assign(case, STRATEGIES["cooperative-sticky"])
         lists = outcome.lists()
         claimed = {claim: member for member, told in case.members.items() for claim in told.claims()}
         for member, own in lists.items():
             assert all(claimed.get(partition, member) == member for partition in own)
+        if not outcome.assignment.withheld.size:
+            return
         told = {
             name: msgspec.structs.replace(member, generation=9, owned=lists[name])
             for name, member in case.members.items()
         }
         case = msgspec.structs.replace(case, members=told)
-    assert not assign(case, STRATEGIES["cooperative-sticky"]).assignment.withheld.size
+    raise AssertionError("it does not come to rest")
 
 
 @given(ANY)
