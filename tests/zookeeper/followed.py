@@ -97,11 +97,12 @@ def loaded(address: str) -> ClusterImage:
 
 
 def facts(image: ClusterImage) -> ClusterImage:
-    """An image without where and when it was seen, to be compared with another."""
+    """An image without where and when it was seen, and what was seen happening, to be compared with another."""
     controller = image.controller
     if controller.broker is None:  # nobody knows since when there is none
         controller = ControllerImage(epoch=controller.epoch)
-    return msgspec.structs.replace(image, provenance=Provenance(), controller=controller)
+    groups = {name: msgspec.structs.replace(group, rebalances=()) for name, group in image.groups.items()}
+    return msgspec.structs.replace(image, provenance=Provenance(), controller=controller, groups=groups)
 
 
 def differences(one: ClusterImage, other: ClusterImage) -> list[str]:
