@@ -136,8 +136,16 @@ def mixed(kafka: Installation, zookeeper_server: EmbeddedZooKeeper, tmp_path: Pa
         cluster.brokers[OURS] = ours
         ours.start()
         cluster.await_serving(OURS)
+        for broker in cluster.brokers.values():
+            until(lambda broker=broker: knows_all(f"127.0.0.1:{broker.port}"), "every broker to know both and who rules")
         yield cluster
     shutil.rmtree(tmp_path)
+
+
+def knows_all(address: str) -> bool:
+    """Asked by a new client each time: one that heard of no controller asks again only minutes later."""
+    known = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+    return known.controller_id in known.brokers and set(known.brokers) == {JAVA, OURS}
 
 
 def lead(cluster: Cluster, broker: int, other: int) -> None:
