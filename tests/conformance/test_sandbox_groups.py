@@ -137,7 +137,7 @@ def mixed(kafka: Installation, zookeeper_server: EmbeddedZooKeeper, tmp_path: Pa
         ours.start()
         cluster.await_serving(OURS)
         for broker in cluster.brokers.values():
-            until(lambda broker=broker: knows_all(f"127.0.0.1:{broker.port}"), "every broker to know both and who rules")
+            until(lambda broker=broker: knows_all(f"127.0.0.1:{broker.port}"), "all to know both")
         yield cluster
     shutil.rmtree(tmp_path)
 
