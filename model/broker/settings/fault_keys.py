@@ -6,6 +6,8 @@ from model.broker.settings.kinds import Optional, Text
 KDRILL_FAULT_FOLDER = Key("kdrill.fault.folder", Optional(Text()), None)
 """A folder in which files say what is to go wrong, at any time. Left out, nothing is."""
 
+LOG_DIR_LIMIT_FILE = "log.dir.bytes.limit"
+"""Holds how many bytes all logs may have; what would be more fails as on a full disk."""
 CONTROLLER_STOP_FILE = "controller.stop.at"
 """Holds one of FAILOVER_STEPS: the process of a controller that reaches it is killed, once."""
 FAILOVER_STEPS = ("elected", "loaded", "written", "told")

@@ -5,14 +5,14 @@ Source: `kafka.server.KafkaServer` (3.9). For one event loop.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
 
 from model.broker.life import commands, events
 from model.broker.life.commands import LifeCommand
 from model.broker.life.life import BrokerLife, live
 from model.broker.settings.parts import shutdown_settings
 from model.broker.settings.settings import Settings
+from model.hosts.background_tasks import BackgroundTasks
 from model.hosts.live_broker.assembly import Assembly, Ready, assemble, zookeeper_settings
 from model.hosts.live_broker.identity import IdentityError
 from model.hosts.live_broker.parts import Furnish
@@ -40,7 +40,7 @@ class LiveBroker:
         self._events: asyncio.Queue[events.LifeEvent | None] = asyncio.Queue()
         """None: something failed, and there is no going on."""
         self._assembling: asyncio.Task[Assembly] | None = None
-        self._tasks: set[asyncio.Task[object]] = set()
+        self._tasks = BackgroundTasks(self._failed_at)
         self._why_not_started = ""
         self._serving = False
 
@@ -69,14 +69,12 @@ class LiveBroker:
         try:
             return await self._live(assembly)
         finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            await self._tasks.close()
             await assembly.close()
 
     async def _live(self, assembly: Assembly) -> int:
         for failed in (assembly.controller.failed, assembly.disks_failed):
-            self._spawn(self._watch(failed))
+            self._tasks.spawn(self._watch(failed))
         self._events.put_nowait(events.ProcessStarted(assembly.was_clean))
         life, ended = BrokerLife(shutdown_settings(self._settings)), False
         while not ended:
@@ -101,16 +99,16 @@ class LiveBroker:
     def _carry_out(self, command: LifeCommand, assembly: Assembly) -> None:
         match command:
             case commands.LoadLogs():
-                self._spawn(self._load(assembly, recover=command.recover))
+                self._tasks.spawn(self._load(assembly, recover=command.recover))
             case commands.RegisterBroker():
-                self._spawn(self._start(assembly.register(self._on_listening)))
+                self._tasks.spawn(self._start(assembly.register(self._on_listening)))
             case commands.AskToShutDown():
-                self._spawn(self._tell(assembly.ask_to_shut_down()))
+                self._tasks.spawn(self._tell(assembly.ask_to_shut_down()))
             case commands.WaitBeforeRetry():
                 later = asyncio.get_running_loop().call_later
                 later(command.after_ms / 1000, self._events.put_nowait, events.BackoffOver())
             case commands.StopServing():
-                self._spawn(self._stop_serving(assembly))
+                self._tasks.spawn(self._stop_serving(assembly))
             case commands.MarkCleanShutdown():
                 assembly.mark_clean_shutdown()
             case _:  # CloseSession: `run` does
@@ -139,7 +137,7 @@ class LiveBroker:
         assert self._assembling is not None
         assembly = self._assembling.result()
         if broker_epoch is not None:
-            self._spawn(self._settle(assembly, broker_epoch))
+            self._tasks.spawn(self._settle(assembly, broker_epoch))
         else:
             self._refuse(f"another broker is registered under id {assembly.broker}: set another broker.id")
 
@@ -159,13 +157,6 @@ class LiveBroker:
         await failed.wait()
         self._events.put_nowait(None)
 
-    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[object]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _LOGGER.error("this must not happen", exc_info=task.exception())
-            self._events.put_nowait(None)
+    def _failed_at(self, error: BaseException) -> None:
+        _LOGGER.error("this must not happen", exc_info=error)
+        self._events.put_nowait(None)

@@ -23,6 +23,7 @@ from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.state import new_controller
 from model.controller.watches import ZnodeChange, event_for
 from model.controller.zookeeper import ZooKeeperRequest
+from model.hosts.background_tasks import BackgroundTasks
 from model.hosts.live_controller.broker_channels import BrokerChannels
 from model.hosts.live_controller.fault_stops import Stop
 from model.hosts.live_controller.options import Options
@@ -51,7 +52,7 @@ class LiveController:
         """Something that must not happen did: the log says what, and this controller is of no use any more."""
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._asked: dict[int, asyncio.Future[AnswerRequest]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks(self._failed_at)
         self._channels = BrokerChannels(options.listener, options.client_id, self._answered)
         self._stop = Stop(options.faults)
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
@@ -75,7 +76,7 @@ class LiveController:
         session = self._sessions.newest_id
         registration = self._registration(_now_ms())
         self._register(events.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session))
-        self._spawn(self._decide_all())
+        self._tasks.spawn(self._decide_all())
 
     async def ask(self, event: Callable[[int], events.RequestReceived]) -> AnswerRequest:
         """Hand the controller an event that is given a number, and wait for its answer."""
@@ -92,9 +93,7 @@ class LiveController:
         """Stop deciding, and end the channels. The session stays."""
         for timer in self._timers.values():
             timer.cancel()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
         await self._channels.close()
 
     # Events
@@ -153,7 +152,7 @@ class LiveController:
         if before.context.active and not self._state.context.active:
             self._channels.drop_all()
         if isinstance(event, events.SessionExpired):
-            self._spawn(self._renew_session())
+            self._tasks.spawn(self._renew_session())
         self._look_at_registration(before.context.broker_epoch)
 
     def _look_at_registration(self, before: int) -> None:
@@ -168,7 +167,7 @@ class LiveController:
     # Commands
 
     def _ask_zookeeper(self, command: commands.AskZooKeeper) -> None:
-        self._spawn(self._question(command.question, command.requests))
+        self._tasks.spawn(self._question(command.question, command.requests))
 
     def _start_timer(self, command: commands.StartTimer) -> None:
         self._cancel_timer(command)
@@ -205,16 +204,9 @@ class LiveController:
         registration = self._registration(_now_ms())
         self._register(events.SessionEstablished(registration=registration, previous_session=previous, session=session))
 
-    def _spawn(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _LOGGER.error("this must not happen", exc_info=task.exception())
-            self.failed.set()
+    def _failed_at(self, error: BaseException) -> None:
+        _LOGGER.error("this must not happen", exc_info=error)
+        self.failed.set()
 
 
 def _now_ms() -> int:

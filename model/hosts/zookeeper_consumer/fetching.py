@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
+from model.hosts.background_tasks import tell_failure
 from model.hosts.wire.errors import WireError
 from model.hosts.zookeeper_consumer.fetch_messages import (
     Address,
@@ -33,16 +34,20 @@ _LOGGER = logging.getLogger(__name__)
 class Fetching:
     """Started and stopped any number of times. What `on_records` was told counts as consumed.
 
-    `on_end` is told when fetching ends, which without `stop` must not happen.
+    `on_failure` is told what ended fetching, which must not happen.
     """
 
     def __init__(
-        self, leaders: Leaders, settings: FetchSettings, on_records: OnRecords, on_end: Callable[[Rounds], None]
+        self,
+        leaders: Leaders,
+        settings: FetchSettings,
+        on_records: OnRecords,
+        on_failure: Callable[[BaseException], object],
     ) -> None:
         self._leaders = leaders
         self._settings = settings
         self._on_records = on_records
-        self._on_end = on_end
+        self._on_failure = on_failure
         self._offsets: dict[TopicPartition, int] = {}
         self._rounds: Rounds | None = None
         self._told: dict[Address, str] = {}
@@ -51,7 +56,7 @@ class Fetching:
         """Fetch from these offsets on; -1: from where `auto.offset.reset` says."""
         self._offsets = dict(offsets)
         self._rounds = asyncio.create_task(self._run())
-        self._rounds.add_done_callback(self._on_end)
+        self._rounds.add_done_callback(lambda rounds: tell_failure(rounds, self._on_failure))
 
     async def stop(self) -> None:
         """Nothing is handed over once this is done."""

@@ -14,6 +14,7 @@ from model.consumers.zookeeper_groups import commands, events
 from model.consumers.zookeeper_groups.commands import Command
 from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.member_state import MemberState, new_member
+from model.hosts.background_tasks import BackgroundTasks
 from model.hosts.live_controller.sessions import Sessions
 from model.hosts.zookeeper.values import EventKind, ZnodeChanged
 from model.hosts.zookeeper_consumer.fetching import Fetching
@@ -38,19 +39,19 @@ class ZooKeeperConsumer:
         self._inbox: deque[events.Event] = deque()
         self._wakeup = asyncio.Event()
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks(self._failed_at)
         self._sessions = Sessions(options.zookeeper)
         self._sessions.on_watch = self._watched
         self._sessions.on_expired = self._expired
         self._leaders = Leaders(self._sessions.ask, options.listener, options.member.consumer_id)
-        self._fetching = Fetching(self._leaders, options.fetch, self._took, self._done)
+        self._fetching = Fetching(self._leaders, options.fetch, self._took, self._failed_at)
         self.ended = asyncio.Event()
         """It has left the group, or given up."""
         self.failure: str | None = None
         """Why it gave up."""
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
-            commands.AskZooKeeper: lambda command: self._spawn(self._ask(command)),
-            commands.StopFetching: lambda command: self._spawn(self._stop_fetching()),
+            commands.AskZooKeeper: lambda command: self._tasks.spawn(self._ask(command)),
+            commands.StopFetching: lambda command: self._tasks.spawn(self._stop_fetching()),
             commands.StartFetching: self._start_fetching,
             commands.StartTimer: self._start_timer,
             commands.CallBack: self._call_back,
@@ -67,7 +68,7 @@ class ZooKeeperConsumer:
         """Open the session and join. Raises ZooKeeperUnavailable."""
         await self._sessions.open(CONNECTION_TIMEOUT_S)
         self._put(events.MemberStarted())
-        self._spawn(self._decide_all())
+        self._tasks.spawn(self._decide_all())
 
     async def leave(self) -> None:
         """Stop, commit, leave; without ZooKeeper it does not wait for ever."""
@@ -83,9 +84,7 @@ class ZooKeeperConsumer:
         for timer in self._timers.values():
             timer.cancel()
         await self._fetching.stop()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._tasks.close()
         await self._sessions.close()
         await self._leaders.close()
 
@@ -156,7 +155,7 @@ class ZooKeeperConsumer:
 
     def _expired(self) -> None:
         self._put(events.SessionExpired())
-        self._spawn(self._renew())
+        self._tasks.spawn(self._renew())
 
     async def _renew(self) -> None:
         await self._sessions.renew()
@@ -172,16 +171,9 @@ class ZooKeeperConsumer:
         self._say(happening="gave-up", why=why)
         self.ended.set()
 
-    def _spawn(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            _LOGGER.error("this must not happen", exc_info=task.exception())
-            self._fail(f"this must not happen: {task.exception()}")
+    def _failed_at(self, error: BaseException) -> None:
+        _LOGGER.error("this must not happen", exc_info=error)
+        self._fail(f"this must not happen: {error}")
 
 
 def _now_ms() -> int:

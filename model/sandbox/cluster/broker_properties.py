@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
+from model.broker.settings.fault_keys import KDRILL_FAULT_FOLDER
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.links.switchboard import CLIENT, REPLICATION
 from model.sandbox.ports import LOOPBACK
-
-FAULT_FOLDER = "kdrill.fault.folder"
-"""Files in it are orders to fail: see `faults`."""
 
 
 def broker_properties(
@@ -39,7 +37,7 @@ def broker_properties(
         "offsets.topic.num.partitions": "10",
         "group.initial.rebalance.delay.ms": "500",
         "controlled.shutdown.retry.backoff.ms": "500",
-        FAULT_FOLDER: f"{folder}/faults",
+        KDRILL_FAULT_FOLDER.name: f"{folder}/faults",
         **options.settings,
     }
 

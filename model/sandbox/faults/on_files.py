@@ -4,6 +4,7 @@ import asyncio
 import os
 from pathlib import Path
 
+from model.broker.settings.fault_keys import LOG_DIR_LIMIT_FILE
 from model.log.records.batch import RecordBatch
 from model.log.records.scan import scan
 from model.log.records.source import SegmentFile
@@ -12,8 +13,6 @@ from model.sandbox.faults import faults
 from model.sandbox.faults.choosing import chosen_broker
 from model.sandbox.faults.outcome import FlippedBytes, Outcome, Site
 
-LIMIT_FILE = "log.dir.bytes.limit"
-"""In a broker's fault folder: the bytes that its log folders may hold."""
 FLIPPED_BYTES = 4
 
 
@@ -25,7 +24,7 @@ async def fill(site: Site, deed: faults.FillLogDir) -> Outcome:
     limit = held if deed.limit_bytes is None else deed.limit_bytes
     if limit < 0:
         raise SandboxError(f"a limit of {limit} bytes: 0 or more are possible")
-    (process.faults / LIMIT_FILE).write_text(str(limit))
+    (process.faults / LOG_DIR_LIMIT_FILE).write_text(str(limit))
     text = f"the log folder of broker {broker} takes no more than {limit:,} bytes; it holds {held:,}"
     return Outcome(text, f"broker {broker}", faults.FreeLogDir(broker))
 
@@ -33,7 +32,7 @@ async def fill(site: Site, deed: faults.FillLogDir) -> Outcome:
 async def free(site: Site, deed: faults.FreeLogDir) -> Outcome:
     """Take the limit away."""
     broker = await chosen_broker(site.cluster, deed.broker)
-    file = site.cluster.brokers[broker].faults / LIMIT_FILE
+    file = site.cluster.brokers[broker].faults / LOG_DIR_LIMIT_FILE
     if not file.exists():
         raise SandboxError(f"the log folder of broker {broker} has no limit")
     file.unlink()

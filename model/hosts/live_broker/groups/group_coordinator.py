@@ -4,11 +4,9 @@ Answers find their request by its number. Each group has one timer, for when tim
 """
 
 import asyncio
-import contextlib
 import itertools
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from model.broker.settings import client_keys
 from model.broker.settings.settings import Settings
@@ -29,6 +27,7 @@ from model.consumers.group_coordinator.group import DEAD, Group
 from model.consumers.group_coordinator.offsets_topic import Standing, partition_of
 from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.consumers.group_coordinator.settings import GroupSettings
+from model.hosts.background_tasks import BackgroundTasks
 from model.hosts.live_broker.groups.led_partitions import LedPartitions
 from model.hosts.live_broker.groups.offsets_log import OffsetsLog, Replicas
 from model.hosts.live_broker.groups.steady_clock import steady_clock
@@ -51,7 +50,7 @@ class GroupCoordinator:
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._numbers = itertools.count()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks = BackgroundTasks(self._failed_at)
         self._is_open = False
 
     @property
@@ -72,14 +71,12 @@ class GroupCoordinator:
     async def start(self) -> None:
         """Look after groups. Offsets are checked for their age now and then."""
         self._is_open = True
-        self._spawn(self._check_offsets())
+        self._tasks.spawn(self._check_offsets())
 
     async def close(self) -> None:
         """Answer all that wait, and stop."""
         self._is_open = False
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, self._led.close(), return_exceptions=True)
+        await asyncio.gather(self._tasks.close(), self._led.close(), return_exceptions=True)
         for group_id in list(self._groups):
             self._happen(CoordinatorResigned(group_id=group_id, at_ms=self.now_ms()))
 
@@ -136,7 +133,7 @@ class GroupCoordinator:
                 case Answer():
                     self._answer(command)
                 case AppendRecords():
-                    self._spawn(self._append(event.group_id, command))
+                    self._tasks.spawn(self._append(event.group_id, command))
                 case _:
                     raise TypeError(f"no such command: {command}")
 
@@ -203,17 +200,8 @@ class GroupCoordinator:
                     self._happen(OffsetsChecked(group_id=group_id, at_ms=self.now_ms()))
             await asyncio.sleep(self._check_interval_s)
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        with contextlib.suppress(asyncio.CancelledError):
-            error = task.exception()
-            if error is not None:
-                _LOGGER.error("the group coordinator has failed at something", exc_info=error)
+    def _failed_at(self, error: BaseException) -> None:
+        _LOGGER.error("the group coordinator has failed at something", exc_info=error)
 
 
 def group_settings(settings: Settings) -> GroupSettings:

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-LIMIT_FILE = "log.dir.bytes.limit"
+from model.broker.settings.fault_keys import LOG_DIR_LIMIT_FILE
+
 LOOK_EVERY_S = 0.5
 
 
@@ -17,7 +18,7 @@ class SpaceLimit:
     """`used` counts the bytes of all logs; it is asked when a limit is set, and what is appended is added."""
 
     def __init__(self, folder: str | None, used: Callable[[], int]) -> None:
-        self._file = None if folder is None else Path(folder) / LIMIT_FILE
+        self._file = None if folder is None else Path(folder) / LOG_DIR_LIMIT_FILE
         self._used = used
         self._look_at_s = 0.0
         self._modified_ns: int | None = None
