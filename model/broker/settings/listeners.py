@@ -19,6 +19,7 @@ from model.broker.settings.settings import Settings
 
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(\[[0-9A-Fa-f:.%]+\]|[^\s:,/\[\]]*):(\d{1,5})")
 ANY_ADDRESS = "0.0.0.0"
+LOOPBACK = "127.0.0.1"
 
 
 class Listener(NamedTuple):
@@ -30,8 +31,14 @@ class Listener(NamedTuple):
 
 
 def listeners_of(settings: Settings) -> tuple[Listener, ...]:
-    """Where to listen. Raises ValueError with a line for the user."""
-    return _parse(LISTENERS, settings[LISTENERS])
+    """Where to listen. Raises ValueError with a line for the user.
+
+    Where `listeners` is not given, this machine alone is served, unlike Kafka, which then listens everywhere.
+    """
+    listeners = _parse(LISTENERS, settings[LISTENERS])
+    if LISTENERS.name in settings.given:
+        return listeners
+    return tuple(listener._replace(host=LOOPBACK) for listener in listeners)
 
 
 def advertised_listeners_of(settings: Settings) -> tuple[Listener, ...]:

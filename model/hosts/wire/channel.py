@@ -10,6 +10,7 @@ from collections.abc import Callable
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.errors import UnavailableError
 from model.hosts.wire.messages import Encoded, Entity
+from model.hosts.wire.security import PLAINTEXT, Security
 
 FIRST_BACKOFF_S = 0.05
 LONGEST_BACKOFF_S = 1.0
@@ -22,8 +23,11 @@ Build = Callable[[Connection], Entity | Encoded]
 class Channel:
     """For one event loop. Requests asked at the same time share the connection and are answered in order."""
 
-    def __init__(self, host: str, port: int, client_id: str, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, host: str, port: int, client_id: str, timeout_s: float = 30.0, security: Security = PLAINTEXT
+    ) -> None:
         self._address = (host, port)
+        self._security = security
         self._client_id = client_id
         self._timeout_s = timeout_s
         self._connection: Connection | None = None
@@ -33,23 +37,20 @@ class Channel:
 
     async def ask(self, build: Build) -> Entity:
         """Connect if need be, after the back-off, and ask. Raises UnavailableError or another WireError."""
-        connection = await self._connected()
+        connection = await self.connected()
         return await connection.ask(build(connection), self._timeout_s)
 
-    async def close(self) -> None:
-        """End the connection, if there is one."""
-        if self._connection is not None:
-            await self._connection.close()
-            self._connection = None
-
-    async def _connected(self) -> Connection:
+    async def connected(self) -> Connection:
+        """The connection, opened if need be, after the back-off. Raises UnavailableError or another WireError."""
         async with self._connecting:
             if self._connection is not None and self._connection.is_open:
                 return self._connection
             await self.close()
             await asyncio.sleep(max(0.0, self._not_before_s - time.monotonic()))
             try:
-                self._connection = await Connection.open(*self._address, self._client_id, self._timeout_s)
+                self._connection = await Connection.open(
+                    *self._address, self._client_id, self._timeout_s, self._security
+                )
             except UnavailableError:
                 pause_s = min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2**self._failures)
                 self._failures += 1
@@ -57,3 +58,9 @@ class Channel:
                 raise
             self._failures = 0
             return self._connection
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None

@@ -11,7 +11,9 @@ from typing import Self
 
 from kio.schema.errors import ErrorCode
 
-from model.hosts.wire.errors import MalformedError, UnavailableError, UnsupportedVersionError, WireError
+from model.hosts.client_security.refusals import is_refused_for_good, tls_refusal
+from model.hosts.wire.api_keys import SASL_AUTHENTICATE, SASL_HANDSHAKE
+from model.hosts.wire.errors import DeniedError, MalformedError, UnavailableError, UnsupportedVersionError, WireError
 from model.hosts.wire.frames import MAX_FRAME_BYTES, read_frame, write_frame
 from model.hosts.wire.messages import (
     API_VERSIONS,
@@ -25,7 +27,12 @@ from model.hosts.wire.messages import (
     shapes,
     versions_known,
 )
+from model.hosts.wire.names import error_name
+from model.hosts.wire.security import PLAINTEXT, Security, Steps
 
+_CHECK = "check sasl.mechanism and sasl.jaas.config"
+CLOSED = "the broker closed the connection"
+CLOSED_AT_ONCE = f"{CLOSED} when asked for its versions, as Kafka before 0.10 does: its ZooKeeper can be read"
 NEWEST_API_VERSIONS = 3
 """Version 4 differs by the announcement of features only, and brokers before 4.0 do not know it."""
 VersionRanges = Mapping[int, tuple[int, int]]
@@ -35,26 +42,36 @@ _LAST_ID = 2**31 - 1
 class Connection:
     """Open until `close`, or until something goes wrong: then all that wait are told, and `is_open` is false."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client_id: str, address: str
+    ) -> None:
         self.versions: VersionRanges = {}
+        self.features: Mapping[str, int] = {}
+        """Finalized features and their levels, where the broker tells them (KIP-584): `metadata.version`."""
         self._reader = reader
         self._writer = writer
         self._client_id = client_id
+        self._address = address
         self._next_id = 0
         self._waiting: deque[tuple[int, int, int, asyncio.Future[Entity]]] = deque()
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
-    async def open(cls, host: str, port: int, client_id: str, timeout_s: float = 30.0) -> Self:
-        """Connect and ask for the versions. Raises UnavailableError or another WireError."""
+    async def open(
+        cls, host: str, port: int, client_id: str, timeout_s: float = 30.0, security: Security = PLAINTEXT
+    ) -> Self:
+        """Connect, ask for the versions and log in. Raises UnavailableError, DeniedError or another WireError."""
+        address = f"{host}:{port}"
         try:
             async with asyncio.timeout(timeout_s):
-                reader, writer = await asyncio.open_connection(host, port)
+                reader, writer = await asyncio.open_connection(host, port, ssl=security.tls)
         except (OSError, TimeoutError) as error:
-            raise UnavailableError(f"{host}:{port}: {error or 'no connection in time'}") from None
-        connection = cls(reader, writer, client_id)
+            raise _broken(error, address, in_handshake=security.tls is not None) from None
+        connection = cls(reader, writer, client_id, address)
         try:
-            connection.versions = await connection._ask_versions(timeout_s)
+            await connection._ask_versions(timeout_s)
+            if security.sasl is not None:
+                await connection._log_in(security.mechanism, security.sasl(host), address, timeout_s)
         except BaseException:
             await connection.close()
             raise
@@ -72,6 +89,8 @@ class Connection:
             version = min(ours[1], theirs[1], ours[1] if highest is None else highest)
             if version >= max(ours[0], theirs[0]):
                 return version
+        if theirs is None:
+            raise UnsupportedVersionError(f"the broker does not know {name_of(api_key)}")
         raise UnsupportedVersionError(f"the broker has no version of {name_of(api_key)} that is known here: {theirs}")
 
     async def ask(self, request: Entity | Encoded, timeout_s: float = 30.0) -> Entity:
@@ -101,23 +120,48 @@ class Connection:
         """End the connection; who still waits gets UnavailableError."""
         await self._end(UnavailableError("the connection was closed"))
 
-    async def _ask_versions(self, timeout_s: float) -> VersionRanges:
+    async def _ask_versions(self, timeout_s: float) -> None:
         response = await self.ask(_api_versions(NEWEST_API_VERSIONS), timeout_s)
         if response.error_code == ErrorCode.unsupported_version:
             response = await self.ask(_api_versions(0), timeout_s)
         if response.error_code != ErrorCode.none:
             raise UnavailableError(f"the broker refuses to tell its versions: {response.error_code.name}")
-        return {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+        self.versions = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+        self.features = {str(each.name): each.max_version_level for each in getattr(response, "finalized_features", ())}
+
+    async def _log_in(self, mechanism: str, steps: Steps, address: str, timeout_s: float) -> None:
+        """SaslHandshake, and SaslAuthenticate until both sides are content (KIP-152)."""
+
+        async def ask(key: int, name: str, **values: object) -> Entity:
+            version = self.newest(key)
+            request = shaped(getattr(shapes(key, version, "request"), name), **values)
+            try:
+                response = await self.ask(request, timeout_s)
+            except UnavailableError as error:
+                # Brokers close the connection of whom they do not know, some a little before they have said so.
+                raise DeniedError(f"{address}: the login with {mechanism} failed: {error}") from None
+            if response.error_code != ErrorCode.none:
+                said = getattr(response, "error_message", None) or error_name(response.error_code)
+                raise DeniedError(f"{address}: the login with {mechanism} is refused: {said}; {_CHECK}")
+            return response
+
+        await ask(SASL_HANDSHAKE, "SaslHandshakeRequest", mechanism=mechanism)
+        try:
+            while not steps.is_done():
+                response = await ask(SASL_AUTHENTICATE, "SaslAuthenticateRequest", auth_bytes=steps.auth_bytes())
+                steps.receive(bytes(response.auth_bytes))
+        except (ValueError, KeyError) as error:
+            raise DeniedError(f"{address}: the login with {mechanism} failed: {error}") from None
 
     async def _listen(self) -> None:
-        reason: WireError = UnavailableError("the broker closed the connection")
+        reason: WireError = UnavailableError(CLOSED if self.versions else CLOSED_AT_ONCE)
         try:
             while (frame := await read_frame(self._reader, MAX_FRAME_BYTES)) is not None:
                 self._hear(frame)
         except WireError as error:
             reason = error
         except OSError as error:
-            reason = UnavailableError(str(error))
+            reason = _broken(error, self._address)
         finally:
             self._give_up(reason)
             self._writer.close()
@@ -150,6 +194,12 @@ class Connection:
         self._writer.close()
         with contextlib.suppress(OSError, asyncio.CancelledError):
             await self._writer.wait_closed()
+
+
+def _broken(error: OSError, address: str, *, in_handshake: bool = False) -> WireError:
+    kind = DeniedError if is_refused_for_good(error) else UnavailableError
+    why = tls_refusal(error, address, in_handshake=in_handshake)
+    return kind(why or f"{address}: {str(error) or 'no connection in time'}")
 
 
 def _decode(frame: bytes, key: int, version: int) -> Entity:

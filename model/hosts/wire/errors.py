@@ -13,5 +13,9 @@ class UnavailableError(WireError):
     """No answer: not connected, connection lost on the way, or nothing in time. Worth trying again."""
 
 
+class DeniedError(WireError):
+    """The broker does not take who we say we are, or we do not trust its certificate. Trying again changes nothing."""
+
+
 class UnsupportedVersionError(WireError):
     """The other side knows no version of a request that this one knows."""

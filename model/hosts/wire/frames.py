@@ -8,11 +8,13 @@ import asyncio
 import struct
 from typing import Protocol
 
-from model.hosts.wire.errors import MalformedError
+from model.hosts.client_security.refusals import PLAIN_ON_TLS, is_tls_alert
+from model.hosts.wire.errors import DeniedError, MalformedError
 
 MAX_FRAME_BYTES = 100 << 20
 """Kafka's default of `socket.request.max.bytes`."""
 _SIZE = struct.Struct(">i")
+SIZE_BYTES = _SIZE.size
 
 
 class Writes(Protocol):
@@ -27,17 +29,30 @@ async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME_BYTES)
     """The next frame's content; None where the connection ends between two frames.
 
     Memory grows with what arrives, not with what the size promises. Raises MalformedError for a size out of bounds
-    and for an end within a frame, OSError when the connection breaks.
+    and for an end within a frame, DeniedError where it is TLS, OSError when the connection breaks.
     """
+    size = await read_size(reader, limit)
+    return None if size is None else await read_content(reader, size)
+
+
+async def read_size(reader: asyncio.StreamReader, limit: int) -> int | None:
+    """How long the next frame is; None where the connection ends before it. Raises as `read_frame` does."""
     try:
-        head = await reader.readexactly(_SIZE.size)
+        head = await reader.readexactly(SIZE_BYTES)
     except asyncio.IncompleteReadError as error:
         if error.partial:
             raise MalformedError("the connection ended within a frame's size") from None
         return None
     size: int = _SIZE.unpack(head)[0]
+    if is_tls_alert(head):
+        raise DeniedError(PLAIN_ON_TLS)
     if not 0 <= size <= limit:
         raise MalformedError(f"a frame of {size} bytes, where 0 to {limit} are allowed")
+    return size
+
+
+async def read_content(reader: asyncio.StreamReader, size: int) -> bytes:
+    """The content of a frame whose size was read. Raises as `read_frame` does."""
     try:
         return await reader.readexactly(size)
     except asyncio.IncompleteReadError as error:

@@ -17,6 +17,7 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from model.hosts.wire.errors import MalformedError
+from model.hosts.wire.nulls import check_arrays
 
 API_VERSIONS = 18
 _START = struct.Struct(">hhi")
@@ -100,7 +101,9 @@ def decode_request(frame: bytes) -> Entity:
     try:
         schema: Any = _request_schema(start.api_key, start.version)
         _, offset = entity_reader(schema.__header_schema__)(frame, 0)
-        return entity_reader(schema)(frame, offset)[0]
+        entity = entity_reader(schema)(frame, offset)[0]
+        check_arrays(entity)
+        return entity
     except Exception as error:  # a schema applied to garbage fails in every way there is
         raise MalformedError(f"{_named(start)} is garbled ({_one_line(error)})") from error
 
@@ -111,6 +114,7 @@ def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Enti
         schema: Any = _response_schema(api_key, version)
         header, offset = entity_reader(schema.__header_schema__)(frame, 0)
         entity, size = entity_reader(schema)(frame, offset)
+        check_arrays(entity)
         if offset + size != len(frame):
             raise MalformedError(f"{len(frame) - offset - size} bytes are left behind a {schema.__name__}")
         return header.correlation_id, entity

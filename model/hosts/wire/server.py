@@ -14,8 +14,9 @@ from typing import NamedTuple
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i32Timedelta
 
-from model.hosts.wire.errors import MalformedError, WireError
-from model.hosts.wire.frames import MAX_FRAME_BYTES, read_frame, write_frame
+from model.hosts.wire.errors import MalformedError, UnavailableError, WireError
+from model.hosts.wire.frames import write_frame
+from model.hosts.wire.inflow import Inflow, Intake, Limits
 from model.hosts.wire.messages import (
     API_VERSIONS,
     Entity,
@@ -28,6 +29,7 @@ from model.hosts.wire.messages import (
     shapes,
 )
 
+FAREWELL_S = 2.0
 NOT_THROTTLED = i32Timedelta.resolution * 0
 _LOGGER = logging.getLogger(__name__)
 
@@ -69,28 +71,33 @@ Answers = Callable[[Request], Awaitable[Entity | None]]
 
 
 class Api(NamedTuple):
-    """The versions of an API that are served, and by whom."""
+    """The versions of an API that are served, and by whom.
+
+    `until_gone`: nobody misses an answer whose client hung up, so it is given up, which may be at any `await`.
+    """
 
     lowest: int
     highest: int
     answer: Answers
+    until_gone: bool = False
 
 
 class Server:
     """Listens from `start` to `close`."""
 
-    def __init__(
-        self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", max_frame_bytes: int = MAX_FRAME_BYTES
-    ) -> None:
+    def __init__(self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", limits: Limits | None = None) -> None:
         self._listener = listener
         self._apis = {**apis, API_VERSIONS: Api(0, 3, self._api_versions)}
-        self._max_frame_bytes = max_frame_bytes
+        self._limits = limits or Limits()
+        self._intake = Intake(self._limits)
         self._connections: set[asyncio.Task[None]] = set()
+        self._is_full = False
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
         """Listen; port 0 lets the system choose. Returns the port. Raises OSError when it is taken."""
-        self._server = await asyncio.start_server(self._accept, host, port)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._protocol, host, port)
         return int(self._server.sockets[0].getsockname()[1])
 
     async def close(self) -> None:
@@ -101,37 +108,68 @@ class Server:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _protocol(self) -> asyncio.StreamReaderProtocol:
+        inflow = Inflow(self._intake)
+        return asyncio.StreamReaderProtocol(inflow, lambda _, writer: self._accept(inflow, writer))
+
+    async def _accept(self, inflow: Inflow, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._connections.add(task)
         peer = "{}:{}".format(*(writer.get_extra_info("peername") or ("?", "?"))[:2])
+        if self._has_place(peer):
+            self._connections.add(task)
+            await self._attend(inflow, writer, peer)
+            self._connections.discard(task)
+        inflow.close()
+        await self._hang_up(writer)
+
+    def _has_place(self, peer: str) -> bool:
+        was_full, self._is_full = self._is_full, len(self._connections) >= self._limits.most_connections
+        if self._is_full and not was_full:
+            most = self._limits.most_connections
+            _LOGGER.warning("closing the connection of %s, and whoever comes: there are %d already", peer, most)
+        return not self._is_full
+
+    async def _attend(self, inflow: Inflow, writer: asyncio.StreamWriter, peer: str) -> None:
         try:
-            await self._serve(reader, writer, peer)
+            await self._serve(inflow, writer, peer)
         except WireError as error:
             _LOGGER.warning("closing the connection of %s: %s", peer, error)
         except (OSError, asyncio.CancelledError):
             pass  # it went away, or we do
         except Exception:
             _LOGGER.exception("closing the connection of %s: a request could not be answered", peer)
-        finally:
-            self._connections.discard(task)
-            writer.close()
-            with contextlib.suppress(OSError, asyncio.CancelledError):
-                await writer.wait_closed()
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: str) -> None:
-        while (frame := await read_frame(reader, self._max_frame_bytes)) is not None:
+    async def _serve(self, inflow: Inflow, writer: asyncio.StreamWriter, peer: str) -> None:
+        while (frame := await inflow.next_frame()) is not None:
             start = request_start(frame)
-            response = await self._answer(Request(start, frame, peer, self._listener))
+            response = await self._answer(Request(start, frame, peer, self._listener), inflow)
             if response is not None:
-                await write_frame(writer, *encode_response(response, start.correlation_id))
+                await self._send(writer, *encode_response(response, start.correlation_id))
+            await asyncio.sleep(0)  # others' turn, also while this client's next requests are here already
 
-    async def _answer(self, request: Request) -> Entity | None:
+    async def _send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
+        try:
+            async with asyncio.timeout(self._limits.idle_s):
+                await write_frame(writer, *parts)
+        except TimeoutError:
+            size, most_s = sum(map(len, parts)), self._limits.idle_s
+            raise UnavailableError(f"an answer of {size} bytes was not taken within {most_s:g} s") from None
+
+    async def _hang_up(self, writer: asyncio.StreamWriter) -> None:
+        """What the client does not take soon is lost, or it could keep the connection open for ever."""
+        writer.close()
+        with contextlib.suppress(OSError, asyncio.CancelledError):
+            async with asyncio.timeout(FAREWELL_S):
+                await writer.wait_closed()
+        writer.transport.abort()
+
+    async def _answer(self, request: Request, inflow: Inflow) -> Entity | None:
         start = request.start
         api = self._apis.get(start.api_key)
         if api is not None and api.lowest <= start.version <= api.highest:
-            return await api.answer(request)
+            with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
+                return await api.answer(request)
         if start.api_key == API_VERSIONS:
             return _versions(0, {API_VERSIONS: self._apis[API_VERSIONS]}, ErrorCode.unsupported_version)
         raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")
