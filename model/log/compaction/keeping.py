@@ -6,10 +6,9 @@ Kafka 3.9 `org.apache.kafka.common.record.MemoryRecords.filterTo` and `kafka.log
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from crc32c import crc32c
-
 from model.log.records import Buffer, Codec, Producer, Record, RecordBatch, TimestampType, encode_batch
 from model.log.records import encode_message_set as encode_messages
+from model.log.records.crc32c import crc32c
 from model.log.records.layout import BATCH, BATCH_CRC_START, BATCH_SIZE, LOG_OVERHEAD, NO_PRODUCER_ID, NO_TIMESTAMP
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.log.dump.names import BATCH_TIME_NAMES, CODEC_NAMES, FLAGS, TIME_NAMES
 from model.log.dump.rows import Choice, Column, rows
 from model.log.records import RecordBatch
 from model.log.records.header_columns import HeaderColumns
@@ -13,21 +14,8 @@ from model.log.records.layout import (
     INT32_MAX,
     NO_SEQUENCE,
     TRANSACTIONAL,
-    Codec,
-    TimestampType,
 )
 
-TIME_NAMES = {
-    TimestampType.NO_TIMESTAMP: b"NoTimestampType",
-    TimestampType.CREATE_TIME: b"CreateTime",
-    TimestampType.LOG_APPEND_TIME: b"LogAppendTime",
-}
-BATCH_TIME_NAMES = (TIME_NAMES[TimestampType.CREATE_TIME], TIME_NAMES[TimestampType.LOG_APPEND_TIME])
-FLAGS = (b"false", b"true")
-CODEC_NAMES = tuple(
-    Codec(number).name.lower().encode() if number <= Codec.ZSTD else b"unknown(%d)" % number
-    for number in range(CODEC_MASK + 1)
-)
 _MESSAGE_LINE = b"offset: %d position: %d %b: %d size: %d magic: %d compresscodec: %b crc: %d isvalid: %b\n"
 
 

@@ -10,7 +10,6 @@ from model.log.dump.index_files import transaction_index_entries
 from model.log.dump.json_lines import json_lines
 from model.log.dump.kinds import FileName, Kind
 from model.log.dump.log_facts import log_facts
-from model.log.dump.log_text import log_text
 from model.log.dump.parts import DumpOptions, Part, Remark
 from model.log.dump.snapshot_file import snapshot_producers
 from model.log.dump.text_files import epoch_checkpoint, offset_checkpoint, properties
@@ -33,6 +32,8 @@ def dump_file(path: str, name: FileName, options: DumpOptions) -> Iterator[Part]
         elif name.title:
             yield b"%b\n" % name.title.encode()
         if name.kind in (Kind.LOG, Kind.METADATA_SNAPSHOT):
+            from model.log.dump.log_text import log_text  # noqa: PLC0415 - takes numpy
+
             yield from log_text(source, Path(path).name, options)
             return
         for part in _facts(source, path, name, options):

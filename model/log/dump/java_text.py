@@ -1,6 +1,10 @@
 """Bytes as Java would print them."""
 
 import re
+from collections.abc import Callable
+
+Show = Callable[[bytes], bytes]
+"""Untrusted bytes made fit to print."""
 
 _SURROGATES = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 

@@ -3,11 +3,11 @@
 import base64
 from collections.abc import Iterator
 
-from model.log.dump.batch_text import CODEC_NAMES
 from model.log.dump.control_text import control_text
 from model.log.dump.decoders import Decoder, decode
 from model.log.dump.facts import Fact
 from model.log.dump.log_damage import crc_damage
+from model.log.dump.names import CODEC_NAMES
 from model.log.dump.parts import DumpOptions, Remark
 from model.log.dump.salvage import batch_windows_past_damage
 from model.log.dump.schema_reader import Fields

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from model.log.dump.batch_text import BATCH_TIME_NAMES, batch_lines, message_line
+from model.log.dump.batch_text import batch_lines, message_line
 from model.log.dump.log_damage import crc_damage, ends_quietly
+from model.log.dump.names import BATCH_TIME_NAMES
 from model.log.dump.offset_gaps import OffsetGaps
 from model.log.dump.parts import DumpOptions, Part
 from model.log.dump.record_text import record_line, record_lines

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from model.log.dump.decoders import Decoder
-from model.log.dump.java_text import as_java_prints
-from model.log.dump.record_text import Show
+from model.log.dump.java_text import Show, as_java_prints
 from model.log.records import Damage
 
 

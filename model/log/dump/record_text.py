@@ -1,18 +1,14 @@
 """The lines that DumpLogSegments 3.9 prints for records (`printRecordLevel`), for one or for many at once."""
 
-from collections.abc import Callable
-
 import numpy as np
 
-from model.log.dump.batch_text import FLAGS, TIME_NAMES
 from model.log.dump.control_text import control_text
 from model.log.dump.decoders import Decoder, decoded_bytes
+from model.log.dump.java_text import Show
+from model.log.dump.names import FLAGS, TIME_NAMES
 from model.log.dump.rows import Choice, Column, Int64s, rows
 from model.log.records import Record, RecordBatch
 from model.log.records.record_columns import RecordColumns
-
-Show = Callable[[bytes], bytes]
-"""Untrusted bytes made fit to print."""
 
 
 def record_line(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from itertools import islice
 
 import msgspec
-import numpy as np
 
 from model.log.records import Damage, DamageKind, RecordBatch, Source
 from model.log.records.batch import parse_batch
@@ -57,6 +56,8 @@ def next_batch(source: Source, start: int) -> int | None:
 
 def _candidates(source: Source, start: int) -> Iterator[int]:
     """Positions where the bytes could be a batch's header, by the values that their highest bytes always have."""
+    import numpy as np  # noqa: PLC0415 - most files are whole
+
     position, size = start, _FIRST_PIECE
     while position + BATCH_SIZE <= source.size:
         piece = np.frombuffer(source.read(position, size + BATCH_SIZE - 1), np.uint8)

@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from struct import Struct
 
-from crc32c import crc32c
-
 from model.log.dump.facts import ProducerState
 from model.log.records import Damage, DamageKind, Source
+from model.log.records.crc32c import crc32c
 
 _HEADER = Struct(">hIi")
 _CRC_START = 6

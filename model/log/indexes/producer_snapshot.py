@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import NamedTuple
 
-import crc32c
-
 from model.log.indexes.entries import Buffer
+from model.log.records.crc32c import crc32c
 
 _HEADER = Struct(">hIi")
 _ENTRY = Struct(">qhiqiqiq")
@@ -34,7 +33,7 @@ def encode_snapshot(entries: Iterable[SnapshotEntry]) -> bytes:
     """The content of a file: 10 bytes when there are no producers."""
     packed = [_ENTRY.pack(*entry) for entry in entries]
     body = Struct(">i").pack(len(packed)) + b"".join(packed)
-    return Struct(">hI").pack(_VERSION, crc32c.crc32c(body)) + body
+    return Struct(">hI").pack(_VERSION, crc32c(body)) + body
 
 
 def decode_snapshot(data: Buffer) -> list[SnapshotEntry]:
@@ -44,7 +43,7 @@ def decode_snapshot(data: Buffer) -> list[SnapshotEntry]:
     version, crc, count = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise ValueError(f"the version is {version}, not {_VERSION}")
-    if crc != crc32c.crc32c(bytes(data[_CRC_END:])):
+    if crc != crc32c(bytes(data[_CRC_END:])):
         raise ValueError("the CRC does not match the content")
     if len(data) != _HEADER.size + count * _ENTRY.size:
         raise ValueError(f"{count} producers are promised, {(len(data) - _HEADER.size) / _ENTRY.size:g} are there")

@@ -2,10 +2,9 @@
 
 import zlib
 
-from crc32c import crc32c
-
 from model.log.records import layout
 from model.log.records.batch import Buffer, RecordBatch
+from model.log.records.crc32c import crc32c
 from model.log.records.source import Source, source_of
 
 _PIECE = 1 << 20

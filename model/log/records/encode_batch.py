@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import msgspec
-from crc32c import crc32c
 
 from model.log.records import layout
 from model.log.records.codecs import compress
+from model.log.records.crc32c import crc32c
 from model.log.records.layout import Codec
 from model.log.records.record import EndTransactionMarker, Record
 from model.log.records.varint import write_varint

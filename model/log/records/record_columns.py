@@ -54,6 +54,8 @@ class BatchGroup:
     headers: HeaderColumns
     counts: Int64s
     """By batch: how many of the records are its own; -1 where they were left out."""
+    sizes: Int64s
+    """By batch: bytes of its records, decompressed; 0 where they can't be."""
     records: RecordColumns
 
 
@@ -126,7 +128,7 @@ def _group(start: int, runs: _Runs, headers: HeaderColumns) -> BatchGroup:
     fits[filled[ends[np.cumsum(counts)[filled] - 1] != runs.ends[filled]]] = False
     if not bool(fits.all()):
         records = _only(records, fits[batch_of])
-    return BatchGroup(start, headers, np.where(fits, counts, -1), records)
+    return BatchGroup(start, headers, np.where(fits, counts, -1), sizes, records)
 
 
 def _read_fields(runs: _Runs, headers: HeaderColumns, counts: Int64s) -> tuple[RecordColumns, Int64s, Flags]:

@@ -22,6 +22,9 @@ def scan(source: Source | Buffer, start: int = 0, end: int | None = None) -> Ite
     """
     source = source_of(source)
     end = source.size if end is None else min(end, source.size)
+    if start < 0:
+        yield Damage(start, end, DamageKind.BAD_ENTRY, "in front of the first byte, where an index points")
+        return
     window: Buffer = b""
     window_start = position = start
     while position < end:

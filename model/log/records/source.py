@@ -6,7 +6,6 @@ Files are read by position rather than mapped: a mapped file that another proces
 import errno
 import os
 import stat
-from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -32,8 +31,7 @@ class SegmentFile:
     Raises OSError when opened or read, and for what is no regular file.
     """
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+    def __init__(self, path: os.PathLike[str] | str) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or a pipe would hold us up
         status = os.fstat(self._descriptor)
         if not stat.S_ISREG(status.st_mode):

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from struct import Struct
 
 import msgspec
-from crc32c import crc32c
 
 from model.log.records import layout
 from model.log.records.batch import Buffer, RecordBatch, parse_batch
+from model.log.records.crc32c import crc32c
 from model.log.records.damage import Damage
 from model.log.records.scan import damage_at
 from model.log.records.source import Source, source_of
@@ -81,7 +81,7 @@ def batch_windows(
             size, needed = min(2 * size, window), layout.BATCH_SIZE
         starts, crc_valid = _walk(data, at, check_crc)
         if crc_valid:
-            yield BatchWindow(data_start, data, starts, bytes(crc_valid))
+            yield BatchWindow(data_start, data, starts, crc_valid)
             position = data_start + starts[-1]
             continue
         damage = damage_at(source, data, at, position, end)
@@ -96,19 +96,23 @@ def batch_windows(
         position = batch.end
 
 
-def _walk(data: bytes, at: int, check_crc: bool) -> tuple[list[int], list[bool]]:
+def _walk(data: bytes, at: int, check_crc: bool) -> tuple[list[int], bytes]:
     """Starts and CRC verdicts of the whole v2 entries that are at `at` of `data`."""
     view = memoryview(data)
     starts = [at]
-    crc_valid: list[bool] = []
-    check, overhead, smallest = _CHECK.unpack_from, layout.LOG_OVERHEAD, _SMALLEST
-    size, last = len(data), len(data) - layout.BATCH_SIZE
+    invalid: list[int] = []
+    check, add, check_at, crc_start = _CHECK.unpack_from, crc32c, _CHECK_AT, layout.BATCH_CRC_START
+    overhead, smallest, size, last = layout.LOG_OVERHEAD, _SMALLEST, len(data), len(data) - layout.BATCH_SIZE
     while at <= last:
-        length, magic, crc = check(data, at + _CHECK_AT)
-        covered = at + layout.BATCH_CRC_START
-        at += overhead + length
-        if magic < 2 or length < smallest or at > size:
+        length, magic, crc = check(data, at + check_at)
+        end = at + overhead + length
+        if magic < 2 or length < smallest or end > size:
             break
-        crc_valid.append(not check_crc or crc32c(view[covered:at]) == crc)
-        starts.append(at)
-    return starts, crc_valid
+        if check_crc and add(view[at + crc_start : end]) != crc:
+            invalid.append(len(starts) - 1)
+        starts.append(end)
+        at = end
+    crc_valid = bytearray(b"\1") * (len(starts) - 1)
+    for index in invalid:
+        crc_valid[index] = 0
+    return starts, bytes(crc_valid)

@@ -1,11 +1,9 @@
-"""By codec: how a stream is written and read."""
+"""By codec: how a stream is written and read. A codec's library is loaded when a stream of its kind first turns up."""
+# ruff: noqa: PLC0415
 
 import zlib
 
-import zstandard
-
 from model.log.records.batch import Buffer
-from model.log.records.codecs import lz4_frames, xerial
 from model.log.records.codecs.refusals import StreamError, TooLargeError
 from model.log.records.layout import Codec
 
@@ -23,10 +21,16 @@ def compress(codec: Codec, data: Buffer, message_format: int = 2) -> bytes:
             gzip = zlib.compressobj(wbits=_GZIP)
             return gzip.compress(data) + gzip.flush()
         case Codec.SNAPPY:
+            from model.log.records.codecs import xerial
+
             return xerial.compress(data)
         case Codec.LZ4:
+            from model.log.records.codecs import lz4_frames
+
             return lz4_frames.compress(data, message_format)
         case Codec.ZSTD:
+            import zstandard
+
             return zstandard.ZstdCompressor(write_content_size=False).compress(data)
 
 
@@ -38,8 +42,12 @@ def decompress(codec: Codec, data: Buffer, message_format: int, limit: int) -> B
         case Codec.GZIP:
             return _gunzip(data, limit)
         case Codec.SNAPPY:
+            from model.log.records.codecs import xerial
+
             return xerial.decompress(data, limit)
         case Codec.LZ4:
+            from model.log.records.codecs import lz4_frames
+
             return lz4_frames.decompress(data, message_format, limit)
         case Codec.ZSTD:
             return _unzstd(data, limit)
@@ -64,6 +72,8 @@ def _gunzip(data: Buffer, limit: int) -> bytes:
 
 
 def _unzstd(data: Buffer, limit: int) -> bytes:
+    import zstandard
+
     plain = bytearray()
     try:
         with zstandard.ZstdDecompressor().stream_reader(data) as stream:
