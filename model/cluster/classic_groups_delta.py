@@ -7,7 +7,7 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.group_delta import merged
-from model.cluster.group_image import CLASSIC, GroupImage, Rebalance
+from model.cluster.group_image import CLASSIC, REBALANCING, GroupImage, Rebalance
 
 V = TypeVar("V")
 
@@ -20,9 +20,12 @@ class ClassicGroupsDelta:
         self._groups: dict[str, GroupImage | None] = {}
 
     def describe(self, record: r.GroupDescribed) -> None:
-        """Takes over all but offsets. Where owners are not told, those that are still members keep what they had."""
+        """Takes over all but offsets. Where owners are not told, those that are still members keep what they had.
+
+        A group that rebalances is in the generation it was in, until a new one is told.
+        """
         before = self._group(record.group)
-        told = record.owners
+        told, rebalances = record.owners, record.state in REBALANCING
         if told is None:
             told = {read: owner for read, owner in before.owners.items() if owner in record.members}
         self._put(
@@ -34,7 +37,7 @@ class ClassicGroupsDelta:
             protocol_type=record.protocol_type,
             protocol=record.protocol,
             coordinator=record.coordinator,
-            generation=before.generation if record.generation is None else record.generation,
+            generation=before.generation if record.generation is None and rebalances else record.generation,
         )
 
     def commit(self, record: r.GroupOffsetsFetched) -> None:

@@ -1,7 +1,7 @@
 """What changed between two images: records are replayed on a base, `apply` gives the next image.
 
-Any split of the same records into deltas ends in an equal image. A full listing goes the same way: replay what it says,
-call `finish_listing`, and everything it did not mention is gone; start-up and resynchronisation are one code path.
+Any split of the same records into deltas ends in an equal image. A full listing goes the same way, on an empty image;
+`relisting` then says what is gone.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,18 +19,19 @@ from model.cluster.cluster_image import (
     ControllerImage,
     Provenance,
 )
-from model.cluster.group_delta import GroupDelta, forget, merged
+from model.cluster.descent import descended
+from model.cluster.group_delta import GroupDelta, merged, same
 from model.cluster.group_image import ZOOKEEPER, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.log_dirs import LogDir
 from model.cluster.topic_delta import TopicDelta
 
 
 class ClusterDelta:
-    """Collects records on top of `base`; used once. Records are kept, in order, for recordings."""
+    """Collects records on top of `base`; used once."""
 
     def __init__(self, base: ClusterImage) -> None:
         self._base = base
-        self.records: list[r.Record] = []
         self.brokers: dict[int, BrokerImage | None] = {}
         self._topics: dict[str, TopicDelta] = {}
         self._groups: dict[str, GroupDelta] = {}
@@ -44,11 +45,13 @@ class ClusterDelta:
         self.preferred: tuple[TopicPartition, ...] | None = None
         self.cluster_id: str | None = None
         self.generation = base.generation
-        self.controller_mentioned: set[str] = set()
+        self.quorum = base.quorum
+        self.log_dirs: dict[int, tuple[LogDir, ...] | None] = {}
+        self.offline_replicas = base.offline_replicas
+        self.differences = base.differences
 
     def replay(self, record: r.Record) -> None:
         """Takes one fact in. Later facts win over earlier ones about the same thing."""
-        self.records.append(record)
         _REPLAY[type(record)](self, record)
 
     def replay_all(self, records: Iterable[r.Record]) -> "ClusterDelta":
@@ -56,28 +59,6 @@ class ClusterDelta:
         for record in records:
             self.replay(record)
         return self
-
-    def finish_listing(self) -> None:
-        """Says that the records so far were a full listing: what they did not mention is gone.
-
-        That is what ZooKeeper holds; of classic groups and log ends a listing says nothing.
-        """
-        base = self._base
-        forget(self.brokers, base.brokers)
-        forget(self.configs, base.configs)
-        forget(self.unreadable, base.unreadable)
-        for topic in base.admin.delete_topics:
-            self.deletions.setdefault(topic, False)
-        for name in {*base.topics, *self._topics}:
-            self.topic(name).forget_unmentioned()
-        for name in {*base.groups, *self._groups}:
-            self.group(name).forget_unmentioned()
-        self.reassignments = self.reassignments or {}
-        self.preferred = self.preferred or ()
-        if "broker" not in self.controller_mentioned:
-            self.controller = ControllerImage(epoch=self.controller.epoch)
-        if "epoch" not in self.controller_mentioned:
-            self.controller = msgspec.structs.replace(self.controller, epoch=None)
 
     def apply(self, provenance: Provenance) -> ClusterImage:
         """The next image. Parts without a difference are the base's own objects."""
@@ -88,12 +69,16 @@ class ClusterDelta:
             generation=self.generation,
             controller=base.controller if self.controller == base.controller else self.controller,
             brokers=merged(base.brokers, self.brokers),
-            topics=merged(base.topics, {name: delta.apply() for name, delta in self._topics.items()}),
-            groups=merged(base.groups, {name: delta.apply() for name, delta in self._groups.items()}),
+            topics=descended(base.topics, {name: delta.apply() for name, delta in self._topics.items()}),
+            groups=descended(base.groups, {name: delta.apply() for name, delta in self._groups.items()}),
             classic_groups=self.classic.apply(),
-            log_ends=base.log_ends if self.log_ends == base.log_ends else self.log_ends,
+            log_ends=same(base.log_ends, self.log_ends),
             configs=merged(base.configs, self.configs),
             admin=self._admin(),
+            quorum=base.quorum if self.quorum == base.quorum else self.quorum,
+            log_dirs=merged(base.log_dirs, self.log_dirs),
+            offline_replicas=same(base.offline_replicas, self.offline_replicas),
+            differences=same(base.differences, self.differences),
             unreadable=merged(base.unreadable, self.unreadable),
         )
 
@@ -126,26 +111,16 @@ def _register(delta: ClusterDelta, record: r.BrokerRegistered) -> None:
     )
 
 
+def _lose(delta: ClusterDelta, record: r.BrokerLost) -> None:
+    delta.brokers[record.broker] = delta.log_dirs[record.broker] = None
+
+
 def _elect(delta: ClusterDelta, broker: int | None, since_ms: int) -> None:
-    delta.controller_mentioned.add("broker")
     delta.controller = ControllerImage(broker, delta.controller.epoch, since_ms)
 
 
 def _change_epoch(delta: ClusterDelta, record: r.ControllerEpochChanged) -> None:
-    delta.controller_mentioned.add("epoch")
     delta.controller = msgspec.structs.replace(delta.controller, epoch=record.epoch)
-
-
-def _write_states(delta: ClusterDelta, record: r.PartitionStatesWritten) -> None:
-    topic = delta.topic(record.topic)
-    for state in record.states:
-        topic.write(state)
-
-
-def _remove_states(delta: ClusterDelta, record: r.PartitionStatesRemoved) -> None:
-    topic = delta.topic(record.topic)
-    for partition in record.partitions:
-        topic.remove(partition)
 
 
 def _see_group(delta: ClusterDelta, record: r.GroupSeen) -> None:
@@ -179,14 +154,14 @@ _Replay = Callable[[ClusterDelta, Any], object]
 
 _REPLAY: dict[type[r.Record], _Replay] = {
     r.BrokerRegistered: _register,
-    r.BrokerLost: lambda d, x: d.brokers.update({x.broker: None}),
+    r.BrokerLost: _lose,
     r.ControllerElected: lambda d, x: _elect(d, x.broker, x.since_ms),
     r.ControllerLost: lambda d, x: _elect(d, None, x.time_ms),
     r.ControllerEpochChanged: _change_epoch,
     r.TopicAssigned: lambda d, x: d.topic(x.topic).assign(x),
     r.TopicRemoved: lambda d, x: d.topic(x.topic).unassign(),
-    r.PartitionStatesWritten: _write_states,
-    r.PartitionStatesRemoved: _remove_states,
+    r.PartitionStatesWritten: lambda d, x: d.topic(x.topic).write(x.states),
+    r.PartitionStatesRemoved: lambda d, x: d.topic(x.topic).remove(x.partitions),
     r.ConfigChanged: lambda d, x: d.configs.update({x.entity: dict(x.config)}),
     r.ConfigRemoved: lambda d, x: d.configs.update({x.entity: None}),
     r.GroupSeen: _see_group,
@@ -207,6 +182,10 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.TopicDeletionRequested: lambda d, x: d.deletions.update({x.topic: True}),
     r.TopicDeletionCleared: lambda d, x: d.deletions.update({x.topic: False}),
     r.ClusterIdentified: lambda d, x: setattr(d, "cluster_id", x.cluster_id),
+    r.QuorumDescribed: lambda d, x: setattr(d, "quorum", x.quorum),
+    r.LogDirsDescribed: lambda d, x: d.log_dirs.update({x.broker: x.folders}),
+    r.ReplicasWentOffline: lambda d, x: setattr(d, "offline_replicas", dict(x.replicas)),
+    r.ViewsDiffered: lambda d, x: setattr(d, "differences", dict(x.differences)),
     r.GenerationRecognised: _recognise,
     r.ZnodeUnreadable: lambda d, x: d.unreadable.update({x.path: x.reason}),
     r.ZnodeReadable: lambda d, x: d.unreadable.update({x.path: None}),

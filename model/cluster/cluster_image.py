@@ -10,6 +10,8 @@ import msgspec
 
 from model.cluster.group_image import CLASSIC, GroupImage
 from model.cluster.ids import TopicPartition
+from model.cluster.log_dirs import LogDir
+from model.cluster.quorum import Quorum
 from model.cluster.topic_image import TopicImage
 
 GENERATIONS = ("unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft")
@@ -71,6 +73,14 @@ class ClusterImage(msgspec.Struct, frozen=True):
     """Log end offsets, as far as they are known: of what groups read."""
     configs: Mapping[str, Mapping[str, str]] = {}
     admin: AdminImage = AdminImage()
+    quorum: Quorum | None = None
+    """Of a KRaft cluster."""
+    log_dirs: Mapping[int, tuple[LogDir, ...]] = {}
+    """By broker, as far as brokers were asked."""
+    offline_replicas: Mapping[TopicPartition, tuple[int, ...]] = {}
+    """On brokers that live."""
+    differences: Mapping[str, str] = {}
+    """Subject → what its brokers tell and ZooKeeper does not."""
     unreadable: Mapping[str, str] = {}
     """Path → reason of each znode whose payload could not be used."""
 

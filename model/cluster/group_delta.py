@@ -1,6 +1,6 @@
 """What changed of one consumer group that lives in ZooKeeper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TypeVar
 
 from model.cluster.group_image import GroupImage, Member, Rebalance
@@ -21,13 +21,6 @@ class GroupDelta:
         self.owners: dict[TopicPartition, str | None] = {}
         self.offsets: dict[TopicPartition, int | None] = {}
         self.rebalances: tuple[Rebalance, ...] = self._base.rebalances
-
-    def forget_unmentioned(self) -> None:
-        """After a full listing: what it did not mention is gone."""
-        forget(self.members, self._base.members)
-        forget(self.owners, self._base.owners)
-        forget(self.offsets, self._base.offsets)
-        self.exists = self.mentioned
 
     def apply(self) -> GroupImage | None:
         """The group afterwards; the same object where nothing differs, None where it is gone."""
@@ -51,7 +44,6 @@ def merged(base: Mapping[K, V], changes: Mapping[K, V | None]) -> Mapping[K, V]:
     return {key: value for key, value in both.items() if value is not None}
 
 
-def forget(changes: dict[K, V | None], known: Iterable[K]) -> None:
-    """Marks as gone what is known and not mentioned among the changes."""
-    for key in known:
-        changes.setdefault(key, None)
+def same(base: Mapping[K, V], after: Mapping[K, V]) -> Mapping[K, V]:
+    """What is afterwards; `base` itself where nothing differs."""
+    return base if after == base else after

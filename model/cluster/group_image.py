@@ -6,8 +6,9 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 
-ZOOKEEPER, CLASSIC = "zookeeper", "classic"
-"""Kinds of groups: members register in ZooKeeper, or at a broker by JoinGroup (`GroupType.CLASSIC`, Kafka 3.9)."""
+ZOOKEEPER, CLASSIC, CONSUMER, SHARE = "zookeeper", "classic", "consumer", "share"
+"""Kinds of groups: members register in ZooKeeper, or at a broker: by JoinGroup, by heartbeats alone (KIP-848), or as
+share groups (KIP-932). All but the first as `GroupType` has them (Kafka 4.0)."""
 
 REBALANCING = ("PreparingRebalance", "CompletingRebalance", "AwaitingSync")
 """States in which a coordinator does not tell who owns what; 0.9 to 1.0 say AwaitingSync for the second."""
@@ -41,9 +42,12 @@ class Rebalance(msgspec.Struct, frozen=True):
     took_ms: int | None = None
     """None while it is under way."""
     generation: int | None = None
+    """The one it led to; None where it is not known, and for ZooKeeper groups."""
     gained: Mapping[str, tuple[TopicPartition, ...]] = {}
     """Owner → partitions it did not have before."""
     lost: Mapping[str, tuple[TopicPartition, ...]] = {}
+    generations: int = 1
+    """How many it went through, at least: with more than one, others were over before the source looked again."""
 
     @property
     def moved(self) -> int:

@@ -36,6 +36,12 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
     yield r.PreferredElectionRequested(partitions=image.admin.preferred_election)
     for name in sorted(image.admin.delete_topics):
         yield r.TopicDeletionRequested(topic=name)
+    if image.quorum is not None:
+        yield r.QuorumDescribed(quorum=image.quorum)
+    for broker, folders in image.log_dirs.items():
+        yield r.LogDirsDescribed(broker=broker, folders=folders)
+    yield r.ReplicasWentOffline(replicas=image.offline_replicas)
+    yield r.ViewsDiffered(differences=image.differences)
     for path, reason in image.unreadable.items():
         yield r.ZnodeUnreadable(path=path, reason=reason)
 

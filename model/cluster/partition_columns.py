@@ -16,6 +16,8 @@ from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, TopicI
 Rows = slice | Column
 """Which rows of a topic: all of them, or these."""
 
+ALL: Rows = slice(None)
+
 
 @dataclass(frozen=True, eq=False)
 class PartitionColumns:

@@ -4,12 +4,14 @@ A record says what became true, when (`time_ms`, server time where known) and at
 -1 where unknown). Records say nothing about how they were learnt, and replaying one never fails.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from model.cluster.group_image import CLASSIC, Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.log_dirs import LogDir
+from model.cluster.quorum import Quorum
 
 
 class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):
@@ -84,10 +86,10 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
 
 
 class PartitionStatesWritten(Record, frozen=True, tag=True):
-    """State znodes of one topic were written. One record carries many partitions: there may be a million."""
+    """State znodes of one topic were written. One record carries many partitions, perhaps as `StateColumns`."""
 
     topic: str
-    states: tuple[PartitionState, ...]
+    states: Sequence[PartitionState]
 
 
 class PartitionStatesRemoved(Record, frozen=True, tag=True):
@@ -240,10 +242,39 @@ class ClusterIdentified(Record, frozen=True, tag=True):
     cluster_id: str
 
 
+class QuorumDescribed(Record, frozen=True, tag=True):
+    """The controllers of a KRaft cluster stand like this."""
+
+    quorum: Quorum
+
+
+class LogDirsDescribed(Record, frozen=True, tag=True):
+    """A broker told its log folders."""
+
+    broker: int
+    folders: tuple[LogDir, ...]
+
+
+class ReplicasWentOffline(Record, frozen=True, tag=True):
+    """These are all replicas that are offline although their brokers live: a log folder failed."""
+
+    replicas: Mapping[TopicPartition, tuple[int, ...]]
+
+
+class ViewsDiffered(Record, frozen=True, tag=True):
+    """All that brokers tell and ZooKeeper does not bear out, for longer than news take: subject → sentence."""
+
+    differences: Mapping[str, str]
+
+
 class GenerationRecognised(Record, frozen=True, tag=True):
     """Payload versions seen so far show that the cluster is at least of this generation."""
 
     generation: str
+
+
+UNTOLD = "the source does not tell it"
+"""Why a znode is unreadable where a source is no ZooKeeper and has nothing like it."""
 
 
 class ZnodeUnreadable(Record, frozen=True, tag=True):
@@ -289,6 +320,10 @@ AnyRecord = (
     | TopicDeletionRequested
     | TopicDeletionCleared
     | ClusterIdentified
+    | QuorumDescribed
+    | LogDirsDescribed
+    | ReplicasWentOffline
+    | ViewsDiffered
     | GenerationRecognised
     | ZnodeUnreadable
     | ZnodeReadable

@@ -11,7 +11,7 @@ HIDDEN = "[hidden]"
 _HINTS = (
     "password", "passwd", "passphrase", "secret", "credential", "jaas", "scram-", "salt=", "hmac", "master.key",
     "keystore.key", "certificate.chain", "truststore.certificates", "private", "api.key", "apikey", "auth.user.info",
-    "token",
+    "token", "pwd", "access.key", "accesskey", "signing.key", "encryption.key",
 )  # fmt: skip
 _NO_SECRETS = frozenset({"tokenId", "tokenRequester"})
 _USER_QUOTAS = frozenset({"producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate"})

@@ -3,8 +3,6 @@
 Files are recognised by their content and written by their name's end. What the document means is `snapshot_format`'s.
 """
 
-import contextlib
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,29 +16,37 @@ from model.cluster.snapshot_format import FORMAT, SnapshotDocument
 from model.cluster.snapshot_image import document_of, image_of
 from model.cluster.snapshot_refusal import refusal
 from model.cluster.snapshot_unknown import with_unknown
+from model.cluster.visible_json import visible_json
+from model.cluster.whole_file import write_whole
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _FAMILY = "kdrill.snapshot/"
+
+MOST_BYTES = 1 << 30
+"""Of JSON in a compressed file: a million partitions take a fifth of it."""
+_SLICE = 1 << 10
+"""Compressed bytes that are looked at at once: no zstd makes more than some MiB of them."""
 
 
 class SnapshotError(Exception):
     """A snapshot file that cannot be read or written; the message is one line that names the file and the way out."""
 
 
-def read_snapshot(path: Path) -> ClusterImage:
-    """The image in a snapshot file. Raises SnapshotError."""
-    data = _content(path)
+def read_snapshot(path: Path, raw: bytes | None = None) -> ClusterImage:
+    """The image in a snapshot file, whose bytes may have been read already. Raises SnapshotError."""
+    data = _content(path, raw)
     _check_format(path, data)
     try:
-        return image_of(msgspec.json.decode(data, type=SnapshotDocument))
-    except msgspec.ValidationError:
-        raise SnapshotError(f"{path}: {refusal(msgspec.json.decode(data), SnapshotDocument)}") from None
+        document = msgspec.json.decode(data, type=SnapshotDocument)
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        raise SnapshotError(f"{path}: {refusal(_any_json(path, data), SnapshotDocument)}") from None
+    return image_of(document)
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """The whole document of a snapshot file, with what this version of kdrill does not know. Raises SnapshotError."""
     read_snapshot(path)
-    return msgspec.json.decode(_content(path))
+    return _any_json(path, _content(path))
 
 
 def write_snapshot(
@@ -54,36 +60,27 @@ def write_snapshot(
         raise SnapshotError(f"{path}: a snapshot's name ends in .json or .json.zst")
     document = document_of(image, findings)
     whole = document if kept is None else with_unknown(msgspec.to_builtins(document, str_keys=True), kept)
-    data = msgspec.json.encode(whole)
+    data = visible_json(msgspec.json.encode(whole))
     if path.suffix == ".zst":
         data = zstandard.ZstdCompressor(write_checksum=True).compress(data)
     try:
-        _write_whole(path, data)
+        write_whole(path, data)
     except OSError as error:
         raise SnapshotError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
-def _write_whole(path: Path, data: bytes) -> None:
-    """Beside the file first, under another name, so that the file is the old one or the new one at any moment."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+def read_raw(path: Path) -> bytes:
+    """A file's bytes. Raises SnapshotError."""
     try:
-        with beside.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise SnapshotError(f"{path}: no such file") from None
     except OSError as error:
         raise SnapshotError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _content(path: Path, raw: bytes | None = None) -> bytes:
+    data = read_raw(path) if raw is None else raw
     if not data:
         raise SnapshotError(f"{path}: the file is empty")
     if data.startswith(_ZSTD_MAGIC):
@@ -94,14 +91,25 @@ def _content(path: Path) -> bytes:
 
 
 def _decompressed(path: Path, data: bytes) -> bytes:
-    stream = zstandard.ZstdDecompressor().decompressobj()
+    """The size is counted before anything is kept: what a frame says of it proves nothing."""
+    stream, size = zstandard.ZstdDecompressor().decompressobj(), 0
     try:
-        content = stream.decompress(data)
+        for start in range(0, len(data), _SLICE):
+            size += len(stream.decompress(data[start : start + _SLICE]))
+            if size > MOST_BYTES:
+                raise SnapshotError(f"{path}: holds more than {MOST_BYTES:,} bytes of JSON; no snapshot is that large")
+            if stream.eof:
+                return zstandard.ZstdDecompressor().decompressobj().decompress(data)
     except zstandard.ZstdError:
         raise SnapshotError(f"{path}: the file is damaged (zstd); take the snapshot again") from None
-    if not stream.eof:
-        raise SnapshotError(f"{path}: the file is cut off; take the snapshot again")
-    return content
+    raise SnapshotError(f"{path}: the file is cut off; take the snapshot again")
+
+
+def _any_json(path: Path, data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(f"{path}: cannot be used: {error}; take the snapshot again") from None
 
 
 class _Envelope(msgspec.Struct):

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from model.cluster.ids import NO_LEADER
+from model.cluster.quorum import Quorum
 
 FORMAT = "kdrill.snapshot/1"
 
@@ -84,6 +85,7 @@ class RebalanceDocument(msgspec.Struct, frozen=True):
     generation: Int | None = None
     gained: dict[str, dict[str, tuple[Id, ...]]] = {}
     lost: dict[str, dict[str, tuple[Id, ...]]] = {}
+    generations: Int = 1
 
 
 class GroupDocument(msgspec.Struct, frozen=True):
@@ -120,6 +122,16 @@ class AdminDocument(msgspec.Struct, frozen=True):
     delete_topics: tuple[str, ...] = ()
 
 
+class LogDirDocument(msgspec.Struct, frozen=True):
+    """A broker's log folder. `sizes` are bytes by topic and partition; -1: not known."""
+
+    path: str
+    error: str = ""
+    total_bytes: Long = -1
+    usable_bytes: Long = -1
+    sizes: dict[str, dict[Id, Long]] = {}
+
+
 class SnapshotDocument(msgspec.Struct, frozen=True):
     """A whole file. `configs` are the settings of entities that are no topic of this snapshot."""
 
@@ -139,3 +151,9 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     complete: bool = True
     configs: dict[str, dict[str, str]] = {}
     unreadable: dict[str, str] = {}
+    quorum: Quorum | UnsetType | None = UNSET
+    log_dirs: dict[Id, tuple[LogDirDocument, ...]] | UnsetType = UNSET
+    offline_replicas: dict[str, dict[Id, tuple[Id, ...]]] | UnsetType = UNSET
+    """On brokers that live."""
+    differences: dict[str, str] | UnsetType = UNSET
+    """Subject → what brokers tell and ZooKeeper does not."""

@@ -45,7 +45,13 @@ def _member(member: Member) -> MemberDocument:
 
 def _rebalance(past: Rebalance) -> RebalanceDocument:
     return RebalanceDocument(
-        past.at_ms, past.why, past.took_ms, past.generation, _numbers(past.gained), _numbers(past.lost)
+        past.at_ms,
+        past.why,
+        past.took_ms,
+        past.generation,
+        _numbers(past.gained),
+        _numbers(past.lost),
+        past.generations,
     )
 
 
@@ -109,7 +115,13 @@ def _member_of(facts: MemberDocument) -> Member:
 
 def _rebalance_of(past: RebalanceDocument) -> Rebalance:
     return Rebalance(
-        past.at_ms, past.why, past.took_ms, past.generation, _partitions(past.gained), _partitions(past.lost)
+        past.at_ms,
+        past.why,
+        past.took_ms,
+        past.generation,
+        _partitions(past.gained),
+        _partitions(past.lost),
+        past.generations,
     )
 
 

@@ -1,6 +1,6 @@
 """An image as a kdrill.snapshot/1 document, and a document as an image. No file is touched, no secret let through."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import UNSET
 
@@ -9,12 +9,14 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.finding import Finding
 from model.cluster.ids import NO_STATE, TopicPartition
+from model.cluster.log_dirs import LogDir, largest
 from model.cluster.secrets import redacted
 from model.cluster.snapshot_format import (
     FORMAT,
     AdminDocument,
     BrokerDocument,
     ControllerDocument,
+    LogDirDocument,
     PartitionDocument,
     PartitionName,
     SnapshotDocument,
@@ -27,7 +29,7 @@ from model.cluster.topic_image import TopicImage, unpadded
 def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
     """An image as a document, secrets hidden."""
     seen, configs = image.provenance, {entity: redacted(entity, config) for entity, config in image.configs.items()}
-    own = {f"topics/{name}" for name in image.topics}
+    own, sizes = {f"topics/{name}" for name in image.topics}, largest(image.log_dirs)
     return SnapshotDocument(
         format=FORMAT,
         taken_at_ms=seen.time_ms,
@@ -39,7 +41,9 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
             BrokerDocument(broker.id, broker.rack, broker.epoch, broker.endpoints, broker.registered_ms)
             for _, broker in sorted(image.brokers.items())
         ),
-        topics={name: _topic(topic, configs.get(f"topics/{name}")) for name, topic in sorted(image.topics.items())},
+        topics={
+            name: _topic(topic, configs.get(f"topics/{name}"), sizes) for name, topic in sorted(image.topics.items())
+        },
         groups={key: group_document(key, group) for key, group in sorted(image.every_group())},
         log_ends=by_topic(image.log_ends) or UNSET,
         admin=AdminDocument(
@@ -52,18 +56,27 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
         complete=seen.complete,
         configs={entity: config for entity, config in configs.items() if entity not in own},
         unreadable=dict(image.unreadable),
+        quorum=image.quorum or UNSET,
+        log_dirs={broker: tuple(map(_log_dir, folders)) for broker, folders in sorted(image.log_dirs.items())} or UNSET,
+        offline_replicas=by_topic(image.offline_replicas) or UNSET,
+        differences=dict(image.differences) or UNSET,
     )
 
 
-def _topic(topic: TopicImage, config: dict[str, str] | None) -> TopicDocument:
-    partitions = {int(partition): _partition(topic, row) for row, partition in enumerate(topic.partitions)}
+def _log_dir(folder: LogDir) -> LogDirDocument:
+    sizes = by_topic(folder.sizes)
+    return LogDirDocument(folder.path, folder.error, folder.total_bytes, folder.usable_bytes, sizes)
+
+
+def _topic(topic: TopicImage, config: dict[str, str] | None, sizes: Mapping[TopicPartition, int]) -> TopicDocument:
+    partitions = {int(partition): _partition(topic, row, sizes) for row, partition in enumerate(topic.partitions)}
     for stray in sorted({*topic.adding, *topic.removing} - partitions.keys()):
         adding, removing = topic.adding.get(stray, ()), topic.removing.get(stray, ())
         partitions[stray] = PartitionDocument((), adding, removing, version=NO_STATE)
     return TopicDocument(topic.topic_id, config or {}, partitions, UNSET if config is not None else False)
 
 
-def _partition(topic: TopicImage, row: int) -> PartitionDocument:
+def _partition(topic: TopicImage, row: int, sizes: Mapping[TopicPartition, int]) -> PartitionDocument:
     partition = int(topic.partitions[row])
     return PartitionDocument(
         replicas=unpadded(topic.replicas[row]),
@@ -74,6 +87,7 @@ def _partition(topic: TopicImage, row: int) -> PartitionDocument:
         isr=unpadded(topic.isr[row]),
         controller_epoch=int(topic.controller_epoch[row]),
         version=int(topic.version[row]),
+        size_bytes=sizes.get(TopicPartition(topic.name, partition), UNSET),
         recovering=bool(topic.recovering[row]) or UNSET,
         zxid=int(topic.zxid[row]) if topic.zxid[row] >= 0 else UNSET,
         time_ms=int(topic.time_ms[row]) or UNSET,
@@ -114,8 +128,25 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
     for entity, config in document.configs.items():
         yield r.ConfigChanged(entity=entity, config=config)
     yield from _admin_records(document.admin)
+    yield from _brokers_records(document)
     for path, reason in document.unreadable.items():
         yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def _brokers_records(document: SnapshotDocument) -> Iterator[r.Record]:
+    """What brokers told, and ZooKeeper does not know."""
+    if document.quorum:
+        yield r.QuorumDescribed(quorum=document.quorum)
+    for broker, folders in (document.log_dirs or {}).items():
+        found = (
+            LogDir(each.path, each.error, by_partition(each.sizes), each.total_bytes, each.usable_bytes)
+            for each in folders
+        )
+        yield r.LogDirsDescribed(broker=broker, folders=tuple(found))
+    if document.offline_replicas:
+        yield r.ReplicasWentOffline(replicas=by_partition(document.offline_replicas))
+    if document.differences:
+        yield r.ViewsDiffered(differences=document.differences)
 
 
 def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:

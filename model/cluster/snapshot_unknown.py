@@ -1,6 +1,6 @@
 """Carries over what a snapshot document holds beyond the format, for things that still exist.
 
-Newer programs and planners add fields (`size_bytes` is one that an image has no place for); rewriting loses none.
+Newer programs and planners add fields, and sizes (`size_bytes`) that nobody asked brokers for; rewriting loses none.
 """
 
 from collections.abc import Mapping
@@ -40,4 +40,6 @@ def _both(new: _Document, old: _Document, field: str) -> list[tuple[dict[str, An
 
 def _carry(new: dict[str, Any], old: _Document, kind: type[msgspec.Struct]) -> None:
     known = set(kind.__struct_fields__) - _CARRIED
-    new.update((key, value) for key, value in old.items() if key not in known)
+    for key, value in old.items():
+        if key not in known:
+            new.setdefault(key, value)

@@ -1,19 +1,24 @@
 """What changed of one topic: assignment, states written, states gone. Touches no other topic."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from model.cluster.ids import NO_LEADER, NO_STATE
+from model.cluster.ids import NO_STATE
 from model.cluster.records import PartitionState, TopicAssigned
-from model.cluster.topic_image import NOBODY, Column, TopicImage, blank_topic, padded, unpadded, widened
-
-_STATE_COLUMNS = (
-    "leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms",
-)  # fmt: skip
-_NO_STATE = PartitionState(
-    partition=-1, leader=NO_LEADER, leader_epoch=-1, isr=(), controller_epoch=-1, version=NO_STATE
+from model.cluster.state_columns import StateColumns, columns_of, gone, latest
+from model.cluster.topic_image import (
+    NOBODY,
+    STATE_COLUMNS,
+    Column,
+    Flags,
+    Ints,
+    Longs,
+    TopicImage,
+    blank_topic,
+    padded,
+    widened,
 )
 
 
@@ -22,10 +27,10 @@ class TopicDelta:
 
     def __init__(self, name: str, base: TopicImage | None) -> None:
         self._name = name
-        self._base = base or blank_topic(name, np.empty(0, np.int32), np.empty((0, 1), np.int32))
+        self._base = base
         self._assigned: TopicAssigned | None = None
         self._unassigned = False
-        self._states: dict[int, PartitionState | None] = {}
+        self._states: list[StateColumns] = []
 
     def assign(self, record: TopicAssigned) -> None:
         """The assignment znode was written. One that places no replica says no more than none at all."""
@@ -36,87 +41,101 @@ class TopicDelta:
         """The assignment znode is gone."""
         self._assigned, self._unassigned = None, True
 
-    def write(self, state: PartitionState) -> None:
-        """A state znode was written."""
-        self._states[state.partition] = state
+    def write(self, states: Sequence[PartitionState]) -> None:
+        """State znodes were written."""
+        self._states.append(columns_of(states))
 
-    def remove(self, partition: int) -> None:
-        """A state znode is gone."""
-        self._states[partition] = None
-
-    def forget_unmentioned(self) -> None:
-        """After a full listing: what it did not mention is gone."""
-        if self._assigned is None:
-            self._unassigned = True
-        for partition in self._base.partitions[self._base.has_state].tolist():
-            self._states.setdefault(partition, None)
+    def remove(self, partitions: Sequence[int]) -> None:
+        """State znodes are gone."""
+        self._states.append(gone(partitions))
 
     def apply(self) -> TopicImage | None:
         """The topic afterwards; the very same object where nothing differs, None where nothing is left of it."""
-        after = self._with_states(self._base) if self._keeps_rows() else self._with_other_rows()
-        return self._base if after == self._base else after
+        base, written = self._base, latest(self._states)
+        if base is not None and self._assigned is None and not self._unassigned:
+            rows = _places(base.partitions, written.partition)
+            if rows is not None and (written.version != NO_STATE).all():
+                return _with_states(base, rows, written)
+        after = self._with_other_rows(written)
+        return base if after == base else after
 
-    def _keeps_rows(self) -> bool:
-        """Whether partitions neither come nor go: then there is no need to look at each of them."""
-        if self._assigned is not None or self._unassigned or not len(self._base):
-            return False
-        row_of = self._base.row_of
-        return all(state is not None and partition in row_of for partition, state in self._states.items())
-
-    def _with_other_rows(self) -> TopicImage | None:
-        replicas = self._replicas()
-        stated = self._base.partitions[self._base.has_state].tolist()
-        kept = {p for p in stated if self._states.get(p, _NO_STATE) is not None}
-        kept.update(p for p, state in self._states.items() if state is not None)
-        rows = sorted(kept | replicas.keys())
-        if not rows:
-            return None
-        return self._with_states(self._with_rows(rows, replicas))
-
-    def _replicas(self) -> dict[int, tuple[int, ...]]:
-        if self._assigned is not None:
-            return {partition: brokers for partition, brokers in self._assigned.replicas.items() if brokers}
-        if self._unassigned:
-            return {}
-        rows = zip(self._base.partitions.tolist(), self._base.replicas, strict=True)
-        return {partition: brokers for partition, row in rows if (brokers := unpadded(row))}
-
-    def _with_rows(self, rows: list[int], replicas: dict[int, tuple[int, ...]]) -> TopicImage:
+    def _with_other_rows(self, written: StateColumns) -> TopicImage | None:
+        """Partitions may come and go."""
         base, record = self._base, self._assigned
-        if record is None and not self._unassigned and rows == base.partitions.tolist():
-            return base
-        partitions = np.array(rows, np.int32)
-        after = blank_topic(self._name, partitions, padded([replicas.get(p, ()) for p in rows]))
-        _, to, source = np.intersect1d(partitions, base.partitions, assume_unique=True, return_indices=True)
-        isr = np.full((len(rows), base.isr.shape[1]), NOBODY, np.int32)
-        isr[to] = base.isr[source]
-        columns = {name: _carried(getattr(after, name), to, getattr(base, name)[source]) for name in _STATE_COLUMNS}
-        known = record or base
-        lost = self._unassigned
-        return replace(
-            after,
-            **columns,
-            isr=isr,
-            topic_id=None if lost else known.topic_id,
-            adding={} if lost else known.adding,
-            removing={} if lost else known.removing,
-        )
-
-    def _with_states(self, topic: TopicImage) -> TopicImage:
-        row_of = topic.row_of
-        written = {row_of[p]: state or _NO_STATE for p, state in self._states.items() if p in row_of}
-        if not written:
+        states = written if base is None else latest([_states_of(base), written])
+        states = _kept(states, states.version != NO_STATE)
+        placed, replicas = self._placed()
+        rows = placed if np.array_equal(placed, states.partition) else np.union1d(placed, states.partition)
+        if not len(rows):
+            return None
+        spread = _spread(replicas, _places(rows, placed), len(rows))
+        if len(states) == len(rows):
+            numbers = {name: getattr(states, name) for name in STATE_COLUMNS}
+            topic = TopicImage(name=self._name, partitions=rows, replicas=spread, isr=states.isr, **numbers)
+        else:
+            topic = _with_states(blank_topic(self._name, rows, spread), _places(rows, states.partition), states)
+        known = None if self._unassigned else record or base
+        if known is None:
             return topic
-        rows = np.fromiter(written, np.int64, len(written))
-        states = list(written.values())
-        values = {name: [getattr(state, name) for state in states] for name in _STATE_COLUMNS}
-        columns = {name: _carried(getattr(topic, name), rows, column) for name, column in values.items()}
-        isr_rows = padded([state.isr for state in states], topic.isr.shape[1])
-        isr = _carried(widened(topic.isr, isr_rows.shape[1]), rows, isr_rows)
-        return replace(topic, **columns, isr=isr)
+        return replace(topic, topic_id=known.topic_id, adding=known.adding, removing=known.removing)
+
+    def _placed(self) -> tuple[Ints, Ints]:
+        """Partitions with replicas, ascending, and these replicas."""
+        if self._assigned is not None:
+            placed = {partition: brokers for partition, brokers in self._assigned.replicas.items() if brokers}
+            partitions = np.fromiter(placed, np.int32, len(placed))
+            order = np.argsort(partitions)
+            return partitions[order], padded(list(placed.values()))[order]
+        if self._unassigned or self._base is None:
+            return np.empty(0, np.int32), padded([])
+        has_some = ~self._base.orphaned
+        return self._base.partitions[has_some], self._base.replicas[has_some]
 
 
-def _carried(column: Column, rows: Column, values: ArrayLike) -> Column:
+def _states_of(topic: TopicImage) -> StateColumns:
+    numbers = {name: getattr(topic, name) for name in STATE_COLUMNS}
+    return _kept(StateColumns(partition=topic.partitions, isr=topic.isr, **numbers), topic.has_state)
+
+
+def _kept(states: StateColumns, flags: Flags) -> StateColumns:
+    return states if flags.all() else states.take(np.flatnonzero(flags))
+
+
+def _places(partitions: Ints, some: Ints) -> Longs | None:
+    """Where in `partitions`, ascending, each of `some` is; None where one is not."""
+    if len(partitions) == len(some) and np.array_equal(partitions, some):
+        return np.arange(len(some))
+    rows = np.searchsorted(partitions, some)
+    known = rows < len(partitions)
+    return rows if known.all() and (partitions[rows] == some).all() else None
+
+
+def _spread(replicas: Ints, rows: Longs | None, count: int) -> Ints:
+    if len(replicas) == count:
+        return replicas
+    whole = np.full((count, replicas.shape[1]), NOBODY, np.int32)
+    whole[rows] = replicas
+    return whole
+
+
+def _with_states(topic: TopicImage, rows: Longs | None, states: StateColumns) -> TopicImage:
+    """These rows in these states; the topic's own columns where they have them already, itself where all do."""
+    if rows is None or not len(rows):
+        return topic
+    width = max(topic.isr.shape[1], states.isr.shape[1])
+    parts = {name: (getattr(topic, name), getattr(states, name)) for name in STATE_COLUMNS}
+    parts["isr"] = widened(topic.isr, width), widened(states.isr, width)
+    written = {
+        name: _carried(column, rows, values)
+        for name, (column, values) in parts.items()
+        if (column[rows] != values).any()
+    }
+    return topic.with_states(rows, **written) if written else topic
+
+
+def _carried(column: Column, rows: Longs, values: Column) -> Column:
+    if len(values) == len(column):  # all of them, in the same order
+        return values
     after = column.copy()
     after[rows] = values
     return after

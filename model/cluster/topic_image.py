@@ -5,8 +5,9 @@ whole cluster is one vector operation. The arrays are never written to once an i
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -23,10 +24,15 @@ Column = NDArray[Any]
 NOBODY = -1
 """Pads rows of `replicas` and `isr` that are shorter than the widest."""
 
+_HUGE_ID = 1_000_000
+
 
 def padded(rows: list[tuple[int, ...]], width: int = 0) -> Ints:
     """Rows of broker ids as int32[len(rows), W], W at least `width` and 1, padded with -1."""
-    width = max(width, 1, *(len(row) for row in rows)) if rows else max(width, 1)
+    widths = set(map(len, rows))
+    width = max(width, 1, *widths)
+    if widths == {width}:
+        return np.fromiter(chain.from_iterable(rows), np.int32, len(rows) * width).reshape(len(rows), width)
     return np.array([(*row, *(NOBODY,) * (width - len(row))) for row in rows], np.int32).reshape(len(rows), width)
 
 
@@ -86,6 +92,17 @@ class TopicImage:
         return {partition: row for row, partition in enumerate(self.partitions.tolist())}
 
     @cached_property
+    def placed(self) -> frozenset[int]:
+        """Every broker that is named as a replica."""
+        return _ids(self.replicas)
+
+    @cached_property
+    def brokers(self) -> frozenset[int]:
+        """Every broker that is named as a replica, a leader or in an ISR."""
+        strangers = (_ids(self.isr) | _ids(self.leader)) - self.placed
+        return self.placed | strangers if strangers else self.placed
+
+    @cached_property
     def in_isr(self) -> Flags:
         """bool[P, RF]: whether the replica at that position is in the ISR."""
         members = (self.replicas[:, :, None] == self.isr[:, None, :]).any(axis=2)
@@ -116,10 +133,65 @@ class TopicImage:
         """bool[P]: whether the controller has written the partition's state yet."""
         return self.version != NO_STATE
 
+    def with_states(self, rows: Column, **columns: Column) -> "TopicImage":
+        """These rows, ascending, in other states; what that leaves as it is is not worked out again."""
+        after = replace(self, **columns)
+        kept = {name: value for name, value in vars(self).items() if name in _KEPT}
+        if "brokers" in kept and not _ids(after.leader[rows]) | _ids(after.isr[rows]) <= self.placed == self.brokers:
+            del kept["brokers"]
+        vars(after).update(kept, _written=(self._mark, rows))
+        return after
+
+    @cached_property
+    def _mark(self) -> object:
+        """Stands for this image: those made of it must not keep all that came before them."""
+        return object()
+
+    def rows_since(self, earlier: "TopicImage") -> Column | None:
+        """Ascending rows in which states may differ from an earlier image's, if nothing else does; None where it may.
+
+        None also where an equal assignment was read again.
+        """
+        if self.partitions is not earlier.partitions or self.replicas is not earlier.replicas:
+            return None
+        if (self.topic_id, self.adding, self.removing) != (earlier.topic_id, earlier.adding, earlier.removing):
+            return None
+        mark, rows = vars(self).get("_written", (None, None))
+        if mark is not None and mark is vars(earlier).get("_mark"):
+            return rows
+        width = max(self.isr.shape[1], earlier.isr.shape[1])
+        differing = (widened(self.isr, width) != widened(earlier.isr, width)).any(axis=1)
+        for name in STATE_COLUMNS:
+            differing |= getattr(self, name) != getattr(earlier, name)
+        return np.flatnonzero(differing)
+
     def rows(self) -> Iterator[tuple[int, tuple[int, ...], int, tuple[int, ...]]]:
         """(partition, replicas, leader, isr) of each partition, for small topics and tests."""
         for row, partition in enumerate(self.partitions):
             yield int(partition), unpadded(self.replicas[row]), int(self.leader[row]), unpadded(self.isr[row])
+
+
+STATE_COLUMNS = (
+    "leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms",
+)  # fmt: skip
+"""What a state znode says, beside the ISR."""
+
+_KEPT = ("row_of", "placed", "brokers", "preferred", "replica_count", "orphaned")
+"""What other states leave as it is, as a rule."""
+
+
+def _ids(brokers: Column) -> frozenset[int]:
+    return frozenset(counted_ids(brokers)[0].tolist())
+
+
+def counted_ids(brokers: Column) -> tuple[Longs, Longs]:
+    """The broker ids that occur, ascending, and how often; several times quicker than sorting, unless ids are huge."""
+    ids = brokers[brokers > NOBODY]
+    if ids.max(initial=0) > _HUGE_ID:
+        return np.unique(ids, return_counts=True)
+    counts = np.bincount(ids)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
 
 
 def _same(left: object, right: object) -> bool:
@@ -134,8 +206,11 @@ def _same(left: object, right: object) -> bool:
 
 def widened(rows: Column, width: int) -> Column:
     """The same padded rows with at least `width` columns."""
-    missing = width - rows.shape[1]
-    return np.pad(rows, ((0, 0), (0, missing)), constant_values=NOBODY) if missing > 0 else rows
+    if width <= rows.shape[1]:
+        return rows
+    wide = np.full((len(rows), width), NOBODY, rows.dtype)
+    wide[:, : rows.shape[1]] = rows
+    return wide
 
 
 def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:

@@ -105,8 +105,11 @@ CONFIG_KINDS = frozenset(
         _K.IP_CONFIG,
     }
 )
-SECRET_KINDS = CONFIG_KINDS | {_K.DELEGATION_TOKEN}
-"""Kinds whose payload may hold credentials: SCRAM in users, encrypted passwords in brokers, anything in any config."""
+SECRET_KINDS = CONFIG_KINDS | {_K.CONFIG_CHANGE, _K.DELEGATION_TOKEN}
+"""Kinds whose payload may hold credentials: SCRAM in users, encrypted passwords in brokers, anything in any config.
+
+What announces a change of them names them only, but is written by whatever tool changes them.
+"""
 
 UNKNOWN_ZNODE = ZnodeDescription(_K.UNKNOWN, "", "not one of Kafka's", "")
 

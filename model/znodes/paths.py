@@ -4,6 +4,7 @@ Recognising is called for a million paths: the catalogue becomes a tree of dicti
 It does not parse payloads, and names stay as they are in the path (see `configs.desanitise`).
 """
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +30,9 @@ PATHS_AT_BROKER_START = (
     "/config/ips",
 )
 """What a 3.9 broker creates when it starts, in this order, persistent and without data (`ZkData.PersistentZkPaths`)."""
+
+
+_STATE_PARTS = 7
 
 
 class ZnodeMatch(msgspec.Struct, frozen=True, gc=False):
@@ -95,6 +99,34 @@ def recognise(path: str) -> ZnodeMatch:
             variables[node.name] = segment
         node = node.child
     return ZnodeMatch(node.kind, **variables) if variables else _CONSTANT[node.kind]
+
+
+def state_place(path: str) -> tuple[str, int] | None:
+    """Topic and partition of `/brokers/topics/T/partitions/P/state`; None for any other path. For a million of them."""
+    if not path.startswith("/brokers/topics/"):
+        return None
+    parts = path.split("/")
+    if len(parts) != _STATE_PARTS or not parts[3] or parts[4] != "partitions" or parts[6] != "state":
+        return None
+    partition = _number(parts[5], "")
+    return None if partition < 0 else (parts[3], partition)
+
+
+def state_places(paths: Iterable[str]) -> Iterator[tuple[str, int] | None]:
+    """`state_place` of each; quicker where those of a topic stand together."""
+    folder, topic = "?", ""
+    known: dict[str, int] = {}
+    for path in paths:
+        partition = known.get(path[len(folder) :]) if path.startswith(folder) else None
+        if partition is not None:
+            yield topic, partition
+            continue
+        place = state_place(path)
+        if place is not None:
+            topic, partition = place
+            folder = f"{partitions_path(topic)}/"
+            known[path[len(folder) :]] = partition
+        yield place
 
 
 def describe(path: str) -> ZnodeDescription:

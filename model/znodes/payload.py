@@ -110,6 +110,21 @@ class JsonCodec(Generic[P]):
             raise UnusablePayloadError(problem)
         return payload
 
+    def many(self, every: Sequence[bytes]) -> list[P | None]:
+        """The payloads, None for those that cannot be used; quicker than one by one, unless one of them is odd."""
+        try:
+            payloads: list[P | None] = list(map(self._decoder.decode, every))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return [self._or_none(data) for data in every]
+        is_odd = any(payload.extra is not None or payload.problem() is not None for payload in payloads if payload)
+        return [self._or_none(data) for data in every] if is_odd else payloads
+
+    def _or_none(self, data: bytes) -> P | None:
+        try:
+            return self(data)
+        except UnusablePayloadError:
+            return None
+
     def _lenient(self, data: bytes) -> P:
         try:
             fields = _set_unknown_apart(self._payload, msgspec.json.decode(data))

@@ -23,7 +23,9 @@ def redact(path: str, data: bytes) -> bytes:
     if not data or (kind not in SECRET_KINDS and kind is not ZnodeKind.UNKNOWN):
         return data
     try:
-        return msgspec.json.encode(_without_secrets(msgspec.json.decode(data), path.removeprefix("/config/")))
+        # A notice may hold any entity's settings: those of users are hidden most.
+        entity = "users/" if kind is ZnodeKind.CONFIG_CHANGE else path.removeprefix("/config/")
+        return msgspec.json.encode(_without_secrets(msgspec.json.decode(data), entity))
     except (msgspec.MsgspecError, ValueError, RecursionError):
         harmless = kind is ZnodeKind.UNKNOWN and not is_sensitive_name(data.decode("latin-1"))
         return data if harmless else b"[hidden: %d bytes that cannot be read]" % len(data)

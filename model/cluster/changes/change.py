@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.descent import differing_keys
 from model.cluster.findings.finding import Severity
 from model.cluster.words import MOST, listed
 
@@ -56,6 +57,7 @@ SEVERITY: dict[str, Severity] = {
     "group-coordinator-moved": "info",
     "znode-unreadable": "warn",
     "znode-readable": "info",
+    "acted": "info",
     "sandbox-fault": "warn",
     "sandbox-repair": "info",
     "sandbox-process": "info",
@@ -156,10 +158,4 @@ V = TypeVar("V")
 
 def differing(before: Mapping[K, V], after: Mapping[K, V]) -> list[tuple[K, V | None, V | None]]:
     """(key, old, new) wherever they are not the same object, None where there is none: the old keys first."""
-    if before is after:
-        return []
-    changed: list[tuple[K, V | None, V | None]] = [
-        (key, old, after.get(key)) for key, old in before.items() if after.get(key) is not old
-    ]
-    changed += [(key, None, new) for key, new in after.items() if key not in before]
-    return changed
+    return [(key, before.get(key), after.get(key)) for key in differing_keys(before, after)]

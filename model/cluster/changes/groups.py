@@ -60,14 +60,20 @@ def _rebalances(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change
 
 def rebalance_text(past: Rebalance) -> str:
     """`generation 4, c2 left, 0.4 s, 3 partitions moved`."""
-    parts = [] if past.generation is None else [f"generation {past.generation}"]
-    parts += past.why
+    parts = [*_generations(past), *past.why]
     if past.took_ms is None:
         parts.append("under way")
     elif past.took_ms:
         parts.append(f"{past.took_ms / 1000:.1f} s")
     parts.append(f"{counted(past.moved, 'partition')} moved" if past.moved else "nothing moved")
     return ", ".join(parts)
+
+
+def _generations(past: Rebalance) -> Iterator[str]:
+    if past.generation is not None and past.generations > 1:
+        yield f"generations {past.generation - past.generations + 1} to {past.generation}"
+    elif past.generation is not None:
+        yield f"generation {past.generation}"
 
 
 def _members(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change]:

@@ -85,7 +85,9 @@ def _pairs(step: Step, topics: list[tuple[TopicImage, TopicImage]]) -> Pairs:
 
 
 def _common(old: TopicImage, new: TopicImage) -> tuple[Rows, Rows]:
-    """The rows of the partitions that both have."""
+    """The rows of the partitions that both have; where these and their replicas are the same, only rows that differ."""
+    if (rows := new.rows_since(old)) is not None:
+        return rows, rows
     if np.array_equal(old.partitions, new.partitions):
         return slice(None), slice(None)
     _, was, now = np.intersect1d(old.partitions, new.partitions, assume_unique=True, return_indices=True)

@@ -28,8 +28,8 @@ def topic_changes(step: Step) -> Iterator[Change]:
 def _same_assignment(old: TopicImage, new: TopicImage) -> bool:
     return (
         (old.topic_id, old.adding, old.removing) == (new.topic_id, new.adding, new.removing)
-        and np.array_equal(old.partitions, new.partitions)
-        and np.array_equal(old.orphaned, new.orphaned)
+        and (old.partitions is new.partitions or np.array_equal(old.partitions, new.partitions))
+        and (old.replicas is new.replicas or np.array_equal(old.orphaned, new.orphaned))
     )
 
 

@@ -1,13 +1,13 @@
 """Findings about the cluster as a whole: controller, brokers, balance, preferred elections, unreadable znodes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.finding import Finding, finding
-from model.cluster.findings.surroundings import Surroundings
-from model.cluster.findings.tally import Tally
+from model.cluster.findings.cases import ClusterCase
+from model.cluster.findings.check import cluster_check
+from model.cluster.findings.finding import Finding, Kind, finding
+from model.cluster.records import UNTOLD
 from model.cluster.words import MOST, counted, listed
 
 SKEW_RATIO = 1.25
@@ -15,18 +15,25 @@ SKEW_LEAST = 5
 """A broker is skewed when it has this ratio of the mean, and at least this many more."""
 
 
-class ClusterCase(NamedTuple):
-    """What the checks of this module look at."""
+NO_BROKERS = Kind("no-brokers", "error")
+NO_CONTROLLER = Kind("no-controller", "error")
+CONTROLLER_NOT_LIVE = Kind("controller-not-live", "error")
+NO_CONTROLLER_EPOCH = Kind("no-controller-epoch", "warn")
+DEAD_BROKER = Kind("dead-broker", "warn")
+UNREADABLE = Kind("unreadable", "warn")
+NON_PREFERRED_LEADER = Kind("non-preferred-leader", "info")
+LEADER_SKEW = Kind("leader-skew", "info")
+REPLICA_SKEW = Kind("replica-skew", "info")
+PREFERRED_ELECTION_PENDING = Kind("preferred-election-pending", "info")
+NOT_TOLD = Kind("untold", "info")
 
-    image: ClusterImage
-    around: Surroundings
-    tally: Tally
 
-
-def _no_brokers(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(NO_BROKERS)
+def no_brokers(case: ClusterCase) -> Iterator[Finding]:
+    """Nobody is registered."""
     if case.around.brokers_known and not case.around.live:
         yield finding(
-            "no-brokers",
+            NO_BROKERS,
             "brokers",
             "no broker is registered",
             "Nothing can be read or written. Every broker is down, or has lost its ZooKeeper session.",
@@ -34,13 +41,15 @@ def _no_brokers(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-def _controller(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(NO_CONTROLLER, CONTROLLER_NOT_LIVE)
+def controller(case: ClusterCase) -> Iterator[Finding]:
+    """Nobody has `/controller`, or whoever has it is not registered. KRaft has other rules."""
     controller = case.image.controller
     if case.image.generation == "kraft" or "/controller" in case.image.unreadable:
         return
     if controller.broker is None:
         yield finding(
-            "no-controller",
+            NO_CONTROLLER,
             "controller",
             "no broker is the controller",
             "Nobody elects leaders, creates topics or deletes them until a broker wins the election.",
@@ -49,7 +58,7 @@ def _controller(case: ClusterCase) -> Iterator[Finding]:
         )
     elif case.around.dead(controller.broker):
         yield finding(
-            "controller-not-live",
+            CONTROLLER_NOT_LIVE,
             "controller",
             f"broker {controller.broker} is the controller and is not registered",
             "Its session may be about to end, or it runs without its registration: decisions may hang.",
@@ -58,11 +67,13 @@ def _controller(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-def _controller_epoch(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(NO_CONTROLLER_EPOCH)
+def controller_epoch(case: ClusterCase) -> Iterator[Finding]:
+    """`/controller_epoch` is not there."""
     unreadable = "/controller_epoch" in case.image.unreadable or case.image.generation == "kraft"
     if case.image.controller.epoch is None and not unreadable:
         yield finding(
-            "no-controller-epoch",
+            NO_CONTROLLER_EPOCH,
             "controller",
             "there is no controller epoch",
             "No controller was ever elected here, or /controller_epoch was removed: brokers cannot tell an old "
@@ -71,11 +82,13 @@ def _controller_epoch(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-def _dead_brokers(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(DEAD_BROKER)
+def dead_brokers(case: ClusterCase) -> Iterator[Finding]:
+    """A broker that is not registered and has replicas."""
     tally = case.tally
     for broker in sorted(broker for broker in tally.replicas if case.around.dead(broker)):
         yield finding(
-            "dead-broker",
+            DEAD_BROKER,
             f"broker {broker}",
             f"not registered, yet it has {counted(tally.replicas[broker], 'replica')}: "
             f"{tally.missing[broker]:,} out of sync, {tally.leaders[broker]:,} still named leader",
@@ -84,10 +97,12 @@ def _dead_brokers(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-def _off_preferred(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(NON_PREFERRED_LEADER)
+def off_preferred(case: ClusterCase) -> Iterator[Finding]:
+    """A broker that could lead partitions that prefer it, and does not."""
     for broker, count in sorted(case.tally.off_preferred.items()):
         yield finding(
-            "non-preferred-leader",
+            NON_PREFERRED_LEADER,
             f"broker {broker}",
             f"{count:,} of {counted(case.tally.preferred[broker], 'partition')} that prefer it are led by another, "
             "though it is live and in sync",
@@ -96,15 +111,19 @@ def _off_preferred(case: ClusterCase) -> Iterator[Finding]:
         )
 
 
-def _leader_skew(case: ClusterCase) -> Iterator[Finding]:
-    return _skew(case, "leader-skew", case.tally.leaders, _LED)
+@cluster_check(LEADER_SKEW)
+def leader_skew(case: ClusterCase) -> Iterator[Finding]:
+    """A broker that leads far more than the mean, or nothing."""
+    return _skew(case, LEADER_SKEW, case.tally.leaders, _LED)
 
 
-def _replica_skew(case: ClusterCase) -> Iterator[Finding]:
-    return _skew(case, "replica-skew", case.tally.replicas, _HELD)
+@cluster_check(REPLICA_SKEW)
+def replica_skew(case: ClusterCase) -> Iterator[Finding]:
+    """A broker that holds far more replicas than the mean, or none."""
+    return _skew(case, REPLICA_SKEW, case.tally.replicas, _HELD)
 
 
-def _skew(case: ClusterCase, kind: str, counts: Counter[int], what: tuple[str, str]) -> Iterator[Finding]:
+def _skew(case: ClusterCase, kind: Kind, counts: Counter[int], what: tuple[str, str]) -> Iterator[Finding]:
     live = sorted(case.around.live)
     mean = sum(counts[broker] for broker in live) / max(1, len(live))
     for broker in live:
@@ -125,11 +144,13 @@ _LED = ("partition led by it", "partitions led by it")
 _HELD = ("replica on it", "replicas on it")
 
 
-def _preferred_election(case: ClusterCase) -> Iterator[Finding]:
+@cluster_check(PREFERRED_ELECTION_PENDING)
+def preferred_election(case: ClusterCase) -> Iterator[Finding]:
+    """A preferred replica election that was asked for and is not done."""
     asked = case.image.admin.preferred_election
     if asked:
         yield finding(
-            "preferred-election-pending",
+            PREFERRED_ELECTION_PENDING,
             "/admin/preferred_replica_election",
             f"a preferred replica election waits for {counted(len(asked), 'partition')}: {listed(sorted(asked))}",
             "The controller removes the znode when it is done; until then no other election can be asked for.",
@@ -141,30 +162,44 @@ def unreadable_findings(image: ClusterImage) -> Iterator[Finding]:
     """One for each znode that could not be used, and one for the rest of many below the same place."""
     places: dict[str, list[str]] = {}
     for path in sorted(image.unreadable):
-        places.setdefault("/".join(path.split("/")[:3]), []).append(path)
+        if image.unreadable[path] != UNTOLD:
+            places.setdefault("/".join(path.split("/")[:3]), []).append(path)
     why = "What it says is missing here; everything else is shown as it is."
     action = "Look at it in the znode tree; check the permissions of the session."
     for place, paths in places.items():
         for path in paths[:MOST]:
-            yield finding("unreadable", path, f"cannot be used: {image.unreadable[path]}", why, action)
+            yield finding(UNREADABLE, path, f"cannot be used: {image.unreadable[path]}", why, action)
         if len(paths) > MOST:
-            yield finding("unreadable", place, f"{len(paths) - MOST:,} more znodes below cannot be used", why, action)
+            yield finding(UNREADABLE, place, f"{len(paths) - MOST:,} more znodes below cannot be used", why, action)
 
 
-CLUSTER_CHECKS: tuple[Callable[[ClusterCase], Iterator[Finding]], ...] = (
-    _no_brokers,
-    _controller,
-    _controller_epoch,
-    _dead_brokers,
-    _off_preferred,
-    _leader_skew,
-    _replica_skew,
-    _preferred_election,
-    lambda case: unreadable_findings(case.image),
-)
+@cluster_check(UNREADABLE)
+def unreadable(case: ClusterCase) -> Iterator[Finding]:
+    """A znode that could not be used."""
+    return unreadable_findings(case.image)
 
 
-def cluster_findings(case: ClusterCase) -> Iterator[Finding]:
-    """What is wrong with the cluster as a whole."""
-    for check in CLUSTER_CHECKS:
-        yield from check(case)
+@cluster_check(NOT_TOLD)
+def untold(case: ClusterCase) -> Iterator[Finding]:
+    """What this source never tells."""
+    paths = [path for path, reason in case.image.unreadable.items() if reason == UNTOLD]
+    # Brokers of a cluster with ZooKeeper tell all but this.
+    brokers = "" if paths == ["/controller_epoch"] else " or its brokers (kafka://…)"
+    if paths:
+        yield finding(
+            NOT_TOLD,
+            "source",
+            f"it does not tell {listed(_SAID_OF.get(path, path) for path in sorted(paths))}",
+            "Nothing is said of these here, which does not mean that all is well with them.",
+            f"Open the cluster's ZooKeeper (zk://…){brokers} to know.",
+        )
+
+
+_SAID_OF = {
+    "/brokers/ids/*": "which brokers live and their racks (those that are in sync nowhere are taken for dead)",
+    "/brokers/topics/*/partitions/*/state": "leader epochs (0 here)",
+    "/consumers": "consumer groups",
+    "/controller": "who controls",
+    "/controller_epoch": "the controller epoch",
+}
+"""What an operator calls what lies below a path."""

@@ -5,65 +5,37 @@ Rules: `kafka.consumer.ZookeeperConsumerConnector` (0.8 to 1.1): a consumer has 
 stranger's regular expression can run for ever. A pattern that is a plain name counts, and so does what the group uses.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from model.cluster.findings.finding import Finding, finding
-from model.cluster.group_image import ZOOKEEPER, GroupImage, Member
+from model.cluster.findings.cases import GroupCase
+from model.cluster.findings.check import group_check
+from model.cluster.findings.finding import Finding, Kind, finding
+from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
-from model.cluster.topic_image import TopicImage
 from model.cluster.words import counted, listed, ranges
 
 LAG_RECORDS = 1_000
 """A group that is fewer records behind than this, over all partitions, is no finding."""
 
 
-class GroupCase(NamedTuple):
-    """A group and what it depends on. `topics` leaves out those being deleted."""
-
-    key: str
-    group: GroupImage
-    topics: Mapping[str, TopicImage]
-    log_end_offsets: Mapping[TopicPartition, int]
-
-    @property
-    def subject(self) -> str:
-        return f"group {self.key}"
-
-    def subscribed(self) -> set[str]:
-        """Topics its members read and the cluster has."""
-        used = {used.topic for used in (*self.group.owners, *self.group.offsets)}
-        names = {name for member in self.group.members.values() for name in _named(member, used)}
-        return {name for name in names if name in self.topics}
-
-    def exists(self, partition: TopicPartition) -> bool:
-        topic = self.topics.get(partition.topic)
-        return topic is not None and partition.partition in topic.row_of
+UNOWNED_PARTITION = Kind("unowned-partition", "warn")
+DEAD_OWNER = Kind("dead-owner", "warn")
+OWNER_OF_NOTHING = Kind("owner-of-nothing", "warn")
+LAGGING = Kind("lagging", "warn")
+OFFSET_OUT_OF_RANGE = Kind("offset-out-of-range", "warn")
+IDLE_THREAD = Kind("idle-thread", "info")
 
 
-def topics_of(group: GroupImage) -> frozenset[str]:
-    """Every topic name that what is found about the group depends on."""
-    used = {used.topic for used in (*group.owners, *group.offsets)}
-    return frozenset(used.union(*(_named(member, used) for member in group.members.values())))
-
-
-def _named(member: Member, used: set[str]) -> set[str]:
-    if member.pattern == "static":
-        return set(member.subscription)
-    if member.pattern == "black_list":
-        return used
-    plain = {name for pattern in member.subscription for name in pattern.replace(",", "|").split("|")}
-    return used | plain
-
-
-def _unowned(case: GroupCase) -> Iterator[Finding]:
+@group_check(UNOWNED_PARTITION)
+def unowned(case: GroupCase) -> Iterator[Finding]:
+    """A partition of a subscribed topic that nobody owns."""
     for name in sorted(case.subscribed()):
         topic = case.topics[name]
         assigned = topic.partitions[~topic.orphaned].tolist()
         free = [partition for partition in assigned if TopicPartition(name, partition) not in case.group.owners]
         if free:
             yield finding(
-                "unowned-partition",
+                UNOWNED_PARTITION,
                 case.subject,
                 f"{len(free):,} of {counted(len(assigned), 'partition')} of {name} owned by nobody: {ranges(free)}",
                 "The group has members that subscribe to the topic, yet nobody reads these partitions.",
@@ -72,12 +44,14 @@ def _unowned(case: GroupCase) -> Iterator[Finding]:
             )
 
 
-def _dead_owners(case: GroupCase) -> Iterator[Finding]:
+@group_check(DEAD_OWNER)
+def dead_owners(case: GroupCase) -> Iterator[Finding]:
+    """A partition whose owner is no member."""
     group = case.group
     dead = {owned: owner for owned, owner in group.owners.items() if group.member_of(owner) not in group.members}
     if dead:
         yield finding(
-            "dead-owner",
+            DEAD_OWNER,
             case.subject,
             f"{counted(len(dead), 'partition')} owned by consumers that are gone: {listed(sorted(dead))}; "
             f"owners {listed(sorted(set(dead.values())))}",
@@ -86,11 +60,13 @@ def _dead_owners(case: GroupCase) -> Iterator[Finding]:
         )
 
 
-def _owners_of_nothing(case: GroupCase) -> Iterator[Finding]:
+@group_check(OWNER_OF_NOTHING)
+def owners_of_nothing(case: GroupCase) -> Iterator[Finding]:
+    """A partition that is owned and does not exist."""
     gone = sorted(owned for owned in case.group.owners if not case.exists(owned))
     if gone:
         yield finding(
-            "owner-of-nothing",
+            OWNER_OF_NOTHING,
             case.subject,
             f"{counted(len(gone), 'partition')} owned that the cluster does not have: {listed(gone)}",
             "The topic was deleted or made anew with fewer partitions while the group was reading.",
@@ -98,16 +74,18 @@ def _owners_of_nothing(case: GroupCase) -> Iterator[Finding]:
         )
 
 
-def _idle(case: GroupCase) -> Iterator[Finding]:
+@group_check(IDLE_THREAD)
+def idle(case: GroupCase) -> Iterator[Finding]:
+    """A consumer thread without a partition."""
     owners = set(case.group.owners.values())
     threads = sorted(thread for name in case.group.members for thread in _threads(case.group, name))
-    idle = [thread for thread in threads if thread not in owners]
-    if idle:
+    spare = [thread for thread in threads if thread not in owners]
+    if spare:
         partitions = sum(int((~case.topics[name].orphaned).sum()) for name in case.subscribed())
         yield finding(
-            "idle-thread",
+            IDLE_THREAD,
             case.subject,
-            f"{len(idle):,} of {counted(len(threads), 'consumer thread')} own no partition: {listed(idle)}",
+            f"{len(spare):,} of {counted(len(threads), 'consumer thread')} own no partition: {listed(spare)}",
             f"The group subscribes to {counted(partitions, 'partition')}; a partition is read by one thread only.",
             "Spare threads take over when others leave. To use them now, add partitions or run fewer threads.",
         )
@@ -124,14 +102,16 @@ _MOST_THREADS = 10_000
 """More than this in one consumer is a damaged znode, not a consumer."""
 
 
-def _lagging(case: GroupCase) -> Iterator[Finding]:
+@group_check(LAGGING, OFFSET_OUT_OF_RANGE, needs_owners=False)
+def lagging(case: GroupCase) -> Iterator[Finding]:
+    """A group far behind the ends of its logs, or beyond them."""
     ends = case.log_end_offsets
     lags = {read: ends[read] - offset for read, offset in case.group.offsets.items() if read in ends}
     behind = sorted(((lag, read) for read, lag in lags.items() if lag > 0), key=lambda pair: (-pair[0], pair[1]))
     total = sum(lag for lag, _ in behind)
     if total >= LAG_RECORDS:
         yield finding(
-            "lagging",
+            LAGGING,
             case.subject,
             f"{counted(total, 'record')} behind on {counted(len(behind), 'partition')}: "
             + listed(f"{read} ({lag:,})" for lag, read in behind),
@@ -141,24 +121,9 @@ def _lagging(case: GroupCase) -> Iterator[Finding]:
     ahead = sorted(read for read, lag in lags.items() if lag < 0)
     if ahead:
         yield finding(
-            "offset-out-of-range",
+            OFFSET_OUT_OF_RANGE,
             case.subject,
             f"{counted(len(ahead), 'offset')} beyond the end of the log: {listed(ahead)}",
             "The topic was made anew or an unclean election cut its log; the consumer will start over or stop.",
             "Decide where the group should go on, and set its offsets.",
         )
-
-
-_GROUP_CHECKS: tuple[Callable[[GroupCase], Iterator[Finding]], ...] = (
-    _unowned,
-    _dead_owners,
-    _owners_of_nothing,
-    _idle,
-    _lagging,
-)
-
-
-def group_findings(case: GroupCase) -> Iterator[Finding]:
-    """What is wrong with one group. Of who owns what nothing is said where its coordinator does not tell."""
-    for check in _GROUP_CHECKS if case.group.tells_owners else (_lagging,):
-        yield from check(case)

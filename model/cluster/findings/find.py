@@ -1,32 +1,55 @@
-"""Runs every check on an image, and on what changed only where an earlier image was looked at before."""
+"""Runs every check on an image, and on what changed only where an earlier image was looked at before.
 
-from collections.abc import Mapping
+What a delta costs depends on the partitions it changes, and on the partitions of their topics that are unwell.
+"""
+
+from bisect import insort
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.findings.cluster import ClusterCase, cluster_findings, unreadable_findings
-from model.cluster.findings.consumers import GroupCase, group_findings, topics_of
-from model.cluster.findings.finding import SEVERITY, Finding
+from model.cluster.descent import differing_keys
+from model.cluster.findings.cases import ClusterCase, GroupCase, topics_of
+from model.cluster.findings.census import Census
+from model.cluster.findings.checks import SEVERITY, cluster_findings, group_findings, partition_findings
+from model.cluster.findings.cluster import unreadable_findings
+from model.cluster.findings.finding import Finding
 from model.cluster.findings.health import health
-from model.cluster.findings.partitions import partition_findings
-from model.cluster.findings.pending_work import pending_work_findings
+from model.cluster.findings.pending_work import moving_topics
 from model.cluster.findings.surroundings import Surroundings, surroundings
 from model.cluster.findings.tally import Tally, tally
-from model.cluster.ids import TopicPartition
+from model.cluster.partition_columns import ALL, Rows
+from model.cluster.topic_image import TopicImage
 
 _RANK = {kind: rank for rank, kind in enumerate(SEVERITY)}
+
+Found = tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
 class Findings:
     """What was found in `image`, worst first. Handed to the next `find`, it saves looking at unchanged parts again."""
 
-    found: tuple[Finding, ...] = ()
+    found: Found = ()
     image: ClusterImage = EMPTY
     around: Surroundings = field(default_factory=lambda: surroundings(EMPTY), repr=False)
     tally: Tally = field(default_factory=Tally, repr=False)
-    by_topic: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict[str, tuple[Finding, ...]], repr=False)
-    by_group: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict[str, tuple[Finding, ...]], repr=False)
+    moving: frozenset[str] = field(default=frozenset(), repr=False)
+    """Topics that are being reassigned."""
+    by_topic: Mapping[str, Found] = field(default_factory=dict[str, Found], repr=False)
+    by_group: Mapping[str, Found] = field(default_factory=dict[str, Found], repr=False)
+    of_topics: Found = field(default=(), repr=False)
+    """Those of `by_topic`, worst first."""
+    others: Found = field(default=(), repr=False)
+    """Those that are about no topic, worst first."""
+
+    @cached_property
+    def census(self) -> Census:
+        """How many there are of each kind."""
+        return Census().after((), self.found)
 
 
 def find(image: ClusterImage, previous: Findings | None = None) -> Findings:
@@ -36,48 +59,118 @@ def find(image: ClusterImage, previous: Findings | None = None) -> Findings:
     """
     if not image.provenance.complete:
         return Findings(tuple(unreadable_findings(image)))
-    around = surroundings(image)
+    around = _around(image, previous)
     before = previous if previous is not None and previous.around == around else Findings(around=around)
-    changed = _changed_topics(before.image, image)
-    now = health(image, changed, around)
-    counts = before.tally - tally(health(before.image, changed, around)) + tally(now)
-    by_topic = {name: found for name, found in before.by_topic.items() if name not in changed}
-    for one in partition_findings(now):
-        by_topic[one.subject] = (*by_topic.get(one.subject, ()), one)
-    by_group = _by_group(before, image, changed)
-    every = [
-        *cluster_findings(ClusterCase(image, around, counts)),
-        *pending_work_findings(image, around),
-        *(one for found in by_topic.values() for one in found),
+    changed = _changed_topics(before, image)
+    now = health(image, changed, around, changed)
+    counts = before.tally.moved(tally(health(before.image, changed, around, changed)), tally(now))
+    moving = before.moving.difference(changed).union(moving_topics(image, changed))
+    by_topic, gone, came = _by_topic(before, changed, partition_findings(now))
+    by_group = _by_group(before, image, {name for name, rows in changed.items() if rows is ALL})
+    others = (
+        *cluster_findings(ClusterCase(image, around, counts, moving)),
         *(one for found in by_group.values() for one in found),
-    ]
-    every.sort(key=lambda one: (_RANK[one.kind], one.subject, one.partitions))
-    return Findings(tuple(every), image, around, counts, by_topic, by_group)
+    )
+    others = tuple(sorted(others, key=_place))
+    of_topics = _in_order(before.of_topics, gone, came)
+    same = of_topics is before.of_topics and others == before.others
+    after = Findings(
+        found=before.found if same else _in_order(of_topics, (), others),
+        image=image,
+        around=around,
+        tally=counts,
+        moving=moving,
+        by_topic=by_topic,
+        by_group=by_group,
+        of_topics=of_topics,
+        others=before.others if same else others,
+    )
+    census = before.census if same else before.census.after((*gone, *before.others), (*came, *others))
+    vars(after)["census"] = census  # counted on, not counted anew
+    return after
 
 
-def _changed_topics(before: ClusterImage, after: ClusterImage) -> set[str]:
-    """Topics whose findings may differ: the topic, its own settings or its deletion mark changed."""
-    changed = set(before.admin.delete_topics ^ after.admin.delete_topics)
-    for old, new in ((before.topics, after.topics), (before.configs, after.configs)):
-        if old is not new:
-            changed.update(name for name, value in new.items() if old.get(name) is not value)
-            changed.update(name for name in old if name not in new)
-    return {name.removeprefix("topics/") for name in changed}
+def _place(one: Finding) -> tuple[int, str, tuple[int, ...]]:
+    return _RANK[one.kind], one.subject, one.partitions
 
 
-def _by_group(before: Findings, image: ClusterImage, changed: set[str]) -> Mapping[str, tuple[Finding, ...]]:
+def _in_order(ordered: Found, gone: Sequence[Finding], came: Iterable[Finding]) -> Found:
+    """Without those that are gone, which are its own objects, and with those that came, each in its place."""
+    names = {id(one) for one in gone}
+    after = [one for one in ordered if id(one) not in names] if names else list(ordered)
+    for one in came:
+        insort(after, one, key=_place)
+    return ordered if not names and len(after) == len(ordered) else tuple(after)
+
+
+def _around(image: ClusterImage, previous: Findings | None) -> Surroundings:
+    parts = ("brokers", "configs", "unreadable")
+    if previous is None or any(getattr(previous.image, name) is not getattr(image, name) for name in parts):
+        return surroundings(image)
+    return previous.around
+
+
+def _changed_topics(previous: Findings, after: ClusterImage) -> Mapping[str, Rows]:
+    """Topics whose findings may differ, and the rows of theirs that decide: those that changed or had findings.
+
+    All rows, where more changed than states: the assignment, the topic's own settings, its deletion mark.
+    """
+    before = previous.image
+    configs = (entity.removeprefix("topics/") for entity in differing_keys(before.configs, after.configs))
+    changed: dict[str, Rows] = dict.fromkeys((*configs, *(before.admin.delete_topics ^ after.admin.delete_topics)), ALL)
+    for name in differing_keys(before.topics, after.topics):
+        if name not in changed:
+            old, new = before.topics.get(name), after.topics.get(name)
+            changed[name] = ALL if old is None or new is None else _rows(old, new, previous.by_topic.get(name, ()))
+    return changed
+
+
+def _rows(old: TopicImage, new: TopicImage, found: Found) -> Rows:
+    rows = new.rows_since(old)
+    if rows is None or not found:
+        return ALL if rows is None else rows
+    flagged = np.zeros(len(new), np.bool_)
+    flagged[rows] = True
+    for one in found:
+        flagged[np.searchsorted(new.partitions, one.partitions)] = True
+    return np.flatnonzero(flagged)
+
+
+def _by_topic(
+    before: Findings, changed: Mapping[str, Rows], found: Iterable[Finding]
+) -> tuple[Mapping[str, Found], list[Finding], list[Finding]]:
+    """The findings by topic, and which of them went and came; those that are equal stay the very same."""
+    told: dict[str, Found] = {}
+    for one in found:
+        told[one.subject] = (*told.get(one.subject, ()), one)
+    old = before.by_topic
+    differing = [name for name in changed if old.get(name, ()) != told.get(name, ())]
+    if not differing:
+        return old, [], []
+    by_topic = dict(old)
+    for name in differing:
+        by_topic.pop(name, None)
+        if name in told:
+            by_topic[name] = told[name]
+    gone, came = ([one for name in differing for one in some.get(name, ())] for some in (old, told))
+    return by_topic, gone, came
+
+
+def _by_group(before: Findings, image: ClusterImage, changed: set[str]) -> Mapping[str, Found]:
+    """`changed`: topics that may have other partitions."""
+    old = before.image
+    moved = set(differing_keys(old.log_ends, image.log_ends))
+    are_same = old.groups is image.groups and old.classic_groups is image.classic_groups
+    if are_same and not moved and not changed:
+        return before.by_group
     deleted = image.admin.delete_topics
     topics = {name: topic for name, topic in image.topics.items() if name not in deleted} if deleted else image.topics
-    old, new = before.image.log_ends, image.log_ends
-    moved: frozenset[TopicPartition] = (
-        frozenset() if old is new else frozenset(read for read, _ in old.items() ^ new.items())
-    )
-    known, groups = before.by_group, dict(before.image.every_group())
-    found: dict[str, tuple[Finding, ...]] = {}
+    known, groups = before.by_group, dict(old.every_group())
+    found: dict[str, Found] = {}
     for key, group in image.every_group():
-        same = key in known and groups.get(key) is group and changed.isdisjoint(topics_of(group))
-        if same and moved.isdisjoint(group.offsets):
+        is_same = key in known and groups.get(key) is group
+        if is_same and not (changed and changed & topics_of(group)) and not (moved and moved & group.offsets.keys()):
             found[key] = known[key]
         else:
-            found[key] = tuple(group_findings(GroupCase(key, group, topics, new)))
+            found[key] = tuple(group_findings(GroupCase(key, group, topics, image.log_ends)))
     return found

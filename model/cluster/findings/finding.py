@@ -1,9 +1,9 @@
-"""A finding: one thing about a cluster that its operator must know, and how serious each kind is.
+"""A finding: one thing about a cluster that its operator must know, of a kind that says how serious it is.
 
-Holds the values and the severity table only; what leads to a finding is decided by the checks beside it.
+Holds the values only; what leads to a finding is decided by the checks beside it.
 """
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -12,46 +12,12 @@ Severity = Literal["error", "warn", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warn", "info")
 """Worst first."""
 
-SEVERITY: dict[str, Severity] = {
-    # Data cannot be read or written now, or the cluster contradicts itself about who leads.
-    "no-brokers": "error",
-    "no-controller": "error",
-    "controller-not-live": "error",
-    "offline": "error",
-    "under-min-isr": "error",
-    "leader-not-in-isr": "error",
-    "leader-not-replica": "error",
-    # One more failure hurts, or work that was asked for does not happen.
-    "no-controller-epoch": "warn",
-    "no-state": "warn",
-    "orphaned": "warn",
-    "isr-not-replica": "warn",
-    "unclean-leader": "warn",
-    "under-replicated": "warn",
-    "at-min-isr": "warn",
-    "dead-broker": "warn",
-    "single-rack": "warn",
-    "reassignment-stuck": "warn",
-    "deletion-stuck": "warn",
-    "unowned-partition": "warn",
-    "dead-owner": "warn",
-    "owner-of-nothing": "warn",
-    "lagging": "warn",
-    "offset-out-of-range": "warn",
-    "unreadable": "warn",
-    # Good to know.
-    "single-replica": "info",
-    "no-spare-replica": "info",
-    "non-preferred-leader": "info",
-    "leader-skew": "info",
-    "replica-skew": "info",
-    "rack-skew": "info",
-    "reassignment-running": "info",
-    "deletion-pending": "info",
-    "preferred-election-pending": "info",
-    "idle-thread": "info",
-}
-"""Kind → severity, the only place where it is decided."""
+
+class Kind(NamedTuple):
+    """What a finding is of, as `no-controller`, and how serious that is."""
+
+    name: str
+    severity: Severity
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -71,7 +37,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def finding(
-    kind: str, subject: str, what: str, why: str, action: str, *, partitions: tuple[int, ...] = (), since_ms: int = 0
+    kind: Kind, subject: str, what: str, why: str, action: str, *, partitions: tuple[int, ...] = (), since_ms: int = 0
 ) -> Finding:
-    """A finding with the severity of its kind."""
-    return Finding(SEVERITY[kind], kind, subject, what, why, action, partitions, since_ms)
+    """A finding of this kind."""
+    return Finding(kind.severity, kind.name, subject, what, why, action, partitions, since_ms)

@@ -4,7 +4,7 @@ Rules: Kafka's `TopicCommand` (under-replicated, under and at min ISR, offline; 
 not yet missed, KIP-455), `kafka.controller.Election` 3.9 (who may lead), KIP-704 (recovering), KIP-36 (racks).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.surroundings import MIN_ISR, Surroundings, at_least_one
-from model.cluster.partition_columns import PartitionColumns, contained, stacked
-from model.cluster.topic_image import NOBODY, Flags, Ints, TopicImage
+from model.cluster.partition_columns import ALL, PartitionColumns, Rows, contained, stacked
+from model.cluster.topic_image import NOBODY, Flags, Ints
 
 _UNKNOWN_RACK = -2
+_HUGE_ID = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,13 @@ class Health:
     def _live(self, brokers: Ints) -> Flags:
         if not self.around.brokers_known:
             return np.ones(brokers.shape, np.bool_)
-        return np.isin(brokers, np.fromiter(self.around.live, np.int64))
+        live = np.fromiter(self.around.live, np.int64)
+        highest = max(int(brokers.max(initial=0)), int(live.max(initial=0)))
+        if highest > _HUGE_ID or live.min(initial=0) < 0:
+            return np.isin(brokers, live)
+        lives = np.zeros(highest + 2, np.bool_)  # the last one is nobody's
+        lives[live] = True
+        return lives[np.maximum(brokers, NOBODY)]
 
     @cached_property
     def _assigned(self) -> Flags:
@@ -151,41 +158,41 @@ class Health:
         return changes.sum(axis=1, dtype=np.int32) + 1
 
 
-def health(image: ClusterImage, names: Iterable[str], around: Surroundings) -> Health:
-    """Of these topics of an image, without those that are being deleted."""
+def health(
+    image: ClusterImage, names: Iterable[str], around: Surroundings, rows: Mapping[str, Rows] | None = None
+) -> Health:
+    """Of these topics of an image, without those that are being deleted; of those in `rows`, only these rows."""
     topics = [image.topics[name] for name in names if name in image.topics and name not in image.admin.delete_topics]
-    columns = stacked(topics)
-    lengths = [len(topic) for topic in topics]
+    chosen = [(rows or {}).get(topic.name, ALL) for topic in topics]
+    columns = stacked(topics, chosen)
+    lengths = np.bincount(columns.topic, minlength=len(topics))
     min_isr = [at_least_one(image.topic_config(topic.name).get(MIN_ISR), around.min_isr) for topic in topics]
     return Health(
         columns=columns,
         around=around,
         min_isr=np.repeat(np.array(min_isr, np.int32), lengths),
-        expected=columns.replica_count - _added(topics, len(columns)),
-        readable=_readable(topics, around, len(columns)),
+        expected=columns.replica_count - _added(columns),
+        readable=_readable(columns, around),
     )
 
 
-def _added(topics: list[TopicImage], length: int) -> Ints:
-    added = np.zeros(length, np.int32)
-    start = 0
-    for topic in topics:
-        for partition, brokers in topic.adding.items():
-            if partition in topic.row_of:
-                row = topic.row_of[partition]
-                added[start + row] = np.isin(topic.replicas[row], brokers).sum()
-        start += len(topic)
+def _added(columns: PartitionColumns) -> Ints:
+    added = np.zeros(len(columns), np.int32)
+    for place, topic in enumerate(columns.topics):
+        if topic.adding:
+            for row in np.flatnonzero(columns.topic == place).tolist():
+                brokers = topic.adding.get(int(columns.partitions[row]), ())
+                added[row] = np.isin(columns.replicas[row], brokers).sum()
     return added
 
 
-def _readable(topics: list[TopicImage], around: Surroundings, length: int) -> Flags:
-    readable = np.ones(length, np.bool_)
+def _readable(columns: PartitionColumns, around: Surroundings) -> Flags:
+    readable = np.ones(len(columns), np.bool_)
     touched = {path.split("/")[3] for path in around.unreadable}
-    start = 0
-    for topic in topics:
+    for place, topic in enumerate(columns.topics):
         if topic.name in touched:
             root = f"/brokers/topics/{topic.name}"
-            for row, partition in enumerate(topic.partitions.tolist()):
-                readable[start + row] = around.unreadable.isdisjoint((root, f"{root}/partitions/{partition}/state"))
-        start += len(topic)
+            for row in np.flatnonzero(columns.topic == place).tolist():
+                path = f"{root}/partitions/{columns.partitions[row]}/state"
+                readable[row] = around.unreadable.isdisjoint((root, path))
     return readable

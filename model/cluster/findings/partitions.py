@@ -3,84 +3,15 @@
 Which partitions they are is asked of Health; here it is put into words.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
-
-from model.cluster.findings.finding import Finding, finding
-from model.cluster.findings.health import Health
-from model.cluster.topic_image import NOBODY, Column, Flags, Ints, TopicImage
-from model.cluster.words import brokers, counted, ranges
+from model.cluster.findings.cases import TopicCase
+from model.cluster.findings.check import Words, topic_check
+from model.cluster.findings.finding import Kind
+from model.cluster.words import brokers
 
 
-class Case(NamedTuple):
-    """The flagged rows of one topic."""
-
-    health: Health
-    topic: TopicImage
-    rows: Ints
-
-    @property
-    def partitions(self) -> tuple[int, ...]:
-        return tuple(self.health.columns.partitions[self.rows].tolist())
-
-    @property
-    def of(self) -> str:
-        """`3 of 12 partitions`."""
-        return f"{len(self.rows):,} of {counted(len(self.topic), 'partition')}"
-
-    @property
-    def which(self) -> str:
-        return ranges(self.partitions)
-
-    @property
-    def min_isr(self) -> int:
-        return int(self.health.min_isr[self.rows[0]])
-
-    @property
-    def last_in_sync(self) -> set[int]:
-        """Members of the ISR."""
-        return _ids(self.health.columns.isr[self.rows])
-
-    @property
-    def leaders(self) -> set[int]:
-        return _ids(self.health.columns.leader[self.rows])
-
-    def holders(self, *, in_isr: bool | None = None, live: bool | None = None) -> set[int]:
-        """Brokers with a replica of these partitions that are in the ISR, or live, or neither."""
-        holds = np.ones((len(self.rows), self.health.columns.replicas.shape[1]), np.bool_)
-        if in_isr is not None:
-            holds &= self.health.columns.in_isr[self.rows] == in_isr
-        if live is not None:
-            holds &= self.health.replica_lives[self.rows] == live
-        return _ids(self.health.columns.replicas[self.rows][holds])
-
-    @property
-    def out_of_isr(self) -> set[int]:
-        return self.holders(in_isr=False)
-
-    def blame(self, ids: set[int]) -> str:
-        """`broker 5 (down) and brokers 1, 2 (up)`."""
-        down = {broker for broker in ids if self.health.around.dead(broker)}
-        parts = [f"{brokers(some)} ({state})" for some, state in ((down, "down"), (ids - down, "up")) if some]
-        return " and ".join(parts) or "no broker"
-
-
-class Words(NamedTuple):
-    """The three sentences of a finding."""
-
-    what: str
-    why: str
-    action: str
-
-
-def _ids(column: Column) -> set[int]:
-    return set(column.ravel().tolist()) - {NOBODY}
-
-
-def _offline(case: Case) -> Words:
+@topic_check(Kind("offline", "error"), lambda h: h.offline)
+def offline(case: TopicCase) -> Words:
+    """No live leader."""
     why = "Nobody can write to them or read from them. Kafka elects only a live member of the ISR."
     able, spare = case.holders(in_isr=True, live=True), case.holders(in_isr=False, live=True)
     if case.leaders:
@@ -98,7 +29,9 @@ def _offline(case: Case) -> Words:
     )
 
 
-def _under_min_isr(case: Case) -> Words:
+@topic_check(Kind("under-min-isr", "error"), lambda h: h.under_min_isr)
+def under_min_isr(case: TopicCase) -> Words:
+    """Fewer in sync than min.insync.replicas."""
     what = f"{case.of} below min ISR {case.min_isr}: {case.which}; out of sync: {case.blame(case.out_of_isr)}"
     why = "Producers with acks=all are refused (NOT_ENOUGH_REPLICAS)."
     if int(case.health.expected[case.rows].min()) < case.min_isr:
@@ -106,7 +39,9 @@ def _under_min_isr(case: Case) -> Words:
     return Words(what, why, f"Bring {brokers(case.out_of_isr)} back in sync.")
 
 
-def _at_min_isr(case: Case) -> Words:
+@topic_check(Kind("at-min-isr", "warn"), lambda h: h.at_min_isr)
+def at_min_isr(case: TopicCase) -> Words:
+    """As few in sync as may be, and fewer than there are replicas."""
     return Words(
         f"{case.of} at min ISR {case.min_isr}: {case.which}; out of sync: {case.blame(case.out_of_isr)}",
         "One more replica lost, and nobody can write with acks=all."
@@ -116,7 +51,9 @@ def _at_min_isr(case: Case) -> Words:
     )
 
 
-def _under_replicated(case: Case) -> Words:
+@topic_check(Kind("under-replicated", "warn"), lambda h: h.under_replicated)
+def under_replicated(case: TopicCase) -> Words:
+    """A replica is not in sync; those that a reassignment adds are not counted yet."""
     missing = case.out_of_isr
     down = {broker for broker in missing if case.health.around.dead(broker)}
     slow = "see why it falls behind (disk, network, a failed log directory, a long pause)"
@@ -127,7 +64,9 @@ def _under_replicated(case: Case) -> Words:
     )
 
 
-def _leader_not_in_isr(case: Case) -> Words:
+@topic_check(Kind("leader-not-in-isr", "error"), lambda h: h.leader_not_in_isr)
+def leader_not_in_isr(case: TopicCase) -> Words:
+    """Led by a broker that is not in the ISR."""
     return Words(
         f"{case.of} led by a broker outside the ISR: {case.which}; leader {case.blame(case.leaders)}",
         "The cluster contradicts itself: a leader is always in sync with itself.",
@@ -135,7 +74,9 @@ def _leader_not_in_isr(case: Case) -> Words:
     )
 
 
-def _leader_not_replica(case: Case) -> Words:
+@topic_check(Kind("leader-not-replica", "error"), lambda h: h.leader_not_replica)
+def leader_not_replica(case: TopicCase) -> Words:
+    """Led by a broker that is no replica."""
     return Words(
         f"{case.of} led by a broker that holds no replica: {case.which}; leader {case.blame(case.leaders)}",
         "The assignment was edited behind the controller's back, or a reassignment broke off.",
@@ -143,16 +84,19 @@ def _leader_not_replica(case: Case) -> Words:
     )
 
 
-def _isr_not_replica(case: Case) -> Words:
-    strangers = _ids(case.health.columns.isr[case.rows][case.health.strangers[case.rows]])
+@topic_check(Kind("isr-not-replica", "warn"), lambda h: h.isr_not_replica)
+def isr_not_replica(case: TopicCase) -> Words:
+    """In sync is who is no replica."""
     return Words(
-        f"{case.of} with ISR members that are no replicas: {case.which}; {case.blame(strangers)}",
+        f"{case.of} with ISR members that are no replicas: {case.which}; {case.blame(case.strangers)}",
         "The assignment was edited behind the controller's back, or a reassignment broke off.",
         "Reassign the partitions, so that assignment and ISR agree.",
     )
 
 
-def _unclean_leader(case: Case) -> Words:
+@topic_check(Kind("unclean-leader", "warn"), lambda h: h.recovering)
+def unclean_leader(case: TopicCase) -> Words:
+    """Led after an unclean election, and still recovering (KIP-704)."""
     return Words(
         f"{case.of} recovering from an unclean election: {case.which}; leader {case.blame(case.leaders)}",
         "The new leader was not in the ISR: records that were acknowledged may be lost.",
@@ -160,14 +104,18 @@ def _unclean_leader(case: Case) -> Words:
     )
 
 
-def _no_state(case: Case) -> Words:
+@topic_check(Kind("no-state", "warn"), lambda h: h.stateless)
+def no_state(case: TopicCase) -> Words:
+    """Assigned, and without a state."""
     down = case.holders(live=False)
     why = "The controller elects the first leader when at least one replica lives; until then nobody can use them."
     action = f"Bring {brokers(down)} up." if down else "See whether the controller is at work."
     return Words(f"{case.of} without a leader ever elected: {case.which}", why, action)
 
 
-def _orphaned(case: Case) -> Words:
+@topic_check(Kind("orphaned", "warn"), lambda h: h.orphaned)
+def orphaned(case: TopicCase) -> Words:
+    """A state, and no assignment."""
     return Words(
         f"{case.of} with a state znode and no assignment: {case.which}",
         "Left over from a deletion that broke off, or the assignment was damaged. Kafka ignores them.",
@@ -175,7 +123,9 @@ def _orphaned(case: Case) -> Words:
     )
 
 
-def _single_rack(case: Case) -> Words:
+@topic_check(Kind("single-rack", "warn"), lambda h: h.single_rack)
+def single_rack(case: TopicCase) -> Words:
+    """All replicas in one rack, where there are several."""
     return Words(
         f"{case.of} with all replicas in one rack: {case.which}; {brokers(case.holders())}",
         "Losing that rack takes them offline though there are other racks.",
@@ -183,7 +133,9 @@ def _single_rack(case: Case) -> Words:
     )
 
 
-def _rack_skew(case: Case) -> Words:
+@topic_check(Kind("rack-skew", "info"), lambda h: h.rack_skewed)
+def rack_skew(case: TopicCase) -> Words:
+    """Replicas in fewer racks than could be."""
     return Words(
         f"{case.of} on fewer racks than they could be: {case.which}",
         "Losing one rack costs more than one replica of each.",
@@ -191,7 +143,9 @@ def _rack_skew(case: Case) -> Words:
     )
 
 
-def _single_replica(case: Case) -> Words:
+@topic_check(Kind("single-replica", "info"), lambda h: h.single_replica)
+def single_replica(case: TopicCase) -> Words:
+    """One replica only."""
     return Words(
         f"{case.of} with a single replica: {case.which}; on {brokers(case.holders())}",
         "Any restart of that broker takes them offline, losing it loses the data.",
@@ -199,48 +153,11 @@ def _single_replica(case: Case) -> Words:
     )
 
 
-def _no_spare_replica(case: Case) -> Words:
+@topic_check(Kind("no-spare-replica", "info"), lambda h: h.no_spare_replica)
+def no_spare_replica(case: TopicCase) -> Words:
+    """min.insync.replicas is the number of replicas."""
     return Words(
         f"{case.of} whose min ISR equals the number of replicas ({case.min_isr}): {case.which}",
         "Any restart of a replica's broker stops producers with acks=all.",
         "Add a replica, or set min.insync.replicas one lower.",
     )
-
-
-@dataclass(frozen=True)
-class PartitionCheck:
-    """A kind of finding: which partitions have it, and how it is told."""
-
-    kind: str
-    flags: Callable[[Health], Flags]
-    tell: Callable[[Case], Words]
-
-
-PARTITION_CHECKS: tuple[PartitionCheck, ...] = (
-    PartitionCheck("offline", lambda h: h.offline, _offline),
-    PartitionCheck("under-min-isr", lambda h: h.under_min_isr, _under_min_isr),
-    PartitionCheck("leader-not-in-isr", lambda h: h.leader_not_in_isr, _leader_not_in_isr),
-    PartitionCheck("leader-not-replica", lambda h: h.leader_not_replica, _leader_not_replica),
-    PartitionCheck("isr-not-replica", lambda h: h.isr_not_replica, _isr_not_replica),
-    PartitionCheck("unclean-leader", lambda h: h.recovering, _unclean_leader),
-    PartitionCheck("under-replicated", lambda h: h.under_replicated, _under_replicated),
-    PartitionCheck("at-min-isr", lambda h: h.at_min_isr, _at_min_isr),
-    PartitionCheck("no-state", lambda h: h.stateless, _no_state),
-    PartitionCheck("orphaned", lambda h: h.orphaned, _orphaned),
-    PartitionCheck("single-rack", lambda h: h.single_rack, _single_rack),
-    PartitionCheck("rack-skew", lambda h: h.rack_skewed, _rack_skew),
-    PartitionCheck("single-replica", lambda h: h.single_replica, _single_replica),
-    PartitionCheck("no-spare-replica", lambda h: h.no_spare_replica, _no_spare_replica),
-)
-
-
-def partition_findings(health: Health) -> Iterator[Finding]:
-    """What is wrong with the partitions Health looks at."""
-    for check in PARTITION_CHECKS:
-        for topic, rows in health.columns.by_topic(check.flags(health)):
-            case = Case(health, topic, rows)
-            times = health.columns.time_ms[rows]
-            known = times[times > 0]
-            since_ms = int(known.min()) if len(known) else 0
-            words = check.tell(case)
-            yield finding(check.kind, topic.name, *words, partitions=case.partitions, since_ms=since_ms)

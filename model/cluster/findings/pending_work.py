@@ -4,10 +4,12 @@ Rules: `kafka.controller.KafkaController.onPartitionReassignment`, `TopicDeletio
 every new replica is in the ISR, a deletion until every replica's broker has answered.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.finding import Finding, finding
+from model.cluster.findings.cases import ClusterCase
+from model.cluster.findings.check import cluster_check
+from model.cluster.findings.finding import Finding, Kind, finding
 from model.cluster.findings.surroundings import Surroundings
 from model.cluster.topic_image import NOBODY, TopicImage
 from model.cluster.words import brokers, counted, ranges
@@ -15,22 +17,39 @@ from model.cluster.words import brokers, counted, ranges
 QUIET_MS = 30 * 60 * 1000
 """A reassignment whose partitions' states were not written for this long is called stuck."""
 
-
-def pending_work_findings(image: ClusterImage, around: Surroundings) -> Iterator[Finding]:
-    """Reassignments by topic, then deletions."""
-    for topic, targets in sorted(_moving(image).items()):
-        yield _reassignment(image, around, topic, targets)
-    for topic in sorted(image.admin.delete_topics):
-        yield _deletion(image, around, topic)
+STUCK_REASSIGNMENT = Kind("reassignment-stuck", "warn")
+REASSIGNMENT = Kind("reassignment-running", "info")
+STUCK_DELETION = Kind("deletion-stuck", "warn")
+DELETION = Kind("deletion-pending", "info")
 
 
-def _moving(image: ClusterImage) -> Mapping[str, dict[int, set[int]]]:
+def moving_topics(image: ClusterImage, names: Iterable[str]) -> Iterator[str]:
+    """Those of these topics that are being reassigned, as the topics themselves say."""
+    topics = ((name, image.topics.get(name)) for name in names)
+    return (name for name, topic in topics if topic is not None and (topic.adding or topic.removing))
+
+
+@cluster_check(STUCK_REASSIGNMENT, REASSIGNMENT)
+def reassignments(case: ClusterCase) -> Iterator[Finding]:
+    """Partitions that are being reassigned, by topic, and why they are stuck."""
+    for topic, targets in sorted(_moving(case.image, case.moving).items()):
+        yield _reassignment(case.image, case.around, topic, targets)
+
+
+@cluster_check(STUCK_DELETION, DELETION)
+def deletions(case: ClusterCase) -> Iterator[Finding]:
+    """Topics that are marked for deletion, and why they are stuck."""
+    for topic in sorted(case.image.admin.delete_topics):
+        yield _deletion(case.image, case.around, topic)
+
+
+def _moving(image: ClusterImage, names: Iterable[str]) -> Mapping[str, dict[int, set[int]]]:
     """Topic → partition → brokers that have to hold it in the end, as far as the znodes say."""
     moving: dict[str, dict[int, set[int]]] = {}
-    for name, topic in image.topics.items():
-        if topic.adding or topic.removing:
-            partitions = {*topic.adding, *topic.removing}
-            moving[name] = {partition: set(topic.adding.get(partition, ())) for partition in partitions}
+    for name in names:
+        topic = image.topics[name]
+        partitions = {*topic.adding, *topic.removing}
+        moving[name] = {partition: set(topic.adding.get(partition, ())) for partition in partitions}
     for (name, partition), targets in image.admin.reassignments.items():
         moving.setdefault(name, {}).setdefault(partition, set()).update(targets)
     return moving
@@ -53,7 +72,7 @@ def _reassignment(image: ClusterImage, around: Surroundings, name: str, targets:
         reason = f"; nothing has moved for {quiet_ms // 60_000} min"
         action = "See whether the new replicas fetch (throttle, disk, failed log directory), or cancel."
     return finding(
-        "reassignment-stuck" if reason else "reassignment-running",
+        STUCK_REASSIGNMENT if reason else REASSIGNMENT,
         name,
         f"{counted(len(partitions), 'partition')} being reassigned: {ranges(partitions)}{reason}",
         "Old and new replicas take room and traffic until every new one is in the ISR.",
@@ -82,7 +101,7 @@ def _deletion(image: ClusterImage, around: Surroundings, name: str) -> Finding:
     elif topic is not None and (topic.adding or topic.removing):
         reason, action = "; waits for its reassignment to end", "Finish or cancel the reassignment."
     return finding(
-        "deletion-stuck" if reason else "deletion-pending",
+        STUCK_DELETION if reason else DELETION,
         name,
         f"marked for deletion{reason}",
         "Producers and consumers of the topic fail, and its name cannot be used again until it is gone.",

@@ -3,10 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass, field, fields
 
-import numpy as np
-
 from model.cluster.findings.health import Health
-from model.cluster.topic_image import NOBODY, Column
+from model.cluster.topic_image import Column, counted_ids
 
 
 def _none() -> Counter[int]:
@@ -23,11 +21,10 @@ class Tally:
     preferred: Counter[int] = field(default_factory=_none)  # is the preferred leader
     off_preferred: Counter[int] = field(default_factory=_none)  # could lead as the preferred leader, another leads
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(*(getattr(self, column.name) + getattr(other, column.name) for column in fields(self)))
-
-    def __sub__(self, other: "Tally") -> "Tally":
-        return Tally(*(getattr(self, column.name) - getattr(other, column.name) for column in fields(self)))
+    def moved(self, was: "Tally", now: "Tally") -> "Tally":
+        """The counts after some partitions that counted as `was` count as `now`."""
+        parts = ((getattr(tally, column.name) for tally in (self, was, now)) for column in fields(self))
+        return Tally(*(_moved(*part) for part in parts))
 
 
 def tally(health: Health) -> Tally:
@@ -43,6 +40,18 @@ def tally(health: Health) -> Tally:
     )
 
 
+def _moved(every: Counter[int], was: Counter[int], now: Counter[int]) -> Counter[int]:
+    if was == now:
+        return every
+    after = every.copy()
+    after.update(now)
+    after.subtract(was)
+    for broker in was:
+        if not after[broker]:
+            del after[broker]
+    return after
+
+
 def _count(brokers: Column) -> Counter[int]:
-    ids, counts = np.unique(brokers[brokers > NOBODY], return_counts=True)
+    ids, counts = counted_ids(brokers)
     return Counter(dict(zip(ids.tolist(), counts.tolist(), strict=True)))
