@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.consumers import topics_of
+from model.cluster.findings.cases import topics_of
 from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage

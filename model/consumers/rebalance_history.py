@@ -2,7 +2,8 @@
 
 A ZooKeeper group rebalances from the first change of its members or owners until its members own every partition again.
 A classic group says itself that it does. Both are seen as often as the source looks: what comes and goes between two
-looks is one rebalance that took no time.
+looks is one rebalance that took no time. A classic group's generation tells how many there were, at least; where it
+becomes known only after the rebalance was seen, it is added then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -57,20 +58,40 @@ def _history(old: GroupImage, new: GroupImage, image: ClusterImage) -> tuple[Reb
     past = new.rebalances
     causes = tuple(_causes(old, new))
     moves = _moves(old, new)
-    is_begun = new.state in REBALANCING and old.state not in REBALANCING
     if _is_open(new):
         past, one = past[:-1], past[-1]
-    elif moves or is_begun or (causes and old.members.keys() != new.members.keys()):
+    elif _is_begun(old, new, bool(moves)):
         one = Rebalance(image.provenance.time_ms)
     else:
-        return past
+        return _with_late_generation(past, new.generation)
     why = tuple(dict.fromkeys((*one.why, *causes)))[:CAUSES_KEPT]
     gained, lost = _balance(one, moves)
-    one = msgspec.structs.replace(one, why=why, generation=new.generation, gained=gained, lost=lost)
+    one = msgspec.structs.replace(one, why=why, gained=gained, lost=lost)
     passed_ms = max(image.provenance.time_ms - one.at_ms, 0)
     if _is_over(new, image, bool(moves), passed_ms):
-        one = msgspec.structs.replace(one, took_ms=passed_ms)
+        one = _led_to(msgspec.structs.replace(one, took_ms=passed_ms), old.generation, new.generation)
     return new.rebalances if new.rebalances[-1:] == (one,) else (*past, one)[-KEPT:]
+
+
+def _is_begun(old: GroupImage, new: GroupImage, is_moved: bool) -> bool:
+    if new.state in REBALANCING and old.state not in REBALANCING:
+        return True
+    if old.generation is not None and new.generation is not None:
+        return old.generation != new.generation  # a static member that comes back under a new id changes nothing
+    return is_moved or old.members.keys() != new.members.keys()
+
+
+def _led_to(one: Rebalance, before: int | None, after: int | None) -> Rebalance:
+    passed = 1 if before is None or after is None else max(after - before, 1)
+    return msgspec.structs.replace(one, generation=after, generations=passed)
+
+
+def _with_late_generation(past: tuple[Rebalance, ...], generation: int | None) -> tuple[Rebalance, ...]:
+    """The generation of the last rebalance, if it was not known when that was over."""
+    if generation is None or not past or past[-1].generation is not None:
+        return past
+    *earlier, last = past
+    return (*earlier, _led_to(last, earlier[-1].generation if earlier else None, generation))
 
 
 def _causes(old: GroupImage, new: GroupImage) -> Iterator[str]:

@@ -22,11 +22,18 @@ FIRST_ONLINE = "first assigned replica that is online"
 
 
 def offline(ballot: Ballot) -> ElectionResult:
-    """Offline partitions, 1.1 to 3.1: a replica in sync, else, where that is allowed, any that is online."""
+    """Offline partitions, 1.1 to 3.1: a replica in sync, else, where that is allowed, any that is online.
+
+    Never unclean while any member of the ISR is online, even one that is not assigned: Kafka asks whether it may be
+    only where nobody is left (`PartitionStateMachine.collectUncleanLeaderElectionState`).
+    """
     online, isr = ballot.online, ballot.current.isr
-    leader = first(online, isr)
+    in_sync = tuple(filter(ballot.liveness.online, isr))
+    leader = first(online, in_sync)
     if leader is not None:
-        return elected(ballot, leader, tuple(filter(ballot.liveness.online, isr)), online, IN_SYNC)
+        return elected(ballot, leader, in_sync, online, IN_SYNC)
+    if in_sync:
+        return refused(IN_SYNC, f"the members {replicas(in_sync)} of the ISR that are online are not assigned")
     if not online:
         return refused(IN_SYNC, f"no replica of {replicas(ballot.assignment.replicas)} is online")
     if not ballot.unclean_allowed:

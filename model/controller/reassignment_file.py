@@ -137,7 +137,7 @@ def reassignment_states(
 def _decoded(text: bytes, kind: type[T]) -> T:
     try:
         found = msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"not a file of Kafka's reassignment tool: {error}") from None
     if getattr(found, "version", 1) != 1:
         raise ValueError(f"Not supported version field value {getattr(found, 'version', 1)}")

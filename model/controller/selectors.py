@@ -28,12 +28,11 @@ def offline_in_isr_order(ballot: Ballot) -> ElectionResult:
 
 
 def offline_in_assignment_order(ballot: Ballot) -> ElectionResult:
-    """0.8.2 to 1.0: as from 1.1 on, but never unclean while any member of the ISR is online."""
-    in_sync = tuple(filter(ballot.liveness.online, ballot.current.isr))
-    if in_sync and elections.first(in_sync, ballot.assignment.replicas) is None:
-        message = f"the members {replicas(in_sync)} of the ISR that are online are not assigned"
-        return refused(elections.IN_SYNC, message)
-    return _failing_with("NoReplicaOnlineException", elections.offline(ballot))
+    """0.8.2 to 1.0: as from 1.1 on."""
+    result = elections.offline(ballot)
+    if any(map(ballot.liveness.online, ballot.current.isr)):
+        return result
+    return _failing_with("NoReplicaOnlineException", result)
 
 
 def reassigned_if_online(ballot: Ballot) -> ElectionResult:

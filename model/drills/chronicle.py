@@ -26,6 +26,7 @@ from model.drills.timeline import (
     WriteRefused,
     ZnodeWritten,
 )
+from model.hosts.memory_zookeeper.tree import Node
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import ZnodeWrite, znode_writes
 from model.hosts.zookeeper.values import Missing, Stat, Znode
@@ -34,19 +35,16 @@ from model.znodes.catalogue import ZnodeKind
 from model.znodes.partition_state import RECOVERING, decode_partition_state
 from model.znodes.paths import ZnodeMatch, recognise
 
-KINDS: Mapping[str, str] = {
-    "LeaderAndIsrRequest": "LeaderAndIsr",
-    "UpdateMetadataRequest": "UpdateMetadata",
-    "StopReplicaRequest": "StopReplica",
-}
-
 
 class Chronicle:
     """Takes a journal in as it grows."""
 
-    def __init__(self, image: ClusterImage, start_ms: int) -> None:
-        """image: the cluster before. start_ms: when the journal begins, in ms since the epoch, UTC."""
+    def __init__(self, image: ClusterImage, start_ms: int, znodes: Mapping[str, Node]) -> None:
+        """image: the cluster before; znodes: the same, as ZooKeeper had it. start_ms: when the journal begins, in ms
+        since the epoch, UTC."""
         self._image = image
+        self._znodes = znodes
+        self._written: dict[str, bytes | None] = {}
         self._start_ms = start_ms
         self._rows: list[AnyRow] = []
         self._states: dict[TopicPartition, r.PartitionState] = {}
@@ -105,13 +103,11 @@ class Chronicle:
             if match.kind is ZnodeKind.PARTITION_STATE and write.verb != "delete":
                 yield self._state_written(record, write, match)
             else:
-                says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
-                yield ZnodeWritten(record.at_ms, record.by, write.verb, write.path, write.version, says)
+                yield self._znode_written(record, write)
 
     def sent(self, record: journal.RequestSent) -> Iterator[AnyRow]:
         """The controller told a broker something."""
-        kind = KINDS[type(record.request).__name__]
-        yield RequestSent(record.at_ms, record.sender, record.receiver, kind, len(record.request.partitions))
+        yield RequestSent(record.at_ms, record.sender, record.receiver, record.request)
 
     def served(self, record: journal.RequestServed) -> Iterator[AnyRow]:
         """A broker did what it was told: maybe it leads now."""
@@ -139,6 +135,18 @@ class Chronicle:
         led = {name for name, state in self._states.items() if state.leader == broker}
         return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
 
+    def _znode_written(self, record: journal.Transaction, write: ZnodeWrite) -> ZnodeWritten:
+        says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
+        before = None if write.verb == "create" else self._held(write.path)
+        after = self._written[write.path] = None if write.verb == "delete" else write.data
+        return ZnodeWritten(record.at_ms, record.by, write.verb, write.path, write.version, before, after, says)
+
+    def _held(self, path: str) -> bytes | None:
+        if path in self._written:
+            return self._written[path]
+        planted = self._znodes.get(path)
+        return None if planted is None else planted.data
+
     def _state_written(self, record: journal.Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
         name = TopicPartition(match.topic, match.partition)
         before = self._states.get(name) or state_in(self._image, name)
@@ -155,8 +163,15 @@ class Chronicle:
             self._start_ms + int(record.at_ms),
         )
         self._states[name] = after
-        unclean = before is not None and after.leader >= 0 and after.leader not in before.isr
-        return StateWritten(record.at_ms, record.by, match.topic, before, after, unclean)
+        return StateWritten(record.at_ms, record.by, match.topic, before, after, _elected_uncleanly(before, after))
+
+
+def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState) -> bool:
+    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9)."""
+    if before is None or after.leader < 0 or after.leader in before.isr:
+        return False
+    # A leader that was outside the ISR already is elected anew only where it comes into the ISR with it.
+    return after.leader != before.leader or after.leader in after.isr
 
 
 def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Znode | Missing:

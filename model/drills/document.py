@@ -10,7 +10,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import Drill
 from model.drills.outcomes import PartitionOutcome, unaffected
 from model.drills.staging.rules import rules_of
-from model.drills.timeline import AnyRow, StateWritten, ZnodeWritten
+from model.drills.timeline import AnyRow, RequestSent, StateWritten, ZnodeWritten
 from model.hosts.virtual.assumptions import Assumptions
 from model.znodes.paths import partition_state_path
 
@@ -60,6 +60,11 @@ def notes_on(image: ClusterImage, assumptions: Assumptions) -> Iterable[str]:
         yield "A new controller of this release leaves the dead in ISRs; their leaders taking them out is not played."
     if image.generation == "unknown":
         yield "The release is not known: the latest rules hold."
+    if image.generation == "kraft":
+        yield (
+            "Played as by a ZooKeeper controller of the latest rules: KRaft elects the same leaders and keeps the same "
+            "ISRs, in times of its own, as long as a majority of its voters lives."
+        )
     topics = image.topics.values()
     if any((topic.leader_epoch > 0).any() for topic in topics) and not any((t.version > 0).any() for t in topics):
         yield "The image has no znode versions: they begin with 0."
@@ -127,4 +132,19 @@ def _znode_written(row: ZnodeWritten) -> Document:
     }
 
 
-_SPECIAL: Mapping[type, Callable[[Any], Document]] = {StateWritten: _state_written, ZnodeWritten: _znode_written}
+def _request_sent(row: RequestSent) -> Document:
+    return {
+        "what": "request-sent",
+        "at_ms": row.at_ms,
+        "by": row.by,
+        "to": row.to,
+        "kind": row.kind,
+        "partitions": row.partitions,
+    }
+
+
+_SPECIAL: Mapping[type, Callable[[Any], Document]] = {
+    StateWritten: _state_written,
+    ZnodeWritten: _znode_written,
+    RequestSent: _request_sent,
+}

@@ -86,7 +86,7 @@ def play(
 def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill]:
     """The same on a stage that was set before: many scenarios share the work that an image takes."""
     cluster = stage.reset()
-    chronicle = Chronicle(stage.image, stage.assumptions.start_ms)
+    chronicle = Chronicle(stage.image, stage.assumptions.start_ms, stage.znodes)
     read = 0
 
     def passed(until_ms: float) -> Generator[Progress, None, None]:

@@ -28,8 +28,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 def check(image: ClusterImage, scenario: Scenario) -> None:
     """Raises ScenarioError."""
     live = image.brokers.keys()
-    if image.generation == "kraft":
-        raise ScenarioError("this cluster has gone over to KRaft: no ZooKeeper controller decides there any more")
     if not live:
         raise ScenarioError("no broker is alive: there is nothing to kill")
     if not scenario.kill:

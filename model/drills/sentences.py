@@ -125,7 +125,7 @@ def _leader(broker: int) -> str:
 
 
 def _change(before: str, after: str) -> str:
-    return after if before == after else f"{before}→{after}"
+    return after if before == after else f"{before}>{after}"
 
 
 def _capital(text: str) -> str:

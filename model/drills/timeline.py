@@ -14,6 +14,7 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
+from model.controller.requests import BrokerRequest
 
 
 def _kebab(name: str) -> str:
@@ -72,12 +73,17 @@ class StateWritten(Row, frozen=True, gc=False):
 
 
 class ZnodeWritten(Row, frozen=True):
-    """Another znode was created, set or deleted; `says` is what that tells of the cluster."""
+    """Another znode was created, set or deleted; `says` is what that tells of the cluster.
+
+    `before` and `after` are what it held: None where there was no znode, or is none any more.
+    """
 
     by: int
     verb: str
     path: str
     version: int
+    before: bytes | None
+    after: bytes | None
     says: tuple[r.Record, ...]
 
 
@@ -91,12 +97,21 @@ class WriteRefused(Row, frozen=True):
 
 
 class RequestSent(Row, frozen=True, gc=False):
-    """The controller told a broker about so many partitions; `kind` is Kafka's name of the request."""
+    """The controller told a broker something."""
 
     by: int
     to: int
-    kind: str
-    partitions: int
+    request: BrokerRequest
+
+    @property
+    def kind(self) -> str:
+        """Kafka's name of the request: LeaderAndIsr, UpdateMetadata, StopReplica."""
+        return type(self.request).__name__.removesuffix("Request")
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions are in it."""
+        return len(self.request.partitions)
 
 
 class Reasoned(Row, frozen=True):

@@ -7,8 +7,8 @@ import msgspec
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY
-from model.consumers.assignors.reasons import REASONS, Facts, Question
-from model.consumers.assignors.strategies import Outcome
+from model.consumers.assignors.reasons import Facts, Question
+from model.consumers.assignors.strategy import Outcome
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ def why(outcome: Outcome, topic: str, number: int) -> str:
 def _why(question: Question) -> str:
     if question.owner == NOBODY:
         return f"Nobody has it: no member subscribes to {question.topic}."
-    return REASONS[question.facts.outcome.strategy.name](question)
+    return question.facts.outcome.strategy.why(question)
 
 
 def balance(outcome: Outcome) -> str:

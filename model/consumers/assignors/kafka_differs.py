@@ -4,7 +4,8 @@ from model.consumers.assignors.case import Case
 from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.named_group import named_group
 from model.consumers.assignors.previous_owners import has_strays
-from model.consumers.assignors.strategies import Outcome, assign
+from model.consumers.assignors.strategies import assign
+from model.consumers.assignors.strategy import Outcome
 
 
 def kafka_differs(case: Case, outcome: Outcome) -> str | None:

@@ -1,6 +1,6 @@
 """Why each strategy gives a partition to its owner, as a sentence with the arithmetic of its rule. Decides nothing."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from model.cluster.words import counted
 from model.consumers.assignors.group import NOBODY, Group, Ints, counts_of
 from model.consumers.assignors.racks import racks_that_matter
 from model.consumers.assignors.ranges import Cut, even_cut, rounded_up_cut
-from model.consumers.assignors.strategies import ZOOKEEPER_RELEASES, Outcome
-from model.consumers.assignors.zookeeper_round_robin import partition_hashes
+from model.consumers.assignors.strategy import Outcome
+from model.consumers.assignors.zookeeper_round_robin import ZOOKEEPER_RELEASES, partition_hashes
 
 
 class Facts:
@@ -126,7 +126,8 @@ def _ring(order: str, turn: Callable[[Question], int]) -> Callable[[Question], s
     return reason
 
 
-def _sticky(q: Question) -> str:
+def why_sticky(q: Question) -> str:
+    """Kept, moved or waiting."""
     text = _moved_or_kept(q)
     if q.facts.assignment.owner[q.partition] == NOBODY:
         text += f" It waits: {q.member} gets it in the next rebalance, once it is given up."
@@ -157,28 +158,18 @@ def _given_up(q: Question) -> str:
     return f"which owned {q.facts.had[before]} and ends with {q.facts.has[before]}"
 
 
-def _uniform(q: Question) -> str:
+def why_uniform(q: Question) -> str:
+    """Kept, moved, or given away in a run."""
     if q.group.alike and q.before == NOBODY:
         filled = f"this one filled {q.member}'s {q.facts.has[q.owner]}"
         return f"Nobody owned it; free partitions are given away in runs, and {filled}."
     return _moved_or_kept(q)
 
 
-_MEMBERS = "by instance id and then member id"
-_range_of_members, _range_of_threads = _range(even_cut, _even, _MEMBERS), _range(even_cut, _even, "by thread id")
-_by_number = _ring("topics and numbers around the members, static members first", lambda q: q.partition)
-_by_hash = _ring(
+why_range = _range(even_cut, _even, "by instance id and then member id")
+why_range_of_threads = _range(even_cut, _even, "by thread id")
+why_rounded_up = _range(rounded_up_cut, _rounded_up, "by thread id")
+why_by_number = _ring("topics and numbers around the members, static members first", lambda q: q.partition)
+why_by_hash = _ring(
     "Kafka's hash of their names around the threads, by thread id", lambda q: int(q.facts.turns[q.partition])
 )
-REASONS: Mapping[str, Callable[[Question], str]] = {
-    "range": _range_of_members,
-    "server-range": _range_of_members,
-    "zk-range": _range_of_threads,
-    "ceil": _range(rounded_up_cut, _rounded_up, "by thread id"),
-    "roundrobin": _by_number,
-    **dict.fromkeys(ZOOKEEPER_RELEASES, _by_hash),
-    "sticky": _sticky,
-    "cooperative-sticky": _sticky,
-    "uniform": _uniform,
-}
-"""By strategy: why the owner of a partition has it."""

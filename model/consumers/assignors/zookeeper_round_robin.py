@@ -5,7 +5,7 @@ topic had to be consumed by the same threads, and the group did not balance othe
 hashed was `[topic,partition]`, from 1.0 on `topic-partition` (`kafka.common.TopicAndPartition.toString`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,14 @@ class Release(NamedTuple):
 
     same_threads: bool
     text: tuple[str, str, str] = ("[", ",", "]")
+
+
+ZOOKEEPER_RELEASES: Mapping[str, Release] = {
+    "zk-roundrobin": Release(same_threads=True),
+    "zk-roundrobin-0.10.2": Release(same_threads=False),
+    "zk-roundrobin-1.0": Release(same_threads=False, text=("", "-", "")),
+}
+"""How round-robin of ZooKeeper consumers changed."""
 
 
 def assign_zookeeper_round_robin(group: Group, topics: Sequence[str], release: Release) -> Ints:

@@ -37,8 +37,9 @@ class Stage:
         sessions = {broker: number for number, broker in enumerate(sorted(image.brokers), 1)}
         in_office = controller_of(image)
         epochs = [broker.epoch or 0 for broker in image.brokers.values()]
+        self.znodes = ClusterZnodes(planted, sessions, topics)
         server = server_over(
-            ClusterZnodes(planted, sessions, topics),
+            self.znodes,
             {
                 sessions[broker]: [broker_path(broker), *(["/controller"] if broker == in_office else [])]
                 for broker in sessions

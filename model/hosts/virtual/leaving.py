@@ -16,7 +16,7 @@ from model.hosts.virtual.process import UNCONNECTED, Process
 from model.hosts.virtual.removal import remove_process
 from model.hosts.virtual.replies import ask_controller
 from model.hosts.virtual.sessions import end
-from model.hosts.virtual.virtual_broker import NOBODY
+from model.hosts.virtual.virtual_broker import NOBODY, UNREGISTERED
 from model.hosts.virtual.world import World
 from model.hosts.zookeeper.values import Znode
 from model.znodes.controller import decode_controller
@@ -33,7 +33,10 @@ def controller_in_zookeeper(world: World) -> int:
 
 
 def go_on_shutting_down(world: World, process: Process, _due: ShutdownGoesOn) -> None:
-    """Ask the controller to take over what this broker leads."""
+    """Ask the controller to take over what this broker leads. Without a registration that is nothing: it leaves."""
+    if process.broker.epoch == UNREGISTERED:
+        _leave(world, process, is_done=False)
+        return
     process = world.put(process.replace(leaving=process.leaving + 1))
     controller = controller_in_zookeeper(world) if can_reach_zookeeper(world, process.id) else NOBODY
     if not can_reach(world, process.id, controller):
@@ -49,11 +52,15 @@ def hear_shutdown(world: World, process: Process, answer: AnswerRequest | None) 
     """Leave if nothing is led here any more, or if that was asked for often enough."""
     is_done = answer is not None and answer.error == "NONE" and not answer.partitions
     if is_done or process.leaving >= world.assumptions.shutdown_retries:
-        world.journal.append(BrokerStopped(world.now_ms, process.id, is_done))
-        session, closes = process.session, process.connection != UNCONNECTED
-        remove_process(world, process)
-        if closes and session in world.sessions:
-            end(world, session, expired=False)
+        _leave(world, process, is_done=is_done)
     else:
         again = ShutdownGoesOn(process.id, process.number)
         world.after(world.assumptions.shutdown_backoff_ms, again)
+
+
+def _leave(world: World, process: Process, *, is_done: bool) -> None:
+    world.journal.append(BrokerStopped(world.now_ms, process.id, is_done))
+    session, closes = process.session, process.connection != UNCONNECTED
+    remove_process(world, process)
+    if closes and session in world.sessions:
+        end(world, session, expired=False)

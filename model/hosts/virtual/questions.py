@@ -72,6 +72,15 @@ def transact(world: World, session: int, operation: Operation, by: int) -> Reply
     return answered.reply
 
 
+def ask_at_once(world: World, process: Process, request: ZooKeeperRequest) -> Answer | None:
+    """One request in a broker's session, beside its controller's; None: it has no connection, or no session."""
+    connected = process.connection != UNCONNECTED and not world.is_cut(process.id, ZOOKEEPER)
+    if not connected or world.zookeeper.sessions.get(process.session) is None:
+        return None
+    reply = transact(world, process.session, operation_of(request), process.id)
+    return answer_of(request, reply.result)
+
+
 def write(world: World, operation: Operation) -> Result:
     """Carry out an operation of an operator."""
     return transact(world, world.operator, operation, OPERATOR).result

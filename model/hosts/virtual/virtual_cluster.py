@@ -11,6 +11,7 @@ from model.controller.commands import AnswerRequest
 from model.controller.events import Event, RequestReceived
 from model.controller.settings import Settings
 from model.controller.state import ControllerState
+from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.memory_zookeeper.operations import Operation, Result
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.virtual import faults, life, office, questions
@@ -139,6 +140,13 @@ class VirtualCluster:
     def write(self, operation: Operation) -> Result:
         """Carry out an operation in ZooKeeper at once, as a tool with a connection of its own."""
         return questions.write(self._world, operation)
+
+    def ask_zookeeper(self, broker: int, request: ZooKeeperRequest) -> Answer | None:
+        """One request in a broker's own session, answered at once, as by what of the broker is not modelled here.
+
+        None: it has no connection, or no session any more. Raises KeyError for a broker that does not run.
+        """
+        return questions.ask_at_once(self._world, self._world.processes[broker], request)
 
     def ask(self, request: RequestReceived, broker: int | None = None) -> int:
         """Send a request to a broker, None: the controller that ZooKeeper names. The number to find the answer by.

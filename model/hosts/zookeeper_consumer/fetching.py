@@ -8,23 +8,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 
-from kio.schema.errors import ErrorCode
-
 from model.cluster.ids import TopicPartition
 from model.hosts.background_tasks import tell_failure
+from model.hosts.kafka_client.fetch import fetch_request, fetched_records
+from model.hosts.kafka_client.list_offsets import list_offsets_request, listed_offsets
 from model.hosts.wire.errors import WireError
-from model.hosts.zookeeper_consumer.fetch_messages import (
-    Address,
-    fetch_request,
-    fetched_in,
-    offsets_in,
-    offsets_request,
-)
+from model.hosts.zookeeper_consumer.leader_messages import Address
 from model.hosts.zookeeper_consumer.leaders import Leaders
 from model.hosts.zookeeper_consumer.options import RESETS, FetchSettings
 from model.log.records import Damage, Record, records_of, scan
 
 UNKNOWN = -1
+OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 Rounds = asyncio.Task[None]
 OnRecords = Callable[[Mapping[TopicPartition, tuple[int, int, tuple[Record, ...]]]], None]
 """Of each partition: from which offset on, up to which (exclusive), and the records between."""
@@ -104,30 +99,41 @@ class Fetching:
         lost = tuple(read for read in partitions if self._offsets[read] == UNKNOWN)
         if lost:
             reset = RESETS[self._settings.auto_offset_reset]
-            found = offsets_in(await channel.ask(lambda known: offsets_request(known, lost, reset)))
+            asked = dict.fromkeys(lost, reset)
+            listed = listed_offsets(await channel.ask(lambda known: list_offsets_request(known, asked)))
+            found = {partition: offset for partition, error, offset in listed if error == "NONE"}
             self._offsets.update(found)
             self._on_records({read: (offset, offset, ()) for read, offset in found.items()})
             if len(found) < len(lost):
                 return False
         wanted = {read: self._offsets[read] for read in partitions}
-        response = await channel.ask(lambda known: fetch_request(known, wanted, self._settings))
-        return self._take(list(fetched_in(response)))
+        settings = self._settings
+        response = await channel.ask(
+            lambda known: fetch_request(
+                known,
+                wanted,
+                settings.fetch_message_max_bytes,
+                wait_ms=settings.fetch_wait_max_ms,
+                min_bytes=settings.fetch_min_bytes,
+            )
+        )
+        return self._take(list(fetched_records(response)))
 
-    def _take(self, fetched: list[tuple[TopicPartition, ErrorCode, bytes]]) -> bool:
+    def _take(self, fetched: list[tuple[TopicPartition, str, bytes]]) -> bool:
         """Whether the leader may be asked again. Nothing waits here: what is taken is told."""
         taken: dict[TopicPartition, tuple[int, int, tuple[Record, ...]]] = {}
         for read, error, data in fetched:
             start = self._offsets[read]
-            if error is ErrorCode.offset_out_of_range:
+            if error == OUT_OF_RANGE:
                 self._offsets[read] = UNKNOWN
-            elif error is ErrorCode.none and data:
+            elif error == "NONE" and data:
                 records, end = _records(read, data, start)
                 if end > start:
                     self._offsets[read] = end
                     taken[read] = (start, end, records)
         if taken:
             self._on_records(taken)
-        return all(error in (ErrorCode.none, ErrorCode.offset_out_of_range) for _, error, _ in fetched)
+        return all(error in ("NONE", OUT_OF_RANGE) for _, error, _ in fetched)
 
 
 def _records(read: TopicPartition, data: bytes, start: int) -> tuple[tuple[Record, ...], int]:

@@ -10,7 +10,7 @@ from model.cluster.ids import TopicPartition
 from model.controller.zookeeper import BROKER_IDS, Answer, Children, Read, ZooKeeperRequest
 from model.hosts.wire.channel import Channel
 from model.hosts.wire.errors import WireError
-from model.hosts.zookeeper_consumer.fetch_messages import Address, leaders_in, metadata_request
+from model.hosts.zookeeper_consumer.leader_messages import Address, leaders_in, metadata_request
 from model.znodes.brokers import decode_broker
 from model.znodes.reasons import UnusablePayloadError
 
