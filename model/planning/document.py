@@ -1,0 +1,82 @@
+"""A plan as a kdrill.plan/1 document: plain values for JSON. Times are ms since epoch, sizes bytes.
+
+| field | what it is |
+|---|---|
+| `maker` | `kdrill`, or the file that was scored |
+| `source`, `cluster_id`, `zxid`, `time_ms` | the cluster, and the moment the plan is for |
+| `sizes` | where sizes come from; null: unknown, and so are all bytes below |
+| `request` | what was asked for, as `PlanRequest` |
+| `objectives` | sentences, in the order in which they count |
+| `cost` | `moves` (replicas copied), `bytes`, `leader_changes`, `touched`, `reorders` |
+| `bound` | what no plan for the request can fall below, `method`, and `above_percent` of each cost; null if unknown |
+| `before`, `after` | `replicas` and `leaders` (`least`, `most`, `spread`), `disk_spread_percent`, `topic_spread`, |
+| | `rack_violations`, `elsewhere` (partitions with a replica on a broker that leaves or is dead), `brokers` |
+| `batches` | `number`, `first` and `end` in `partitions`, `moves`, `bytes`, and what the busiest broker has of each |
+| `pace` | `rate` (bytes/s a broker), `seconds` for all batches, and which was `given` |
+| `drills` | `before` and `after`: the worst `broker`, `pair`, `rack`, and the probability of `loss` at `loss_rate` |
+| `notes` | sentences: what was left alone, and why |
+| `partitions` | in the order of batches: `topic`, `partition`, `replicas` [before, after], `bytes` of one replica |
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from model.planning.balance import Balance
+from model.planning.cost import Cost
+from model.planning.plan import Bound, Plan
+
+FORMAT = "kdrill.plan/1"
+
+Document = dict[str, Any]
+
+
+def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
+    """The whole plan; `others` are entries beside those of the plan, of whoever knows more about it."""
+    return {
+        "format": FORMAT,
+        "maker": plan.maker,
+        "source": plan.source,
+        "cluster_id": plan.cluster_id,
+        "zxid": plan.zxid,
+        "time_ms": plan.time_ms,
+        "sizes": plan.sizes or None,
+        "request": msgspec.to_builtins(plan.request),
+        "objectives": plan.objectives,
+        "cost": msgspec.to_builtins(plan.cost),
+        "bound": None if plan.bound is None else _bound(plan.bound, plan.cost),
+        "before": _balance(plan.before),
+        "after": _balance(plan.after),
+        "batches": msgspec.to_builtins(plan.batches),
+        "pace": msgspec.to_builtins(plan.pace),
+        "notes": plan.notes,
+        **others,
+        "partitions": [
+            {"topic": c.topic, "partition": c.partition, "replicas": [c.before, c.after], "bytes": c.bytes}
+            for c in plan.changes
+        ],
+    }
+
+
+def _bound(bound: Bound, cost: Cost) -> Document:
+    return {
+        **msgspec.to_builtins(bound),
+        "above_percent": {
+            "moves": above_percent(cost.moves, bound.moves),
+            "bytes": None if cost.bytes is None or bound.bytes is None else above_percent(cost.bytes, bound.bytes),
+            "leader_changes": above_percent(cost.leader_changes, bound.leader_changes),
+        },
+    }
+
+
+def above_percent(cost: int, bound: int) -> float | None:
+    """How far a cost lies above its bound; None where the bound is zero and the cost is not."""
+    return 0.0 if cost == bound else None if not bound else round(100 * (cost - bound) / bound, 2)
+
+
+def _balance(balance: Balance) -> Document:
+    document = msgspec.to_builtins(balance)
+    for name in ("replicas", "leaders"):
+        document[name]["spread"] = getattr(balance, name).spread
+    return document

@@ -1,0 +1,99 @@
+"""Finds the best placement and proves it, or says how far it may be from the best. Arrays in, arrays out.
+
+First every cost in linear programs over classes of partitions, or a search where these are too large; then partitions
+are exchanged where that evens disks and topics and changes nothing that counts more.
+"""
+
+import msgspec
+import numpy as np
+
+from model.planning.optimum import checking
+from model.planning.optimum.bands import leader_band, replica_band
+from model.planning.optimum.classes import Classes, classes_of, fixed_rows
+from model.planning.optimum.exchanging import exchanged
+from model.planning.optimum.figures import Bounds, least_led, placement_of
+from model.planning.optimum.leading import led_evenly
+from model.planning.optimum.problem import (
+    NONE,
+    Cost,
+    Ended,
+    Ints,
+    Objective,
+    Placement,
+    PlacementProblem,
+    PlanningError,
+    Scope,
+    Told,
+)
+from model.planning.optimum.proving import Bands, proven
+from model.planning.optimum.searching import searched
+
+MOST_CLASSES = 15_000
+"""Of a balance: beyond, the linear programs take minutes."""
+
+
+def solve(
+    problem: PlacementProblem,
+    objective: Objective | None = None,
+    told: Told = lambda line: None,
+    ended: Ended = lambda: False,
+    time_limit_s: float = 60.0,
+) -> Placement:
+    """The placement that the objective puts first. The same input gives the same placement, unless time runs out.
+
+    `told` hears what is done, a line at a time; `ended` is asked again and again. `time_limit_s` is for each call of
+    the linear solver, of which there are few. Raises PlanningError if nothing satisfies the rules, Cancelled
+    if it ended.
+    """
+    objective = objective or Objective()
+    checking.check(problem, objective)
+    problem = _with_rack_rule(problem)
+    classes = classes_of(problem, objective)
+    told(f"{len(problem.replicas):,} partitions in {len(classes.classes):,} classes")
+    replicas, bounds = _found(problem, objective, classes, told, ended, time_limit_s)
+    told(f"bounds: {bounds.moves:,} moves, {bounds.leader_changes:,} leader changes")
+    if objective.scope is not Scope.LEADERS:
+        replicas = exchanged(problem, objective, replicas, ended)
+        checking.check_loads(problem, replicas)
+    by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+    return placement_of(problem, replicas, bounds, by_bytes)
+
+
+def _with_rack_rule(problem: PlacementProblem) -> PlacementProblem:
+    """Racks are a rule if every allowed broker has one; else all brokers are as if in one."""
+    known = bool((problem.rack[problem.allowed] != NONE).all())
+    rack = np.where(problem.allowed, problem.rack, NONE) if known else np.zeros_like(problem.rack)
+    return msgspec.structs.replace(problem, rack=rack.astype(np.int32))
+
+
+def _found(
+    problem: PlacementProblem, objective: Objective, classes: Classes, told: Told, ended: Ended, time_limit_s: float
+) -> tuple[Ints, Bounds]:
+    """By proof if that can be, else by search."""
+    bands = _bands(problem, objective)
+    movable = ~fixed_rows(problem, objective)
+    balances = objective.scope is Scope.BALANCE
+    found = None
+    if not balances or len(classes.classes) <= MOST_CLASSES:
+        found = proven(problem, objective, classes, bands, told, ended, time_limit_s)
+    if found is None and not balances:
+        raise PlanningError(f"no placement was found within {time_limit_s:g} s: give more time, or ask for a balance")
+    if found is None:
+        told("too large for a proof: searching")
+        return searched(problem, bands.replicas, bands.leaders, movable, ended)
+    if not found.are_led and balances:
+        replicas = led_evenly(problem, found.replicas, bands.leaders, movable)
+        return replicas, least_led(problem, replicas, bands.leaders, movable, found.bounds)
+    return found.replicas, found.bounds
+
+
+def _bands(problem: PlacementProblem, objective: Objective) -> Bands:
+    """Of what allowed brokers hold in the end."""
+    stays = fixed_rows(problem, objective)
+    held = ((problem.replicas != NONE) & problem.allowed[problem.replicas]).sum(axis=1)
+    factors = np.where(stays, held, problem.target_rf).astype(np.int32)
+    leaders = int((~stays | problem.allowed[problem.replicas[:, 0]]).sum())
+    return Bands(
+        replica_band(factors, problem.allowed, problem.rack, objective.tolerance),
+        leader_band(leaders, problem.allowed, objective.tolerance),
+    )
