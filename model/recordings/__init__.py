@@ -1,0 +1,1 @@
+"""Recordings: what changed in a cluster, as Parquet files that any moment can be rebuilt from."""

@@ -1,0 +1,108 @@
+"""One Parquet file of a recording: written whole or not at all, read with one clear line where it cannot be."""
+
+import contextlib
+import os
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from model.recordings.errors import RecordingError
+from model.recordings.format import FAMILY, FORMAT, METADATA, SCHEMA, PartHeader
+from model.recordings.parquet_footer import claims
+
+MOST_VALUES = 1 << 27
+MOST_BYTES = 1 << 30
+"""Of one file, before compression: an image of a million partitions has a quarter of both."""
+_TEXTS = ("kind", "topic", "group", "payload")
+"""Columns that are read as they are stored: each text once."""
+
+
+def write_part(path: Path, table: pa.Table, header: PartHeader) -> None:
+    """Replaces a file that is there already. Raises RecordingError."""
+    described = table.replace_schema_metadata({METADATA: msgspec.json.encode(header)})
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside.open("wb") as file:
+            pq.write_table(described, file, compression="zstd", write_page_checksum=True)  # pyright: ignore[reportUnknownMemberType]
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise RecordingError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def read_header(path: Path) -> PartHeader:
+    """What a file says of itself. Raises RecordingError."""
+    with _opened(path) as file:
+        return _header(path, file)
+
+
+def read_part(path: Path, columns: Sequence[str] | None = None) -> tuple[PartHeader, pa.Table]:
+    """A file, or some of its columns. Raises RecordingError."""
+    with _opened(path) as file:
+        header = _header(path, file)
+        _check_size(path)
+        if not file.schema_arrow.equals(SCHEMA):
+            raise ValueError("its columns are not those of a recording")
+    with _opened(path, _TEXTS) as file:
+        table = file.read(list(columns or SCHEMA.names))  # pyright: ignore[reportUnknownMemberType]
+        if table.column("at_ms").null_count:
+            raise ValueError("at_ms is not a time in every row")
+        _check_texts(path, table)
+        types = pa.schema([SCHEMA.field(name) for name in table.column_names])  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
+        return header, table.cast(types)
+
+
+@contextlib.contextmanager
+def _opened(path: Path, texts_once: Sequence[str] = ()) -> Generator[pq.ParquetFile]:
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=list(texts_once)) as file:
+            yield file
+    except (pa.ArrowException, LookupError, ValueError) as error:  # Arrow lets some of Python's through
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        raise RecordingError(f"{path}: damaged or cut off ({reason}); remove it to read the rest") from None
+    except OSError as error:
+        reason = error.strerror or str(error).partition("\n")[0]
+        raise RecordingError(f"{path}: cannot be read: {reason}") from None
+
+
+def _check_size(path: Path) -> None:
+    """Few bytes may stand for any number of values."""
+    with path.open("rb") as file:
+        values, size = claims(file)
+    if values > MOST_VALUES or size > MOST_BYTES:
+        raise RecordingError(f"{path}: {values:,} values, {size:,} bytes: too much for one recorded part")
+
+
+def _check_texts(path: Path, table: pa.Table) -> None:
+    """A long text is there once, for any number of rows, until somebody takes it out."""
+    names = [name for name in _TEXTS if name in table.column_names]
+    size = sum(_text_bytes(part) for name in names for part in table.column(name).chunks)
+    if size > MOST_BYTES:
+        raise RecordingError(f"{path}: {size:,} bytes of text: too much for one recorded part")
+
+
+def _text_bytes(part: Any) -> int:
+    compute: Any = pc  # whose types are known in part only
+    return compute.sum(compute.binary_length(part.dictionary).take(part.indices)).as_py() or 0
+
+
+def _header(path: Path, file: pq.ParquetFile) -> PartHeader:
+    metadata = file.schema_arrow.metadata or {}
+    try:
+        found = msgspec.json.decode(metadata.get(METADATA, b"{}"), type=dict[str, object])
+        name = str(found.get("format", ""))
+        if name.startswith(FAMILY) and name != FORMAT:
+            raise RecordingError(f"{path}: {name[:60]}: this kdrill reads /1; upgrade kdrill")
+        return msgspec.convert(found, PartHeader)
+    except (msgspec.MsgspecError, RecursionError):
+        raise RecordingError(f"{path}: Parquet, but no part of a kdrill recording ({FORMAT})") from None
