@@ -18,6 +18,7 @@ from kazoo.protocol.states import KeeperState
 from model.hosts.writing_zookeeper.question import Slot
 from model.hosts.zookeeper.connection import BufferedConnection, missing_internals
 from model.hosts.zookeeper.link import client_options
+from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperUnsupported
 from model.hosts.zookeeper.reasons import LastReason, private_logger
 from model.hosts.zookeeper.requests import SetWatches, watch_event
@@ -54,7 +55,8 @@ class WritingClient(KazooClient):
         self._on_connected = on_connected
         self._on_end = on_end
         self.on_fired = on_fired
-        self._connection = _Connection(self, self._conn_retry.copy(), self.logger, sasl_options, on_events)
+        retry = self._conn_retry.copy()
+        self._connection = _Connection(self, retry, self.logger, sasl_options, on_events, Meter())
 
     def send(self, slots: Iterable[Slot]) -> None:
         """Put requests in the queue, behind those that wait."""
@@ -112,6 +114,7 @@ class _Connection(BufferedConnection):
         if not pending or not isinstance(pending[0][1], Slot):
             return super()._read_response(header, buffer, offset)
         _, slot, xid = pending[0]
+        self._meter.answered()
         if header.xid != xid:
             raise ConnectionDropped(f"garbled answer (number {header.xid} where {xid} was due)")
         if header.zxid > 0:

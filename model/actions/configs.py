@@ -1,0 +1,141 @@
+"""Changing what is set on topics, brokers and all brokers. What values mean is the caller's to know.
+
+Source: `kafka.admin.ConfigCommand.alterConfig` (0.9 to 3.9), IncrementalAlterConfigs (KIP-339).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from model.actions.basis import Basis
+from model.actions.config_steps import config_in, config_steps
+from model.actions.proposal import ActionRefused, ApiCall, Proposal, Step
+from model.cluster.records import ConfigChanged, Record
+from model.cluster.secrets import HIDDEN, is_sensitive
+from model.znodes.configs import DEFAULT_ENTITY
+from model.znodes.paths import config_path
+
+KINDS = ("topics", "brokers")
+"""Entity types, as Kafka's tools name them, whose settings can be changed here."""
+
+_OF_SAFETY = frozenset({"min.insync.replicas", "unclean.leader.election.enable"})
+"""Topic settings that say what the death of a broker does."""
+
+
+class ConfigWish(msgspec.Struct, frozen=True):
+    """`entity` is `topics/orders`, `brokers/1`, or `brokers/<default>` for all brokers."""
+
+    entity: str
+    add: Mapping[str, str] = {}
+    remove: Sequence[str] = ()
+
+    @property
+    def kind(self) -> str:
+        """`topics` or `brokers`."""
+        return self.entity.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The topic, the broker's id, or `<default>`."""
+        return self.entity.partition("/")[2]
+
+
+def wish_paths(wish: ConfigWish) -> tuple[str, ...]:
+    """What has to be read before it is granted through ZooKeeper."""
+    return (config_path(wish.entity),)
+
+
+def alter_configs(basis: Basis, wish: ConfigWish, remarks: Sequence[str] = ()) -> Proposal:
+    """These settings set and those taken away; `remarks` are what the caller knows of them.
+
+    Raises ActionRefused for an entity that does not exist, and for settings to be taken away that are not set.
+    """
+    _check_entity(basis, wish)
+    before = _before(basis, wish)
+    unset = [name for name in wish.remove if name not in before]
+    if unset:
+        raise ActionRefused(f"{wish.entity} does not set {', '.join(unset)}: there is nothing to delete")
+    after = {name: value for name, value in before.items() if name not in wish.remove} | dict(wish.add)
+    changed = {name: value for name, value in wish.add.items() if before.get(name) != value}
+    if not changed and not wish.remove:
+        raise ActionRefused(f"{wish.entity} is set so already")
+    return Proposal(
+        f"alter the configuration of {_subject(wish)}",
+        _steps(basis, wish, before, after),
+        changes=tuple(_changes(wish, before, changed)),
+        warnings=(*remarks, *_of_old_brokers(basis, wish)),
+        rollback=_rollback(wish, before),
+        leads_to=_leads_to(wish, after),
+    )
+
+
+def _leads_to(wish: ConfigWish, after: Mapping[str, str]) -> tuple[Record, ...]:
+    matters = wish.kind == "topics" and not _OF_SAFETY.isdisjoint((*wish.add, *wish.remove))
+    return (ConfigChanged(entity=wish.entity, config=after),) if matters else ()
+
+
+def _check_entity(basis: Basis, wish: ConfigWish) -> None:
+    if wish.kind not in KINDS:
+        raise ActionRefused(f"settings of {wish.kind} cannot be changed here: take one of {', '.join(KINDS)}")
+    if wish.kind == "topics":
+        basis.topic(wish.name)
+        return
+    if wish.name != DEFAULT_ENTITY and not wish.name.isdecimal():
+        raise ActionRefused(f"{wish.name!r} is no broker's id")
+    if basis.image.generation == "0.8":
+        raise ActionRefused("brokers of 0.8 take no settings while they run: they came with 1.1")
+
+
+def _before(basis: Basis, wish: ConfigWish) -> Mapping[str, str]:
+    if basis.found is not None:
+        return config_in(basis.found, wish.entity).config
+    return basis.image.configs.get(wish.entity, {})
+
+
+def _steps(basis: Basis, wish: ConfigWish, before: Mapping[str, str], after: Mapping[str, str]) -> tuple[Step, ...]:
+    if basis.found is not None:
+        return config_steps(basis.image, basis.found, wish.entity, after)
+    kind, name = wish.kind.removesuffix("s"), "" if wish.name == DEFAULT_ENTITY else wish.name
+    resource = {"type": kind, "name": name, "set": dict(wish.add), "delete": list(wish.remove)}
+    expected = {
+        f"config {kind} {name} {key}": before.get(key)
+        for key in (*wish.add, *wish.remove)
+        if not is_sensitive(wish.entity, key)
+    }
+    return (ApiCall("IncrementalAlterConfigs", {"resources": [resource]}, expected),)
+
+
+def _changes(wish: ConfigWish, before: Mapping[str, str], changed: Mapping[str, str]) -> Iterator[str]:
+    for name, value in changed.items():
+        yield f"{name}: {_shown(wish, name, before.get(name))} → {_shown(wish, name, value)}"
+    for name in wish.remove:
+        yield f"{name}: {_shown(wish, name, before.get(name))} → default"
+
+
+def _shown(wish: ConfigWish, name: str, value: str | None) -> str:
+    if value is None:
+        return "default"
+    return HIDDEN if is_sensitive(wish.entity, name) else value
+
+
+def _subject(wish: ConfigWish) -> str:
+    if wish.name == DEFAULT_ENTITY:
+        return "all brokers"
+    return f"{wish.kind.removesuffix('s')} {wish.name}"
+
+
+def _of_old_brokers(basis: Basis, wish: ConfigWish) -> Iterator[str]:
+    if wish.kind == "brokers" and basis.image.generation == "0.9-1.x":
+        yield "brokers before 1.1 take nothing but replication throttles while they run"
+
+
+def _rollback(wish: ConfigWish, before: Mapping[str, str]) -> str:
+    names = (*wish.add, *wish.remove)
+    if any(is_sensitive(wish.entity, name) for name in names):
+        return ""
+    back = [f"{name}=[{before[name]}]" for name in names if name in before]
+    gone = [name for name in wish.add if name not in before]
+    which = "--entity-default" if wish.name == DEFAULT_ENTITY else f"--entity-name {wish.name}"
+    added = f" --add-config '{','.join(back)}'" if back else ""
+    deleted = f" --delete-config {','.join(gone)}" if gone else ""
+    return f"kdrill configs SOURCE alter --entity-type {wish.kind} {which}{added}{deleted}"

@@ -1,0 +1,131 @@
+"""What brokers say of partitions, settings and groups, a moment before something is changed. It changes nothing."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from model.actions.proposal import ActionRefused
+from model.cluster.ids import TopicPartition
+from model.hosts.acting.admin_client import asked, config_resource, library
+from model.hosts.wire.names import topic_id_text
+
+OWN = {"topic": 1, "broker": 2, "default": 3}
+"""`DescribeConfigsResponse.ConfigSource` of what is set on the thing itself."""
+SOURCES = (
+    "UNKNOWN", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    "STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG", "DYNAMIC_CLIENT_METRICS_CONFIG",
+    "GROUP_CONFIG",
+)  # fmt: skip
+"""`org.apache.kafka.clients.admin.ConfigEntry.ConfigSource` (3.9), by the numbers on the wire."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A partition's replicas as its brokers see them."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    isr: tuple[int, ...] = ()
+
+
+class Described(msgspec.Struct, frozen=True):
+    """A setting; `value` None where it is sensitive. `synonyms`: (source, name, value), strongest first."""
+
+    name: str
+    value: str | None
+    source: int
+    is_sensitive: bool
+    synonyms: tuple[tuple[str, str, str | None], ...] = ()
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nobody set it anywhere."""
+        return self.source == SOURCES.index("DEFAULT_CONFIG")
+
+
+class AdminReads:
+    """Asks through a client that stays its owner's. Raises ActionRefused and UnansweredError."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def topic_ids(self, topics: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Topic id (empty for none) and number of partitions of those that exist."""
+        found: dict[str, tuple[str, int]] = {}
+        for topic in asked(self._client.describe_topics, list(topics)) if topics else ():
+            if topic["error_code"] == 0:
+                number = uuid.UUID(topic["topic_id"]) if topic.get("topic_id") else None
+                found[topic["name"]] = (topic_id_text(number) or "", len(topic["partitions"]))
+        return found
+
+    def alive(self) -> frozenset[int]:
+        """The brokers that are up."""
+        told = asked(self._client.describe_cluster)["brokers"]
+        return frozenset(each["broker_id"] for each in told if not each.get("is_fenced"))
+
+    def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, Held]:
+        """Those of these topics."""
+        known = asked(self._client.describe_topics, list(topics)) if topics else ()
+        ongoing = self._reassignments({t["name"]: [p["partition_index"] for p in t["partitions"]] for t in known})
+        return {
+            (key := TopicPartition(topic["name"], each["partition_index"])): Held(
+                tuple(each["replica_nodes"]),
+                tuple(ongoing.get(key, {}).get("adding_replicas", ())),
+                tuple(ongoing.get(key, {}).get("removing_replicas", ())),
+                tuple(each["isr_nodes"]),
+            )
+            for topic in known
+            for each in topic["partitions"]
+        }
+
+    def _reassignments(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[TopicPartition, Mapping[str, list[int]]]:
+        """Brokers before 2.4 tell of none."""
+        try:
+            moving: Mapping[Any, Any] = {}
+            if numbers:
+                moving = asked(self._client.list_partition_reassignments, {**numbers})
+        except ActionRefused:
+            return {}
+        return {TopicPartition(*each): values for each, values in moving.items()}
+
+    def described(self, kind: str, names: Sequence[str]) -> dict[str, tuple[Described, ...]]:
+        """All settings of these topics or brokers, in the brokers' order; a name empty stands for all brokers."""
+        resources = [config_resource(self._client, kind, name) for name in names]
+        answer = asked(self._client.describe_configs, resources, include_synonyms=True, config_filter="all")
+        told = answer.get(kind, {})
+        return {name: tuple(_described(key, each) for key, each in told.get(name, {}).items()) for name in names}
+
+    def configs(self, kind: str, names: Sequence[str]) -> dict[str, dict[str, str]]:
+        """What is set on each of these topics or brokers itself; a broker's name empty stands for all brokers."""
+        return {
+            name: {each.name: each.value or "" for each in told if each.source == OWN[kind if name else "default"]}
+            for name, told in self.described(kind, names).items()
+        }
+
+    def members(self, group: str) -> int:
+        """How many are in a group; none in one that does not exist."""
+        described = asked(self._client.describe_groups, [group])[group]
+        if described["error"]:
+            if "GROUP_ID_NOT_FOUND" in described["error"]:
+                return 0
+            raise ActionRefused(f"group {group}: {described['error']}")
+        return len(described["members"])
+
+    def offsets(self, group: str) -> dict[TopicPartition, int]:
+        """What a group has committed."""
+        answer = asked(self._client.list_group_offsets, {group: None})[group]
+        return {TopicPartition(each.topic, each.partition): found.offset for each, found in answer.items()}
+
+    def log_offsets(self, partitions: Sequence[TopicPartition], time_ms: int) -> dict[TopicPartition, int]:
+        """Offsets at a time, or at EARLIEST or LATEST; partitions without a record from then on are left out."""
+        asked_for = {library().structs.TopicPartition(*each): time_ms for each in partitions}
+        answer = asked(self._client.list_partition_offsets, asked_for)
+        return {TopicPartition(*each): found.offset for each, found in answer.items() if found.offset >= 0}
+
+
+def _described(name: str, each: Mapping[str, Any]) -> Described:
+    synonyms = tuple((str(s["source"]), str(s["name"]), s["value"]) for s in each.get("synonyms") or ())
+    source = SOURCES.index(str(each["config_source"]))
+    return Described(name, each["value"], source, bool(each["is_sensitive"]), synonyms)
