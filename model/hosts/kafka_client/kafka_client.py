@@ -2,16 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from functools import partial
 
-from model.hosts.kafka_client.metadata import Metadata, metadata_of
-from model.hosts.wire.api_keys import METADATA
+from model.hosts.kafka_client.metadata import Metadata, metadata_of, metadata_request
 from model.hosts.wire.channel import Build, Channel
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.errors import UnavailableError, WireError
-from model.hosts.wire.messages import Entity, shaped, shapes
-
-NEWEST_METADATA = 9
-"""Version 10 brings topic ids, and no more that is of use here."""
+from model.hosts.wire.errors import DeniedError, UnavailableError, WireError
+from model.hosts.wire.messages import Entity
+from model.hosts.wire.security import PLAINTEXT, Security
 
 Address = tuple[str, int]
 
@@ -19,56 +17,70 @@ Address = tuple[str, int]
 class KafkaClient:
     """For one event loop; connections are opened when there is something to ask."""
 
-    def __init__(self, bootstrap: Iterable[Address], client_id: str, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self,
+        bootstrap: Iterable[Address],
+        client_id: str,
+        timeout_s: float = 30.0,
+        security: Security = PLAINTEXT,
+    ) -> None:
         """`timeout_s` is how long a connection or an answer may take."""
         self.metadata = Metadata()
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
         self._timeout_s = timeout_s
+        self._security = security
+        self._answered: tuple[Address, ...] = ()
+        """Who told the metadata last, and is asked first."""
         self._channels: dict[Address, Channel] = {}
 
     async def refresh(self, topics: Sequence[str] | None = None) -> Metadata:
-        """Ask for these topics, or all, one broker after the other until one answers. Raises UnavailableError."""
-
-        def build(connection: Connection) -> Entity:
-            version = connection.newest(METADATA, NEWEST_METADATA)
-            module = shapes(METADATA, version, "request")
-            named = None if topics is None else tuple(module.MetadataRequestTopic(name=topic) for topic in topics)
-            return shaped(
-                module.MetadataRequest,
-                topics=named,
-                allow_auto_topic_creation=False,
-                include_cluster_authorized_operations=False,
-                include_topic_authorized_operations=False,
-            )
-
-        reason = "nobody is known"
-        for address in dict.fromkeys((*self.metadata.brokers.values(), *self._bootstrap)):
+        """Ask for these topics, or all, one broker after the other until one answers. Raises WireError."""
+        build = partial(metadata_request, topics=topics)
+        failed: WireError = UnavailableError("nobody is known")
+        for address in dict.fromkeys((*self._answered, *self.metadata.brokers.values(), *self._bootstrap)):
             try:
                 self.metadata = metadata_of(await self.ask_at(address, build))
             except WireError as error:
-                reason = str(error)
+                failed = error
             else:
+                self._answered = (address,)
                 return self.metadata
-        raise UnavailableError(f"no broker answers: {reason}")
+        if isinstance(failed, DeniedError):
+            raise failed
+        raise UnavailableError(f"no broker answers: {failed}")
 
     async def ask(self, broker: int, build: Build) -> Entity:
         """Ask one broker. Raises UnavailableError, also where its address is not known, or another WireError."""
-        address = self.metadata.brokers.get(broker)
-        if address is None:
-            raise UnavailableError(f"broker {broker} is not known")
-        return await self.ask_at(address, build)
+        address = self._address(broker)
+        try:
+            return await self.ask_at(address, build)
+        except WireError as error:
+            raise type(error)(f"broker {broker}: {error}") from None
 
     async def ask_at(self, address: Address, build: Build) -> Entity:
         """Ask whoever is there."""
-        if address not in self._channels:
-            self._channels[address] = Channel(*address, self._client_id, self._timeout_s)
-        return await self._channels[address].ask(build)
+        return await self._channel(address).ask(build)
+
+    async def connected(self, broker: int) -> Connection:
+        """An open connection, for what the broker said of itself when it was opened. Raises as `ask` does."""
+        return await self._channel(self._address(broker)).connected()
 
     async def close(self) -> None:
         """End all connections."""
         await asyncio.gather(*(channel.close() for channel in self._channels.values()))
         self._channels.clear()
+
+    def _address(self, broker: int) -> Address:
+        address = self.metadata.brokers.get(broker)
+        if address is None:
+            raise UnavailableError(f"broker {broker} is not known")
+        return address
+
+    def _channel(self, address: Address) -> Channel:
+        if address not in self._channels:
+            self._channels[address] = Channel(*address, self._client_id, self._timeout_s, self._security)
+        return self._channels[address]
 
 
 def address_of(text: str) -> Address:

@@ -5,25 +5,34 @@ not taken for dead: only its coordinator can say so.
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from model.cluster import records as r
+from model.cluster.group_image import CLASSIC, CONSUMER
 from model.cluster.ids import TopicPartition
-from model.consumers.assignors.java_strings import string_hash
+from model.consumers.group_coordinator.offsets_topic import partition_of
+from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.hosts.kafka_client.fetch import fetch_request, fetched_records
 from model.hosts.kafka_client.kafka_client import KafkaClient
 from model.hosts.kafka_client.list_offsets import LATEST, list_offsets_request, listed_offsets
 from model.hosts.kafka_client.metadata import NOBODY
-from model.hosts.wire.errors import WireError
+from model.hosts.wire.errors import UnsupportedVersionError, WireError
 from model.hosts.wire.names import error_name
 from model.sources.coordinator_groups import requests as say
+from model.sources.coordinator_groups.generations import Generations
 
-OFFSETS_TOPIC = "__consumer_offsets"
 GROUPS_A_REQUEST = 100
 PARTITIONS_A_REQUEST = 5_000
 AT_ONCE = 16
 """Requests under way at a time."""
+PARTITION_BYTES = 1 << 18
+"""Read of a partition of the offsets topic at one look."""
 
+_COMMIT = (CLASSIC, CONSUMER)
+"""Kinds of groups that commit offsets."""
 T = TypeVar("T")
 
 
@@ -34,66 +43,127 @@ class GroupSurvey:
         self.silent: tuple[str, ...] = ()
         """What could not be had at the last look, a line each."""
         self._client = client
-        self._groups: dict[str, int] = {}
-        """Group → the broker that was seen to coordinate it last."""
+        self._groups: dict[str, r.GroupDescribed] = {}
+        """As they were listed last, by the broker that was seen to coordinate them last."""
         self._read: frozenset[TopicPartition] = frozenset()
         self._ends: dict[TopicPartition, int] = {}
+        self._generations = Generations()
+        self._told: dict[tuple[type[r.Record], str], r.Record] = {}
         self._places = asyncio.Semaphore(AT_ONCE)
 
-    async def look(self, others: Iterable[TopicPartition] = ()) -> tuple[r.Record, ...]:
-        """Everything there is to know now; `others` are more partitions whose log ends are wanted.
+    async def look(self, others: Iterable[TopicPartition] = (), *, is_fresh: bool = False) -> tuple[r.Record, ...]:
+        """What is new since the last look; `others` are more partitions whose log ends are wanted.
 
+        `is_fresh`: the client has asked for the metadata of all topics just now.
         Raises WireError where no broker answers at all.
         """
         failures: list[str] = []
         wanted = self._read.union(others)
-        await self._client.refresh(sorted({OFFSETS_TOPIC, *(read.topic for read in wanted)}))
+        if not is_fresh:
+            await self._client.refresh(sorted({OFFSETS_TOPIC, *(read.topic for read in wanted)}))
         await self._list(failures)
-        described = await self._describe(failures)
-        known = [one for one in described.values() if one is not None]
-        offsets = await self._offsets(known, failures)
+        places = self._places_of_groups()
+        tails = await self._log_ends(frozenset(places.values()), failures)
+        described = await self._describe(places, failures)
+        known = await self._with_generations([one for one in described.values() if one is not None], places, tails)
+        offsets = await self._offsets((one for one in known if one.kind in _COMMIT), failures)
         self._read = frozenset(read for one in offsets for read in one.offsets).union(
             read for one in known for read in one.owners or ()
         )
-        await self._measure(wanted | self._read, failures)
+        wanted |= self._read
+        # Where a leader does not answer, the last end known stands.
+        last = {read: end for read, end in self._ends.items() if read in wanted}
+        self._ends = last | await self._log_ends(wanted, failures)
         self.silent = tuple(dict.fromkeys(failures))
         dead = [name for name, one in described.items() if one is None and self._groups.pop(name, None) is not None]
+        self._generations.forget(dead)
         ends = r.LogEndsRead(ends=dict(self._ends))
-        return (*(r.GroupDied(group=name) for name in dead), *known, *offsets, ends)
+        return (*(r.GroupDied(group=name) for name in dead), *self._news((*known, *offsets, ends), dead))
+
+    def tell_again(self) -> None:
+        """Whoever was told has forgotten: everything is new."""
+        self._told.clear()
+
+    def _news(self, records: Iterable[r.Record], dead: Iterable[str]) -> Iterator[r.Record]:
+        gone = frozenset(dead)
+        self._told = {key: record for key, record in self._told.items() if key[1] not in gone}
+        for record in records:
+            key = type(record), getattr(record, "group", "")
+            if self._told.get(key) != record:
+                self._told[key] = record
+                yield record
 
     async def _list(self, failures: list[str]) -> None:
         async def ask(broker: int) -> None:
             response = await self._client.ask(broker, say.list_groups)
             error = error_name(response.error_code)
             if error == "NONE":
-                self._groups.update((str(each.group_id), broker) for each in response.groups)
+                self._groups.update((one.group, one) for one in say.listed_groups(response, broker))
             elif error != "COORDINATOR_NOT_AVAILABLE":  # a broker that coordinates nothing yet may say that
                 failures.append(f"broker {broker}: {error}")
 
         await self._each((ask(broker) for broker in self._client.metadata.brokers), failures)
 
-    async def _describe(self, failures: list[str]) -> dict[str, r.GroupDescribed | None]:
+    def _places_of_groups(self) -> Mapping[str, TopicPartition]:
+        """Group → its partition of the offsets topic, where that is known to be."""
+        count = sum(read.topic == OFFSETS_TOPIC for read in self._client.metadata.partitions)
+        return {name: TopicPartition(OFFSETS_TOPIC, partition_of(name, count)) for name in self._groups if count}
+
+    async def _describe(
+        self, places: Mapping[str, TopicPartition], failures: list[str]
+    ) -> dict[str, r.GroupDescribed | None]:
         described: dict[str, r.GroupDescribed | None] = {}
 
-        async def ask(broker: int, groups: Sequence[str]) -> None:
-            response = await self._client.ask(broker, lambda connection: say.describe_groups(connection, groups))
-            described.update(say.described_groups(response, broker))
+        async def ask(broker: int, kind: str, groups: Sequence[str]) -> None:
+            try:
+                response = await self._client.ask(broker, lambda one: say.describe_groups(one, kind, groups))
+            except UnsupportedVersionError:
+                described.update((name, self._groups[name]) for name in groups)  # the list has to do
+            else:
+                described.update(say.described_groups(response, broker, kind))
 
-        by_broker: dict[int, list[str]] = {}
+        by_broker: dict[tuple[int, str], list[str]] = {}
         for name, last in self._groups.items():
-            by_broker.setdefault(self._coordinator(name, last), []).append(name)
+            broker = self._leader(places.get(name), NOBODY if last.coordinator is None else last.coordinator)
+            by_broker.setdefault((broker, last.kind), []).append(name)
         questions = (
-            ask(broker, part) for broker, names in by_broker.items() for part in _parts(names, GROUPS_A_REQUEST)
+            ask(broker, kind, part)
+            for (broker, kind), names in by_broker.items()
+            for part in _parts(names, GROUPS_A_REQUEST)
         )
         await self._each(questions, failures)
         return described
 
-    def _coordinator(self, group: str, last: int) -> int:
-        """The leader of the group's partition of the offsets topic (`GroupMetadataManager.partitionFor`, 3.9)."""
-        places = self._client.metadata.partitions
-        count = sum(read.topic == OFFSETS_TOPIC for read in places)
-        place = places.get(TopicPartition(OFFSETS_TOPIC, (string_hash(group) & 0x7FFFFFFF) % max(count, 1)))
+    def _leader(self, partition: TopicPartition | None, last: int = NOBODY) -> int:
+        """The leader of a partition; of one of the offsets topic, the coordinator of its groups."""
+        place = None if partition is None else self._client.metadata.partitions.get(partition)
         return last if place is None or place.leader == NOBODY else place.leader
+
+    async def _with_generations(
+        self,
+        groups: Sequence[r.GroupDescribed],
+        places: Mapping[str, TopicPartition],
+        tails: Mapping[TopicPartition, int],
+    ) -> list[r.GroupDescribed]:
+        """The groups with the generations that are known of them. Who may not read those is no failure."""
+
+        async def ask(leader: int, offsets: Mapping[TopicPartition, int]) -> None:
+            response = await self._client.ask(leader, lambda broker: fetch_request(broker, offsets, PARTITION_BYTES))
+            for partition, error, data in fetched_records(response):
+                if error == "NONE":
+                    self._generations.take(partition, data)
+                else:
+                    self._generations.miss(partition, error)
+
+        by_leader: dict[int, dict[TopicPartition, int]] = {}
+        classic = [one for one in groups if one.kind == CLASSIC]
+        for partition, offset in self._generations.see(classic, places, tails).items():
+            by_leader.setdefault(self._leader(partition), {})[partition] = offset
+        await self._each((ask(leader, offsets) for leader, offsets in by_leader.items()), [])
+        return [
+            msgspec.structs.replace(one, generation=self._generations.of(one.group)) if one.kind == CLASSIC else one
+            for one in groups
+        ]
 
     async def _offsets(self, groups: Iterable[r.GroupDescribed], failures: list[str]) -> list[r.GroupOffsetsFetched]:
         fetched: list[r.GroupOffsetsFetched] = []
@@ -110,26 +180,24 @@ class GroupSurvey:
         await self._each((ask(one) for one in groups), failures)
         return fetched
 
-    async def _measure(self, wanted: frozenset[TopicPartition], failures: list[str]) -> None:
-        """Log ends; where a leader does not answer, the last one known stands."""
-        self._ends = {read: end for read, end in self._ends.items() if read in wanted}
+    async def _log_ends(self, wanted: frozenset[TopicPartition], failures: list[str]) -> dict[TopicPartition, int]:
+        """Those that the leaders tell."""
+        ends: dict[TopicPartition, int] = {}
 
         async def ask(leader: int, partitions: Sequence[TopicPartition]) -> None:
             times = dict.fromkeys(partitions, LATEST)
             response = await self._client.ask(leader, lambda connection: list_offsets_request(connection, times))
-            for read, error, offset in listed_offsets(response):
-                if error == "NONE":
-                    self._ends[read] = offset
+            ends.update((read, offset) for read, error, offset in listed_offsets(response) if error == "NONE")
 
         by_leader: dict[int, list[TopicPartition]] = {}
         for read in sorted(wanted):
-            place = self._client.metadata.partitions.get(read)
-            if place is not None and place.leader != NOBODY:
-                by_leader.setdefault(place.leader, []).append(read)
+            by_leader.setdefault(self._leader(read), []).append(read)
+        by_leader.pop(NOBODY, None)
         questions = (
             ask(leader, part) for leader, reads in by_leader.items() for part in _parts(reads, PARTITIONS_A_REQUEST)
         )
         await self._each(questions, failures)
+        return ends
 
     async def _each(self, questions: Iterable[Awaitable[None]], failures: list[str]) -> None:
         """All of them, some at a time; who does not answer keeps nobody else from being asked."""

@@ -1,0 +1,138 @@
+"""One look at a whole cluster: which broker is asked what, and the view that comes of it.
+
+Remembers the view, so that what cannot be had now stays as it was told last.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+
+import msgspec
+
+from model.cluster.ids import TopicPartition
+from model.cluster.log_dirs import LogDir
+from model.cluster.quorum import Quorum
+from model.hosts.kafka_admin.configs import BROKER, TOPIC, describe_configs, described_configs
+from model.hosts.kafka_admin.log_dirs import describe_log_dirs, described_log_dirs
+from model.hosts.kafka_admin.quorum import describe_quorum, described_quorum
+from model.hosts.kafka_admin.reading_client import ReadingClient
+from model.hosts.kafka_admin.reassignments import list_reassignments, listed_reassignments
+from model.hosts.wire.channel import Build
+from model.hosts.wire.errors import UnavailableError, UnsupportedVersionError, WireError
+from model.hosts.wire.messages import Entity
+from model.hosts.wire.names import error_name
+from model.sources.kafka.generation import generation_of
+from model.sources.kafka.views import KRAFT, Change, ClusterView, brokers_of, topics_of
+
+_OF_BROKERS = ("brokers", "server.properties")
+TOPICS_A_REQUEST = 500
+"""Whose settings are asked for at once: a broker answers with some thirty each."""
+
+
+class ClusterSurvey:
+    """For one event loop; one question of each kind at a time."""
+
+    def __init__(self, client: ReadingClient) -> None:
+        self.view = ClusterView()
+        self.silent: list[str] = []
+        """What could not be had since this was emptied last, a line each."""
+        self._client = client
+        self._moves: Mapping[TopicPartition, Change] = {}
+
+    async def look(self) -> None:
+        """Who lives, leads and is in sync, and what is being reassigned. Raises WireError where no broker answers."""
+        metadata = await self._client.refresh(None)
+        generation, features = await self._self_portrait()
+        quorum = await self._quorum() if generation == KRAFT else None
+        await self._reassignments()
+        self.view = msgspec.structs.replace(
+            self.view,
+            cluster_id=metadata.cluster_id,
+            generation=generation,
+            features=features,
+            controller=metadata.controller if quorum is None else quorum.leader,
+            brokers=brokers_of(metadata),
+            topics=topics_of(metadata, self._moves),
+            quorum=quorum,
+            log_dirs={broker: dirs for broker, dirs in self.view.log_dirs.items() if broker in metadata.brokers},
+        )
+
+    async def configs(self) -> None:
+        """What is set on topics and brokers, in files included. Where somebody does not answer, the last is kept."""
+        found: dict[str, dict[str, str]] = {}
+        topics, brokers = sorted(self.view.topics), [str(each) for each in self.view.brokers]
+        parts = [topics[start : start + TOPICS_A_REQUEST] for start in range(0, len(topics), TOPICS_A_REQUEST)]
+
+        async def ask(brokers: Iterable[int], kind: int, names: Sequence[str]) -> None:
+            response = await self._anybody(brokers, lambda connection: describe_configs(connection, kind, names))
+            for name, error, entities in described_configs(response):
+                if error == "NONE":
+                    found.update((entity, config) for entity, config in entities.items() if config or kind == TOPIC)
+                elif error != "UNKNOWN_TOPIC_OR_PARTITION":  # it was deleted meanwhile
+                    self.silent.append(f"settings of {name}: {error}")
+
+        questions = [ask(self.view.brokers, TOPIC, part) for part in parts]
+        await self._each([*questions, *(ask([int(broker)], BROKER, [broker]) for broker in brokers)])
+        known = {f"topics/{name}" for name in topics} | {f"{place}/{n}" for place in _OF_BROKERS for n in brokers}
+        kept = {entity: config for entity, config in self.view.configs.items() if entity in known}
+        self.view = msgspec.structs.replace(self.view, configs=kept | found)
+
+    async def log_dirs(self) -> None:
+        """Folders and sizes, of each broker by itself."""
+        found: dict[int, tuple[LogDir, ...]] = {}
+
+        async def ask(broker: int) -> None:
+            found[broker] = described_log_dirs(await self._client.ask(broker, describe_log_dirs))
+
+        await self._each([ask(broker) for broker in self.view.brokers])
+        self.view = msgspec.structs.replace(self.view, log_dirs={**self.view.log_dirs, **found})
+
+    async def _self_portrait(self) -> tuple[str, Mapping[str, int]]:
+        """Generation and features, as the first broker tells that can be reached; as they were if none can."""
+        for broker in self._client.metadata.brokers:
+            try:
+                connection = await self._client.connected(broker)
+            except WireError:
+                continue
+            return generation_of(connection.versions), connection.features
+        return self.view.generation, self.view.features
+
+    async def _quorum(self) -> Quorum | None:
+        try:
+            return described_quorum(await self._anybody(self._client.metadata.brokers, describe_quorum))
+        except WireError as error:
+            self.silent.append(f"quorum: {error}")
+            return self.view.quorum
+
+    async def _reassignments(self) -> None:
+        metadata = self._client.metadata
+        order = [metadata.controller, *metadata.brokers] if metadata.controller in metadata.brokers else ()
+        try:
+            response = await self._anybody(order, list_reassignments)
+            if (error := error_name(response.error_code)) != "NONE":
+                raise UnavailableError(error)
+            self._moves = {name: (adding, removing) for name, adding, removing in listed_reassignments(response)}
+        except WireError as error:
+            self.silent.append(f"reassignments: {error}")
+
+    async def _anybody(self, brokers: Iterable[int], build: Build) -> Entity:
+        """The answer of the first of these that gives one. Raises what the last one said, or UnavailableError."""
+        reason: WireError = UnavailableError("there is nobody to ask")
+        for broker in brokers:
+            try:
+                return await self._client.ask(broker, build)
+            except UnsupportedVersionError:
+                raise
+            except WireError as error:
+                reason = error
+        raise reason
+
+    async def _each(self, questions: Sequence[Awaitable[None]]) -> None:
+        """All of them side by side; who does not answer keeps nobody else from being asked."""
+
+        async def ask(question: Awaitable[None]) -> None:
+            try:
+                await question
+            except WireError as error:
+                self.silent.append(str(error))
+
+        await asyncio.gather(*map(ask, questions))

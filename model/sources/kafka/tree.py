@@ -1,0 +1,161 @@
+"""What brokers told, as a tree to browse like znodes: the places are those of kafka-metadata-shell (3.9). Pure.
+
+It goes as far as the Kafka protocol does: ACLs, quotas, client ids and the log of the metadata itself are not in it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from model.sources.kafka.views import ClusterView, TopicView
+
+ROOTS = ("brokers", "clusterId", "configs", "features", "logDirs", "metadataQuorum", "topicIds", "topics")
+
+
+class Node(NamedTuple):
+    """A place in the tree: what is there, plain values for JSON, None for nothing; and the names below it."""
+
+    value: object = None
+    names: tuple[str, ...] = ()
+
+
+def node_at(view: ClusterView, path: str) -> Node | None:
+    """What is at a path; None: there is no such place."""
+    parts = tuple(part for part in path.split("/") if part)
+    if not parts:
+        return Node(names=ROOTS)
+    branch = _BRANCHES.get(parts[0])
+    return None if branch is None else branch(view, parts[1:])
+
+
+def _brokers(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    brokers = {str(number): broker for number, broker in view.brokers.items()}
+    match parts:
+        case ():
+            return _folder(brokers)
+        case (number,) if number in brokers:
+            return _folder(("registration",))
+        case (number, "registration") if number in brokers:
+            broker = brokers[number]
+            return Node({"id": int(number), "host": broker.host, "port": broker.port, "rack": broker.rack})
+        case _:
+            return None
+
+
+def _topics(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    if not parts:
+        return _folder(view.topics)
+    topic = view.topics.get(parts[0])
+    if topic is None:
+        return None
+    numbers = {str(number): number for number in topic.places}
+    match parts[1:]:
+        case ():
+            return _folder(("id", "name", *numbers))
+        case ("id",):
+            return Node(topic.topic_id)
+        case ("name",):
+            return Node(parts[0])
+        case (number,) if number in numbers:
+            return _folder(("data",))
+        case (number, "data") if number in numbers:
+            return Node(_partition(topic, numbers[number]))
+        case _:
+            return None
+
+
+def _partition(topic: TopicView, number: int) -> Mapping[str, object]:
+    place, (adding, removing) = topic.places[number], topic.moves.get(number, ((), ()))
+    return {
+        "partitionId": number,
+        "replicas": place.replicas,
+        "isr": place.isr,
+        "addingReplicas": adding,
+        "removingReplicas": removing,
+        "offlineReplicas": place.offline,
+        "leader": place.leader,
+        "leaderEpoch": place.leader_epoch,
+    }
+
+
+def _topic_ids(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    names = {topic.topic_id: name for name, topic in view.topics.items() if topic.topic_id}
+    if not parts:
+        return _folder(names)
+    return Node(names[parts[0]]) if len(parts) == 1 and parts[0] in names else None
+
+
+def _configs(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    kinds = sorted({entity.partition("/")[0] for entity in view.configs})
+    match parts:
+        case ():
+            return _folder(kinds)
+        case (kind,) if kind in kinds:
+            return _folder(name for each, _, name in (entity.partition("/") for entity in view.configs) if each == kind)
+        case (kind, name) if f"{kind}/{name}" in view.configs:
+            return Node(view.configs[f"{kind}/{name}"])
+        case _:
+            return None
+
+
+def _cluster_id(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    return None if parts else Node(view.cluster_id)
+
+
+def _features(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    if not parts:
+        return _folder(view.features)
+    return Node(view.features[parts[0]]) if len(parts) == 1 and parts[0] in view.features else None
+
+
+def _log_dirs(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    folders = {str(broker): dirs for broker, dirs in view.log_dirs.items()}
+    match parts:
+        case ():
+            return _folder(folders)
+        case (broker,) if broker in folders:
+            return _folder(map(str, range(len(folders[broker]))))
+        case (broker, number) if broker in folders and number in map(str, range(len(folders[broker]))):
+            folder = folders[broker][int(number)]
+            facts = {"path": folder.path, "error": folder.error or None, "replicas": len(folder.sizes)}
+            sizes = {"bytes": sum(folder.sizes.values()), "total": folder.total_bytes, "usable": folder.usable_bytes}
+            return Node(facts | sizes)
+        case _:
+            return None
+
+
+def _quorum(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
+    quorum = view.quorum
+    if quorum is None:
+        return None if parts else Node()
+    replicas = {
+        "voters": {str(each.id): each for each in quorum.voters},
+        "observers": {str(each.id): each for each in quorum.observers},
+    }
+    match parts:
+        case ():
+            return _folder(("leader", *replicas))
+        case ("leader",):
+            return Node({"leaderId": quorum.leader, "leaderEpoch": quorum.leader_epoch})
+        case (kind,) if kind in replicas:
+            return _folder(replicas[kind])
+        case (kind, number) if number in replicas.get(kind, ()):
+            each = replicas[kind][number]
+            return Node({"logEndOffset": each.log_end_offset, "lag": each.lag_records, "caughtUpMs": each.caught_up_ms})
+        case _:
+            return None
+
+
+def _folder(names: Iterable[str]) -> Node:
+    return Node(names=tuple(names))
+
+
+_BRANCHES: Mapping[str, Callable[[ClusterView, tuple[str, ...]], Node | None]] = {
+    "brokers": _brokers,
+    "clusterId": _cluster_id,
+    "configs": _configs,
+    "features": _features,
+    "logDirs": _log_dirs,
+    "metadataQuorum": _quorum,
+    "topicIds": _topic_ids,
+    "topics": _topics,
+}
