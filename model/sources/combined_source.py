@@ -7,6 +7,7 @@ from typing import Protocol
 import msgspec
 
 from model.cluster import records as r
+from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.sources.source import Batch, Sink, Source, SourceStatus
@@ -14,10 +15,15 @@ from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 
 class Measures(Source, Protocol):
-    """A source that can tell the log ends of partitions it would not look at by itself."""
+    """A source beside another one: it is told what that one knows."""
+
+    image: Callable[[], ClusterImage | None]
+    """What is compared; None while not all of it is known."""
+    is_forgotten: bool
+    """What was told is not known any more."""
 
     def also_measure(self, partitions: Iterable[TopicPartition]) -> None:
-        """From any thread."""
+        """Their log ends are wanted, too; from any thread."""
         ...
 
 
@@ -32,6 +38,7 @@ class CombinedSource:
         """What ZooKeeper groups have committed offsets of."""
         self._status = SourceStatus()
         self._trouble = ""
+        self._is_partial = True
 
     @property
     def name(self) -> str:
@@ -42,6 +49,14 @@ class CombinedSource:
         """ZooKeeper's session, once open."""
         return self._zookeeper.reader
 
+    def compare_with(self, image: Callable[[], ClusterImage]) -> None:
+        """What the brokers tell is compared with this, which comes of what this source tells; called before `open`."""
+
+        def whole() -> ClusterImage | None:
+            return known if (known := image()).provenance.complete else None
+
+        self._groups.image = whole
+
     def open(self, sink: Sink) -> None:
         self._zookeeper.open(_Part(self._lock, sink, self._take, self._fare))
         self._groups.open(_Part(self._lock, sink, lambda _: None, self._groups_fare))
@@ -51,7 +66,9 @@ class CombinedSource:
         self._zookeeper.close()
 
     def _take(self, batch: Batch) -> None:
-        if batch.listing:
+        if batch.fresh:
+            self._groups.is_forgotten = True
+        if batch.begins_listing:
             self._read.clear()
         before = len(self._read)
         self._read.update(record.partition for record in batch.records if isinstance(record, r.OffsetCommitted))
@@ -62,13 +79,16 @@ class CombinedSource:
         self._status = status
         return self._summary()
 
-    def _groups_fare(self, status: SourceStatus) -> SourceStatus:
-        self._trouble = f"consumer groups: {status.reason}" if status.reason else ""
-        return self._summary()
+    def _groups_fare(self, status: SourceStatus) -> SourceStatus | None:
+        said = status.reason or status.warning
+        before = (self._trouble, self._is_partial)
+        self._trouble, self._is_partial = f"consumer groups: {said}" if said else "", False
+        return self._summary() if (self._trouble, self._is_partial) != before else None
 
     def _summary(self) -> SourceStatus:
         status = self._status
-        return msgspec.structs.replace(status, warning=status.warning or self._trouble)
+        warning = status.warning or self._trouble
+        return msgspec.structs.replace(status, warning=warning, is_partial=self._is_partial)
 
 
 class _Part:
@@ -79,7 +99,7 @@ class _Part:
         lock: threading.RLock,
         sink: Sink,
         listens: Callable[[Batch], object],
-        fares: Callable[[SourceStatus], SourceStatus],
+        fares: Callable[[SourceStatus], SourceStatus | None],
     ) -> None:
         self._lock, self._sink, self._listens, self._fares = lock, sink, listens, fares
 
@@ -90,4 +110,5 @@ class _Part:
 
     def report(self, status: SourceStatus) -> None:
         with self._lock:
-            self._sink.report(self._fares(status))
+            if (summary := self._fares(status)) is not None:
+                self._sink.report(summary)

@@ -5,6 +5,7 @@ Decides nothing.
 """
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -12,11 +13,15 @@ from model.cluster.changes import Change, changes_between
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find
+from model.cluster.relisting import relisted, unlisted
 from model.consumers.rebalance_history import with_rebalances
 from model.sources.source import Batch, SourceStatus
 
 FEED_LENGTH = 10_000
 """Changes kept in a moment's feed, newest last."""
+
+GROWN_S, GROWN = 0.5, 0.25
+"""Until more of a first listing is shown: at least so long, and this part of the time it has taken so far."""
 
 _UNKNOWN = SourceStatus()
 _NOTHING_FOUND = Findings()
@@ -36,6 +41,14 @@ class Moment:
     relisted: bool = False
     """Everything was read again: anything may have changed on the way."""
 
+    @property
+    def verified_ms(self) -> int:
+        """When the image was last known to be true, ms since the epoch; of a source that says so, what it says.
+
+        What is told beside it, such as of consumer groups, is news of a part and proves nothing of the rest.
+        """
+        return self.status.verified_ms or self.image.provenance.time_ms
+
 
 class Feed:
     """A sink that publishes a Moment for every batch and every change of status.
@@ -43,35 +56,79 @@ class Feed:
     `publish` is called on the source's thread or a noting one, one call at a time, and must not block.
     """
 
-    def __init__(self, source_name: str, publish: Callable[[Moment], None]) -> None:
+    def __init__(
+        self, source_name: str, publish: Callable[[Moment], None], clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock_s = clock_s
+        self._begun_s = self._grows_s = 0.0
+        """When the listing under way began, and when more of it is shown."""
         self._source_name = source_name
         self._publish = publish
         self._lock = threading.RLock()
+        self._listed: ClusterImage | None = None
+        """What the listing under way has said so far."""
         self.moment = Moment()
 
     def take(self, batch: Batch) -> None:
         """Applies a batch of records."""
         before = EMPTY if batch.fresh else self.moment.image
-        delta = ClusterDelta(before).replay_all(batch.records)
-        if batch.listing:
-            delta.finish_listing()
         provenance = Provenance(
             source=self._source_name,
             zxid=max(batch.zxid, before.provenance.zxid),
             time_ms=batch.time_ms,
             complete=batch.listing or before.provenance.complete,
         )
-        image = with_rebalances(before, delta.apply(provenance))
-        changes = changes_between(before, image)
+        image = self._after(batch, before, provenance)
+        if image is None:
+            return
+        image = with_rebalances(before, image)
         findings = find(image, None if batch.fresh else self.moment.findings)
+        self._see(before, image, findings, batch.touched, relisted=batch.listing)
+
+    def _after(self, batch: Batch, before: ClusterImage, provenance: Provenance) -> ClusterImage | None:
+        """The next image; None where what is shown stands until more has been read."""
+        listed = unlisted(before) if batch.begins_listing else self._listed
+        if listed is not None:  # what brokers say in between is true of both
+            self._listed = listed = ClusterDelta(listed).replay_all(batch.records).apply(provenance)
+        if listed is None or not batch.is_listed:
+            return ClusterDelta(before).replay_all(batch.records).apply(provenance)
+        if batch.listing:
+            self._listed = None
+        elif before.provenance.complete or not self._has_grown(batch):
+            return None
+        return relisted(before, listed)
+
+    def _has_grown(self, batch: Batch) -> bool:
+        """Whether a part of a first listing is shown, with those before it: what is shown costs time to look at."""
+        now_s = self._clock_s()
+        if batch.begins_listing:
+            self._begun_s = self._grows_s = now_s
+        if now_s < self._grows_s:
+            return False
+        self._grows_s = now_s + max(GROWN_S, GROWN * (now_s - self._begun_s))
+        return True
+
+    def show(self, image: ClusterImage) -> None:
+        """Takes a whole image as it was put together elsewhere, such as the next one of a recording."""
+        self._see(self.moment.image, image, find(image, self.moment.findings), (), relisted=True)
+
+    def _see(
+        self, before: ClusterImage, image: ClusterImage, findings: Findings, touched: tuple[str, ...], *, relisted: bool
+    ) -> None:
+        changes = changes_between(before, image)
         with self._lock:
             feed = (*self.moment.feed, *changes)[-FEED_LENGTH:]
-            self._step(image=image, findings=findings, feed=feed, touched=batch.touched, relisted=batch.listing)
+            self._step(image=image, findings=findings, feed=feed, touched=touched, relisted=relisted)
 
     def note(self, change: Change) -> None:
         """Puts what somebody else knows of into the feed, such as a fault that was made; from any thread."""
         with self._lock:
             self._step(feed=(*self.moment.feed, change)[-FEED_LENGTH:], touched=(), relisted=False)
+
+    def recall(self, changes: tuple[Change, ...]) -> None:
+        """Puts what had happened before into the feed, once that is known; from any thread."""
+        with self._lock:
+            self._step(feed=changes[-FEED_LENGTH:], touched=(), relisted=False)
 
     def report(self, status: SourceStatus) -> None:
         """Takes in how the source fares."""

@@ -3,18 +3,36 @@
 import os
 from pathlib import Path
 
+from model.sources.kafka.address import SCHEME as KAFKA
+from model.sources.kafka.address import KafkaAddress
+from model.sources.kafka.address import parse_address as parse_brokers
+from model.sources.recording.name import RecordingName, parse_recording
 from model.sources.source import SourceError
-from model.sources.zookeeper.address import SCHEME, ZooKeeperAddress, parse_address
+from model.sources.zookeeper.address import SCHEME, ZooKeeperAddress, check_no_login, parse_address
+
+_KINDS = "write zk://host:port[/chroot], kafka://host:port or a file's path"
+STANDARD_INPUT = Path("/dev/stdin")
 
 
-def parse_source(name: str) -> ZooKeeperAddress | Path:
-    """`zk://…` or the path of a file that exists; raises SourceError with one line for anything else."""
+def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName | Path:
+    """`zk://…`, `kafka://…`, a folder, a folder and a time, a file that exists, or `-` for standard input.
+
+    Raises SourceError with one line for all else.
+    """
+    if name == "-":
+        return STANDARD_INPUT
     if name.startswith(SCHEME):
         return parse_address(name)
+    if name.startswith(KAFKA):
+        return parse_brokers(name)
     if "://" in name:
+        check_no_login(name)
         scheme = name.partition("://")[0]
-        raise SourceError(f"{name!r}: {scheme}:// is no kind of source: write zk://host:port[/chroot] or a file's path")
+        raise SourceError(f"{name!r}: {scheme}:// is no kind of source: {_KINDS}")
+    recording = parse_recording(name)
+    if recording is not None:
+        return recording
     if not os.path.lexists(name):  # Path.exists raises for a name that is too long
-        hint = f"; for a ZooKeeper write zk://{name}" if ":" in name else ""
+        hint = f"; for a ZooKeeper write zk://{name}, for brokers kafka://{name}" if ":" in name else ""
         raise SourceError(f"{name!r}: no such file{hint}")
     return Path(name)

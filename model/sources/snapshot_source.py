@@ -10,10 +10,11 @@ from model.sources.source import Batch, Sink, SourceError, SourceStatus
 class SnapshotSource:
     """A kdrill.snapshot/1 file. Raises SourceError where it cannot be read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, raw: bytes | None = None) -> None:
+        """`raw`: the file's bytes, where they were read already: what comes through a pipe comes once."""
         self._path = path
         try:
-            self._image = read_snapshot(path)
+            self._image = read_snapshot(path, raw)
         except SnapshotError as error:
             raise SourceError(str(error)) from None
 

@@ -1,14 +1,31 @@
 """What a source is: something that tells a sink records and how it fares, from a thread of its own."""
 
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import msgspec
 
 from model.cluster.records import Record
+from model.hosts.zookeeper.values import Unread, Znode
 
 Phase = Literal["connecting", "loading", "live", "stale", "denied", "snapshot", "closed"]
 """connecting: nothing known yet; loading: reading everything; live: following; stale: the link is broken, the last
 image stands; denied: the credentials were refused; snapshot: a file, it will not change; closed: at an end."""
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What following costs a ZooKeeper server, over the last seconds."""
+
+    requests_per_s: float = 0.0
+    received_bytes_per_s: int = 0
+    sent_bytes_per_s: int = 0
+    in_flight: int = 0
+    """Requests without an answer yet."""
+    watches: int = 0
+    latency_ms: float = 0.0
+    """From a request to its answer, of late."""
+    is_holding_back: bool = False
+    """Answers became slow: less is asked than could be."""
 
 
 class SourceStatus(msgspec.Struct, frozen=True):
@@ -25,19 +42,39 @@ class SourceStatus(msgspec.Struct, frozen=True):
     """The server behind the connection, as `host:port version mode`; empty where there is none."""
     warning: str = ""
     """Something the operator should know although it works, one line."""
+    cost: Cost | None = None
+    """None where it is not known. That it differs is no news: nothing is drawn again for it."""
+    poll_ms: int = 0
+    """How often the source looks; 0: it is told of changes."""
+    is_partial: bool = False
+    """Brokers beside the source have not been heard of yet, neither good nor bad."""
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Facts learnt together. `listing`: they are everything there is, what they do not mention is gone."""
+    """Facts learnt together. `listing`: with the parts before they are all there is; what is not mentioned is gone."""
 
     records: tuple[Record, ...]
     zxid: int
     time_ms: int
     listing: bool = False
+    part: int = 0
+    """Which part of a listing this is, counted from 1; `listing` is set in the last. 0: in one piece, or no listing."""
     fresh: bool = False
     """The cluster behind the name is another one, or was restored: forget what was known."""
     touched: tuple[str, ...] = ()
     """Every path that changed, Kafka's or not, so that a browser of znodes can mark it."""
+    read: Sequence[Znode | Unread] = ()
+    """The answers that said so, in the order in which they were read; of ZooKeeper only."""
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether this is a listing, or a part of one."""
+        return self.listing or self.part > 0
+
+    @property
+    def begins_listing(self) -> bool:
+        """Whether this is a listing's first part."""
+        return self.is_listed and self.part <= 1
 
 
 class Sink(Protocol):

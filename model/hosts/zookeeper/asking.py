@@ -5,7 +5,7 @@ No retries: an answer that does not come is the caller's to ask for again.
 
 import struct
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kazoo.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
@@ -39,11 +39,11 @@ def ask(link: Link, request: Request, timeout_s: float) -> object:
     return _wait(link, link.submit(request), timeout_s)
 
 
-def ask_many(link: Link, requests: Iterable[Request], window: int, timeout_s: float) -> Iterator[object]:
-    """Send requests with at most `window` of them unanswered; yields answers as `ask` does, in order."""
+def ask_many(link: Link, requests: Iterable[Request], window: Callable[[], int], timeout_s: float) -> Iterator[object]:
+    """Send requests with at most `window` of them unanswered just then; yields answers as `ask` does, in order."""
     flying: deque[Answer] = deque()
     for request in requests:
-        if len(flying) >= window:
+        while len(flying) >= window():
             yield _wait(link, flying.popleft(), timeout_s)
         flying.append(link.submit(request))
     while flying:

@@ -18,6 +18,7 @@ from kazoo.exceptions import (
     ConnectionDropped,
     ConnectionLoss,
     SASLException,
+    SessionClosedRequireSaslError,
     SessionExpiredError,
 )
 from kazoo.handlers.threading import KazooTimeoutError
@@ -25,6 +26,7 @@ from kazoo.protocol.connection import CLOSE_RESPONSE, PING_XID, WATCH_XID, Conne
 from kazoo.protocol.serialization import ReplyHeader
 from kazoo.protocol.states import KeeperState
 
+from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.protocol import OnEvents
 from model.hosts.zookeeper.requests import READ_OPCODES, watch_event
 from model.hosts.zookeeper.values import ZnodeChanged
@@ -66,9 +68,12 @@ class BufferedClient(ReadOnlyClient):
 
     buffered = True
 
-    def __init__(self, *, on_events: OnEvents, sasl_options: dict[str, str] | None = None, **options: Any) -> None:
+    def __init__(
+        self, *, on_events: OnEvents, meter: Meter, sasl_options: dict[str, str] | None = None, **options: Any
+    ) -> None:
         super().__init__(sasl_options=sasl_options, **options)
-        self._connection = BufferedConnection(self, self._conn_retry.copy(), self.logger, sasl_options, on_events)
+        retry = self._conn_retry.copy()
+        self._connection = BufferedConnection(self, retry, self.logger, sasl_options, on_events, meter)
 
     def _enqueue(self, request: Any, async_object: Any) -> bool | None:
         self._queue.append((request, async_object))
@@ -84,9 +89,12 @@ class BufferedClient(ReadOnlyClient):
 class BufferedConnection(ConnectionHandler):
     """kazoo's connection thread with bulk reads and writes; the unexpected ends the connection, not the thread."""
 
-    def __init__(self, client: Any, sleeper: Any, logger: Any, sasl_options: Any, on_events: OnEvents) -> None:
+    def __init__(
+        self, client: Any, sleeper: Any, logger: Any, sasl_options: Any, on_events: OnEvents, meter: Meter
+    ) -> None:
         super().__init__(client, sleeper, logger=logger, sasl_options=sasl_options)
         self.on_events = on_events
+        self._meter = meter
         self.session_timeout_ms = 0
         self._incoming = bytearray()
 
@@ -96,12 +104,15 @@ class BufferedConnection(ConnectionHandler):
 
     def _connect(self, host: str, hostip: str, port: int) -> tuple[float, float]:
         self._incoming.clear()
+        self._meter.connected()
         try:
             read_timeout, connect_timeout = super()._connect(host, hostip, port)
         except (ConnectionDropped, AuthFailedError, SessionExpiredError, KazooTimeoutError):
             raise
         except SASLException as error:
             raise AuthFailedError(f"{error}; is the package pure-sasl installed?") from error
+        except SessionClosedRequireSaslError as error:
+            raise AuthFailedError("the server does not take this SASL login; check user name and password") from error
         except Exception as error:
             raise ConnectionDropped(f"garbled handshake ({error!r})") from error
         self.session_timeout_ms = round(read_timeout * 1.5)
@@ -138,13 +149,14 @@ class BufferedConnection(ConnectionHandler):
                 try:
                     chunk = self._socket.recv(_CHUNK_BYTES)
                 except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
-                    return
+                    break
                 if not chunk and not received:
                     raise ConnectionDropped("socket connection broken")
                 self._incoming += chunk
                 received += len(chunk)
                 if not chunk or not isinstance(self._socket, ssl.SSLSocket):
-                    return
+                    break
+        self._meter.received(received)
 
     def _whole_frames(self) -> Iterator[tuple[ReplyHeader, bytes]]:
         """Take the complete frames; a partial one stays, so that pings go out while a slow link delivers it."""
@@ -163,6 +175,7 @@ class BufferedConnection(ConnectionHandler):
     def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
         pending = self.client._pending
         result = pending[0][1] if pending else None
+        self._meter.answered()
         try:
             return super()._read_response(header, buffer, offset)
         except Exception as error:
@@ -173,7 +186,7 @@ class BufferedConnection(ConnectionHandler):
 
     def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
         self._read_sock.recv(4096)  # before the queue is emptied, or the wake-up for a later request is lost
-        outgoing = bytearray()
+        outgoing, requests = bytearray(), 0
         while self.client._queue:
             request, result = self.client._queue.popleft()
             try:
@@ -184,7 +197,9 @@ class BufferedConnection(ConnectionHandler):
             self._xid = (self._xid % 2147483647) + 1
             outgoing += _REQUEST.pack(len(body) + 8, self._xid, request.type) + body
             self.client._pending.append((request, result, self._xid))
+            requests += 1
         if outgoing:
+            self._meter.sent(requests, len(outgoing))
             self._write(outgoing, connect_timeout)
 
 

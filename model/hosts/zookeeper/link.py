@@ -15,10 +15,12 @@ import msgspec
 from kazoo.protocol.states import KeeperState
 
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
+from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.protocol import OnEvents
 from model.hosts.zookeeper.reasons import LastReason, private_logger
 from model.hosts.zookeeper.requests import Request
-from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.settings import Settings, hosts_of
+from model.hosts.zookeeper.tls_connector import TlsConnector
 
 # Without max_tries kazoo gives up after one try; its own back-off may sleep for an hour.
 _RETRY_FOR_EVER = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 2.0}
@@ -33,7 +35,9 @@ class Answer(Protocol):
 class Link:
     """A kazoo client with its thread. `on_change` gets the link and kazoo's KeeperState, on kazoo's thread."""
 
-    def __init__(self, settings: Settings, on_events: OnEvents, on_change: Callable[["Link", str], None]) -> None:
+    def __init__(
+        self, settings: Settings, on_events: OnEvents, on_change: Callable[["Link", str], None], meter: Meter
+    ) -> None:
         self.lacks = missing_internals()
         self._settings = settings
         self._reason = LastReason()
@@ -42,7 +46,7 @@ class Link:
         if self.lacks:
             self._client: Any = ReadOnlyClient(**options)
         else:
-            self._client = BufferedClient(on_events=on_events, **options)
+            self._client = BufferedClient(on_events=on_events, meter=meter, **options)
         self._client.add_listener(self._changed)
 
     def _changed(self, _kazoo_state: object) -> None:
@@ -84,7 +88,7 @@ class Link:
 
     @property
     def is_refused(self) -> bool:
-        return self._client._state == KeeperState.AUTH_FAILED
+        return self._reason.is_refusal or self._client._state == KeeperState.AUTH_FAILED
 
     @property
     def is_read_only(self) -> bool:
@@ -120,14 +124,10 @@ class Link:
         if socket is None:
             raise OSError("not connected")
         host = self.address.rpartition(":")[0]
-        tls = {name: getattr(client, name) for name in _TLS_OPTIONS}
         peer = socket.getpeername()[:2]
-        with client.handler.create_connection(peer, hostname=host, timeout=timeout_s, **tls) as connection:
+        with client.handler.create_connection(peer, hostname=host, timeout=timeout_s) as connection:
             connection.sendall(word)
             return b"".join(iter(lambda: connection.recv(4096), b"")).decode(errors="replace")
-
-
-_TLS_OPTIONS = ("use_ssl", "ca", "certfile", "keyfile", "keyfile_password", "verify_certs", "check_hostname")
 
 
 def _ignore(*_: object) -> None:
@@ -145,7 +145,6 @@ def client_options(settings: Settings) -> dict[str, Any]:
     }
     if sasl := settings.sasl:
         options["sasl_options"] = {name: value for name, value in msgspec.structs.asdict(sasl).items() if value}
-    if tls := settings.tls:
-        options |= {name: value or None for name, value in msgspec.structs.asdict(tls).items()}
-        options |= {"use_ssl": True, "check_hostname": tls.check_hostname}
+    if settings.tls:
+        options["handler"] = TlsConnector(settings.tls, len(hosts_of(settings.address)))
     return options

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from model.hosts.zookeeper.meter import Usage
 from model.hosts.zookeeper.values import Children, ConnectionState, Stat, Unread, Znode, ZnodeChanged
 
 OnEvents = Callable[[Sequence[ZnodeChanged]], None]
@@ -32,6 +33,19 @@ class ZooKeeperClosed(ZooKeeperUnavailable):
     """The reader was closed."""
 
 
+class BrowsesZnodes(Protocol):
+    """A place znodes, or what looks like them, are read from on demand; see ReadsZnodes."""
+
+    @property
+    def state(self) -> ConnectionState: ...
+
+    def read_many(self, paths: Sequence[str]) -> Sequence[Znode | Unread]: ...
+
+    def children(self, path: str) -> Children | Unread: ...
+
+    def exists(self, path: str) -> Stat | Unread: ...
+
+
 class ReadsZnodes(Protocol):
     """A session with a ZooKeeper ensemble that can only read.
 
@@ -47,11 +61,16 @@ class ReadsZnodes(Protocol):
         """The newest transaction any reply has mentioned so far (0 before the first)."""
         ...
 
+    @property
+    def usage(self) -> Usage:
+        """What the session has cost its servers so far."""
+        ...
+
     def read(self, path: str, *, watch: bool = False) -> Znode | Unread:
         """One znode; `watch` sets a one-shot data watch (not where the answer is Missing)."""
         ...
 
-    def read_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Znode | Unread]:
+    def read_many(self, paths: Sequence[str], *, watch: bool = False) -> Sequence[Znode | Unread]:
         """Many znodes, in the order of `paths`; with `watch` one by one, each with a one-shot data watch."""
         ...
 

@@ -14,6 +14,8 @@ class LastReason(logging.Handler):
         super().__init__(logging.INFO)
         self.text = ""
         self.address = ""
+        self.is_refusal = False
+        """Whether it was a login or a certificate that was not taken; the client's own state is CLOSED soon after."""
 
     def emit(self, record: logging.LogRecord) -> None:
         message = record.getMessage()
@@ -21,6 +23,7 @@ class LastReason(logging.Handler):
             self.address = f"{record.args[0]}:{record.args[2]}"
         elif record.levelno >= logging.WARNING and message != "Transition to CONNECTING":
             self.text = self._sentence(message, record)
+            self.is_refusal |= message.startswith(_REFUSED)
 
     def _sentence(self, message: str, record: logging.LogRecord) -> str:
         if record.exc_info and record.exc_info[1]:
@@ -32,13 +35,14 @@ class LastReason(logging.Handler):
         return _one_line(message)
 
 
+_REFUSED = "AUTH_FAILED closing: "
 _SENTENCES = {
     "Cannot resolve ": "cannot resolve host {detail}",
     "Connection dropped: socket connection error: ": "{address}: {detail}",
     "Connection dropped: ": "{address}: {detail}",
     "Connection time-out: ": "{address}: no answer in time (not ZooKeeper, overloaded, or TLS on one side only?)",
     "Session has expired": "{address}: the session expired",
-    "AUTH_FAILED closing: ": "{address}: authentication failed: {detail}",
+    _REFUSED: "{address}: authentication failed: {detail}",
 }
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 _DETAILS = {

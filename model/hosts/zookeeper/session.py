@@ -17,6 +17,7 @@ from kazoo.protocol.states import KeeperState  # pyright: ignore[reportMissingTy
 from model.hosts.zookeeper import protocol
 from model.hosts.zookeeper.asking import Refusal, ask
 from model.hosts.zookeeper.link import Link
+from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.requests import Sync
 from model.hosts.zookeeper.settings import Settings, hosts_of
 from model.hosts.zookeeper.survey import MultiReadRefused, survey
@@ -48,6 +49,7 @@ class Session:
         self._changes: queue.SimpleQueue[tuple[Link, str, int]] = queue.SimpleQueue()
         self._condition = threading.Condition()
         self._state: ConnectionState = Connecting(_now_ms())
+        self.meter = Meter()
         self._link = self._new_link()
         self._started_s = 0.0
         self._patience_ends_s = 0.0
@@ -96,7 +98,7 @@ class Session:
         link.retire().join(timeout_s)
 
     def _new_link(self) -> Link:
-        return Link(self._settings, self._on_events, self._note)
+        return Link(self._settings, self._on_events, self._note, self.meter)
 
     def _note(self, link: Link, keeper_state: str) -> None:
         """On kazoo's thread, before it forgets an expired session's zxid."""

@@ -1,10 +1,12 @@
 """Where and as whom to connect. Plain values, checked when made; nothing here connects."""
 
-from pathlib import Path
+import ssl
 from typing import cast
 
 import msgspec
 from kazoo.hosts import collect_hosts  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from model.hosts.zookeeper.courtesy import Limits
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -28,24 +30,6 @@ class Sasl(msgspec.Struct, frozen=True):
         return f"Sasl(mechanism={self.mechanism!r}, username={self.username!r}, password='***')"
 
 
-class Tls(msgspec.Struct, frozen=True):
-    """TLS with PEM files; empty paths are not used. The server's host name is checked (kazoo's default is not to)."""
-
-    ca: str = ""
-    certfile: str = ""
-    keyfile: str = ""
-    keyfile_password: str = ""
-    check_hostname: bool = True
-
-    def __post_init__(self) -> None:
-        for path in filter(None, (self.ca, self.certfile, self.keyfile)):
-            if not Path(path).is_file():
-                raise ValueError(f"TLS file {path} does not exist; check the path")
-
-    def __repr__(self) -> str:
-        return f"Tls(ca={self.ca!r}, certfile={self.certfile!r})"
-
-
 class Settings(msgspec.Struct, frozen=True):
     """One ensemble. Raises ValueError, as one line, for what can't be an address or a chroot."""
 
@@ -59,7 +43,9 @@ class Settings(msgspec.Struct, frozen=True):
     """The longest a single answer may take."""
     credentials: tuple[Credential, ...] = ()
     sasl: Sasl | None = None
-    tls: Tls | None = None
+    tls: ssl.SSLContext | None = None
+    """Made by `client_security`, which checks the server's name (kazoo's default is not to)."""
+    limits: Limits = Limits()
     accept_read_only_server: bool = False
     """Also talk to a server that lost its quorum; it needs `readonlymode.enabled` there."""
 

@@ -25,6 +25,7 @@ class ZooKeeperAddress(msgspec.Struct, frozen=True):
 
 def parse_address(source: str) -> ZooKeeperAddress:
     """Parses a SOURCE of the form `zk://…`; raises SourceError with one line that says what is wrong with it."""
+    check_no_login(source)
     hosts, slash, path = source.removeprefix(SCHEME).partition("/")
     chroot = (slash + path).rstrip("/")
     if not source.startswith(SCHEME) or not hosts:
@@ -33,15 +34,29 @@ def parse_address(source: str) -> ZooKeeperAddress:
         raise SourceError(f"{source!r}: the chroot {chroot!r} has an empty part")
     if {".", ".."} & set(chroot.split("/")) or not chroot.isprintable():
         raise SourceError(f"{source!r}: {chroot!r} cannot be a znode's path")
-    return ZooKeeperAddress(",".join(_host_and_port(source, host.strip()) for host in hosts.split(",")), chroot)
+    return ZooKeeperAddress(
+        ",".join(host_and_port(source, host.strip(), DEFAULT_PORT) for host in hosts.split(",")), chroot
+    )
 
 
-def _host_and_port(source: str, text: str) -> str:
+def check_no_login(source: str) -> None:
+    """Raises SourceError for a name or password in the address, which it does not repeat."""
+    scheme, colons, rest = source.partition("://")
+    if "@" in rest.partition("/")[0]:
+        shown = f"{scheme}{colons}…@{rest.rpartition('@')[2]}"
+        raise SourceError(
+            f"{shown!r}: no name or password belongs in an address, where others can read it; "
+            "log in by --command-config or the configuration"
+        )
+
+
+def host_and_port(source: str, text: str, default_port: int) -> str:
+    """One server of a SOURCE, its port filled in; raises SourceError with one line."""
     host, colon, port = text.rpartition(":")
     if text.endswith("]") or not colon:  # an IPv6 address without a port, or a bare name
-        host, port = text, str(DEFAULT_PORT)
+        host, port = text, str(default_port)
     if not _is_host(host):
-        raise SourceError(f"{source!r}: {text!r} is not host:port (write an IPv6 address as [::1]:2181)")
+        raise SourceError(f"{source!r}: {text!r} is not host:port (write an IPv6 address as [::1]:{default_port})")
     if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
         raise SourceError(f"{source!r}: {port!r} in {text!r} is not a port number from 1 to 65535")
     return f"{host}:{port}"

@@ -4,13 +4,13 @@ Reads block; callers use a thread. Without a connection what is kept still answe
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar
 
 import msgspec
 
-from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.values import Children, Connected, Unread, Znode
+from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
+from model.hosts.zookeeper.values import Children, Connected, Stat, Unread, Znode
 
 MARK_MS = 5_000
 """How long a change stays marked."""
@@ -20,6 +20,9 @@ KEPT = 20_000
 
 BELIEVED_MS = 2_000
 """How long what was read is believed where no recursive watch stands guard over it (before ZooKeeper 3.6)."""
+
+LARGE = 1_000
+"""Names in a folder that is asked, before it is listed again, whether any came or went."""
 
 A = TypeVar("A", Children, Znode)
 
@@ -38,13 +41,17 @@ class _Kept(Generic[A]):
         self.answer: A | Unread | None = None
         self.is_stale = True
         self.read_ms = 0
+        self.in_order: tuple[str, ...] | None = None
+        """The names in an answer, sorted; None until they are asked for."""
 
 
 class ZnodeBrowser:
     """Names and data of znodes below the chroot. The lock is never held while the server is asked."""
 
-    def __init__(self, reader: ReadsZnodes) -> None:
+    def __init__(self, reader: BrowsesZnodes, seen: Callable[[Znode | Unread], None] = lambda _: None) -> None:
+        """`seen` hears every answer about a znode, under the lock."""
         self._reader = reader
+        self._seen = seen
         self._lock = threading.Lock()
         self._names: dict[str, _Kept[Children]] = {}
         self._znodes: dict[str, _Kept[Znode]] = {}
@@ -65,8 +72,9 @@ class ZnodeBrowser:
             for kept in (*self._names.values(), *self._znodes.values()):
                 kept.is_stale = True
 
-    def children(self, path: str, now_ms: int) -> Sequence[str]:
-        """Names below a znode, sorted as people count; those that went lately are still among them, marked `-`.
+    def children(self, path: str, now_ms: int) -> tuple[str, ...]:
+        """Names below a znode, in `natural` order; those that went lately are still among them, marked `-`. The very
+        same tuple for as long as nothing changes.
 
         Raises ZooKeeperUnavailable where they were never read and cannot be now.
         """
@@ -76,7 +84,7 @@ class ZnodeBrowser:
             wanted = self._begins_read(kept, now_ms)
         if wanted:
             try:
-                answer = self._reader.children(path)
+                answer = self._listed(path, before)
             except ZooKeeperUnavailable:
                 kept.is_stale = True
                 if before is None:
@@ -84,7 +92,18 @@ class ZnodeBrowser:
             else:
                 self._keep_names(path, kept, answer, now_ms)
         with self._lock:
-            return sorted({*names_of(kept.answer), *self._gone_below(path, now_ms)}, key=_natural)
+            if kept.in_order is None:
+                kept.in_order = tuple(sorted(names_of(kept.answer), key=natural))
+            gone = self._gone_below(path, now_ms)
+            return tuple(sorted({*kept.in_order, *gone}, key=natural)) if gone else kept.in_order
+
+    def _listed(self, path: str, before: Children | Unread | None) -> Children | Unread:
+        """The names below a znode; the answer before where a large folder has neither lost nor got any since."""
+        if isinstance(before, Children) and before.stat is not None and len(before.names) >= LARGE:
+            stat = self._reader.exists(path)
+            if isinstance(stat, Stat) and stat.pzxid == before.stat.pzxid:
+                return before
+        return self._reader.children(path)
 
     def znodes(self, paths: Sequence[str], now_ms: int) -> dict[str, Znode | Unread]:
         """Data and Stat of these znodes; one that cannot be read now is left out, or answered as it was last."""
@@ -92,9 +111,9 @@ class ZnodeBrowser:
             asked = {path: self._znodes.setdefault(path, _Kept()) for path in paths}
             wanted = [path for path, kept in asked.items() if self._begins_read(kept, now_ms)]
         try:
-            answers = self._reader.read_many(wanted) if wanted else []
+            answers: Sequence[Znode | Unread] = self._reader.read_many(wanted) if wanted else ()
         except ZooKeeperUnavailable:
-            answers = []
+            answers = ()
             for path in wanted:
                 asked[path].is_stale = True
         with self._lock:
@@ -137,6 +156,9 @@ class ZnodeBrowser:
     def _keep_names(self, path: str, kept: _Kept[Children], answer: Children | Unread, now_ms: int) -> None:
         with self._lock:
             before, kept.answer, kept.read_ms = kept.answer, answer, now_ms
+            if answer is before:
+                return
+            kept.in_order = None
             if before is None:
                 return
             old, new = names_of(before), names_of(answer)
@@ -145,6 +167,7 @@ class ZnodeBrowser:
 
     def _keep_znode(self, path: str, kept: _Kept[Znode], answer: Znode | Unread, now_ms: int) -> None:
         before, kept.answer, kept.read_ms = kept.answer, answer, now_ms
+        self._seen(answer)
         # Those read last are dropped last.
         self._znodes.pop(path, None)
         self._znodes[path] = kept
@@ -172,5 +195,6 @@ def join(path: str, name: str) -> str:
     return f"/{name}" if path == "/" else f"{path}/{name}"
 
 
-def _natural(name: str) -> tuple[int, int, str]:
-    return (0, int(name), "") if name.isascii() and name.isdigit() and len(name) < 19 else (1, 0, name)
+def natural(name: str) -> tuple[int, int, str]:
+    """Orders names as people count: numbers by their value, before everything else."""
+    return (0, int(name), name) if name.isascii() and name.isdigit() and len(name) < 19 else (1, 0, name)

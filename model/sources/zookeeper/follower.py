@@ -11,19 +11,27 @@ from contextlib import suppress
 
 import msgspec
 
+from model.hosts.crash_reports import crash_line
+from model.hosts.zookeeper.meter import Usage
 from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden, Znode
-from model.sources.source import Batch, Phase, Sink, SourceStatus
+from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden
+from model.hosts.zookeeper.znode_columns import columns_of
+from model.sources.source import Batch, Cost, Phase, Sink, SourceStatus
 from model.sources.zookeeper.address import ZooKeeperAddress
+from model.sources.zookeeper.collecting import uncollected
+from model.sources.zookeeper.costs import cost_between
 from model.sources.zookeeper.inbox import Inbox
-from model.sources.zookeeper.reachability import all_refuse
+from model.sources.zookeeper.reachability import why_hopeless
 from model.sources.zookeeper.sentences import FLAPPING, no_kafka_here, reason_of, server_line
 from model.sources.zookeeper.translate import is_read, translate
-from model.sources.zookeeper.tree_plan import KAFKAS_OWN, SINGLES, walk
+from model.sources.zookeeper.tree_plan import KAFKAS_OWN, SINGLES, Found, walk
 from model.sources.zookeeper.watching import Answer, ChooseWatching, Watching, watching_for
 
-CHUNK = 5_000
-"""Znodes read between two reports of progress."""
+CHUNK = 10_000
+"""Znodes of a part of a listing: between two looks at what has arrived, and two reports of progress."""
+
+COST_S = 1.0
+"""Costs are told of no shorter time than this."""
 
 WITHHELD_TRIED = 100
 """Znodes this session may not read that are tried again on a quiet connection: no watch tells of a permission."""
@@ -38,7 +46,7 @@ class Timing(msgspec.Struct, frozen=True):
     connect_s: float = 10.0
     """Until the first connection; then the source gives up."""
     refused_s: float = 3.0
-    """As long, where every host refuses connections or has no address."""
+    """As long, where it is hopeless: every host refuses connections, or has no address, or only one side has TLS."""
     coalesce_s: float = 0.02
     """After the first change of a burst, before reading."""
     verify_s: float = 2.0
@@ -58,7 +66,11 @@ class Follower:
         address: ZooKeeperAddress,
         timing: Timing,
         choose_watching: ChooseWatching = watching_for,
+        *,
+        tls: bool = False,
     ) -> None:
+        """`tls`: whether the reader speaks it."""
+        self._tls = tls
         self._reader = reader
         self._inbox = inbox
         self._sink = sink
@@ -69,6 +81,7 @@ class Follower:
         self._told_epoch = 0
         """The connection whose load was told last; 0 before there is an image."""
         self._withheld: list[str] = []
+        self._measured: tuple[float, Usage] = _clock_s(), reader.usage
         self._resync_after_s = 0.0
 
     def run(self) -> None:
@@ -81,14 +94,16 @@ class Follower:
         except Exception as error:
             _LOGGER.debug("following %s failed", self._address, exc_info=True)
             with suppress(Exception):  # it may have been the sink that failed
-                self._end(f"a defect in kdrill: {error!r}")
+                self._end(crash_line(error))
 
     def _await_connection(self) -> None:
-        timing = self._timing
-        if self._is_answered_within(timing.refused_s) or self._inbox.closed:
-            return
-        if all_refuse(self._address) or not self._is_answered_within(timing.connect_s - timing.refused_s):
-            self._end(reason_of(self._inbox.state) or "no answer")
+        ends_s = _clock_s() + self._timing.connect_s
+        why: str | None = None
+        while why is None and (left_s := ends_s - _clock_s()) > 0:
+            if self._is_answered_within(min(left_s, self._timing.refused_s)) or self._inbox.closed:
+                return
+            why = why_hopeless(self._address, tls=self._tls)
+        self._end(why or reason_of(self._inbox.state) or "no answer")
 
     def _is_answered_within(self, timeout_s: float) -> bool:
         return self._inbox.wait_for(lambda state: isinstance(state, Connected | AuthFailed), timeout_s)
@@ -136,31 +151,52 @@ class Follower:
         if not (self._told_epoch or found.listed & KAFKAS_OWN):
             self._end(no_kafka_here(found, state))
             return False
-        answers = [*found.forbidden, *self._read(watching, [*SINGLES, *found.paths])]
-        if self._inbox.state is not state:
-            raise ZooKeeperUnavailable("the connection broke while everything was read")
-        # A connection that found the data wiped may have come and gone since the last load.
-        self._tell(answers, listing=True, fresh=self._inbox.wiped_epoch > self._told_epoch)
+        self._tell_listing(watching, state, found)
         self._told_epoch = state.epoch
-        self._withheld = [answer.path for answer in answers if isinstance(answer, Forbidden)]
         return True
+
+    def _tell_listing(self, watching: Watching, state: Connected, found: Found) -> None:
+        """Reads and tells everything, part by part: what has arrived can be looked at while the rest is read."""
+        paths = [*SINGLES, *found.paths]
+        # A connection that found the data wiped may have come and gone since the last load.
+        fresh = self._inbox.wiped_epoch > self._told_epoch
+        self._withheld = [answer.path for answer in found.forbidden]
+        if found.forbidden:
+            self._tell(found.forbidden, part=1, fresh=fresh)
+        for part, start in enumerate(range(0, len(paths), CHUNK), 1 + bool(found.forbidden)):
+            if self._status.phase == "loading":
+                self._report("loading", done=start, total=len(paths), cost=self._cost(watching))
+            answers = columns_of(watching.read(paths[start : start + CHUNK]))
+            if self._inbox.state is not state:
+                raise ZooKeeperUnavailable("the connection broke while everything was read")
+            self._withheld += [answer.path for answer in answers.data if isinstance(answer, Forbidden)]
+            with uncollected():
+                self._tell(answers, part=part, listing=start + CHUNK >= len(paths), fresh=fresh)
 
     def _follow(self, watching: Watching, state: Connected, loaded_ms: int) -> None:
         """Reads what changes until the connection is another one, or until everything has to be read again."""
-        self._report("live", warning=state.warning, server=server_line(state), verified_ms=loaded_ms)
+        self._report(
+            "live",
+            warning=state.warning,
+            server=server_line(state),
+            verified_ms=loaded_ms,
+            cost=self._cost(watching, 0),
+        )
+        verified_s = _clock_s()
         while self._inbox.state is state and not self._inbox.closed:
             if self._inbox.wait_for_change(state, self._timing.verify_s):
                 self._wait_while(state, self._timing.coalesce_s)
-            asked_ms = now_ms()
+            asked_ms, asked_s = now_ms(), _clock_s()
             touched = watching.expand(*self._inbox.drain())
             paths = [path for path in dict.fromkeys((*touched, *watching.due())) if is_read(path)]
             if touched or paths:
-                self._tell(self._read(watching, paths), touched=tuple(touched))
+                self._tell(watching.read(paths), touched=tuple(touched))
             elif not state.server.has_watches or self._is_permitted_more():
                 return
-            if not paths or asked_ms - self._status.verified_ms > self._timing.verify_s * 1000:
-                self._reader.exists("/")
-                self._report("live", verified_ms=asked_ms)
+            if not paths or asked_s - verified_s > self._timing.verify_s:
+                self._reader.sync()  # a read would do, but for a server that lags behind its leader unawares
+                verified_s = asked_s
+                self._report("live", verified_ms=asked_ms, cost=self._cost(watching))
         if not self._inbox.closed:
             self._falter(reason_of(self._inbox.state) or "the connection broke")
 
@@ -168,20 +204,27 @@ class Follower:
         tried = self._reader.read_many(self._withheld[:WITHHELD_TRIED])
         return any(not isinstance(answer, Forbidden) for answer in tried)
 
-    def _read(self, watching: Watching, paths: Sequence[str]) -> list[Answer]:
-        answers: list[Answer] = []
-        for start in range(0, len(paths), CHUNK):
-            if self._status.phase == "loading":
-                self._report("loading", done=start, total=len(paths))
-            answers.extend(watching.read(paths[start : start + CHUNK]))
-        return answers
-
     def _tell(
-        self, answers: Sequence[Answer], *, listing: bool = False, fresh: bool = False, touched: tuple[str, ...] = ()
+        self,
+        answers: Sequence[Answer],
+        *,
+        part: int = 0,
+        listing: bool = False,
+        fresh: bool = False,
+        touched: tuple[str, ...] = (),
     ) -> None:
-        records = tuple(translate(answers, now_ms()))
-        zxid = max((answer.stat.mzxid for answer in answers if isinstance(answer, Znode)), default=-1)
-        self._sink.take(Batch(records, zxid, now_ms(), listing=listing, fresh=fresh, touched=touched))
+        read = columns_of(answers)
+        records = tuple(translate(read, now_ms(), listing=listing or part > 0))
+        zxid = int(read.stat("mzxid").max(initial=-1))
+        self._sink.take(Batch(records, zxid, now_ms(), listing, part, fresh, touched, read))
+
+    def _cost(self, watching: Watching, least_s: float = COST_S) -> Cost | None:
+        """What it cost lately; the last figures for as long as there are no new ones."""
+        now_s, (since_s, before) = _clock_s(), self._measured
+        if now_s - since_s <= least_s:
+            return self._status.cost
+        self._measured = now_s, self._reader.usage
+        return cost_between(before, self._measured[1], now_s - since_s, watching.watches)
 
     def _wait_while(self, state: ConnectionState, timeout_s: float) -> bool:
         """Whether the state became another one, or the inbox was closed, within that time."""

@@ -82,6 +82,10 @@ class OneShotWatching:
             self._swept[path] = self._swept.pop(path)
         return paths
 
+    @property
+    def watches(self) -> int:
+        return len(self._watched) + len(self._names)
+
     def _appeared_since(self, answer: Znode | Children | Unread) -> bool:
         """Whether a missing znode is there by now; if not, its creation is watched for."""
         return isinstance(answer, Missing) and not isinstance(self._reader.exists(answer.path, watch=True), Missing)

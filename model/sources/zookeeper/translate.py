@@ -3,15 +3,17 @@
 Secrets are left out here, so that no image, screen, snapshot or recording ever holds one.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 from model.cluster import records as r
 from model.cluster.cluster_image import GENERATIONS
 from model.cluster.ids import TopicPartition
 from model.cluster.secrets import redacted
 from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Unread, Znode
+from model.hosts.zookeeper.znode_columns import columns_of
 from model.sources.zookeeper.generation import generation_shown_by
+from model.sources.zookeeper.states_read import StatesRead
 from model.znodes.admin import PartitionReassignment, PreferredReplicaElection
 from model.znodes.brokers import BrokerRegistration
 from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
@@ -20,7 +22,6 @@ from model.znodes.codec import PAYLOAD_KINDS, decode_as
 from model.znodes.configs import EntityConfig
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
 from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch
 from model.znodes.paths import ZnodeMatch, recognise
 from model.znodes.reasons import Unreadable
 from model.znodes.topics import TopicAssignment
@@ -40,38 +41,42 @@ def is_read(path: str) -> bool:
     return recognise(path).kind in _READ
 
 
-def translate(answers: Iterable[Znode | Unread], now_ms: int) -> Iterator[r.Record]:
+def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool = False) -> Iterator[r.Record]:
     """What znodes, just read, say of the cluster; `now_ms` dates what is gone.
 
-    A znode that cannot be used yields ZnodeUnreadable and nothing else: the last good value stands.
+    A znode that cannot be used yields ZnodeUnreadable and nothing else: the last good value stands. In a `listing` the
+    others go without saying that they are readable.
     """
-    states: dict[str, list[r.PartitionState]] = {}
+    known = columns_of(answers)
+    states = StatesRead(known)
     generation = GENERATIONS[0]
-    for answer in answers:
-        match = recognise(answer.path)
-        if isinstance(answer, Missing):
-            yield from _gone(match, answer.path, now_ms)
-        elif isinstance(answer, Forbidden | Refused):
-            yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
-        else:
-            payload = decode_as(match.kind, answer.path, answer.data)
-            if isinstance(payload, Unreadable):
-                yield r.ZnodeUnreadable(path=answer.path, reason=payload.reason, **_when(answer))
-                continue
-            if payload is None and match.kind in CONFIG_KINDS:  # emptied: as good as gone
-                yield from _gone(match, answer.path, now_ms)
-                continue
-            yield r.ZnodeReadable(path=answer.path)
-            if isinstance(payload, LeaderIsrAndControllerEpoch):
-                states.setdefault(match.topic, []).append(_state(match.partition, payload, answer))
-            else:
-                yield from _said(match, payload, answer)
-                generation = max(generation, generation_shown_by(payload, answer.stat), key=_AGE)
-    for topic, written in states.items():
-        newest = max(written, key=lambda state: state.zxid)
-        yield r.PartitionStatesWritten(topic=topic, states=tuple(written), zxid=newest.zxid, time_ms=newest.time_ms)
+    if not listing:
+        yield from (r.ZnodeReadable(path=known.paths[row]) for row in states.rows)
+    for row in states.others:
+        path, data = known.paths[row], known.data[row]
+        match = recognise(path)
+        if not isinstance(data, bytes):
+            yield from _gone(match, path, now_ms) if isinstance(data, Missing) else _refused(data, now_ms)
+            continue
+        znode = cast(Znode, known[row])
+        payload = decode_as(match.kind, path, data)
+        if isinstance(payload, Unreadable):
+            yield r.ZnodeUnreadable(path=path, reason=payload.reason, **_when(znode))
+            continue
+        if payload is None and match.kind in CONFIG_KINDS:  # emptied: as good as gone
+            yield from _gone(match, path, now_ms)
+            continue
+        if not listing:
+            yield r.ZnodeReadable(path=path)
+        yield from _said(match, payload, znode)
+        generation = max(generation, generation_shown_by(payload, znode.stat), key=_AGE)
+    yield from states.records()
     if generation != GENERATIONS[0]:
         yield r.GenerationRecognised(generation=generation)
+
+
+def _refused(answer: Forbidden | Refused, now_ms: int) -> Iterator[r.Record]:
+    yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
 
 
 _AGE = GENERATIONS.index
@@ -83,20 +88,6 @@ def _refusal(answer: Forbidden | Refused) -> str:
 
 def _when(znode: Znode) -> dict[str, int]:
     return {"zxid": znode.stat.mzxid, "time_ms": znode.stat.mtime_ms}
-
-
-def _state(partition: int, payload: LeaderIsrAndControllerEpoch, znode: Znode) -> r.PartitionState:
-    return r.PartitionState(
-        partition=partition,
-        leader=payload.leader,
-        leader_epoch=payload.leader_epoch,
-        isr=payload.isr,
-        controller_epoch=payload.controller_epoch,
-        version=znode.stat.version,
-        recovering=payload.leader_recovery_state == RECOVERING,
-        zxid=znode.stat.mzxid,
-        time_ms=znode.stat.mtime_ms,
-    )
 
 
 def _said(match: ZnodeMatch, payload: object, znode: Znode) -> Iterator[r.Record]:

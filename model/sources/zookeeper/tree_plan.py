@@ -4,7 +4,7 @@ The walk asks for children one level at a time, all containers of a level togeth
 partition: a topic's `partitions` znode names them all.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
@@ -75,27 +75,35 @@ KAFKAS_OWN = frozenset({"/brokers/ids", "/brokers/topics"})
 def walk(list_children: Listing, containers: Iterable[tuple[str, Below]] = ROOTS) -> Found:
     """Finds every path to read below `containers`, level by level."""
     found = Found([], set(), [])
-    level = list(containers)
+    level: list[tuple[str, Below, Sequence[str]]] = [(path, step, ()) for path, step in containers]
     while level:
-        following: list[tuple[str, Below]] = []
-        for (path, below), answer in zip(level, list_children([path for path, _ in level]), strict=True):
+        following: list[tuple[str, Below, Sequence[str]]] = []
+        for (path, step, parent), answer in zip(level, list_children([each[0] for each in level]), strict=True):
+            found.paths += parent
             if isinstance(answer, Forbidden):
                 found.forbidden.append(answer)
             if not isinstance(answer, Children):
                 continue
             found.listed.add(path)
-            reads, containers = children_of(path, below, answer.names)
-            found.paths += reads
-            following += containers
+            reads, inner = children_of(path, step, answer.names)
+            if not inner:
+                found.paths += reads
+            # A child is read just before what is below it, so that a topic becomes known in one piece.
+            each = len(step.containers)
+            following += [
+                (*one, reads[index // each : index // each + 1] if index % each == 0 else ())
+                for index, one in enumerate(inner)
+            ]
         level = following
     return found
 
 
-def children_of(path: str, below: Below, names: Iterable[str]) -> tuple[list[str], list[tuple[str, Below]]]:
+def children_of(path: str, below: Below, names: Collection[str]) -> tuple[list[str], list[tuple[str, Below]]]:
     """What to read and which containers to list in turn, given the names below a container."""
-    children = [f"{path}/{name}" for name in names]
-    reads = [child + below.read for child in children] if below.read is not None else []
-    return reads, [(child + suffix, step) for child in children for suffix, step in below.containers]
+    reads = [f"{path}/{name}{below.read}" for name in names] if below.read is not None else []
+    if not below.containers:
+        return reads, []
+    return reads, [(f"{path}/{name}{suffix}", step) for name in names for suffix, step in below.containers]
 
 
 def below(path: str) -> Below | None:

@@ -33,6 +33,11 @@ class Watching(Protocol):
         """Paths to read again because no watch stands guard over them."""
         ...
 
+    @property
+    def watches(self) -> int:
+        """How many there are on the server."""
+        ...
+
 
 class RecursiveWatching:
     """One persistent recursive watch over the whole chroot (ZooKeeper 3.6 and later), for any number of znodes."""
@@ -54,6 +59,10 @@ class RecursiveWatching:
 
     def due(self) -> Sequence[str]:
         return ()
+
+    @property
+    def watches(self) -> int:
+        return 1
 
 
 ChooseWatching = Callable[[ReadsZnodes, Connected], Watching]

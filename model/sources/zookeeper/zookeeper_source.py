@@ -1,10 +1,12 @@
 """`zk://…` as a source: a read-only session and the thread that follows it."""
 
+import ssl
 import threading
 from collections.abc import Sequence
 
+from model.hosts.zookeeper.courtesy import Limits
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.settings import Credential, Sasl, Settings, Tls
+from model.hosts.zookeeper.settings import Credential, Sasl, Settings
 from model.sources.source import Sink
 from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.follower import Follower, Timing
@@ -25,12 +27,15 @@ class ZooKeeperSource:
         *,
         credentials: Sequence[Credential] = (),
         sasl: Sasl | None = None,
-        tls: Tls | None = None,
+        tls: ssl.SSLContext | None = None,
+        limits: Limits | None = None,
         choose_watching: ChooseWatching = watching_for,
     ) -> None:
         """Opens nothing yet. `choose_watching` decides, for each connection, how changes are noticed."""
         self.address = address
-        self._settings = Settings(address.hosts, address.chroot, credentials=tuple(credentials), sasl=sasl, tls=tls)
+        self._settings = Settings(
+            address.hosts, address.chroot, credentials=tuple(credentials), sasl=sasl, tls=tls, limits=limits or Limits()
+        )
         self._timing = timing or Timing()
         self._choose_watching = choose_watching
         self._inbox = Inbox()
@@ -45,7 +50,8 @@ class ZooKeeperSource:
     def open(self, sink: Sink) -> None:
         inbox = self._inbox
         self.reader = ZooKeeperReader.open(self._settings, on_events=inbox.on_events, on_state=inbox.on_state)
-        follower = Follower(self.reader, inbox, sink, self.address, self._timing, self._choose_watching)
+        tls = self._settings.tls is not None
+        follower = Follower(self.reader, inbox, sink, self.address, self._timing, self._choose_watching, tls=tls)
         self._thread = threading.Thread(target=follower.run, name="zookeeper-follower", daemon=True)
         self._thread.start()
 

@@ -1,0 +1,48 @@
+"""A file as a source, by what is in it: a snapshot, or what `kafka-topics --describe` printed. Nothing ever changes."""
+
+import time
+from pathlib import Path
+
+from model.cluster.snapshot_file import SnapshotError, read_raw
+from model.interchange.texts import TextError
+from model.interchange.topics_records import records_of_text
+from model.interchange.topics_text import is_topics_text, read_topics_text
+from model.sources.snapshot_source import SnapshotSource
+from model.sources.source import Batch, Sink, Source, SourceError, SourceStatus
+
+
+def file_source(path: Path) -> Source:
+    """The source in a file, or in a pipe, which is read to its end. Raises SourceError where it cannot be used."""
+    try:
+        raw = read_raw(path)
+    except SnapshotError as error:
+        raise SourceError(str(error)) from None
+    return TopicsTextSource(path, raw) if is_topics_text(raw) else SnapshotSource(path, raw)
+
+
+class TopicsTextSource:
+    """Output of `kafka-topics --describe`, taken for as old as its file. Raises SourceError where it is damaged."""
+
+    def __init__(self, path: Path, raw: bytes) -> None:
+        self._path = path
+        try:
+            self._records = tuple(records_of_text(read_topics_text(raw)))
+        except TextError as error:
+            raise SourceError(f"{path}: {error}") from None
+
+    @property
+    def name(self) -> str:
+        return str(self._path)
+
+    def open(self, sink: Sink) -> None:
+        printed_ms = self._printed_ms()
+        sink.take(Batch(self._records, -1, printed_ms, listing=True))
+        reason = "printed by kafka-topics --describe"
+        sink.report(SourceStatus("snapshot", since_ms=printed_ms, reason=reason, verified_ms=printed_ms))
+
+    def _printed_ms(self) -> int:
+        is_kept = self._path.is_file()
+        return int(1000 * (self._path.stat().st_mtime if is_kept else time.time()))
+
+    def close(self) -> None:
+        """Nothing is open."""
