@@ -1,4 +1,4 @@
-"""A cached archive of the classes ZooKeeper loads (Java's AppCDS), which shortens its start by a third.
+"""A cached archive of the classes a server loads (Java's AppCDS), which shortens its start by a third.
 
 Only a convenience: when anything about it fails, the server starts without it. One archive per Java and set of jars.
 It does not run Java itself: the caller trains it (`build`).
@@ -25,14 +25,14 @@ class ClassArchive:
     path: Path
 
     @classmethod
-    def of(cls, java: Java, jars: Sequence[Path], folder: Path) -> "ClassArchive":
+    def of(cls, java: Java, jars: Sequence[Path], folder: Path, server: str = "zookeeper") -> "ClassArchive":
         """Named by what it depends on: Java checks the jars' paths, sizes and times, and its own build."""
         told = [str(java.program.resolve()), java.version]
         for jar in jars:
             status = jar.stat()
             told += [str(jar), str(status.st_size), str(status.st_mtime_ns)]
         digest = hashlib.blake2b("\n".join(told).encode(errors="surrogateescape"), digest_size=8)
-        return cls(folder / f"zookeeper-{digest.hexdigest()}.jsa")
+        return cls(folder / f"{server}-{digest.hexdigest()}.jsa")
 
     def is_built(self) -> bool:
         return self.path.exists()
@@ -71,6 +71,6 @@ class ClassArchive:
 
     def _remove_unused(self) -> None:
         oldest = time.time() - UNUSED_AFTER_S
-        for file in self.path.parent.glob("zookeeper-*"):
+        for file in self.path.parent.glob(f"{self.path.stem.partition('-')[0]}-*"):
             if file.stat().st_mtime < oldest:
                 file.unlink()

@@ -17,11 +17,11 @@ from pathlib import Path
 from model.sandbox.errors import SandboxError
 from model.sandbox.process_state import STOPPED, process_state
 
-# $1 log file, $2 folder to remove when the owner is gone (or empty), then the command.
+# $1 log file, then the command.
 # The reader is a shell of its own, so that the child dies even if the first shell was killed; once it acts, the first
 # shell must not end it before it is through.
 GUARD = """
-log=$1 trash=$2; shift 2
+log=$1; shift
 exec 3<&0
 "$@" </dev/null >>"$log" 2>&1 3<&- &
 child=$!
@@ -29,7 +29,6 @@ child=$!
     read -r _ <&3
     trap '' TERM
     kill -9 $child
-    [ -z "$trash" ] || rm -rf "$trash" || { sleep 1; rm -rf "$trash"; }
 ) >/dev/null 2>&1 &
 reader=$!
 trap 'kill -9 $child' HUP INT TERM
@@ -51,18 +50,15 @@ class GuardedProcess:
         folder: Path,
         log: Path,
         environment: Mapping[str, str] | None = None,
-        remove_when_orphaned: Path | None = None,
     ) -> None:
         """Start `command` in `folder`; what it prints is appended to `log`.
 
-        `remove_when_orphaned` is deleted if this process ends first. Raises SandboxError when there is no shell or
-        the log can't be written.
+        Raises SandboxError when there is no shell or the log can't be written.
         """
-        arguments = [str(log), str(remove_when_orphaned or ""), *command]
         try:
             with log.open("ab") as errors:
                 self._guard = subprocess.Popen(
-                    ["/bin/sh", "-c", GUARD, "sh", *arguments],
+                    ["/bin/sh", "-c", GUARD, "sh", str(log), *command],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
@@ -80,8 +76,14 @@ class GuardedProcess:
         """The child's own process id, not the shell's."""
 
     def exit_code(self) -> int | None:
-        """None while the child runs; then its code, or 128 + the signal's number as shells say it."""
-        return self._guard.poll()
+        """None while the child runs; then its code, or 128 + the signal's number as shells say it.
+
+        A shell that was killed takes the child with it.
+        """
+        code = self._guard.poll()
+        if code is not None:
+            self._let_go()
+        return code
 
     def wait(self, timeout_s: float) -> bool:
         """Whether the child ended in time."""
@@ -105,5 +107,8 @@ class GuardedProcess:
         """Kill the child if it still runs, and let go of the shell."""
         self.send(signal.SIGKILL)
         self._guard.wait()
+        self._let_go()
+
+    def _let_go(self) -> None:
         assert self._guard.stdin is not None
         self._guard.stdin.close()

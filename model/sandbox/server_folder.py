@@ -1,11 +1,10 @@
 """The folder of one server: its configuration, log and data. It does not run the server."""
 
-import shutil
-import tempfile
 import weakref
 from pathlib import Path
 
 from model.sandbox.errors import SandboxError
+from model.sandbox.guarded_folder import temporary_folder
 
 LONGEST_LINE = 200
 # Printed at every start, by slf4j without a binding and by Java about its archives.
@@ -17,12 +16,12 @@ class ServerFolder:
 
     def __init__(self, given: Path | None = None) -> None:
         """Makes the folder. Raises SandboxError when it can't be made."""
-        self.is_temporary = given is None
         try:
-            self.path = given.absolute() if given else Path(tempfile.mkdtemp(prefix="kdrill-zookeeper-"))
-            self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-            if given:
-                self._remove.detach()
+            if given is None:
+                own = temporary_folder("kdrill-zookeeper-")
+                self.path, self._remove = own.path, weakref.finalize(self, own.remove)
+            else:
+                self.path, self._remove = given.absolute(), _stay
             self.data.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _not_writable(error) from error
@@ -56,6 +55,10 @@ class ServerFolder:
     def remove(self) -> None:
         """Deletes a temporary folder; a given one stays."""
         self._remove()
+
+
+def _stay() -> None:
+    """A given folder is not removed."""
 
 
 def _not_writable(error: OSError) -> SandboxError:

@@ -109,7 +109,6 @@ class EmbeddedZooKeeper:
             folder=folder.path,
             log=folder.log,
             environment=java_environment(),
-            remove_when_orphaned=folder.path if folder.is_temporary else None,
         )
         try:
             self.port = self._await_service(self._process, folder)

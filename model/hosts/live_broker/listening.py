@@ -3,11 +3,18 @@
 import socket
 from collections.abc import Mapping
 
-from model.broker.settings.broker_keys import BROKER_RACK, INTER_BROKER_PROTOCOL_VERSION, SOCKET_REQUEST_MAX_BYTES
+from model.broker.settings.broker_keys import (
+    BROKER_RACK,
+    CONNECTIONS_MAX_IDLE_MS,
+    INTER_BROKER_PROTOCOL_VERSION,
+    SOCKET_REQUEST_MAX_BYTES,
+)
 from model.broker.settings.listeners import Listener, advertised_listeners_of, listeners_of, protocols_of
 from model.broker.settings.settings import Settings
 from model.controller.broker_registration import registration_as
 from model.controller.generations import generation_of
+from model.hosts.file_limit import file_limit
+from model.hosts.wire.inflow import Limits
 from model.hosts.wire.server import Api, Server
 from model.znodes.brokers import BrokerRegistration, Endpoint
 
@@ -24,9 +31,10 @@ class Listening:
 
     async def start(self, apis: Mapping[int, Api]) -> None:
         """Listen. Raises OSError when a port is taken."""
-        limit = self._settings[SOCKET_REQUEST_MAX_BYTES]
-        for name, host, port in listeners_of(self._settings):
-            server = self._servers[name] = Server(apis, listener=name, max_frame_bytes=limit)
+        places = listeners_of(self._settings)
+        limits = _limits(self._settings, len(places))
+        for name, host, port in places:
+            server = self._servers[name] = Server(apis, listener=name, limits=limits)
             self._bound[name] = host, await server.start(host or EVERYWHERE, port)
 
     @property
@@ -60,3 +68,14 @@ class Listening:
         """Stop listening and end all connections."""
         for server in self._servers.values():
             await server.close()
+
+
+def _limits(settings: Settings, listeners: int) -> Limits:
+    """Connections get half of the files that may be open: without files for its logs a broker could not go on."""
+    most_bytes, idle_ms = settings[SOCKET_REQUEST_MAX_BYTES], settings[CONNECTIONS_MAX_IDLE_MS]
+    return Limits(
+        max_frame_bytes=most_bytes,
+        idle_s=None if idle_ms < 0 else idle_ms / 1000,
+        most_connections=max(file_limit() // 2 // listeners, 1),
+        most_held_bytes=4 * most_bytes,
+    )

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import resource
 import signal
 import sys
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from model.broker.settings.settings import Settings
+from model.hosts.file_limit import raise_file_limit
 from model.hosts.live_broker.assembly import Ready
 from model.hosts.live_broker.live_broker import LiveBroker, OnListening, OnReady, StartFailedError
 from model.hosts.live_broker.parts import Furnish
@@ -27,7 +27,7 @@ def print_ready(ready: Ready) -> None:
 
 def run_process(settings: Settings, furnish: Furnish, on_listening: OnListening, on_ready: OnReady) -> int:
     """Run a broker until SIGTERM or SIGINT. Exit code 0 then, 1 when it could not start or go on."""
-    _raise_file_limit()
+    raise_file_limit()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
     try:
         return asyncio.run(_run(settings, furnish, on_listening, on_ready))
@@ -42,9 +42,3 @@ async def _run(settings: Settings, furnish: Furnish, on_listening: OnListening, 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, broker.terminate)
     return await broker.run()
-
-
-def _raise_file_limit() -> None:
-    """Each partition takes several files: as many as the system allows."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -61,6 +61,11 @@ class Ensemble:
         """`127.0.0.1:40001,…`, once started."""
         return ",".join(member.server.address for member in self.members if member.server is not None)
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether so many servers ended unasked that nobody is served."""
+        return 2 * sum(member.status == "crashed" for member in self.members) >= len(self.members)
+
     def check(self) -> None:
         """Raises SandboxError for what is wrong before anything is started: no Java, no jars, a port is taken."""
         find_java()

@@ -21,13 +21,12 @@ from model.sandbox.cluster.options import CHROOT, MOST_BROKERS, SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
 from model.sandbox.control.state import ProcessView, SandboxReady
 from model.sandbox.errors import SandboxError
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard
 from model.sandbox.ports import free_port
 
+POLL_S = 0.1
 PATIENCE_S = 10.0
 """How long a broker that is kept may take to leave in order."""
-BROOM = ("sleep", "2147483647")
 CLIENT_ID = "kdrill-sandbox"
 HIGHEST_PORT = 65_535
 
@@ -49,21 +48,21 @@ class SandboxCluster:
             broker: BrokerProcess(broker, self.folder.broker(broker), broker_command) for broker in options.broker_ids
         }
         self._bound: dict[int, str] = {}
-        self._broom: GuardedProcess | None = None
 
     async def start(self) -> None:
         """Start everything and wait until every broker serves. Raises SandboxError, with all ended again."""
         try:
             self.ensemble.check()
-            if not self.folder.stays:
-                self._broom = await asyncio.to_thread(self._sweep_when_orphaned)
             await self._open_links()
             self._write_properties()
-            await all_or_first_error([self._start_zookeepers(), *map(self.start_broker, self.brokers)])
+            await self._start_processes()
             if self.folder.is_new:
                 await self._create_topics()
-        except BaseException:
+        except BaseException as error:
+            reason = self.folder.why_of_no_use(error)
             await self.close()
+            if reason:
+                raise SandboxError(reason) from error
             raise
 
     @property
@@ -142,13 +141,25 @@ class SandboxCluster:
         await self.ensemble.close()
         await self.links.close()
         await asyncio.to_thread(self.folder.close)
-        if self._broom is not None:
-            await asyncio.to_thread(self._broom.close)
 
-    def _sweep_when_orphaned(self) -> GuardedProcess:
-        """A process that does nothing, and whose guard removes the folder if this process can't."""
-        root = self.folder.path.parent
-        return GuardedProcess(BROOM, folder=root, log=self.folder.load, remove_when_orphaned=self.folder.path)
+    async def _start_processes(self) -> None:
+        watch = asyncio.create_task(self._end_brokers_without_zookeeper())
+        try:
+            await all_or_first_error([self._start_zookeepers(), *map(self.start_broker, self.brokers)])
+        except SandboxError as error:
+            if self.ensemble.is_lost:
+                raise SandboxError("ZooKeeper ended before the brokers served") from error
+            raise
+        finally:
+            watch.cancel()
+
+    async def _end_brokers_without_zookeeper(self) -> None:
+        """They would wait for it for minutes."""
+        while True:
+            if self.ensemble.is_lost:
+                for process in self.brokers.values():
+                    await process.kill()
+            await asyncio.sleep(POLL_S)
 
     async def _open_links(self) -> None:
         first = self.options.port

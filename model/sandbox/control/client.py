@@ -4,8 +4,6 @@ The process ends, and all of its children with it, when this one does, however t
 """
 
 import asyncio
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from model.hosts.child_process import ChildProcess
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.messages import Audit, Done, Order, SessionScenario, Told
 from model.sandbox.control.state import SandboxEvent, SandboxReady, SandboxState
@@ -36,14 +35,7 @@ class SandboxClient:
         """Starts the process at once, so that it loads while this one goes on; `open` waits for it."""
         self.state = SandboxState()
         """How the sandbox stood when it last said so."""
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,  # keys meant for the terminal, ctrl+c above all, are not for it
-        )
+        self._process = ChildProcess(command)
         self._options = options
         self._writer: asyncio.StreamWriter | None = None
         self._ready: asyncio.Future[SandboxReady] | None = None
@@ -63,11 +55,8 @@ class SandboxClient:
         Both callables are called on the event loop, from now until `close`; the last event may be that the
         sandbox's own process is gone.
         """
-        loop = asyncio.get_running_loop()
-        assert self._process.stdin is not None
-        transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, self._process.stdin)
-        self._writer = asyncio.StreamWriter(transport, protocol, None, loop)
-        self._ready = loop.create_future()
+        self._writer = await self._process.open_input()
+        self._ready = asyncio.get_running_loop().create_future()
         self._listening = asyncio.create_task(self._listen(on_event, on_state))
         self._send(self._options)
         return await self._ready
@@ -93,15 +82,8 @@ class SandboxClient:
         if self._listening is not None:
             self._listening.cancel()
         self._lose(SandboxError("the sandbox was closed"))
-        if self._writer is not None:
-            self._writer.close()
-        elif self._process.stdin is not None:
-            self._process.stdin.close()
-        try:
-            await asyncio.to_thread(self._process.wait, FAREWELL_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        (self._writer or self._process.input).close()
+        await asyncio.to_thread(self._process.wait_or_kill, FAREWELL_S)
 
     async def _ask(self, order: Order) -> Told:
         if self._lost is not None or self._writer is None:
@@ -122,11 +104,7 @@ class SandboxClient:
         self._writer.write(msgspec.json.encode(message) + b"\n")
 
     async def _listen(self, on_event: OnEvent, on_state: OnState) -> None:
-        loop = asyncio.get_running_loop()
-        reader, errors = asyncio.StreamReader(LONGEST_LINE_BYTES), asyncio.StreamReader()
-        for stream, pipe in ((reader, self._process.stdout), (errors, self._process.stderr)):
-            await loop.connect_read_pipe(lambda stream=stream: asyncio.StreamReaderProtocol(stream), pipe)
-        last_words = asyncio.create_task(_last_line(errors))
+        reader = await self._process.open_output(LONGEST_LINE_BYTES)
         decoder = msgspec.json.Decoder(Told)
         try:
             while line := await reader.readline():
@@ -134,10 +112,11 @@ class SandboxClient:
         except (ValueError, msgspec.MsgspecError) as error:
             self._process.kill()
             self._lose(SandboxError(f"the sandbox's process sent what is no message: {error}"))
-        reason = await last_words or await asyncio.to_thread(self._how_it_ended)
-        lost = f"the sandbox's process ended ({reason})"
+        lost = f"the sandbox's process ended ({await self._process.why_it_ended()})"
+        is_news = self._ready is not None and self._ready.done()
         self._lose(SandboxError(lost))
-        on_event(SandboxEvent(number=0, at_ms=time.time_ns() // 1_000_000, kind="process", text=lost))
+        if is_news:  # else whoever waits for it to be ready is told
+            on_event(SandboxEvent(number=0, at_ms=time.time_ns() // 1_000_000, kind="process", text=lost))
 
     def _hear(self, told: Told, on_event: OnEvent, on_state: OnState) -> None:
         assert self._ready is not None
@@ -161,15 +140,3 @@ class SandboxClient:
             if not answer.done():
                 answer.set_exception(self._lost)
                 answer.exception()  # looked at, or asyncio complains about those whom nobody waits for any more
-
-    def _how_it_ended(self) -> str:
-        code = self._process.wait()
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-async def _last_line(reader: asyncio.StreamReader) -> str:
-    """The last line of what can be read; the rest is forgotten as it comes."""
-    tail = b""
-    while chunk := await reader.read(4096):
-        tail = (tail + chunk)[-4096:]
-    return tail.decode(errors="replace").strip().rpartition("\n")[2]

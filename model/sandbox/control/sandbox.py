@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 
+from model.hosts.file_limit import raise_file_limit
 from model.sandbox.cluster.broker_process import LIVE_BROKER
 from model.sandbox.cluster.chronicle import Chronicle, OnEvent, now_ms
 from model.sandbox.cluster.options import SandboxOptions
@@ -63,6 +64,7 @@ class Sandbox:
 
     async def start(self) -> SandboxReady:
         """Wait until every broker serves, and the load flows. Raises SandboxError, with nothing left behind."""
+        raise_file_limit()  # its links take two files for each client
         self._watching = asyncio.create_task(self._watch())
         try:
             await self.cluster.start()

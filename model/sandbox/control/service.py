@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from model.hosts.crash_reports import crash_line
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.messages import Audit, Order, SessionScenario, Told
 from model.sandbox.control.sandbox import Sandbox
@@ -86,7 +87,7 @@ class Service:
         except SandboxError as error:
             self._tell(Told(id=order.id, refused=str(error)))
         except Exception as error:  # one order failed; the sandbox lives on
-            self._tell(Told(id=order.id, refused=f"a defect in kdrill: {error!r}"))
+            self._tell(Told(id=order.id, refused=crash_line(error)))
 
     async def _answer(self, order: Order) -> Told:
         sandbox = self._sandbox

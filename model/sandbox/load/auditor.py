@@ -10,8 +10,8 @@ from model.hosts.kafka_client.list_offsets import EARLIEST, list_offsets_request
 from model.hosts.kafka_client.metadata import NOBODY
 from model.hosts.wire.errors import WireError
 from model.sandbox.load.fetching import (
-    fetch_request,
     fetched_parts,
+    reading,
     records_in,
 )
 from model.sandbox.load.ledger import Ledger, compare
@@ -92,9 +92,7 @@ class _Reading:
             started = {each: self._positions[each] for each in partitions if each in self._positions}
             if not started:
                 return False
-            response = await self._client.ask(
-                leader, lambda connection: fetch_request(connection, started, MAX_WAIT_MS)
-            )
+            response = await self._client.ask(leader, lambda connection: reading(connection, started, MAX_WAIT_MS))
         except WireError as error:
             self._reasons |= dict.fromkeys(partitions, str(error))
             return False

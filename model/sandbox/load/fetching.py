@@ -1,16 +1,13 @@
 """Reads partitions from their leaders, as a consumer does. It remembers nothing but where it asked last."""
 
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
-from itertools import groupby
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client.list_offsets import CONSUMER
-from model.hosts.wire.api_keys import FETCH
+from model.hosts.kafka_client.fetch import fetch_request
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import error_name
 from model.log.records.batch import RecordBatch
 from model.log.records.contents import records_of
@@ -18,8 +15,6 @@ from model.log.records.damage import Damage
 from model.log.records.record import Record
 from model.log.records.scan import scan
 
-NEWEST_FETCH = 11
-"""Version 12 and later need topic ids, and bring nothing of use here."""
 PARTITION_BYTES = 1 << 20
 REQUEST_BYTES = 8 << 20
 
@@ -35,39 +30,10 @@ class FetchedPart(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def fetch_request(connection: Connection, positions: Mapping[TopicPartition, int], max_wait_ms: int) -> Entity:
-    """From these offsets on, without a session."""
-    module = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
-    topics = tuple(
-        shaped(
-            module.FetchTopic,
-            topic=topic,
-            partitions=tuple(
-                shaped(
-                    module.FetchPartition,
-                    partition=partition.partition,
-                    current_leader_epoch=-1,
-                    fetch_offset=positions[partition],
-                    log_start_offset=-1,
-                    partition_max_bytes=PARTITION_BYTES,
-                )
-                for partition in group
-            ),
-        )
-        for topic, group in groupby(sorted(positions), key=lambda partition: partition.topic)
-    )
-    return shaped(
-        module.FetchRequest,
-        replica_id=CONSUMER,
-        max_wait=timedelta(milliseconds=max_wait_ms),
-        min_bytes=1,
-        max_bytes=REQUEST_BYTES,
-        isolation_level=0,
-        session_id=0,
-        session_epoch=-1,
-        topics=topics,
-        forgotten_topics_data=(),
-        rack_id="",
+def reading(connection: Connection, positions: Mapping[TopicPartition, int], max_wait_ms: int) -> Entity:
+    """A fetch from these offsets on that waits so long for anything new."""
+    return fetch_request(
+        connection, positions, PARTITION_BYTES, wait_ms=max_wait_ms, min_bytes=1, response_bytes=REQUEST_BYTES
     )
 
 

@@ -9,8 +9,8 @@ from model.hosts.kafka_client.list_offsets import EARLIEST, list_offsets_request
 from model.hosts.kafka_client.metadata import NOBODY
 from model.hosts.wire.errors import WireError
 from model.sandbox.load.fetching import (
-    fetch_request,
     fetched_parts,
+    reading,
     records_in,
 )
 from model.sandbox.load.produce_requests import named
@@ -70,7 +70,7 @@ class Reader:
             await self._find_starts(leader, self._waiting.intersection(partitions))
             started = {each: self._positions[each] for each in partitions if each in self._positions}
             if started:
-                response = await self._client.ask(leader, lambda each: fetch_request(each, started, MAX_WAIT_MS))
+                response = await self._client.ask(leader, lambda each: reading(each, started, MAX_WAIT_MS))
                 for part in fetched_parts(response):
                     self._take(part.partition, started[part.partition], part.error, part.data)
         except WireError as error:

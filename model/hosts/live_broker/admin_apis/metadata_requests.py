@@ -12,6 +12,7 @@ from model.broker.controller_requests.metadata_image import MetadataImage, Parti
 from model.controller.topic_names import topic_name_problem
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
 from model.hosts.wire.api_keys import DESCRIBE_CLUSTER, METADATA
+from model.hosts.wire.errors import MalformedError
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ZERO_ID, error_code, topic_id_text, topic_uuid
 from model.hosts.wire.server import Api, Request
@@ -21,6 +22,9 @@ LISTENER_NOT_FOUND_SINCE = 6
 """The error by this name is LEADER_NOT_AVAILABLE in versions of Metadata before."""
 CreateTopic = Callable[[str], Awaitable[str]]
 """Makes a topic, if that is allowed: the name of the error that clients are told for now."""
+
+TOPIC_IDS_SINCE = 12
+"""Metadata's version from which on a topic may be asked for by its id alone (KIP-516)."""
 
 
 class MetadataRequests:
@@ -90,6 +94,8 @@ class MetadataRequests:
 
     async def _missing(self, request: Request, asked: Any) -> Entity:
         if asked.name is None:
+            if request.start.version < TOPIC_IDS_SINCE:
+                raise MalformedError("a topic is asked for without its name")
             return _unknown(request, None, asked.topic_id, "UNKNOWN_TOPIC_ID")
         if topic_name_problem(asked.name) is not None:
             return _unknown(request, asked.name, None, "INVALID_TOPIC_EXCEPTION")

@@ -31,12 +31,12 @@ class ProducerRequests:
 
     async def _init(self, request: Request) -> Entity:
         if request.body.transactional_id is not None:
-            _LOGGER.warning("%s asks for a transactional id: transactions are not served", request.client_id)
+            _LOGGER.warning("%a asks for a transactional id: transactions are not served", request.client_id)
             return _answer(request, ErrorCode.invalid_request)
         try:
             return _answer(request, ErrorCode.none, await self._take(), 0)
         except WireError as error:
-            _LOGGER.warning("no producer id for %s: %s", request.client_id, error)
+            _LOGGER.warning("no producer id for %a: %s", request.client_id, error)
             return _answer(request, ErrorCode.coordinator_load_in_progress)  # clients ask again
 
 

@@ -42,7 +42,7 @@ class FetchRequests:
     @property
     def apis(self) -> Mapping[int, Api]:
         """The table for a server."""
-        return {FETCH: Api(OLDEST, NEWEST, self._fetch)}
+        return {FETCH: Api(OLDEST, NEWEST, self._fetch, until_gone=True)}
 
     async def _fetch(self, request: Request) -> Entity:
         session_id, epoch = getattr(request.body, "session_id", 0), getattr(request.body, "session_epoch", FINAL_EPOCH)

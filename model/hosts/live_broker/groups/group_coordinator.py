@@ -6,7 +6,7 @@ Answers find their request by its number. Each group has one timer, for when tim
 import asyncio
 import itertools
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from model.broker.settings import client_keys
 from model.broker.settings.settings import Settings
@@ -36,15 +36,18 @@ _LOGGER = logging.getLogger(__name__)
 
 
 class GroupCoordinator:
-    """Open from `start` to `close`. `on_leadership` and `on_forgotten` are for the replica manager to call."""
+    """Open from `start` to `close`. `on_leadership` and `on_forgotten` are for the replica manager to call.
 
-    def __init__(self, settings: Settings, replicas: Replicas) -> None:
-        self.now_ms = steady_clock()
+    `now_ms`: ms since the epoch, as evenly as the loop's time.
+    """
+
+    def __init__(self, settings: Settings, replicas: Replicas, now_ms: Callable[[], int] | None = None) -> None:
+        self.now_ms = now_ms or steady_clock()
         self._replicas = replicas
         self._settings = group_settings(settings)
         self._partition_count = settings[client_keys.OFFSETS_TOPIC_NUM_PARTITIONS]
         self._check_interval_s = settings[client_keys.OFFSETS_RETENTION_CHECK_INTERVAL_MS] / 1000
-        self._log = OffsetsLog(replicas, settings)
+        self._log = OffsetsLog(replicas, settings, self.now_ms)
         self._led = LedPartitions(self._log, self._take_over, self._resign)
         self._groups: dict[str, Group] = {}
         self._answers: dict[int, asyncio.Future[Answer]] = {}
@@ -147,7 +150,7 @@ class GroupCoordinator:
         wait = command.request is not None
         outcome = await self._log.append(partition, command.records, wait=wait)
         if outcome.error != "NONE":
-            _LOGGER.warning("Group %s: its records are not written to %s: %s", group_id, partition, outcome.error)
+            _LOGGER.warning("Group %a: its records are not written to %s: %s", group_id, partition, outcome.error)
         if command.request is not None and group_id in self._groups:
             self._happen(
                 AppendCompleted(

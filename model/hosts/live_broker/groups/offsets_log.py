@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from model.broker.settings import broker_keys, client_keys
@@ -15,7 +15,6 @@ from model.consumers.group_coordinator.record_codec import read_record, value_ve
 from model.consumers.group_coordinator.records import OffsetsTopicRecord
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
-from model.hosts.live_broker.replicas.surroundings import wall_clock_ms
 from model.log.errors import LogError
 from model.log.producers.producer_state import Origin
 from model.log.records import Damage, Record, RecordBatch, encode_batch, end_transaction_marker, records_of, scan
@@ -51,10 +50,11 @@ class Replicas(Protocol):
 
 
 class OffsetsLog:
-    """Writes as inter.broker.protocol.version says."""
+    """Writes as inter.broker.protocol.version says. Times are the coordinator's, by `now_ms`."""
 
-    def __init__(self, replicas: Replicas, settings: Settings) -> None:
+    def __init__(self, replicas: Replicas, settings: Settings, now_ms: Callable[[], int]) -> None:
         self._replicas = replicas
+        self._now_ms = now_ms
         self._versions = value_versions(settings[broker_keys.INTER_BROKER_PROTOCOL_VERSION])
         self._timeout_ms = settings[client_keys.OFFSETS_COMMIT_TIMEOUT_MS]
 
@@ -62,7 +62,7 @@ class OffsetsLog:
         self, partition: TopicPartition, records: Sequence[OffsetsTopicRecord], *, wait: bool
     ) -> ProduceOutcome:
         """All in one batch; `wait` for the whole ISR. It is in the local log before this waits for the first time."""
-        at_ms = wall_clock_ms()
+        at_ms = self._now_ms()
         pairs = [write_record(record, self._versions) for record in records]
         batch = encode_batch([Record(number, at_ms, *pair) for number, pair in enumerate(pairs)])
         try:
@@ -89,7 +89,7 @@ class OffsetsLog:
                 break
             offset = following
             await asyncio.sleep(0)
-        return loaded.groups(wall_clock_ms())
+        return loaded.groups(self._now_ms())
 
 
 def _take(loaded: LoadedRecords, partition: TopicPartition, data: bytes) -> int | None:
