@@ -1,0 +1,76 @@
+"""Arrays ⇄ one Arrow file, which many processes map into their memory and share. It copies nothing when it reads.
+
+The file has one row: a column of lists for each array. Types that Arrow packs otherwise or does not know (booleans,
+fixed-width text, times) are stored as bytes. Shape and type stand beside the column.
+"""
+
+import os
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spark_tasks.analysis import Arrays
+
+Source = str | os.PathLike[str]
+_arrow: Any = pa  # whose stubs leave the types of values open
+
+
+def write(path: Source, arrays: Arrays) -> None:
+    """Write the file, in place of one that is there. Raises OSError; ValueError for an array of Python objects."""
+    part = f"{os.fspath(path)}.part"
+    with pa.OSFile(part, "wb") as sink:
+        _write(sink, arrays)
+    os.replace(part, path)
+
+
+def open(path: Source) -> Arrays:
+    """The file's arrays, which can't be written to. They stay valid when the file is removed. Raises OSError."""
+    return _read(pa.memory_map(os.fspath(path)), os.fspath(path))
+
+
+def encode(arrays: Arrays) -> bytes:
+    """As `write`, into memory."""
+    sink = pa.BufferOutputStream()
+    _write(sink, arrays)
+    return sink.getvalue().to_pybytes()
+
+
+def decode(data: bytes) -> Arrays:
+    """What `encode` made."""
+    return _read(pa.BufferReader(data), "the message")
+
+
+def _write(sink: Any, arrays: Arrays) -> None:
+    fields: list[pa.Field[Any]] = []
+    columns: list[Any] = []
+    for name, array in arrays.items():
+        values = pa.array(_flat(name, array))
+        columns.append(_arrow.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values))
+        shape = ",".join(map(str, array.shape))
+        fields.append(pa.field(name, columns[-1].type, metadata={"dtype": array.dtype.str, "shape": shape}))
+    schema = pa.schema(fields)
+    with _arrow.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(_arrow.record_batch(columns, schema=schema))
+
+
+def _read(source: Any, name: str) -> Arrays:
+    try:
+        batch = _arrow.ipc.open_file(source).get_batch(0)
+    except pa.ArrowInvalid as error:
+        raise OSError(f"{name}: no file of arrays: {error}") from error
+    return {field.name: _array(field, batch.column(place)) for place, field in enumerate(batch.schema)}
+
+
+def _flat(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.hasobject:
+        raise ValueError(f"{name}: an array of Python objects can't be written")
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat if array.dtype.isnative and array.dtype.kind in "iuf" else flat.view(np.uint8)
+
+
+def _array(field: Any, column: Any) -> NDArray[Any]:
+    shape = tuple(int(length) for length in field.metadata[b"shape"].decode().split(",") if length)
+    flat = column.values.to_numpy(zero_copy_only=True)
+    return flat.view(np.dtype(field.metadata[b"dtype"].decode())).reshape(shape)

@@ -1,0 +1,98 @@
+"""Which brokers hold all in-sync replicas of a partition: if they die together, it goes offline or loses data."""
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_tasks.analysis import Arrays
+from spark_tasks.drills.numbering import Column, Numbers, flags, integers, numbered
+from spark_tasks.drills.results import FatalSet, FatalSets
+
+Ints = NDArray[np.int32]
+
+AT_ONCE = 1 << 18
+"""Rows, where all of them would take too much memory."""
+
+
+def copysets(arrays: Arrays) -> tuple[Ints, Numbers]:
+    """Distinct sets of live in-sync replicas of led partitions, and how many partitions each holds.
+
+    Places in `brokers`, int32[C, W], ascending, padded at the end with B. Copysets as in Cidon et al. (2013).
+    """
+    nobody, width = len(arrays["live"]), arrays["replicas"].shape[1]
+    if (nobody + 1) ** width >= 1 << 63:
+        held = _held(arrays, 0, len(arrays["leader"]))
+        numbers, row = numbered([*held.T])
+        return held[row], np.bincount(numbers, minlength=len(row))
+    # Of each set only its key is kept, and only so many rows are looked at in one go.
+    keys, count = np.empty(len(arrays["leader"]), np.int64), 0
+    for start in range(0, len(keys), AT_ONCE):
+        some = _keys(_held(arrays, start, start + AT_ONCE), nobody + 1)
+        keys[count : count + len(some)] = some
+        count += len(some)
+    keys = keys[:count]
+    keys.sort()
+    places = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[:count])
+    partitions, keys = np.diff(places, append=count), keys[places]
+    sets = np.empty((len(keys), width), np.int32)
+    for place in reversed(range(width)):
+        keys, sets[:, place] = np.divmod(keys, nobody + 1)
+    return sets, partitions
+
+
+def _held(arrays: Arrays, start: int, end: int) -> Ints:
+    """Of the rows from `start` to before `end`, the sets of those that have one."""
+    live, nobody = np.append(flags(arrays, "live"), False), len(arrays["live"])
+    some = {name: arrays[name][start:end] for name in ("replicas", "isr", "leader")}
+    replicas, isr = some["replicas"].astype(np.int32, copy=False), integers(some, "isr")
+    held = np.empty(replicas.shape, np.int32)
+    for place in range(replicas.shape[1]):
+        member = replicas[:, place]
+        held[:, place] = np.where((isr >> place & 1 == 1) & live[member], member, nobody)
+    held.sort(axis=1)
+    return held[live[integers(some, "leader")] & (held[:, 0] < nobody)]
+
+
+def sizes_of(sets: Ints, nobody: int) -> Numbers:
+    """How many brokers each set has."""
+    return (sets < nobody).sum(axis=1)
+
+
+def fatal_sets(arrays: Arrays, sets: Ints, partitions: Numbers, listed: int) -> FatalSets:
+    """The minimal ones of these copysets; `listed` of them by name."""
+    brokers, ids = len(arrays["brokers"]), integers(arrays, "brokers")
+    sizes = sizes_of(sets, brokers)
+    smaller: dict[int, Ints] = {}
+    counts: dict[int, int] = {}
+    named: list[FatalSet] = []
+    for size in np.unique(sizes).tolist():
+        some = np.flatnonzero(sizes == size)
+        for known, others in smaller.items():
+            some = some[~_contains(sets[some, :size], others[:, :known], brokers)]
+        if not len(some):
+            continue
+        smaller[size], counts[size] = sets[some], len(some)
+        worst = some[np.argsort(-partitions[some], kind="stable")[: listed - len(named)]]
+        named += (FatalSet(tuple(ids[sets[one, :size]].tolist()), int(partitions[one])) for one in worst)
+    return FatalSets(counts, tuple(named))
+
+
+def _contains(sets: Ints, smaller: Ints, brokers: int) -> Column:
+    """bool[C]: whether a set contains one of the smaller ones. Both are ascending, without padding."""
+    found = np.zeros(len(sets), np.bool_)
+    wanted = _keys(smaller, brokers)
+    width: int = smaller.shape[1]
+    for places in combinations(range(sets.shape[1]), width):
+        found |= np.isin(_keys(sets[:, list(places)], brokers), wanted)
+    return found
+
+
+def _keys(sets: Ints, brokers: int) -> Column:
+    """One value that is the same for the same sets."""
+    if brokers ** sets.shape[1] >= 1 << 63:
+        return np.array([row.tobytes() for row in np.ascontiguousarray(sets)], object)
+    key = np.zeros(len(sets), np.int64)
+    for column in sets.T:
+        key = key * brokers + column
+    return key

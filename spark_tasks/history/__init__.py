@@ -1,0 +1,1 @@
+"""What recordings tell of days and months: flaps, churn, rebalances, time without a leader, the worst moment."""

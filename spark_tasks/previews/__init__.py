@@ -1,0 +1,1 @@
+"""Rebalance previews: every strategy side by side, for one consumer group or for thousands."""

@@ -1,0 +1,107 @@
+"""One group in full, with names: who gets what under a strategy, and two strategies side by side. For this process.
+
+A group of thousands of partitions takes milliseconds a strategy, so this needs no engine.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.consumers.assignors.group import NOBODY, Ints
+from model.consumers.assignors.strategies import strategy_named
+from model.consumers.assignors.strategy import Outcome
+from spark_tasks.previews.changed_group import NOTHING, Change, ChangedGroup, changed
+from spark_tasks.previews.names import GroupNames, newcomers
+from spark_tasks.previews.questions import decided
+from spark_tasks.previews.staged_group import StagedGroup
+from spark_tasks.previews.staging import Staged
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every partition of a group, topic after topic: who has it now, and who gets it under either strategy.
+
+    Members are numbers of `members`, which names those that join last; NOBODY where a partition has none.
+    """
+
+    members: tuple[str, ...]
+    topics: tuple[str, ...]
+    topic: Ints  # [P] index into topics
+    partition: Ints  # [P] number within its topic
+    lag: Ints  # [P] records, -1 where it is not known
+    before: Ints  # [P]
+    left: Ints  # [P]
+    right: Ints  # [P]
+
+    @property
+    def differs(self) -> Ints:
+        """Places of the partitions that the two strategies give to different members."""
+        return np.flatnonzero(self.left != self.right)
+
+    @property
+    def moves_left(self) -> Ints:
+        """Places of the partitions that the left strategy moves from one member to another."""
+        return _moved(self.before, self.left)
+
+    @property
+    def moves_right(self) -> Ints:
+        """The same of the right one."""
+        return _moved(self.before, self.right)
+
+
+class Lab:
+    """A staged group to try strategies and changes on."""
+
+    def __init__(self, staged: Staged, number: int = 0) -> None:
+        self.names: GroupNames = staged.groups[number]
+        self._staged = StagedGroup(staged.arrays, number)
+
+    def outcome(self, strategy: str, change: Change = NOTHING) -> Outcome:
+        """What a strategy makes of the group after a change; `explanations` and `kafka_differs` take it.
+
+        Raises AssignorError where there is no such strategy, or where it refuses this group.
+        """
+        return self._outcome(changed(self._staged, change), strategy)
+
+    def compare(self, left: str, right: str, change: Change = NOTHING) -> Comparison:
+        """Two strategies side by side. Raises AssignorError as `outcome` does."""
+        group, whole = changed(self._staged, change), changed(self._staged)
+        topic = whole.group.topic_of
+        return Comparison(
+            members=(*self.names.members, *newcomers(change.joins)),
+            topics=self.names.topics,
+            topic=topic,
+            partition=self._partitions(),
+            lag=self._staged.lag,
+            before=whole.before.owner,
+            left=self._owner(group, left),
+            right=self._owner(group, right),
+        )
+
+    def _partitions(self) -> Ints:
+        """int64[P]: each partition's number within its topic."""
+        numbers = [
+            np.array(self.names.numbers.get(topic, range(count)), dtype=np.int64)
+            for topic, count in zip(self.names.topics, self._staged.counts.tolist(), strict=True)
+        ]
+        return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
+
+    def _outcome(self, group: ChangedGroup, strategy: str) -> Outcome:
+        kept = map(self.names.members.__getitem__, group.kept.tolist())
+        members = (*kept, *newcomers(group.group.members - len(group.kept)))
+        chosen = strategy_named(strategy)
+        named = group.named(chosen, members)
+        return Outcome(chosen, named, decided(group, chosen, named))
+
+    def _owner(self, group: ChangedGroup, strategy: str) -> Ints:
+        """int64[P]: who gets each of the partitions that there were before the change, numbered as before it."""
+        target = self._outcome(group, strategy).assignment.target
+        joined = len(self.names.members) + np.arange(group.group.members - len(group.kept))
+        numbers = np.concatenate((group.kept, joined, [NOBODY]))
+        owner = np.full(len(self._staged.lag), NOBODY, dtype=np.int64)
+        owner[np.repeat(np.isin(self._staged.topics, group.topics), self._staged.counts)] = numbers[target]
+        return owner
+
+
+def _moved(before: Ints, after: Ints) -> Ints:
+    return np.flatnonzero((before != NOBODY) & (before != after))

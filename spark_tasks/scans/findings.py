@@ -1,0 +1,134 @@
+"""What a scan can find: kinds, how bad each is, and findings as they are gathered: all counted, the first ones kept."""
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from model.cluster.words import counted
+from model.log.records import Damage, DamageKind
+from model.log.records.header_columns import HeaderColumns
+
+Tell = Callable[[int], str]
+
+
+class Severity(StrEnum):
+    """Worst first."""
+
+    DAMAGE = "damage"
+    """Bytes that are lost, or that mislead a reader of the log."""
+    WARNING = "warning"
+    """Nothing is broken here, but somebody should know why it is so."""
+    NOTE = "note"
+    """Usual: work of the broker that is not done yet, or a folder that changed while it was scanned."""
+
+
+OFFSETS_BACK = "offsets-back"
+BAD_INDEX = "bad-index"
+BAD_TIME_INDEX = "bad-time-index"
+BAD_TRANSACTION_INDEX = "bad-transaction-index"
+BAD_SNAPSHOT = "bad-snapshot"
+BAD_CHECKPOINT = "bad-checkpoint"
+ZERO_TAIL = "zero-tail"
+UNREADABLE = "unreadable"
+BELOW_HIGH_WATERMARK = "below-high-watermark"
+GAP = "gap"
+EPOCHS_BACK = "epochs-back"
+FUTURE = "future-timestamps"
+MISSING_INDEX = "missing-index"
+MISSING_TIME_INDEX = "missing-time-index"
+ORPHANED_INDEX = "orphaned-index"
+STRAY = "stray-folder"
+UNFINISHED = "unfinished"
+OTHER_TOPIC_ID = "other-topic-id"
+GONE = "gone"
+CHANGED = "changed"
+
+SEVERITY: Mapping[str, Severity] = {
+    DamageKind.BAD_CRC: Severity.DAMAGE,
+    DamageKind.BAD_LENGTH: Severity.DAMAGE,
+    DamageKind.UNKNOWN_MAGIC: Severity.DAMAGE,
+    DamageKind.ZEROS: Severity.DAMAGE,
+    OFFSETS_BACK: Severity.DAMAGE,
+    DamageKind.BAD_RECORDS: Severity.DAMAGE,
+    DamageKind.BAD_STREAM: Severity.DAMAGE,
+    DamageKind.UNKNOWN_CODEC: Severity.DAMAGE,
+    DamageKind.TRUNCATED: Severity.DAMAGE,
+    DamageKind.TORN: Severity.DAMAGE,
+    BAD_INDEX: Severity.DAMAGE,
+    BAD_TIME_INDEX: Severity.DAMAGE,
+    BAD_TRANSACTION_INDEX: Severity.DAMAGE,
+    BAD_CHECKPOINT: Severity.DAMAGE,
+    BAD_SNAPSHOT: Severity.DAMAGE,
+    BELOW_HIGH_WATERMARK: Severity.WARNING,
+    UNREADABLE: Severity.WARNING,
+    GAP: Severity.WARNING,
+    EPOCHS_BACK: Severity.WARNING,
+    OTHER_TOPIC_ID: Severity.WARNING,
+    DamageKind.TOO_LARGE: Severity.WARNING,
+    ZERO_TAIL: Severity.WARNING,
+    FUTURE: Severity.WARNING,
+    MISSING_INDEX: Severity.WARNING,
+    MISSING_TIME_INDEX: Severity.WARNING,
+    ORPHANED_INDEX: Severity.WARNING,
+    STRAY: Severity.WARNING,
+    UNFINISHED: Severity.NOTE,
+    GONE: Severity.NOTE,
+    CHANGED: Severity.NOTE,
+}
+"""By kind, the worst kinds first."""
+
+MOST_OF_A_KIND = 5
+"""So many findings of one kind in one file are told one by one."""
+
+
+def missing(first: int, following: int) -> str:
+    """The cause of a gap."""
+    return f"{counted(following - first, 'offset')} missing, from {first} on"
+
+
+class Found(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something found in a file; `position` and `size` are in bytes, -1 where it has none."""
+
+    kind: str
+    file: str
+    """Its name in the partition folder; empty for the folder itself."""
+    cause: str
+    """One sentence, without its subject."""
+    position: int = -1
+    size: int = -1
+
+
+class Gathered:
+    """What is found in one segment or folder; all is counted, the first of each kind are kept."""
+
+    def __init__(self, file: str = "") -> None:
+        """`file` is what findings are about unless they say otherwise."""
+        self.counts: dict[str, int] = {}
+        self.kept: list[Found] = []
+        self._file = file
+
+    def add(self, kind: str, cause: str, position: int = -1, size: int = -1, file: str = "") -> None:
+        """One more."""
+        if self.counts.get(kind, 0) < MOST_OF_A_KIND:
+            self.kept.append(Found(kind, file or self._file, cause, position, size))
+        self._count(kind, 1)
+
+    def add_damage(self, damage: Damage, kind: str = "", file: str = "") -> None:
+        """Damage that a reader of `model.log` told, under another kind if one is given."""
+        self.add(kind or damage.kind.value, damage.cause, damage.position, damage.size, file)
+
+    def add_batches(self, kind: str, columns: HeaderColumns, places: NDArray[np.bool_], tell: Tell) -> None:
+        """The batches at these places; `tell` gives the cause of the n-th batch."""
+        found: list[int] = np.flatnonzero(places).tolist()
+        room = max(MOST_OF_A_KIND - self.counts.get(kind, 0), 0)
+        for place in found[:room]:
+            position, size = int(columns.position[place]), int(columns.size[place])
+            self.kept.append(Found(kind, self._file, tell(place), position, size))
+        self._count(kind, len(found))
+
+    def _count(self, kind: str, number: int) -> None:
+        if number:
+            self.counts[kind] = self.counts.get(kind, 0) + number

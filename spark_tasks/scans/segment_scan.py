@@ -1,0 +1,189 @@
+"""One segment: its batches walked once, whatever is damaged, and the indexes beside it checked in the same walk.
+
+At most some MiB of a file are in memory. The broker may be at work on it: what has grown, was replaced or is gone is
+told as that, not as damage.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from model.cluster.words import counted
+from model.log.dump.index_checks import checked_offset_index, checked_time_index
+from model.log.dump.index_files import offset_index_entries, time_index_entries, transaction_index_entries
+from model.log.dump.salvage import batch_windows_past_damage
+from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY
+from model.log.names import INDEX, LOG, TIME_INDEX, TRANSACTION_INDEX, NumberedFile
+from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile, crc_holds
+from model.log.records.header_columns import HeaderColumns, window_columns
+from spark_tasks.scans import findings
+from spark_tasks.scans.columns import MANY, columns_of, in_bulk
+from spark_tasks.scans.contents import ContentsWalk
+from spark_tasks.scans.findings import Gathered
+from spark_tasks.scans.header_walk import HeaderWalk, contradicts_itself
+from spark_tasks.scans.index_walk import OffsetIndexWalk, TimeIndexWalk
+from spark_tasks.scans.parameters import FoundPartition, ScanParameters
+from spark_tasks.scans.reports import Report
+
+_WINDOW = 1 << 22
+_SMALLEST_ENTRY = 26
+_OPEN_ENDED = (DamageKind.TORN, DamageKind.TRUNCATED, DamageKind.ZEROS)
+
+
+class SegmentScan:
+    """Scans a segment of a partition folder."""
+
+    def __init__(self, folder: FoundPartition, place: int, parameters: ScanParameters) -> None:
+        """`place` is which segment of the folder it is."""
+        self._folder = Path(folder.path)
+        self._base = folder.segments[place].base_offset
+        self._is_last = place + 1 == len(folder.segments)
+        self._time_indexed = folder.time_indexed
+        self._parameters = parameters
+        self._gathered = Gathered(self._name(LOG))
+        self._damage: list[Damage] = []
+
+    def report(self) -> Report:
+        """What there is to say of it. Raises nothing for what is wrong with files."""
+        try:
+            before = (self._folder / self._name(LOG)).stat()
+            # Before the log: an entry that is written now is for a batch that is not seen.
+            index = _read_index(self._folder / self._name(INDEX), OFFSET_ENTRY.size, before.st_size)
+            time_index = _read_index(self._folder / self._name(TIME_INDEX), TIME_ENTRY.size, before.st_size)
+            with SegmentFile(self._folder / self._name(LOG)) as log:
+                return self._walk(log, before, index, time_index)
+        except FileNotFoundError:
+            self._gathered.add(findings.GONE, "deleted since the folder was listed")
+        except OSError as error:
+            name = Path(os.fsdecode(error.filename)).name if error.filename else ""
+            self._gathered.add(findings.UNREADABLE, error.strerror or str(error), file=name)
+        return Report(tuple(self._gathered.kept), self._gathered.counts, was_read=False)
+
+    def _walk(self, log: SegmentFile, before: os.stat_result, index: bytes | None, time_index: bytes | None) -> Report:
+        headers = HeaderWalk(self._base, self._parameters.now_ms, self._gathered)
+        headers.tally.bytes = log.size
+        offsets, times = OffsetIndexWalk(index or b"", self._base), TimeIndexWalk(time_index or b"", self._base)
+        for part in in_bulk(self._parts(log, headers)):
+            if isinstance(part, Damage):
+                self._damage.append(part)
+                headers.lose()
+            else:
+                for walk in (headers, offsets, times):
+                    walk.see(part)
+        changed = _changed(self._folder / self._name(LOG), log.size, before)
+        self._tell_damage(log.size, changed)
+        if not changed and not self._damage:
+            self._check_index(log, INDEX, index is None, offsets.fits())
+            self._check_index(log, TIME_INDEX, time_index is None, times.fits())
+            self._check_transaction_index()
+        if headers.tally.future_batches:
+            self._gathered.add(
+                findings.FUTURE,
+                f"{counted(headers.tally.future_batches, 'batch', 'batches')}: retention.ms waits for them",
+            )
+        return Report(
+            tuple(self._gathered.kept),
+            self._gathered.counts,
+            headers.tally,
+            first_offset=headers.first_offset,
+            last_offset=headers.last_offset,
+            first_epoch=headers.first_epoch,
+            last_epoch=headers.last_epoch,
+        )
+
+    def _parts(self, log: SegmentFile, headers: HeaderWalk) -> Iterator[HeaderColumns | Damage]:
+        """Headers of many batches at once. Of a deep scan, contents are looked at on the way."""
+        contents = ContentsWalk(log, headers.tally, self._gathered) if self._parameters.deep else None
+        single: list[RecordBatch] = []
+
+        def singles() -> Iterator[HeaderColumns]:
+            if single:
+                columns = columns_of(single, [crc_holds(log, batch) for batch in single])
+                yield columns
+                if contents:
+                    for place in np.flatnonzero(columns.crc_valid & ~contradicts_itself(columns)).tolist():
+                        contents.see_batch(single[place])
+                single.clear()
+
+        for part in batch_windows_past_damage(log, _WINDOW):
+            if isinstance(part, RecordBatch):
+                single.append(part)
+                if len(single) == MANY:
+                    yield from singles()
+                continue
+            yield from singles()
+            if isinstance(part, Damage):
+                yield part
+                continue
+            yield window_columns(part)
+            if contents:
+                contents.see_window(part)
+        yield from singles()
+
+    def _tell_damage(self, size: int, changed: str) -> None:
+        for damage in self._damage:
+            is_end = damage.kind in _OPEN_ENDED and damage.position + damage.size == size
+            if changed and is_end:
+                self._gathered.add(findings.CHANGED, changed, damage.position, damage.size)
+            elif self._is_last and is_end and damage.kind is DamageKind.ZEROS:
+                self._gathered.add_damage(damage, findings.ZERO_TAIL)
+            else:
+                self._gathered.add_damage(damage)
+
+    def _check_index(self, log: SegmentFile, kind: str, is_missing: bool, fits: bool) -> None:
+        name, is_time = self._name(kind), kind == TIME_INDEX
+        if is_missing:
+            if log.size and not self._is_last and (self._time_indexed or not is_time):
+                missing = findings.MISSING_TIME_INDEX if is_time else findings.MISSING_INDEX
+                self._gathered.add(missing, "the broker makes it anew at its next start, from the log", file=name)
+            return
+        if fits:
+            return
+        with SegmentFile(self._folder / name) as index:
+            parts = (
+                checked_time_index(time_index_entries(index, self._base), log)
+                if is_time
+                else checked_offset_index(offset_index_entries(index, self._base), log)
+            )
+            for part in parts:
+                if isinstance(part, Damage):
+                    bad = findings.BAD_TIME_INDEX if is_time else findings.BAD_INDEX
+                    self._gathered.add_damage(part, bad, name)
+
+    def _check_transaction_index(self) -> None:
+        name = self._name(TRANSACTION_INDEX)
+        try:
+            with SegmentFile(self._folder / name) as index:
+                for part in transaction_index_entries(index):
+                    if isinstance(part, Damage):
+                        self._gathered.add_damage(part, findings.BAD_TRANSACTION_INDEX, name)
+        except FileNotFoundError:
+            return
+
+    def _name(self, kind: str) -> str:
+        return str(NumberedFile(self._base, kind))
+
+
+def _read_index(path: Path, width: int, log_bytes: int) -> bytes | None:
+    """As much of an index as can hold entries; None where there is none. An active one is mostly room for more."""
+    room = (log_bytes // _SMALLEST_ENTRY + 2) * width
+    try:
+        with path.open("rb") as file:
+            return file.read(room)
+    except FileNotFoundError:
+        return None
+
+
+def _changed(path: Path, size: int, before: os.stat_result) -> str:
+    """What has become of the file meanwhile; empty if nothing."""
+    try:
+        now = path.stat()
+    except OSError:
+        return "deleted while it was scanned"
+    if (now.st_dev, now.st_ino) != (before.st_dev, before.st_ino):
+        return "replaced while it was scanned"
+    if now.st_size == before.st_size == size:
+        return ""
+    return "grew while it was scanned" if now.st_size > before.st_size else "cut while it was scanned"

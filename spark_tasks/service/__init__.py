@@ -1,0 +1,1 @@
+"""Spark in a process of its own, ordered about by JSON lines: `python -m spark_tasks`."""
