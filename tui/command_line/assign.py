@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from model.cluster.visible_json import visible_json
 from tui.text import plain
 
 if TYPE_CHECKING:
-    from model.consumers.assignors.strategies import Outcome, Strategy
+    from model.consumers.assignors.strategy import Outcome, Strategy
 
 FAILED = ("assignment", "moves", "moves_lower_bound", "spread")
 """What is null in the result of a case that has no assignment."""
@@ -70,7 +71,7 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
                 failed.append((number, result["error"]))
             if note:
                 click.echo(plain(f"kdrill: line {number}: {note}"), err=True)
-            click.echo(_written(result))
+            click.echo(written(result))
     if failed:
         number, reason = failed[0]
         more = f" (and {len(failed) - 1} more: see the errors in the results)" if len(failed) > 1 else ""
@@ -129,7 +130,7 @@ def _failure(case_id: Any, reason: str) -> dict[str, Any]:
     return {"id": case_id, **dict.fromkeys(FAILED), "error": reason}
 
 
-def _written(result: dict[str, Any]) -> str:
+def written(result: dict[str, Any]) -> str:
     """One line, in ASCII: names may be anything, and the line may be read on a terminal."""
-    line = msgspec.json.encode(result)
+    line = visible_json(msgspec.json.encode(result))
     return line.decode() if line.isascii() else json.dumps(msgspec.json.decode(line), separators=(",", ":"))

@@ -1,6 +1,5 @@
 """`kdrill drill`: what would happen if these brokers died now, played on a copy of the cluster."""
 
-import contextlib
 import gc
 import json
 from collections.abc import Callable, Iterator
@@ -10,16 +9,18 @@ from typing import Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.whole_file import write_whole
 from model.drills.document import document_of
 from model.drills.drill import DEFAULT, RESTARTING, Drill, run
-from model.drills.scenario import ScenarioError, of_brokers, of_rack
-from model.sandbox.errors import SandboxError
-from model.sources.feed import Moment
-from tui.command_line import following
+from model.drills.scenario import Scenario, ScenarioError, of_brokers, of_rack
+from spark_tasks.client.once import Engine
 from tui.command_line.drill_text import lines
+from tui.command_line.drills import Wanted, drilled, takes_scenarios
+from tui.command_line.engine_options import takes_engine
 from tui.command_line.options import takes_source
+from tui.command_line.source_image import image_of
 from tui.data.opening import Opening
 
 SURVIVED, HURT = 0, 2
@@ -57,11 +58,13 @@ def takes_times(command: Command) -> Command:
     type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
     help="start them again so long after their death",
 )
+@takes_scenarios
+@takes_engine
 @takes_times
 @click.option(
     "--all", "everything", is_flag=True, help="with --json, also partitions that nothing happens to; without, no bounds"
 )
-@click.option("--json", "as_json", is_flag=True, help="one kdrill.drill/1 object")
+@click.option("--json", "as_json", is_flag=True, help="one kdrill.drill/1 object, or kdrill.drills/1")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
 def drill(
     opening: Opening,
@@ -69,6 +72,8 @@ def drill(
     rack: str | None,
     unclean: bool,
     restart_after: float | None,
+    wanted: Wanted,
+    engine: Engine,
     times: dict[str, float],
     everything: bool,
     as_json: bool,
@@ -77,31 +82,60 @@ def drill(
     """What would happen if brokers died now: kill -9, on a copy of the cluster, by the controller's own rules.
 
     Nothing is written to the cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes
-    offline, falls below its min.insync.replicas, or loses records by an unclean election.
+    offline, falls below its min.insync.replicas, or loses records by an unclean election; of many scenarios, 2 if
+    any of them does so.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], a snapshot file, or a cluster's name in the configuration;
-    without one it is the demo cluster.
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
+    a cluster's name in the configuration; without one it is the demo cluster.
 
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
+             kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
     victims = _victims(ids)
-    if not victims and rack is None:
-        raise click.UsageError("nobody to kill: give --kill ID[,ID...] or --rack NAME")
-    if victims and rack is not None:
+    if wanted.kind is not None:
+        _check_alone(victims or rack is not None, restart_after, everything=everything)
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+    else:
+        wish = Scenario(kill=tuple(victims), rack=rack, unclean=unclean, restart_after_ms=restart_after)
+        played = _played(opening, wish, times)
+        hurts = played.summary.hurts
+        told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
+    _print(told, output)
+    return HURT if hurts else SURVIVED
+
+
+def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
+    """One scenario, of brokers or of a rack."""
+    if not wish.kill and wish.rack is None:
+        raise click.UsageError("nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like")
+    if wish.kill and wish.rack is not None:
         raise click.UsageError("--kill and --rack exclude each other")
-    image = _image(opening)
+    image = image_of(opening)
     gc.disable()  # a drill is a million values that all live until the process ends, and soon
-    assumptions = msgspec.structs.replace(DEFAULT if restart_after is None else RESTARTING, **times)
+    assumptions = msgspec.structs.replace(DEFAULT if wish.restart_after_ms is None else RESTARTING, **times)
     try:
-        scenario = of_brokers(victims) if rack is None else of_rack(image, rack)
-        scenario = msgspec.structs.replace(scenario, unclean=unclean, restart_after_ms=restart_after)
-        played = run(image, scenario, assumptions)
+        who = of_brokers(wish.kill) if wish.rack is None else of_rack(image, wish.rack)
+        scenario = msgspec.structs.replace(who, unclean=wish.unclean, restart_after_ms=wish.restart_after_ms)
+        return run(image, scenario, assumptions)
     except ScenarioError as error:
         raise click.UsageError(str(error)) from None
-    _print(played, as_json, everything, output)
-    return HURT if played.summary.hurts else SURVIVED
+
+
+def _check_alone(victims: object, restart_after: float | None, *, everything: bool) -> None:
+    """Many scenarios are counted, not played in time."""
+    if victims:
+        raise click.UsageError("--each-... and --random choose who dies: leave out --kill and --rack")
+    if restart_after is not None:
+        raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
+    context = click.get_current_context()
+    for name in ("session_timeout", "zookeeper_write", "request"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for one scenario: nothing is timed in many")
+    if everything:
+        raise click.UsageError("--all is for one scenario: --limit says how many are listed")
 
 
 def _victims(ids: tuple[str, ...]) -> list[int]:
@@ -112,44 +146,16 @@ def _victims(ids: tuple[str, ...]) -> list[int]:
     return [int(word) for word in words]
 
 
-def _image(opening: Opening) -> ClusterImage:
-    """The cluster as it is now."""
-    seen: list[ClusterImage] = []
-
-    def see(moment: Moment) -> bool:
-        seen.append(moment.image)
-        return False
-
-    with _opened(opening) as found:
-        following.run(following.follow(found, see))
-    return seen[0]
-
-
-@contextlib.contextmanager
-def _opened(opening: Opening) -> Iterator[Opening]:
-    """What is to be opened; the demo cluster runs as long as the context."""
-    if opening.source:
-        yield opening
-        return
-    from model.sandbox.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
-
-    try:
-        with DemoSandbox(period_s=None) as demo:
-            yield msgspec.structs.replace(opening, source=demo.source)
-    except SandboxError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _print(played: Drill, as_json: bool, everything: bool, output: Path | None) -> None:
-    if as_json:
+def _print(told: dict[str, Any] | Iterator[str], output: Path | None) -> None:
+    if isinstance(told, dict):
         # In ASCII: names come from znodes, and the line may be read on a terminal.
-        text = json.dumps(document_of(played, everything=everything), separators=(",", ":")) + "\n"
+        text = json.dumps(told, separators=(",", ":")) + "\n"
     else:
-        text = "".join(f"{line}\n" for line in lines(played, everything=everything))
+        text = "".join(f"{line}\n" for line in told)
     if output is None:
         click.echo(text, nl=False)
         return
     try:
-        output.write_text(text)
+        write_whole(output, text.encode())
     except OSError as error:
         raise click.ClickException(f"{output}: cannot be written: {error.strerror or error}") from None

@@ -66,6 +66,8 @@ def _controller(drill: Drill) -> str:
     before, after = drill.before.controller, drill.after.controller
     if before.broker == after.broker and before.epoch == after.epoch:
         return f"b{before.broker}, epoch {before.epoch}"
+    if "/controller" in drill.before.unreadable:
+        return f"not known before (one is elected as the drill begins), then b{after.broker}"
     names = ["nobody" if one.broker is None else f"b{one.broker}" for one in (before, after)]
     return f"{names[0]} → {names[1]}, epoch {before.epoch} → {after.epoch}"
 

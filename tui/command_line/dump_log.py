@@ -13,7 +13,6 @@ from model.log.dump.java_text import as_java_prints, java_text
 from model.log.dump.kinds import KNOWN_ENDS, file_name
 from model.log.dump.parts import DumpOptions
 from model.log.records import Damage
-from tui.text import plain
 
 SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 
@@ -99,9 +98,13 @@ def _dump(path: str, options: DumpOptions) -> int:
 
 
 def _tell(path: str, reason: str) -> int:
+    from tui.text import plain  # noqa: PLC0415 - most files have nothing to tell
+
     click.echo(f"kdrill: {plain(path)}: {plain(reason)}", err=True)
     return UNREADABLE
 
 
 def _harmless(data: bytes) -> bytes:
+    from tui.text import plain  # noqa: PLC0415 - on terminals only
+
     return plain(java_text(data)).encode()

@@ -7,28 +7,32 @@ import stat
 import sys
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from model.sources.feed import Feed, Moment
 from model.sources.source import SourceError
-from tui.data.opened import source_of
 from tui.data.opening import Opening
+
+if TYPE_CHECKING:
+    from model.sources.feed import Moment
 
 LONGEST_LOAD_S = 600.0
 
 T = TypeVar("T")
 
 
-async def follow(opening: Opening, see: Callable[[Moment], bool]) -> None:
+async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
     """Shows `see` the moments of a source, from the first at which everything was known, until it has seen enough.
 
     Raises SourceError where the source cannot be opened, or ends.
     """
+    from model.sources.feed import Feed  # noqa: PLC0415 - images and sources take long to load, and no help needs them
+    from tui.data.opened import source_of  # noqa: PLC0415
+
     loop = asyncio.get_running_loop()
     news: asyncio.Queue[Moment] = asyncio.Queue()
     source = source_of(opening)
 
-    def publish(moment: Moment) -> None:
+    def publish(moment: "Moment") -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
             loop.call_soon_threadsafe(news.put_nowait, moment)
 
@@ -46,11 +50,13 @@ async def follow(opening: Opening, see: Callable[[Moment], bool]) -> None:
         source.close()
 
 
-def _is_settled(moment: Moment) -> bool:
+def _is_settled(moment: "Moment") -> bool:
     """Whether everything was read at least once. Raises SourceError if nothing more will come."""
-    if moment.status.phase in ("closed", "denied"):
-        raise SourceError(moment.status.reason)
-    return moment.image.provenance.complete and moment.status.phase not in ("connecting", "loading")
+    status = moment.status
+    if status.phase in ("closed", "denied"):
+        raise SourceError(status.reason)
+    is_whole = moment.image.provenance.complete and not status.is_partial
+    return is_whole and status.phase not in ("connecting", "loading")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -1,6 +1,5 @@
 """The `kdrill` command: its subcommands, what a bare SOURCE means, and how failures are told. Does nothing itself."""
 
-import difflib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -8,29 +7,51 @@ from typing import NoReturn
 
 import click
 
-from model.sources.source import SourceError
-from tui.config import ConfigError
+from model.hosts.crash_reports import tell_no_values
+from tui.command_line.docstrings import docstring
+from tui.serving.address import ARGUMENTS, with_address
 
 COMMANDS: Mapping[str, str] = {
     "open": "open_dashboard",
     "snapshot": "snapshot",
+    "record": "record",
+    "history": "history",
     "status": "status",
     "drill": "drill",
+    "plan": "plan",
+    "preview": "preview",
+    "topics": "topics",
+    "configs": "configs",
+    "act": "act",
     "sandbox": "sandbox",
     "assign": "assign",
     "dump-log": "dump_log",
+    "scan": "scan",
     "doctor": "doctor",
+    "keys": "keys",
+    "guide": "guide",
 }
 """Command → its name in the module called after it, which is imported when the command is wanted and not before."""
 
 VALUED = frozenset(
-    {"--config", "--connect-timeout", "--theme", "-o", "--output"}
+    {"--config", "--command-config", "--connect-timeout", "--poll", "--theme", "-o", "--output"}
     | {"--kill", "--rack", "--restart-after", "--session-timeout", "--zookeeper-write", "--request"}
-    | {"--strategy"}
+    | {"--strategy", "--group", "--join", "--bootstrap"}
     | {"--brokers", "--racks", "--zookeepers", "--dir", "--topics", "--partitions", "--port", "--zookeeper-port"}
     | {"--rate", "--set", "--scenario"}
+    | {"--for", "--every", "--as", "--cluster", "--from", "--to", "--last"}
+    | {"--engine", "--spark-master", "--topic"}
+    | {"--random", "--seed", "--failure-rate", "--limit"}
+    | {"--remove-broker", "--add-broker", "--replace-broker", "--replication-factor", "--exclude", "--by"}
+    | {"--tolerance", "--capacity", "--sizes", "--batch-size", "--batch-bytes", "--batches", "--throttle", "--within"}
+    | {"--score", "--rollback", "--election", "--format"}
+    | {"--replica-assignment", "--topic-config", "--entity-type", "--entity-name", "--add-config", "--delete-config"}
+    | {"--broker", "--partition", "--path-to-json-file", "--to-offset", "--shift-by", "--to-datetime", "--by-duration"}
 )
 """Options that the next word belongs to."""
+
+LONGEST_REASON = 2_000
+"""Characters of a failure: names in a file may be of any length."""
 
 
 class SourceFirst(click.Group):
@@ -42,9 +63,17 @@ class SourceFirst(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"tui.command_line.{cmd_name.replace('-', '_')}"), COMMANDS[cmd_name])
+        return getattr(import_module(_module(cmd_name)), COMMANDS[cmd_name])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does it, but without importing the commands: some take long to load."""
+        limit = formatter.width - 6 - max(map(len, COMMANDS))
+        stubs = [click.Command(name, help=docstring(_module(name), COMMANDS[name])) for name in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl([(stub.name or "", stub.get_short_help_str(limit)) for stub in stubs])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        args = with_address(args)
         if args[:1] not in (["--help"], ["-h"], ["--version"]):
             place = next(_words(args), None)
             if place is not None and args[place] in COMMANDS:
@@ -52,7 +81,12 @@ class SourceFirst(click.Group):
             else:
                 _check_not_mistyped("" if place is None else args[place])
                 args = ["open", *args]
+        ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
+
+
+def _module(command: str) -> str:
+    return f"tui.command_line.{command.replace('-', '_')}"
 
 
 def _words(args: Sequence[str]) -> Iterator[int]:
@@ -67,6 +101,8 @@ def _words(args: Sequence[str]) -> Iterator[int]:
 
 
 def _check_not_mistyped(word: str) -> None:
+    import difflib  # noqa: PLC0415 - a command that is named needs none of it
+
     close = difflib.get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
     if close and not any(sign in word for sign in ":/."):
         raise click.UsageError(f"no such command {word!r}: did you mean {close[0]!r}? (a file: ./{word})")
@@ -82,8 +118,11 @@ def kdrill() -> None:
     kdrill zk://zk1:2181/kafka       open it on a live cluster, read-only
     kdrill incident.json.zst         open it on a snapshot
     kdrill prod-eu1                  open it on a cluster of the configuration
+    kdrill prod-eu1 --serve          show it in a browser on this machine, read-only
 
-    SOURCE is zk://host:port[,host:port...][/chroot], a snapshot file, or a cluster's name in the configuration.
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
+    a cluster's name in the configuration.
 
     The dashboard's options: kdrill open --help
     """
@@ -91,10 +130,9 @@ def kdrill() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs kdrill; exits 0 done, 1 failed, 2 findings of severity error, or wrong usage."""
+    tell_no_values()
     try:
         code = kdrill.main(arguments, prog_name="kdrill", standalone_mode=False)
-    except (SourceError, ConfigError) as error:
-        code = _tell(str(error), 1)
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "kdrill"
         code = _tell(f"{error.format_message().rstrip('.')}; see {command} --help", error.exit_code)
@@ -102,12 +140,25 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _tell(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         code = 130
+    except Exception as error:
+        if not _is_foreseen(error):
+            raise
+        code = _tell(str(error), 1)
     sys.exit(code or 0)
 
 
+def _is_foreseen(error: Exception) -> bool:
+    """Whether the error's message is a line for the operator."""
+    from model.sources.source import SourceError  # noqa: PLC0415 - takes longer to load than some commands to run
+    from tui.config import ConfigError  # noqa: PLC0415
+
+    return isinstance(error, SourceError | ConfigError)
+
+
 def _tell(reason: str, code: int) -> int:
-    """One line on standard error, whatever the reason is made of."""
+    """One line on standard error that can be read, whatever the reason is made of."""
     from tui.text import plain  # noqa: PLC0415 - most runs have nothing to tell
 
-    click.echo(f"kdrill: {plain(reason)}", err=True)
+    said = reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…"
+    click.echo(f"kdrill: {plain(said)}", err=True)
     return code

@@ -1,7 +1,7 @@
 """The options that commands have in common, and what SOURCE, configuration and options together open."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -9,14 +9,16 @@ from typing import Any
 import click
 import msgspec
 
-from tui.config import ClusterConfig, Config, SaslConfig, TlsConfig, load_config
-from tui.data.opening import Login, Opening
+from model.hosts.zookeeper.courtesy import Limits
+from tui.command_line.login import login_of, with_properties
+from tui.config import ClusterConfig, Config, load_config
+from tui.data.opening import NOBODY, Opening
 
 Command = Callable[..., Any]
 
 
 def common_options(command: Command) -> Command:
-    """`--config`, which the command gets as the `config` read, and `--no-color`."""
+    """`--config`, which the command gets as the `config` read, and click's context as its object; `--no-color`."""
 
     @click.option(
         "--config",
@@ -30,7 +32,8 @@ def common_options(command: Command) -> Command:
     def with_config(config_path: Path | None, no_color: bool, **others: Any) -> Any:
         if no_color:
             os.environ["NO_COLOR"] = "1"
-        return command(config=load_config(config_path), **others)
+        config = click.get_current_context().obj = load_config(config_path)
+        return command(config=config, **others)
 
     return with_config
 
@@ -39,52 +42,111 @@ def takes_source(command: Command) -> Command:
     """SOURCE and how to reach it, which the command gets as an `opening`; its `source` is empty where none is named."""
 
     @click.argument("source", required=False, default="")
-    @click.option(
-        "--connect-timeout",
-        metavar="SECONDS",
-        type=click.FloatRange(min=0, min_open=True),
-        help="how long the first connection may take",
-    )
+    @_reaching
     @common_options
     @wraps(command)
-    def with_opening(source: str, connect_timeout: float | None, config: Config, **others: Any) -> Any:
-        opening = opening_of(source or config.default, config)
-        return command(opening=msgspec.structs.replace(opening, connect_timeout_s=connect_timeout), **others)
+    def with_opening(
+        source: str,
+        connect_timeout: float | None,
+        poll: float | None,
+        max_reads_per_second: float | None,
+        command_config: Path | None,
+        bootstrap: str,
+        config: Config,
+        **others: Any,
+    ) -> Any:
+        named = source or config.default or (f"kafka://{bootstrap}" if bootstrap else "")
+        opening = opening_of(named, config, command_config)
+        _warn(opening.login.warnings)
+        if bootstrap:
+            opening = msgspec.structs.replace(opening, bootstrap=bootstrap)
+        opening = msgspec.structs.replace(opening, connect_timeout_s=connect_timeout, poll_s=poll or opening.poll_s)
+        if max_reads_per_second is not None:
+            limits = msgspec.structs.replace(opening.limits, reads_per_s=max_reads_per_second)
+            opening = msgspec.structs.replace(opening, limits=limits)
+        return command(opening=opening, **others)
 
     return with_opening
 
 
-def opening_of(source: str, config: Config) -> Opening:
-    """What a SOURCE opens: a cluster's name in the configuration goes before everything else. Raises ConfigError."""
+def _reaching(command: Command) -> Command:
+    """The options about how a SOURCE is reached, in the order of the help."""
+    options = (
+        click.option(
+            "--bootstrap",
+            metavar="HOST:PORT[,…]",
+            default="",
+            callback=_brokers,
+            help="brokers to ask beside a ZooKeeper, and to act through",
+        ),
+        click.option(
+            "--connect-timeout",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True),
+            help="how long the first connection may take",
+        ),
+        click.option(
+            "--poll",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0.1),
+            help="how often brokers are asked: kafka://, and beside a ZooKeeper",
+        ),
+        click.option(
+            "--max-reads-per-second",
+            metavar="N",
+            type=click.FloatRange(min=1),
+            help="of a ZooKeeper no more znodes are asked for each second",
+        ),
+        click.option(
+            "--command-config",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="how to log in: Kafka's client.properties, zookeeper.ssl keys too",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    """As Kafka's `bootstrap.servers`. Raises click.BadParameter for what is no such list."""
+    if not text:
+        return ""
+    from model.sources.kafka.address import parse_address  # noqa: PLC0415 - most runs name none
+    from model.sources.source import SourceError  # noqa: PLC0415
+
+    try:
+        return parse_address(text).bootstrap
+    except SourceError:
+        raise click.BadParameter(f"{text!r}: write host:port[,host:port…]") from None
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        from tui.text import plain  # noqa: PLC0415 - most runs have nothing to tell
+
+        click.echo(f"kdrill: {plain(warning)}", err=True)
+
+
+def opening_of(source: str, config: Config, command_config: Path | None = None) -> Opening:
+    """What a SOURCE opens: a cluster's name in the configuration goes before everything else.
+
+    `command_config` is a client.properties that goes before the cluster's own. Raises ConfigError.
+    """
     cluster = config.clusters.get(source)
     if cluster is None:
-        return Opening(source=source)
-    address = f"zk://{','.join(cluster.zookeeper)}{cluster.chroot}"
-    return Opening(source=address, name=source, login=_login(cluster, config, f"clusters.{source}"))
-
-
-def _login(cluster: ClusterConfig, config: Config, key: str) -> Login:
-    auth = config.secret(cluster.auth, f"{key}.auth")
-    scheme, colon, secret = auth.partition(":")
-    if auth and not (scheme and colon):
-        raise config.error(f"{key}.auth", "write it as digest:user:password")
-    return Login(
-        credentials=((scheme, secret),) if auth else (),
-        sasl=cluster.sasl and _sasl(cluster.sasl, config, key),
-        tls=cluster.tls and _tls(cluster.tls, config, key),
+        return Opening(source=source, login=with_properties(NOBODY, command_config))
+    kafka = ",".join(cluster.kafka)
+    address = f"zk://{','.join(cluster.zookeeper)}{cluster.chroot}" if cluster.zookeeper else f"kafka://{kafka}"
+    if command_config is None and cluster.command_config:
+        command_config = Path(config.beside(cluster.command_config))
+    login = with_properties(login_of(cluster, config, f"clusters.{source}"), command_config)
+    bootstrap = kafka if cluster.zookeeper else ""
+    return Opening(
+        source=address, bootstrap=bootstrap, name=source, login=login, poll_s=cluster.poll, limits=_limits(cluster)
     )
 
 
-def _sasl(sasl: SaslConfig, config: Config, key: str) -> dict[str, str]:
-    password = config.secret(sasl.password, f"{key}.sasl.password")
-    return {"mechanism": sasl.mechanism, "username": sasl.username, "password": password}
-
-
-def _tls(tls: TlsConfig, config: Config, key: str) -> dict[str, str | bool]:
-    return {
-        "ca": config.beside(tls.ca),
-        "certfile": config.beside(tls.cert),
-        "keyfile": config.beside(tls.key),
-        "keyfile_password": config.secret(tls.key_password, f"{key}.tls.key_password"),
-        "check_hostname": tls.check_hostname,
-    }
+def _limits(cluster: ClusterConfig) -> Limits:
+    return Limits(in_flight=cluster.max_in_flight, reads_per_s=cluster.max_reads_per_second or 0.0)

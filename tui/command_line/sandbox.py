@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -9,7 +10,9 @@ import msgspec
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.errors import SandboxError
 from tui.command_line.open import dashboard, with_look
+from tui.command_line.options import common_options
 from tui.command_line.sandbox_options import takes_sandbox
+from tui.config import Config
 from tui.data.opening import Opening
 
 
@@ -17,7 +20,8 @@ from tui.data.opening import Opening
 @takes_sandbox
 @click.option("--headless", is_flag=True, help="no dashboard: print one kdrill.sandbox/1 line, and serve until SIGTERM")
 @with_look
-def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, theme: str, ascii_only: bool) -> int:
+@common_options
+def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, config: Config, **look: Any) -> int:
     """Start a real cluster on this machine, to break: ZooKeeper and brokers, each a process of its own.
 
     Any Kafka client can use it. All ends with this command, whatever ends it, and nothing is left behind without
@@ -32,10 +36,12 @@ def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, them
              kdrill sandbox --headless --dir ./lab --keep
              kdrill sandbox --scenario drill.toml --headless
     """
+    if headless and look["serve"] is not None:
+        raise click.UsageError("--headless is without a dashboard, --serve shows one: choose")
     try:
         if not headless:
             opening = Opening(sandbox=msgspec.structs.replace(options, scenario=scenario and str(scenario)))
-            return dashboard(opening, theme=theme, ascii_only=ascii_only)
+            return dashboard(opening, **look)
         from tui.command_line.sandbox_headless import serve  # noqa: PLC0415 - the dashboard's sandbox lives elsewhere
 
         return asyncio.run(serve(options, scenario))

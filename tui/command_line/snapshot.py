@@ -1,14 +1,17 @@
 """`kdrill snapshot`: a cluster as it is now, in a file that can be opened, compared and planned with."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from model.cluster.snapshot_file import SnapshotError, write_snapshot
-from model.sources.feed import Moment
 from tui.command_line.following import follow, run
 from tui.command_line.options import takes_source
 from tui.data.opening import Opening
+from tui.text import plain
+
+if TYPE_CHECKING:
+    from model.sources.feed import Moment
 
 
 @click.command()
@@ -17,7 +20,9 @@ from tui.data.opening import Opening
 def snapshot(opening: Opening, output: Path) -> None:
     """Save the cluster as it is now (kdrill.snapshot/1).
 
-    SOURCE is zk://host:port[,host:port...][/chroot], a snapshot file, or a cluster's name in the configuration.
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
+    a cluster's name in the configuration.
 
     Secrets are left out. The file is written whole or not at all; one that exists is replaced.
 
@@ -26,12 +31,14 @@ def snapshot(opening: Opening, output: Path) -> None:
     """
     if not opening.source:
         raise click.UsageError("SOURCE is missing: which cluster?")
+    from model.cluster.snapshot_file import SnapshotError, write_snapshot  # noqa: PLC0415 - takes numpy
 
-    def save(moment: Moment) -> bool:
+    def save(moment: "Moment") -> bool:
         write_snapshot(output, moment.image, moment.findings.found)
         image = moment.image
-        counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {len(image.groups)} groups"
-        click.echo(f"{output}: {len(image.brokers)} brokers, {counts}", err=True)
+        groups = sum(1 for _ in image.every_group())
+        counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {groups} groups"
+        click.echo(f"{plain(str(output))}: {len(image.brokers)} brokers, {counts}", err=True)
         return False
 
     try:

@@ -1,93 +1,71 @@
 """`kdrill status`: what is wrong now, for people, scripts and monitors."""
 
-import json
-from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
-from model.cluster.findings import Finding
-from model.sources.feed import Moment
+from model.sources.source import SourceError
 from tui.command_line.following import follow, run
 from tui.command_line.options import takes_source
 from tui.data.opening import Opening
-from tui.text import plain
 
-FORMAT = "kdrill.status/1"
-HEALTHY, FINDINGS = 0, 2
-SIGNS = {"error": "X", "warn": "!", "info": "~"}
+if TYPE_CHECKING:
+    from tui.command_line.status_showing import Showing
 
 
 @click.command()
 @takes_source
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.status/1 object; with --watch one a line")
+@click.option("--prometheus", "as_metrics", is_flag=True, help="metrics in Prometheus' text format")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="into this file, whole or not at all")
 @click.option("--watch", is_flag=True, help="go on, and print again whenever something changes")
-def status(opening: Opening, as_json: bool, watch: bool) -> int:
+def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | None, watch: bool) -> int:
     """What is wrong with the cluster now. Exits 0 if healthy, 2 if there are findings of severity error.
 
-    SOURCE is zk://host:port[,host:port...][/chroot], a snapshot file, or a cluster's name in the configuration.
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
+    a cluster's name in the configuration.
+
+    With kafka-topics' text there may be, in the same file, what kafka-broker-api-versions printed: live brokers, racks.
+
+    The kdrill.status/1 object: source, phase (live, stale, snapshot), reason, warning; time_ms and zxid of the facts,
+    and verified_ms, when they were last known to be true; zookeeper_cost, what kdrill asks of it (requests_per_s,
+    received_bytes_per_s, sent_bytes_per_s, in_flight, watches, latency_ms, is_holding_back) or null; cluster_id,
+    kafka_generation; controller (broker, epoch); brokers (ids); topics, partitions, groups, errors and warnings
+    (numbers); findings, worst first: severity, kind, subject, what, why, action, partitions, since_ms.
+
+    --prometheus: kdrill_up, kdrill_brokers, kdrill_offline_partitions, kdrill_findings by kind and more. What
+    the source does not know is left out. With --watch and -o, for node_exporter's textfile collector: the file is also
+    written every 10 s; alert on time() - kdrill_verified_timestamp_seconds, too.
 
     \b
     Example: kdrill status zk://zk1:2181/kafka --json
+             kdrill status prod-eu1 --prometheus --watch -o /var/lib/node_exporter/kdrill-prod-eu1.prom
+             kafka-topics.sh --bootstrap-server b1:9092 --describe | kdrill status -
     """
     if not opening.source:
         raise click.UsageError("SOURCE is missing: which cluster?")
-    show: Callable[[Moment], None] = _print_json if as_json else _print_text
-    last: tuple[object, ...] = ()
-    code = HEALTHY
-
-    def see(moment: Moment) -> bool:
-        nonlocal last, code
-        code = FINDINGS if any(found.severity == "error" for found in moment.findings.found) else HEALTHY
-        facts = (moment.findings.found, moment.status.phase, moment.image.controller, frozenset(moment.image.brokers))
-        if facts != last:
-            last = facts
-            show(moment)
-        return watch and moment.status.phase != "snapshot"
-
-    run(follow(opening, see))
-    return code
+    if as_json and as_metrics:
+        raise click.UsageError("--json and --prometheus exclude each other")
+    if as_metrics and watch and output is None:
+        raise click.UsageError("--prometheus with --watch writes a file again and again: say -o FILE")
+    showing = _showing(opening, as_json=as_json, as_metrics=as_metrics, output=output, watch=watch)
+    try:
+        run(follow(opening, showing.see))
+    except SourceError:
+        showing.end()
+        raise
+    return showing.code
 
 
-def document(moment: Moment) -> dict[str, object]:
-    """The kdrill.status/1 object: counts, controller, findings worst first."""
-    image, findings = moment.image, moment.findings.found
-    return {
-        "format": FORMAT,
-        "source": image.provenance.source,
-        "phase": moment.status.phase,
-        "reason": moment.status.reason,
-        "time_ms": image.provenance.time_ms,
-        "zxid": image.provenance.zxid,
-        "cluster_id": image.cluster_id,
-        "kafka_generation": image.generation,
-        "controller": {"broker": image.controller.broker, "epoch": image.controller.epoch},
-        "brokers": sorted(image.brokers),
-        "topics": len(image.topics),
-        "partitions": image.partition_count,
-        "errors": sum(finding.severity == "error" for finding in findings),
-        "warnings": sum(finding.severity == "warn" for finding in findings),
-        "findings": findings,
-    }
+def _showing(opening: Opening, *, as_json: bool, as_metrics: bool, output: Path | None, watch: bool) -> "Showing":
+    # Images and findings take long to load, and no help needs them.
+    from tui.command_line import status_shown  # noqa: PLC0415
+    from tui.command_line.status_showing import Showing  # noqa: PLC0415
 
-
-def _print_json(moment: Moment) -> None:
-    # In ASCII: names come from znodes, and the line may be read on a terminal.
-    click.echo(json.dumps(msgspec.to_builtins(document(moment)), separators=(",", ":")))
-
-
-def _print_text(moment: Moment) -> None:
-    image = moment.image
-    controller = "no controller" if image.controller.broker is None else f"controller b{image.controller.broker}"
-    head = f"{image.provenance.source}: {controller} e{image.controller.epoch}, {len(image.brokers)} brokers, "
-    click.echo(plain(f"{head}{len(image.topics):,} topics, {image.partition_count:,} partitions"))
-    if moment.status.phase == "stale":
-        click.echo(plain(f"! STALE: {moment.status.reason}"))
-    for finding in moment.findings.found:
-        click.echo(_finding_line(finding))
-    if not moment.findings.found:
-        click.echo("nothing is wrong")
-
-
-def _finding_line(finding: Finding) -> str:
-    return plain(f"{SIGNS[finding.severity]} {finding.subject}: {finding.what} {finding.action}")
+    cluster = opening.name or opening.source
+    if as_metrics:
+        return Showing(partial(status_shown.as_metrics, cluster=cluster), cluster, output, watch)
+    return Showing(status_shown.as_json if as_json else status_shown.as_text, None, output, watch)

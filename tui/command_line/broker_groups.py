@@ -1,0 +1,69 @@
+"""An image with the groups that brokers coordinate, which ZooKeeper does not know. Looks once, and writes nothing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import click
+import msgspec
+
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage
+from model.hosts.client_security.kafka_options import kafka_options
+from model.hosts.client_security.values import SecurityError
+from model.hosts.kafka_client.kafka_client import Address, KafkaClient
+from model.hosts.wire.errors import WireError
+from model.hosts.wire.security import Security, security_of
+from model.sources.coordinator_groups.survey import GroupSurvey
+from model.sources.kafka.address import parse_address
+from model.sources.kafka.polling_source import ANSWER_S, CLIENT_ID
+from model.sources.source import SourceError
+from tui.data.opening import Opening
+from tui.text import plain
+
+PLAIN: Mapping[str, Any] = MappingProxyType({})
+
+
+def with_groups(image: ClusterImage, opening: Opening) -> ClusterImage:
+    """With the groups of the brokers that an opening names beside its SOURCE, if any; silent ones are told of.
+
+    Raises SourceError, and click.ClickException for a login that is none.
+    """
+    if not opening.bootstrap:
+        return image
+    try:
+        known, silent = with_broker_groups(image, opening.bootstrap, kafka_options(opening.login.kafka))
+    except SecurityError as error:
+        raise click.ClickException(str(error)) from None
+    for line in silent:
+        click.echo(plain(f"kdrill: {line}"), err=True)
+    return known
+
+
+def with_broker_groups(
+    image: ClusterImage, bootstrap: str, options: Mapping[str, Any] = PLAIN
+) -> tuple[ClusterImage, tuple[str, ...]]:
+    """The image with the groups of the brokers at `host:port[,…]`, and what could not be had, a line each.
+
+    `options` are kafka-python's, for the login. Raises SourceError where no broker answers, and for what is no such
+    list.
+    """
+    addresses = parse_address(bootstrap).brokers
+    try:
+        return asyncio.run(_asked(image, addresses, security_of(options)))
+    except WireError as error:
+        raise SourceError(f"kafka://{bootstrap}: {error}") from None
+
+
+async def _asked(
+    image: ClusterImage, addresses: Sequence[Address], security: Security
+) -> tuple[ClusterImage, tuple[str, ...]]:
+    client = KafkaClient(addresses, CLIENT_ID, ANSWER_S, security)
+    survey = GroupSurvey(client)
+    try:
+        records = await survey.look({read for group in image.groups.values() for read in group.offsets})
+    finally:
+        await client.close()
+    known = ClusterDelta(image).replay_all(records).apply(image.provenance)
+    return msgspec.structs.replace(known, provenance=image.provenance), survey.silent

@@ -1,0 +1,97 @@
+"""A moment of a cluster as `kdrill status` tells it: for people, as a kdrill.status/1 object, and for Prometheus."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.findings import Finding
+from model.interchange.cluster_metrics import cluster_metrics, unreachable
+from model.interchange.exposition import exposition
+from model.sources.feed import Moment
+from tui.text import plain
+
+FORMAT = "kdrill.status/1"
+SIGNS = {"error": "X", "warn": "!", "info": "~"}
+
+
+def as_text(moment: Moment) -> str:
+    """A line for the cluster and one for each finding, worst first."""
+    return "".join(f"{line}\n" for line in _lines(moment))
+
+
+def as_json(moment: Moment) -> str:
+    """One line, in ASCII: names come from znodes, and it may be read on a terminal."""
+    return json.dumps(msgspec.to_builtins(document(moment)), separators=(",", ":")) + "\n"
+
+
+def as_metrics(moment: Moment, cluster: str) -> str:
+    """Prometheus text; `cluster` is what its label says."""
+    families = cluster_metrics(
+        plain(cluster),
+        moment.image,
+        moment.findings,
+        is_up=moment.status.phase in ("live", "snapshot"),
+        verified_ms=moment.verified_ms,
+        now_ms=int(time.time() * 1000),
+    )
+    return exposition(families)
+
+
+def as_metrics_unreachable(cluster: str) -> str:
+    """Prometheus text of a cluster that cannot be read."""
+    return exposition(unreachable(plain(cluster)))
+
+
+def document(moment: Moment) -> dict[str, object]:
+    """The kdrill.status/1 object: counts, controller, findings worst first."""
+    image, findings = moment.image, moment.findings.found
+    return {
+        "format": FORMAT,
+        "source": image.provenance.source,
+        "phase": moment.status.phase,
+        "reason": moment.status.reason,
+        "warning": moment.status.warning,
+        "verified_ms": moment.status.verified_ms,
+        "zookeeper_cost": moment.status.cost,
+        "time_ms": image.provenance.time_ms,
+        "zxid": image.provenance.zxid,
+        "cluster_id": image.cluster_id,
+        "kafka_generation": image.generation,
+        "controller": {"broker": image.controller.broker, "epoch": image.controller.epoch},
+        "brokers": sorted(image.brokers),
+        "topics": len(image.topics),
+        "partitions": image.partition_count,
+        "groups": len(image.groups) + len(image.classic_groups),
+        "errors": sum(finding.severity == "error" for finding in findings),
+        "warnings": sum(finding.severity == "warn" for finding in findings),
+        "findings": findings,
+    }
+
+
+def _lines(moment: Moment) -> Iterator[str]:
+    image = moment.image
+    head = f"{image.provenance.source}: {_controller(image)}, {len(image.brokers)} brokers, "
+    yield plain(f"{head}{len(image.topics):,} topics, {image.partition_count:,} partitions")
+    if moment.status.phase == "stale":
+        yield plain(f"! STALE: {moment.status.reason}")
+    if moment.status.warning:
+        yield plain(f"! {moment.status.warning}")
+    for finding in moment.findings.found:
+        yield _finding_line(finding)
+    if not moment.findings.found:
+        yield "nothing is wrong"
+
+
+def _controller(image: ClusterImage) -> str:
+    if "/controller" in image.unreadable:
+        return "controller unknown"
+    controller = image.controller
+    epoch = "" if controller.epoch is None else f" e{controller.epoch}"
+    return f"no controller{epoch}" if controller.broker is None else f"controller b{controller.broker}{epoch}"
+
+
+def _finding_line(finding: Finding) -> str:
+    return plain(f"{SIGNS[finding.severity]} {finding.subject}: {finding.what}. {finding.action}")
