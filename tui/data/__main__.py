@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from model.hosts.crash_reports import crash_line, tell_no_values
 from model.sandbox.errors import SandboxError
 from model.sources.source import SourceError
 from tui.data import wire
@@ -37,7 +38,7 @@ async def serve(output: BinaryIO) -> None:
 
 
 async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
-    name, kind, sandbox = opening.name, "", None
+    name, kind, sandbox = opening.name, opening.kind, None
     if opening.is_demo:
         from model.sandbox.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
 
@@ -51,9 +52,17 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
         starting = HeaderFacts(name, kind=kind, phase="starting")
         source = await sandbox.open(lambda who: tell(Pulse(0, msgspec.structs.replace(starting, reason=who))))
         opening = msgspec.structs.replace(opening, source=source, bootstrap=sandbox.bootstrap)
-    service = DataService(source_of(opening), name=name, kind=kind, sandbox=sandbox)
+    service = DataService(
+        source_of(opening),
+        name=name,
+        kind=kind,
+        sandbox=sandbox,
+        spark_master=opening.spark_master,
+        is_served=opening.is_served,
+        acting=msgspec.structs.replace(opening, bootstrap="") if sandbox else opening,
+    )
     service.open()
-    ends.callback(service.close)
+    ends.push_async_callback(service.close)
     return service
 
 
@@ -65,7 +74,7 @@ async def _tell(opened: "asyncio.Task[DataService]", writer: asyncio.StreamWrite
     except (SourceError, SandboxError) as error:
         writer.write(wire.frame(Pulse(0, HeaderFacts(), fatal=str(error))))
     except Exception as error:  # better no dashboard than one that stands still
-        writer.write(wire.frame(Pulse(0, HeaderFacts(), fatal=f"a defect in kdrill: {error!r}")))
+        writer.write(wire.frame(Pulse(0, HeaderFacts(), fatal=crash_line(error))))
 
 
 async def _answer(opened: "asyncio.Task[DataService]", asked: wire.Asked, writer: asyncio.StreamWriter) -> None:
@@ -73,11 +82,12 @@ async def _answer(opened: "asyncio.Task[DataService]", asked: wire.Asked, writer
         answer = await (await asyncio.shield(opened)).answer(asked.query)
         writer.write(wire.frame(wire.Answered(asked.id, msgspec.Raw(wire.encode(answer)))))
     except Exception as error:  # one answer failed; the others, and the terminal, live on
-        writer.write(wire.frame(wire.Answered(asked.id, failure=f"{type(error).__name__}: {error}")))
+        writer.write(wire.frame(wire.Answered(asked.id, failure=crash_line(error))))
 
 
 def main() -> None:
     """Runs the process. Standard output is kept for messages: whatever prints goes to standard error."""
+    tell_no_values()
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     code = 0

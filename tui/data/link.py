@@ -1,17 +1,16 @@
 """The UI's end: asks the data process and hears its pulses. Loads nothing of what that process does."""
 
 import asyncio
-import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import IO, Protocol
+from typing import Protocol
 
 import msgspec
 
+from model.hosts.child_process import ChildProcess
 from tui.data import wire
-from tui.data.messages import HeaderFacts, ListQuery, Pulse, Query, TextAnswer, TextQuery, Wish
+from tui.data.messages import HeaderFacts, ListQuery, Pulse, Query, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.data.opening import Opening
 from tui.rows import Window
 
@@ -21,7 +20,6 @@ DATA_PROCESS = (sys.executable, "-P", "-m", "tui.data")
 OnPulse = Callable[[Pulse], None]
 
 FAREWELL_S = 3.0
-LAST_WORDS_BYTES = 4096
 
 
 class DataLost(Exception):  # noqa: N818 - reads as a fact
@@ -47,6 +45,10 @@ class DataLink(Protocol):
         """Breaks or mends something in the sandbox; the sentence that says what was done. Raises DataLost."""
         ...
 
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        """Where in time the question leads. Raises DataLost."""
+        ...
+
     async def close(self) -> None:
         """Ends everything behind the link; returns within three seconds."""
         ...
@@ -57,20 +59,14 @@ class ProcessLink:
 
     def __init__(self, opening: Opening, command: Sequence[str] = DATA_PROCESS) -> None:
         """Starts the process: it loads while this one goes on loading what draws."""
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,  # keys meant for the terminal, ctrl+c above all, are not for it
-        )
+        self._process = ChildProcess(command, without=opening.login.variables)
         with suppress(BrokenPipeError):  # it is gone already, which is noticed where its messages end
-            _pipe(self._process.stdin).write(wire.frame(opening))
+            self._process.input.write(wire.frame(opening))
         self._writer: asyncio.StreamWriter | None = None
         self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._last_id = 0
         self._lost: DataLost | None = None
+        self._is_open = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
 
     @property
@@ -79,7 +75,8 @@ class ProcessLink:
         return self._process.pid
 
     async def open(self, on_pulse: OnPulse) -> None:
-        self._writer = await wire.writer_of(_pipe(self._process.stdin))
+        self._writer = await self._process.open_input()
+        self._is_open.set()
         self._listening = asyncio.create_task(self._listen(on_pulse))
 
     async def rows(self, query: ListQuery) -> Window:
@@ -91,29 +88,27 @@ class ProcessLink:
     async def wish(self, wish: Wish) -> str:
         return msgspec.msgpack.decode(await self._ask(wish), type=TextAnswer).title
 
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        return msgspec.msgpack.decode(await self._ask(query), type=TimeAnswer)
+
     async def close(self) -> None:
         if self._listening is not None:
             self._listening.cancel()  # that it ends now is no news
         self._lose(DataLost("the link is closed"))
-        if self._writer is not None:
-            self._writer.close()
-        try:
-            await asyncio.to_thread(self._process.wait, FAREWELL_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        (self._writer or self._process.input).close()
+        await asyncio.to_thread(self._process.wait_or_kill, FAREWELL_S)
 
-    async def _ask(self, query: Query) -> msgspec.Raw:
+    async def _ask(self, query: Query | TimeQuery) -> msgspec.Raw:
+        await self._is_open.wait()  # a screen may be there before the link is
         if self._lost is not None or self._writer is None:
-            raise self._lost or DataLost("the data process is not open")
+            raise self._lost or DataLost("the link was never opened")
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
         self._writer.write(wire.frame(wire.Asked(self._last_id, query)))
         return await answer
 
     async def _listen(self, on_pulse: OnPulse) -> None:
-        reader = await wire.reader_of(_pipe(self._process.stdout))
-        errors = asyncio.create_task(_end_of(await wire.reader_of(_pipe(self._process.stderr))))
+        reader = await self._process.open_output()
         fatal = ""
         try:
             async for pulse in self._pulses(reader):
@@ -122,7 +117,7 @@ class ProcessLink:
         except wire.Garbled as error:
             self._process.kill()
             fatal = f"the data process sent {error}"
-        reason = fatal or f"the data process ended ({await errors or await asyncio.to_thread(self._how_it_ended)})"
+        reason = fatal or f"the data process ended ({await self._process.why_it_ended()})"
         self._lose(DataLost(reason))
         on_pulse(Pulse(-1, HeaderFacts(), fatal=reason))
 
@@ -140,24 +135,8 @@ class ProcessLink:
 
     def _lose(self, lost: DataLost) -> None:
         self._lost = lost
+        self._is_open.set()
         for answer in self._asked.values():
             if not answer.done():
                 answer.set_exception(lost)
         self._asked.clear()
-
-    def _how_it_ended(self) -> str:
-        code = self._process.wait()
-        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-
-
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None
-    return pipe
-
-
-async def _end_of(reader: asyncio.StreamReader) -> str:
-    """The last line of what can be read; the rest is forgotten as it comes."""
-    tail = b""
-    while chunk := await reader.read(LAST_WORDS_BYTES):
-        tail = (tail + chunk)[-LAST_WORDS_BYTES:]
-    return tail.decode(errors="replace").strip().rpartition("\n")[2]

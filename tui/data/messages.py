@@ -1,7 +1,11 @@
 """What the UI process asks the data process, and what it is told. Values only; `link` and `process` carry them."""
 
+from typing import Literal
+
 import msgspec
 
+from tui.data.acting.requests import Request
+from tui.data.questions import LabBench, PreviewQuestion, Question
 from tui.rows import Line, Window
 
 SANDBOX = "SANDBOX"
@@ -25,6 +29,10 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     progress: tuple[int, int] = (0, 0)
     zookeeper: str = ""
     """The server behind the connection: `host:port 3.9.5 standalone`."""
+    rests_ms: int = 0
+    """For so long nothing is told while all is well: when a proof is late, that is told."""
+    poll_ms: int = 0
+    """How often brokers are asked; 0: changes are told."""
     generation: str = "unknown"
     controller: int | None = None
     controller_epoch: int | None = None
@@ -34,9 +42,27 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     partitions: int = 0
     errors: int = 0
     warnings: int = 0
+    acknowledged: tuple[int, int] = (0, 0)
+    """Of the errors and the warnings, those that the operator knows of."""
     offline: int = 0
     """Partitions without a leader."""
     under_replicated: int = 0
+    spark: str = ""
+    """How Spark stands, one line; empty where nobody wants it."""
+    allows_writes: bool = False
+    """Whether the operator may do something to the cluster."""
+    is_controller_told: bool = True
+    """Whether the source tells who controls; else `controller` None does not mean that nobody does."""
+
+
+class Notice(msgspec.Struct, frozen=True, array_like=True):
+    """One line that the operator must not miss; another `number` is another one, 0 none."""
+
+    number: int = 0
+    text: str = ""
+
+
+NO_NOTICE = Notice()
 
 
 class Pulse(msgspec.Struct, frozen=True, tag=True):
@@ -46,16 +72,26 @@ class Pulse(msgspec.Struct, frozen=True, tag=True):
     header: HeaderFacts
     fatal: str = ""
     """One line that ends the program: the source cannot be opened at all."""
+    changes: int = 0
+    """How many there were since the source was opened."""
+    doing: str = ""
+    """What is under way and takes a while, one line."""
+    notice: Notice = NO_NOTICE
+    """What became critical last."""
+    steady: bool = False
+    """Nothing else changed: panes need not ask again."""
 
 
 class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
 
-    `racks_of`: these brokers die with everybody in their racks. Times are ms; restart_after_ms None: nobody comes back.
+    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. Times are ms;
+    restart_after_ms None: nobody comes back.
     """
 
     kill: tuple[int, ...] = ()
     racks_of: tuple[int, ...] = ()
+    racks: tuple[str, ...] = ()
     unclean: bool = False
     session_timeout_ms: int = 18_000
     restart_after_ms: int | None = None
@@ -65,16 +101,20 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_DRILL = DrillPlan()
+NO_QUESTION = PreviewQuestion()
+NO_BENCH = LabBench()
 STOPPABLE = "esc stops it"
-"""Stands in the note of a drill that is being played."""
+"""Stands in the note of what is being played or worked out."""
 
 
 class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Rows of one list. `sort` names a column (empty: the list's own order); `key` is the row under the cursor."""
 
     list: str
-    """brokers, partitions, topics, groups, group, znodes, events, effects or findings; drill-brokers, drill-timeline,
-    drill-map; sandbox-processes or sandbox-links."""
+    """brokers, partitions, topics, groups, group, znodes, events, effects, findings or admin-work; drill-brokers,
+    drill-timeline, drill-map; sandbox-processes or sandbox-links; sweep-scenarios or sweep-heat; lab-groups,
+    lab-strategies, lab-consumers or lab-partitions; plan-brokers, plan-changes or plan-batches; log-partitions,
+    log-segments, log-batches, log-records or log-lookup."""
     first: int = 0
     count: int = 50
     filter: str = ""
@@ -88,27 +128,47 @@ class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     opened: tuple[str, ...] = ()
     """Paths of the znodes that are open."""
     offset: int = 0
-    """First broker column of the partition map."""
+    """First broker column of the partition map; first row in view of the ownership graph."""
+    frame: int = -1
+    """How far the ownership graph's last rebalance is replayed, as `tui.data.graph_rows` has it; -1: as it is."""
     view: str = ""
-    """Which of the list's forms: matrix or list, graph or table."""
+    """Which of the list's forms: matrix or list, graph or table; or how far off: topics, brokers, racks."""
     drill: DrillPlan = NO_DRILL
     """For the lists of a drill: which."""
     moment: int = -1
     """For the lists of a drill: the row of its timeline that is looked at; -1: the last one."""
+    question: Question = NO_QUESTION
+    """For the lists of a sweep, the lab or a plan: what is asked."""
+    bench: LabBench = NO_BENCH
+    """For the lists of the lab: what is tried on the group in `scope`."""
+    at: int = 0
+    """The `seq` of the moment that is looked at; 0: the newest. Znodes, sandbox and analyses know the newest only."""
+    column: str = ""
+    """What is under the cursor that goes across a map, one of its Across.things; empty: there is no such cursor."""
+    marked: tuple[str, ...] = ()
+    """What the operator marked: brokers, `b3`, and racks, `rack:r1`."""
 
 
 class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Lines about one thing: why a partition is as it is, a znode's payload, a broker's facts, a plot."""
 
     about: str
-    """partition, znode, broker, group, finding, event, overview or plot; drill, drill-partition or drill-moment;
-    sandbox or sandbox-process."""
+    """partition, znode, znode-history, broker, group, finding, event, overview, plot, controller, controller-broker or
+    states; act; drill, drill-partition or drill-moment; sandbox or sandbox-process; sweep or sweep-scenario; lab or
+    lab-group, lab-partition or lab-bars; plan or plan-review; log-partition, log-segment, log-batch, log-record or
+    log-lookup."""
     key: str = ""
     view: str = ""
+    """How; for `act` what is to be proposed."""
     width: int = 80
     height: int = 20
     drill: DrillPlan = NO_DRILL
     moment: int = -1
+    question: Question = NO_QUESTION
+    bench: LabBench = NO_BENCH
+    at: int = 0
+    request: Request | None = None
+    """For `act`: what is asked to be done, where it is typed in the words of the command line."""
 
 
 class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
@@ -122,12 +182,45 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Wish(msgspec.Struct, frozen=True, tag=True):
-    """Something to break or to mend in the sandbox, answered by a sentence that says what was done, or why not."""
+    """Something to break or to mend in the sandbox, or a file to write.
+
+    The answer is a sentence that says what was done, or why not.
+    """
 
     verb: str
-    """One of `tui.data.sandbox.wishes.WISHES`."""
+    """One of `tui.data.sandbox.wishes.WISHES`; or `plan`, `plan-batches`: write the plan in `question` to files; `act`:
+    carry out what was proposed last, if `about` is what has to be typed for it."""
     about: str = ""
     """The key of a row of sandbox-processes or sandbox-links, or what was typed behind a command."""
+    question: Question = NO_QUESTION
+    at: int = 0
+    """For `snapshot`: the moment that is looked at."""
+
+
+Direction = Literal["now", "back", "on", "mark-before", "mark-after", "time", "event", "other"]
+"""Where to, from the moment that is looked at: the newest, the next event or mark, a time, the moment of an event, or
+the one that it is compared with."""
+
+
+class TimeQuery(msgspec.Struct, frozen=True, tag=True):
+    """Which moment to look at, seen from `at` (its `seq`; 0: the newest)."""
+
+    to: Direction
+    text: str = ""
+    """The time as it was typed, the event's key, which kind of mark, or what to compare with."""
+    at: int = 0
+
+
+class TimeAnswer(msgspec.Struct, frozen=True, array_like=True):
+    """A moment to look at; `seq` 0: there is none, and `said` is why, else what had just happened."""
+
+    seq: int = 0
+    clock: str = ""
+    """`12:03:58`, UTC."""
+    changes: int = 0
+    """How many there were up to this moment."""
+    said: str = ""
+    header: HeaderFacts = HeaderFacts()
 
 
 Query = ListQuery | TextQuery | Wish

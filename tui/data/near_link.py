@@ -2,8 +2,9 @@
 
 import asyncio
 
+from model.hosts.crash_reports import crash_line
 from tui.data.link import DataLost, OnPulse
-from tui.data.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, Wish
+from tui.data.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.data.service import DataService
 from tui.rows import Window
 
@@ -34,17 +35,22 @@ class NearLink:
         assert isinstance(answer, TextAnswer)
         return answer.title
 
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        answer = await self._answer(query)
+        assert isinstance(answer, TimeAnswer)
+        return answer
+
     async def close(self) -> None:
         if self._pulses is not None:
             self._pulses.cancel()
-        await asyncio.to_thread(self._service.close)
+        await self._service.close()
 
     async def _pass_on(self, on_pulse: OnPulse) -> None:
         async for pulse in self._service.pulses():
             on_pulse(pulse)
 
-    async def _answer(self, query: Query) -> Answer:
+    async def _answer(self, query: Query | TimeQuery) -> Answer | TimeAnswer:
         try:
             return await self._service.answer(query)
         except Exception as error:  # as over the pipe: one answer failed, the others live on
-            raise DataLost(f"{type(error).__name__}: {error}") from error
+            raise DataLost(crash_line(error)) from error

@@ -1,14 +1,21 @@
 """An `Opening` → the source it names, not opened yet. Knows no screens and no configuration files."""
 
-from model.hosts.zookeeper.settings import Credential, Sasl, Tls
+from typing import Any
+
+from model.hosts.client_security.kafka_options import kafka_options
+from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.values import SecurityError
+from model.hosts.zookeeper.settings import Credential, Sasl
 from model.sources.combined_source import CombinedSource
+from model.sources.file_source import file_source
+from model.sources.kafka.address import KafkaAddress
 from model.sources.naming import parse_source
-from model.sources.snapshot_source import SnapshotSource
+from model.sources.recording.name import RecordingName
 from model.sources.source import Source, SourceError
 from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
-from tui.data.opening import Opening
+from tui.data.opening import Login, Opening
 
 REFUSED_S = Timing().refused_s
 
@@ -16,24 +23,58 @@ REFUSED_S = Timing().refused_s
 def source_of(opening: Opening) -> Source:
     """Raises SourceError, as one line, for what cannot be a source."""
     named = parse_source(opening.source)
+    if isinstance(named, RecordingName):
+        return _recording(named)
+    if isinstance(named, KafkaAddress):
+        return _brokers(named, opening)
     if not isinstance(named, ZooKeeperAddress):
-        return SnapshotSource(named)
+        return file_source(named)
     limit_s, login = opening.connect_timeout_s, opening.login
     try:
         zookeeper = ZooKeeperSource(
             named,
             Timing() if limit_s is None else Timing(connect_s=limit_s, refused_s=min(limit_s, REFUSED_S)),
-            credentials=[Credential(scheme, secret) for scheme, secret in login.credentials],
-            sasl=None if login.sasl is None else Sasl(**login.sasl),
-            tls=None if login.tls is None else Tls(**login.tls),  # pyright: ignore[reportArgumentType]
+            limits=opening.limits,
+            **zookeeper_login(login),
         )
     except ValueError as error:
         raise SourceError(f"{named}: {error}") from None
-    return _with_groups(zookeeper, opening.bootstrap) if opening.bootstrap else zookeeper
+    return _with_groups(zookeeper, opening) if opening.bootstrap else zookeeper
 
 
-def _with_groups(zookeeper: ZooKeeperSource, bootstrap: str) -> Source:
+def zookeeper_login(login: Login) -> dict[str, Any]:
+    """Keyword arguments of a ZooKeeper's Settings. Raises ValueError, as one line; may take a second (keytool)."""
+    return {
+        "credentials": tuple(Credential(scheme, secret) for scheme, secret in login.credentials),
+        "sasl": None if login.sasl is None else Sasl(**login.sasl),
+        "tls": None if login.tls is None else tls_context(login.tls),
+    }
+
+
+def _recording(name: RecordingName) -> Source:
+    # Arrow takes a while to load, and only recordings need it.
+    from model.sources.recording.source import RecordingSource  # noqa: PLC0415
+
+    return RecordingSource(name)
+
+
+def _with_groups(zookeeper: ZooKeeperSource, opening: Opening) -> Source:
     # Kafka's protocol takes a while to load, and only those who ask brokers need it.
-    from model.sources.coordinator_groups.source import CoordinatorGroupsSource  # noqa: PLC0415
+    from model.sources.coordinator_groups.source import INTERVAL_S, CoordinatorGroupsSource  # noqa: PLC0415
 
-    return CombinedSource(zookeeper, CoordinatorGroupsSource(bootstrap))
+    security, poll_s = _security(opening), opening.poll_s or INTERVAL_S
+    return CombinedSource(zookeeper, CoordinatorGroupsSource(opening.bootstrap, poll_s, security=security))
+
+
+def _brokers(address: KafkaAddress, opening: Opening) -> Source:
+    from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S, KafkaSource  # noqa: PLC0415 - as above
+
+    connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
+    return KafkaSource(address, opening.poll_s or INTERVAL_S, security=_security(opening), connect_s=connect_s)
+
+
+def _security(opening: Opening) -> dict[str, Any]:
+    try:
+        return kafka_options(opening.login.kafka)
+    except SecurityError as error:
+        raise SourceError(str(error)) from None

@@ -4,18 +4,29 @@ line. Values only, cheap to import; `opened` makes a source of one.
 
 import msgspec
 
+from model.hosts.client_security.values import KafkaSecurity, Tls
+from model.hosts.zookeeper.courtesy import Limits
 from model.sandbox.cluster.options import SandboxOptions
+
+ONLY_SHOWS = "in a browser kdrill only shows"
+"""How each refusal begins where the opening `is_served`."""
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
-    """How to log in to a secured ensemble; empty for an open one."""
+    """How to log in to a secured ensemble and its brokers; empty for an open one."""
 
     credentials: tuple[tuple[str, str], ...] = ()
     """(scheme, secret), as ZooKeeper's addauth takes them."""
     sasl: dict[str, str] | None = None
     """Fields of `model.hosts.zookeeper.settings.Sasl`."""
-    tls: dict[str, str | bool] | None = None
-    """Fields of `model.hosts.zookeeper.settings.Tls`."""
+    tls: Tls | None = None
+    """For ZooKeeper; None for a plain connection."""
+    kafka: KafkaSecurity | None = None
+    """For brokers; None for a plain connection."""
+    warnings: tuple[str, ...] = ()
+    """Lines for the operator about the files that all this is from."""
+    variables: tuple[str, ...] = ()
+    """Environment variables that hold some of it: no child process needs them."""
 
     def __repr__(self) -> str:
         return "Login(***)"
@@ -37,6 +48,18 @@ class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """The demo tree, and neither source nor sandbox."""
     name: str = ""
     """What the operator's configuration calls the cluster; empty where it does not."""
+    kind: str = ""
+    """As in HeaderFacts, where another process has started the source: SANDBOX, DEMO."""
+    is_served: bool = False
+    """Shown in a browser: nothing is written or broken, and no file of this machine is read."""
+    spark_master: str = ""
+    """Where large analyses run, as `--spark-master` has it; empty: in this process, all of them."""
+    allow_writes: bool = False
+    """The operator may do something to the cluster, one confirmed action after the other."""
     login: Login = NOBODY
+    poll_s: float | None = None
+    """Seconds between two looks at brokers; None for the source's own measure."""
+    limits: Limits = Limits()
+    """How much may be asked of a ZooKeeper at a time, and a second."""
     connect_timeout_s: float | None = None
     """How long the first connection may take; None for the source's own patience."""

@@ -3,17 +3,20 @@
 Made once for an image and kept; what depends on the time of day is left to the moment of asking. Draws nothing.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
 
 from model.cluster.cluster_image import AdminImage, ClusterImage
+from model.cluster.descent import differing_keys
 from model.cluster.findings.health import Health, health
-from model.cluster.findings.surroundings import surroundings
+from model.cluster.findings.surroundings import Surroundings, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.partition_columns import PartitionColumns
 from model.cluster.topic_image import Flags, Ints, TopicImage, unpadded
@@ -52,25 +55,86 @@ STATES = (
 """The first that is true is a partition's state. Past the deleted ones, worst first: so they sort."""
 
 
-_HUGE_ID = 1_000_000
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Which partitions there are, whatever their states: tables share it for as long as it is the same."""
+
+    topics: tuple[TopicImage, ...]
+    """By name; what is asked of them here stays the same while only states change."""
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Behind the last row of each topic."""
+        return list(accumulate(map(len, self.topics)))
+
+    @cached_property
+    def starts(self) -> Mapping[str, int]:
+        """Topic → its first row."""
+        return {topic.name: end - len(topic) for topic, end in zip(self.topics, self.ends, strict=True)}
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Topic → which of the topics it is."""
+        return {topic.name: place for place, topic in enumerate(self.topics)}
+
+    @cached_property
+    def widest_name(self) -> int:
+        """Characters of the longest name."""
+        last = ((topic.name, int(topic.partitions[-1])) for topic in self.topics if len(topic))
+        return max((len(name) + 1 + len(str(number)) for name, number in last), default=0)
+
+    @cached_property
+    def names(self) -> Texts:
+        """`orders-3` for each partition."""
+        topics = self.topics
+        return Texts(lambda: [f"{topic.name}-{number}" for topic in topics for number in topic.partitions.tolist()])
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionTable:
-    """Partitions by topic name, then by number. `starts` is topic → its first row."""
+    """Partitions by topic name, then by number. What is asked of all of them is made when it is asked for first."""
 
     image: ClusterImage
-    health: Health
-    starts: Mapping[str, int]
-    names: Texts
+    around: Surroundings
+    topics: tuple[TopicImage, ...]
+    outline: Outline
+    alone: dict[str, "PartitionTable"] = field(default_factory=dict[str, "PartitionTable"])
+    """Tables of single topics that were looked at."""
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return self.outline.ends[-1] if self.topics else 0
+
+    @property
+    def starts(self) -> Mapping[str, int]:
+        """Topic → its first row."""
+        return self.outline.starts
+
+    @property
+    def widest_name(self) -> int:
+        """Characters of the longest name."""
+        return self.outline.widest_name
+
+    @cached_property
+    def health(self) -> Health:
+        """Which partitions are unwell, those of topics that are being deleted as well."""
+        wanted = msgspec.structs.replace(self.image, admin=AdminImage())
+        return health(wanted, [topic.name for topic in self.topics], self.around)
 
     @property
     def columns(self) -> PartitionColumns:
         """The facts, a column each."""
         return self.health.columns
+
+    def near(self, row: int) -> tuple["PartitionTable", int]:
+        """The row's topic as a table of its own, and the row in there: a few rows must not cost as much as all do."""
+        if "states" in vars(self):
+            return self, row
+        place = bisect_right(self.outline.ends, row)
+        topic = self.topics[place]
+        if topic.name not in self.alone:
+            image = msgspec.structs.replace(self.image, topics={topic.name: topic})  # it may outlast the whole
+            self.alone[topic.name] = PartitionTable(image, self.around, (topic,), Outline((topic,)))
+        return self.alone[topic.name], row - (self.outline.ends[place] - len(topic))
 
     def place(self, key: str) -> int:
         """The row of `orders-3`, -1 if there is none."""
@@ -87,12 +151,11 @@ class PartitionTable:
     @cached_property
     def brokers(self) -> tuple[int, ...]:
         """Every broker that is registered or named as a replica, a leader or in an ISR."""
-        columns = (self.columns.replicas, self.columns.isr, self.columns.leader)
-        return tuple(sorted(self.image.brokers.keys() | {id for column in columns for id in _ids_in(column)}))
+        return tuple(sorted(frozenset(self.image.brokers).union(*(topic.brokers for topic in self.topics))))
 
     def is_dead(self, broker: int) -> bool:
         """Whether a broker is known not to live."""
-        return self.health.around.dead(broker)
+        return self.around.dead(broker)
 
     @cached_property
     def states(self) -> Ints:
@@ -119,30 +182,35 @@ class PartitionTable:
     def moving(self) -> Flags:
         """bool[N]: whether the partition is being reassigned, or that was asked for."""
         flags = np.zeros(len(self), np.bool_)
-        for topic in self.columns.topics:
-            for number in {*topic.adding, *topic.removing} & topic.row_of.keys():
-                flags[self.starts[topic.name] + topic.row_of[number]] = True
+        for topic in self.topics:
+            for number in {*topic.adding, *topic.removing}:
+                if number in topic.row_of:
+                    flags[self.starts[topic.name] + topic.row_of[number]] = True
         flags[[row for asked in self.image.admin.reassignments if (row := self.place(str(asked))) >= 0]] = True
         return flags
 
     @cached_property
-    def widest_name(self) -> int:
-        """Characters of the longest name."""
-        last = ((topic.name, int(topic.partitions[-1])) for topic in self.columns.topics if len(topic))
-        return max((len(name) + 1 + len(str(number)) for name, number in last), default=0)
+    def isr_width(self) -> int:
+        """Members of the largest ISR."""
+        return max((topic.isr.shape[1] for topic in self.topics), default=1)
+
+    @cached_property
+    def replicas_width(self) -> int:
+        """Replicas of the partition that has most."""
+        return max((topic.replicas.shape[1] for topic in self.topics), default=1)
 
     @cached_property
     def _timeless_fields(self) -> Mapping[str, Field]:
         columns = self.columns
         return {
-            "topic": Coded(columns.topic, Texts(lambda: [topic.name for topic in columns.topics])),
+            "topic": Coded(columns.topic, Texts(lambda: [topic.name for topic in self.topics])),
             "partition": Numbers(columns.partitions),
             "leader": Numbers(columns.leader, _broker_or_none),
             "broker": BrokerSets(columns.replicas),
             "isr": BrokerSets(columns.isr),
             "state": Coded(self.states, Texts(lambda: [state.label for state in STATES])),
             "epoch": Numbers(columns.leader_epoch, lambda epoch: f"e{epoch}"),
-            "name": self.names,
+            "name": self.outline.names,
         }
 
     def fields(self, now_ms: int) -> Mapping[str, Field]:
@@ -151,35 +219,49 @@ class PartitionTable:
         return {**self._timeless_fields, "age": Numbers(age, is_duration=True)}
 
 
-def _ids_in(column: Ints) -> list[int]:
-    """The broker ids that occur; several times quicker than sorting them all, unless they are huge."""
-    ids = column[column >= 0]
-    if ids.max(initial=0) > _HUGE_ID:
-        return np.unique(ids).tolist()
-    seen = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
-    seen[ids] = True
-    return np.flatnonzero(seen).tolist()
-
-
 def _broker_or_none(broker: int) -> str:
     return "none" if broker == NO_LEADER else str(broker)
 
 
-def partition_names(topics: Sequence[TopicImage]) -> Texts:
-    """`orders-3` for each partition. They outlast a table: most changes leave the set of partitions alone."""
-    return Texts(lambda: [f"{topic.name}-{number}" for topic in topics for number in topic.partitions.tolist()])
+def partition_table(image: ClusterImage, before: PartitionTable | None = None) -> PartitionTable:
+    """Of all topics of an image, those being deleted included; what is so in the table before is not made again."""
+    around = surroundings(image)
+    topics = None if before is None else _restated(before, image)
+    if before is None or topics is None:
+        topics = tuple(image.topics[name] for name in sorted(image.topics))
+        return PartitionTable(image, around, topics, Outline(topics))
+    table = PartitionTable(image, around, topics, before.outline)
+    if image.brokers.keys() == before.image.brokers.keys() and _have_same_brokers(before.topics, topics):
+        vars(table).update({name: value for name, value in vars(before).items() if name in _OF_BROKERS})
+    if (around, image.configs, image.admin) == (before.around, before.image.configs, before.image.admin):
+        known = {name: one for name, one in before.alone.items() if image.topics[name] is one.topics[0]}
+        table.alone.update(known if len(known) < MOST_ALONE else {})
+    return table
 
 
-def partition_table(image: ClusterImage, texts: Texts | None = None) -> PartitionTable:
-    """Of all topics of an image, those being deleted included; `texts` are the names, if they were made before."""
-    names = sorted(image.topics)
-    wanted = msgspec.structs.replace(image, admin=AdminImage())  # health leaves out topics that are being deleted
-    starts = np.cumsum([0, *(len(image.topics[name]) for name in names)])
-    return PartitionTable(
-        image=image,
-        health=health(wanted, names, surroundings(image)),
-        starts=dict(zip(names, starts.tolist(), strict=False)),
-        names=texts or partition_names([image.topics[name] for name in names]),
+_OF_BROKERS = ("brokers", "isr_width", "replicas_width")
+"""What a table works out of its topics, and what follows from the brokers that they name and the widths of theirs."""
+
+MOST_ALONE = 64
+"""Tables of single topics that outlast a change."""
+
+
+def _restated(before: PartitionTable, image: ClusterImage) -> tuple[TopicImage, ...] | None:
+    """The topics, where they have the same partitions as those of the table before."""
+    topics, places = list(before.topics), before.outline.places
+    for name in differing_keys(before.image.topics, image.topics):
+        topic = image.topics.get(name)
+        if topic is None or name not in places or topic.partitions is not topics[places[name]].partitions:
+            return None
+        topics[places[name]] = topic
+    return tuple(topics)
+
+
+def _have_same_brokers(some: Sequence[TopicImage], others: Sequence[TopicImage]) -> bool:
+    pairs = ((one, other) for one, other in zip(some, others, strict=True) if one is not other)
+    return all(
+        (one.brokers, one.isr.shape, one.replicas.shape) == (other.brokers, other.isr.shape, other.replicas.shape)
+        for one, other in pairs
     )
 
 

@@ -7,8 +7,8 @@ import re
 import threading
 from collections.abc import Sequence
 from functools import cache
-from itertools import count
-from typing import Any
+from itertools import count, pairwise
+from typing import Any, NamedTuple
 
 from model.sources.feed import Moment
 from tui.data.messages import TextAnswer, TextQuery
@@ -23,6 +23,18 @@ _TICKS = 4
 """Most numbers on the left side."""
 _LEAST_WIDTH, _LEAST_HEIGHT = 10, 4
 _MOST_CELLS = 400
+_MOST_BAR_CELLS = 6
+
+
+class Sign(NamedTuple):
+    """What a bar is drawn with: beside colours, and alone."""
+
+    coloured: str
+    mono: str
+
+
+SIGNS = (Sign("░", "."), Sign("▒", "="), Sign("█", "#"))
+"""Of bars side by side, in their order."""
 
 
 def plot_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
@@ -55,6 +67,49 @@ def plot_brokers(brokers: Brokers, width: int, height: int, colour: bool) -> str
     drawn = _bars(names, replicas, leaders, (width, height - 1), colour)
     legend = f"{'█' if colour else '#'} leaders  {'░' if colour else '.'} other replicas{shared}"
     return f"{legend[:width].center(width).rstrip()}\n{drawn}"
+
+
+def grouped_bars(names: Sequence[str], groups: Sequence[Sequence[int]], size: tuple[int, int], *, colour: bool) -> str:
+    """For each name the bars of all groups side by side, drawn with SIGNS, as lines of `width` cells.
+
+    Where there are more names than fit, neighbours share bars as high as the highest of them. Nothing has no bar.
+    """
+    width, height = (min(max(given, least), _MOST_CELLS) for given, least in zip(size, (20, 5), strict=True))
+    ticks = _round_ticks(max(1, *(max(values, default=0) for values in groups)))
+    labels = [_short(tick) for tick in ticks]
+    room = width - max(map(len, labels)) - 2
+    share = -(-len(names) * (len(groups) + 1) // room) or 1
+    names = [names[start] for start in range(0, len(names), share)]
+    cells = max(min((room // max(len(names), 1) - 1) // len(groups), _MOST_BAR_CELLS), 1)
+    pitch = cells * len(groups) + 1
+    figure, only_one = _figure()
+    with only_one:
+        figure.clear()
+        figure.plot_size(width, height)
+        figure.theme("simple" if colour else "colorless")
+        for place, values in enumerate(groups):
+            highest = [max(values[start : start + share]) for start in range(0, len(values), share)]
+            columns = [(n * pitch + place * cells + c, v) for n, v in enumerate(highest) if v for c in range(cells)]
+            if columns:
+                apart = min((after - before for (before, _), (after, _) in pairwise(columns)), default=1)
+                sign = SIGNS[place].coloured if colour else SIGNS[place].mono
+                figure.draw(figure.bar(*map(list, zip(*columns, strict=True)), marker=sign, width=0.5 / apart))
+        figure.ruler("x").lim(-1, room - 2)
+        figure.ruler("y").lim(0, max(ticks[-1], *(max(values, default=0) for values in groups)))
+        figure.ruler("y").ticks(ticks, labels)
+        every = -(-4 // pitch)
+        middles = [n * pitch + (pitch - 2) / 2 for n in range(len(names))]
+        figure.ruler("x").ticks(middles[::every], [name[: pitch * every - 1] for name in names[::every]])
+        text = str(figure.build().string()).rstrip("\n")
+    return text if colour else _COLOUR.sub("", text)
+
+
+def _short(tick: int) -> str:
+    """A round number in few cells."""
+    return next((f"{tick // size}{unit}" for size, unit in _UNITS if tick >= size), str(tick))
+
+
+_UNITS = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
 def _bars(

@@ -1,35 +1,41 @@
-"""Answers what screens ask, from the newest moment of one source, and says when there is something new.
+"""One source, followed: its moments told as pulses when there is something new, and its screens' questions taken in.
 
 Runs in the data process, or in the same process for tests. Owns no terminal and draws nothing.
 """
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 import msgspec
 
+from model.cluster.changes import Change
+from model.cluster.changes.change import SEVERITY
+from model.sources.attentive import Attentive
 from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed, Moment
 from model.sources.source import Source
-from model.sources.zookeeper.browser import ZnodeBrowser
+from model.sources.timeline.remembering import Remembering
+from model.sources.zookeeper.witness import Witness
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from tui.clock import Proof, steady_ms, wall_clock_ms
+from tui.data.acting.gate import ActionGate
+from tui.data.alerts import Alerts
+from tui.data.analyses.gate import AnalysisGate
 from tui.data.drills.desk import DrillDesk
-from tui.data.messages import Answer, ListQuery, Pulse, Query, TextAnswer, TextQuery, Wish
-from tui.data.pages.drill.pages import drill_text, drill_window
+from tui.data.jobs import Jobs
+from tui.data.logs.desk import LogDesk
+from tui.data.messages import Answer, Pulse, Query, TimeAnswer, TimeQuery
+from tui.data.opening import Opening
+from tui.data.pace import LATE_MS, PULSE_S, RESTS_MS, Pace, is_news
 from tui.data.pages.header import header_facts
-from tui.data.pages.lists import Lists
-from tui.data.pages.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
-from tui.data.pages.texts import text_answer
-from tui.data.pages.znode_detail import is_ephemeral, znode_detail
-from tui.data.pages.znodes import znodes_window
+from tui.data.past.desk import PastDesk
+from tui.data.reception import Desks, Reception
 from tui.data.sandbox.desk import SandboxDesk
-from tui.rows import Window
-
-PULSE_S = 0.1
-"""Pulses are at least this far apart."""
+from tui.data.served import refused
+from tui.data.tree_desk import TreeDesk
+from tui.data.wanted import wanted_for
 
 
 class DataService:
@@ -42,24 +48,30 @@ class DataService:
         name: str = "",
         kind: str = "",
         sandbox: SandboxDesk | None = None,
+        spark_master: str = "",
+        is_served: bool = False,
+        acting: Opening | None = None,
         now_ms: Callable[[], int] | None = None,
     ) -> None:
         """Opens nothing yet. `name` is what the operator calls the cluster, where it has a name; `kind` as in
-        HeaderFacts; `sandbox` is open already, and stays so; `now_ms` is what ages are counted from, the wall clock
-        if None."""
+        HeaderFacts; `sandbox` is open already, and stays so; `spark_master` and `is_served` as in Opening; `acting`:
+        what is acted on, None for nothing; `now_ms` is what ages are counted from, the wall clock if None."""
         self._source = source
-        self._name = name
-        self._kind = kind
-        self._sandbox = sandbox
-        self._now_ms = now_ms or wall_clock_ms
-        self._lists = Lists()
-        self._browser: ZnodeBrowser | None = None
+        self._name, self._kind, self._is_served = name, kind, is_served
+        self._now_ms, self._steady_ms = now_ms or wall_clock_ms, now_ms or steady_ms
         self._feed = Feed(source.name, self._published)
+        if isinstance(source, CombinedSource):
+            source.compare_with(lambda: self._feed.moment.image)
+        self._published_last = self._feed.moment
+        self._witness = Witness(self._feed)
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        self._browsing = threading.Lock()
+        self._pace, self._proof = Pace(), Proof(self._now_ms, self._steady_ms)
+        self._rests = False
+        """Whether the screens know that no news are good news; see HeaderFacts.rests_ms."""
         self._closed = False
-        self._drills = DrillDesk(lambda: self.moment.image, self._tell)
+        self._desks = self._desks_of(sandbox, spark_master, acting)
+        self._reception = Reception(self._desks, lambda: self.moment, self._now_ms, self._steady_ms, self._tell)
 
     @property
     def moment(self) -> Moment:
@@ -68,91 +80,128 @@ class DataService:
 
     def open(self) -> None:
         """Begins to follow the source; raises SourceError where that cannot work."""
-        self._source.open(self._feed)
-        if self._sandbox is not None:
-            self._sandbox.tell(self._feed.note, self._tell)
-        if isinstance(self._source, ZooKeeperSource | CombinedSource) and self._source.reader is not None:
-            # What was published until now is no loss: a browser that has read nothing yet has nothing that is stale.
-            self._browser = ZnodeBrowser(self._source.reader)
+        self._source.open(self._witness)
+        self._desks.past.begin(self._feed.recall)
+        if self._desks.sandbox is not None:
+            self._desks.sandbox.tell(self._feed.note, self._tell)
+        if isinstance(self._source, ZooKeeperSource | CombinedSource | Attentive) and self._source.reader is not None:
+            # What was published until now is no loss: a tree of which nothing was read yet has nothing that is stale.
+            self._desks.tree.open(self._source.reader)
 
-    def close(self) -> None:
-        """Ends the source."""
+    async def close(self) -> None:
+        """Ends the source, and what is being worked out."""
         self._closed = True
-        self._drills.close()
-        self._source.close()
+        self._desks.past.close()
+        self._desks.drills.close()
+        await self._desks.acting.close()
+        await self._desks.analyses.close()
+        await asyncio.to_thread(self._source.close)
 
     async def pulses(self) -> AsyncIterator[Pulse]:
         """A pulse now, and one whenever a moment was published, coalesced; never ends."""
         while True:
             self._news.clear()
+            has_data, begun_s = bool(self.moment.image.topics), time.thread_time()
             yield self.pulse()
             await asyncio.sleep(PULSE_S)
+            if has_data:  # the first data must not wait, however long the first answers took
+                await asyncio.sleep(self._pace.pause_s(time.thread_time() - begun_s) - PULSE_S)
             await self._until_news()
 
     def pulse(self) -> Pulse:
         """Where things stand."""
         moment = self.moment
-        header = header_facts(moment, kind=self._kind)
-        if self._name:
-            header = msgspec.structs.replace(header, cluster=self._name)
+        self._rests = moment.status.phase == "live" and self._steady_ms() <= self._late_ms
+        desks, header = self._desks, header_facts(moment, kind=self._kind)
+        header = msgspec.structs.replace(
+            header,
+            cluster=self._name or header.cluster,
+            spark=desks.analyses.spark,
+            acknowledged=desks.alerts.counts,
+            allows_writes=desks.acting.allows_writes,
+            image_time_ms=self._proof.at_ms if header.image_time_ms else 0,
+            rests_ms=RESTS_MS if self._rests else 0,
+        )
         ended = moment.status.phase in ("closed", "denied") and not moment.image.provenance.complete
-        return Pulse(moment.seq, header, fatal=moment.status.reason if ended and not self._closed else "")
+        return Pulse(
+            moment.seq,
+            header,
+            fatal=moment.status.reason if ended and not self._closed else "",
+            changes=desks.past.changes,
+            doing=desks.jobs.doing,
+            notice=desks.alerts.notice(self._steady_ms()),
+            steady=self._pace.is_steady(self._steady_ms()),
+        )
 
-    async def answer(self, query: Query) -> Answer:
-        """Answers one question. Whatever has to ask ZooKeeper does so in a thread."""
-        if isinstance(query, Wish):
-            return await self._sandbox.do(query) if self._sandbox else TextAnswer(NO_SANDBOX)
-        if isinstance(query, ListQuery):
-            if query.list == "znodes":
-                return await asyncio.to_thread(self._znodes, query)
-            if query.list.startswith("drill-"):
-                return drill_window(self._drills.look(query.drill), query, self._now_ms(), self._lists.memory)
-            if query.list.startswith("sandbox-"):
-                state = self._sandbox.state if self._sandbox else None
-                return sandbox_window(state, query, self._now_ms(), self._lists.memory)
-            return self._lists.window(self.moment, query, self._now_ms())
-        if query.about == "znode":
-            return await asyncio.to_thread(self._znode, query)
-        if query.about.startswith("drill"):
-            return drill_text(self._drills.look(query.drill), query, self.moment.image)
-        if query.about.startswith("sandbox"):
-            return sandbox_text(self._sandbox.state if self._sandbox else None, query, self._now_ms())
-        return text_answer(self.moment, query, self._now_ms(), self._lists.memory)
+    async def answer(self, query: Query | TimeQuery) -> Answer | TimeAnswer:
+        """Answers one question, and has the source learn what that takes."""
+        if isinstance(query, TimeQuery):
+            return await self._desks.past.answer(query, self.moment)
+        if self._is_served and (answer := refused(query)) is not None:
+            return answer
+        if isinstance(self._source, Attentive):
+            self._source.want(*wanted_for(query))
+        return await self._reception.answer(query)
+
+    def _desks_of(self, sandbox: SandboxDesk | None, spark_master: str, acting: Opening | None) -> Desks:
+        jobs = Jobs(self._tell)
+        return Desks(
+            tree=TreeDesk(self._witness),
+            past=PastDesk(self._kind, jobs, self._source if isinstance(self._source, Remembering) else None),
+            alerts=Alerts(),
+            jobs=jobs,
+            drills=DrillDesk(lambda: self.moment.image, self._tell),
+            logs=LogDesk(sandbox.folder if sandbox else ""),
+            analyses=AnalysisGate(lambda: self.moment.image, self._tell, spark_master),
+            acting=ActionGate(acting, lambda: self.moment.image, jobs, self._acted),
+            sandbox=sandbox,
+        )
 
     async def _until_news(self) -> None:
-        fade_ms = self._browser.next_fade_ms(self._now_ms()) if self._browser else None
-        timeout_s = None if fade_ms is None else max((fade_ms - self._now_ms()) / 1000, 0) + PULSE_S
-        try:
-            await asyncio.wait_for(self._news.wait(), timeout_s)
-        except TimeoutError:
+        fade_ms = self._desks.tree.next_fade_ms(self._steady_ms())
+        marks = [at_ms for at_ms in (fade_ms, self._desks.alerts.due_ms()) if at_ms is not None]
+        while True:
+            late_ms = self._late_ms
+            due_ms = min((*marks, *((self._pace.due_ms, late_ms) if self._rests else ())), default=None)
+            timeout_s = None if due_ms is None else max((due_ms - self._steady_ms()) / 1000, 0) + PULSE_S
+            try:
+                await asyncio.wait_for(self._news.wait(), timeout_s)
+            except TimeoutError:
+                if due_ms in marks:
+                    self._pace.hear()  # a mark fades
+                elif due_ms == late_ms < self._late_ms:
+                    continue  # the source has proved itself meanwhile
             return
 
+    @property
+    def _late_ms(self) -> int:
+        """When the source is late with its next proof that it lives; on the steady clock, as all that is due."""
+        return self._proof.at_steady_ms + LATE_MS + self.moment.status.poll_ms
+
     def _published(self, moment: Moment) -> None:
-        if self._browser is not None:
-            if moment.relisted:
-                self._browser.invalidate_all()
-            self._browser.invalidate(moment.touched)
+        self._proof.take(moment.verified_ms)
+        self._desks.past.take(moment)
+        self._desks.alerts.take(moment)
+        self._desks.tree.take(moment)
+        before, self._published_last = self._published_last, moment
+        if is_news(before, moment):
+            self._pace.hear()
+        elif self._rests:
+            return  # that it lives is told when that is due
+        self._soon(self._news.set)
+        if moment.image.provenance.complete:
+            self._soon(self._desks.analyses.warm_up)
+
+    def _acted(self, said: str) -> None:
+        """Something that was asked for has come to its end."""
+        self._feed.note(Change("acted", "kdrill", said, SEVERITY["acted"], wall_clock_ms()))
+        self._desks.alerts.tell(said)
         self._tell()
 
     def _tell(self) -> None:
+        self._pace.hear()
+        self._soon(self._news.set)
+
+    def _soon(self, do: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
-            self._loop.call_soon_threadsafe(self._news.set)
-
-    def _znodes(self, query: ListQuery) -> Window:
-        if self._browser is None:
-            return Window(0, 0, (), note="a snapshot holds no znodes: open the cluster itself to browse them")
-        with self._browsing:
-            return znodes_window(self._browser, query, self._now_ms())
-
-    def _znode(self, query: TextQuery) -> TextAnswer:
-        if self._browser is None:
-            return TextAnswer(query.key)
-        with self._browsing:
-            znode = self._browser.znodes([query.key], self._now_ms()).get(query.key)
-            sessions = self._browser.broker_sessions(self._now_ms()) if is_ephemeral(znode) else {}
-        return znode_detail(query.key, znode, query.view, sessions)
-
-
-def wall_clock_ms() -> int:
-    """Wall-clock time, ms since the epoch."""
-    return time.time_ns() // 1_000_000
+            self._loop.call_soon_threadsafe(do)

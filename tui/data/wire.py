@@ -5,7 +5,7 @@ from typing import IO, TypeVar
 
 import msgspec
 
-from tui.data.messages import Pulse, Query
+from tui.data.messages import Pulse, Query, TimeQuery
 
 LENGTH_BYTES = 4
 MAX_BYTES = 64 << 20
@@ -26,7 +26,7 @@ class Asked(msgspec.Struct, frozen=True, tag=True):
     """UI → data: a question, numbered."""
 
     id: int
-    query: Query
+    query: Query | TimeQuery
 
 
 class Answered(msgspec.Struct, frozen=True, tag=True):

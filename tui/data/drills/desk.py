@@ -11,9 +11,11 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import DEFAULT, RESTARTING, Progress, play
 from model.drills.scenario import Scenario, ScenarioError
+from model.hosts.crash_reports import crash_line
 from model.hosts.virtual.assumptions import Assumptions
 from tui.data.drills.film import Film, film_of
 from tui.data.messages import STOPPABLE, DrillPlan
+from tui.data.pages.map.counted import rack_name
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -47,12 +49,17 @@ class DrillDesk:
         self.close()
         image = last.image if last.film is not None and plan.take == last.plan.take else self._image()
         if not victims(image, plan):
-            return Look(plan, self._image(), note=CHOOSE)
+            return Look(plan, self._image(), note=NOBODY if plan.kill or plan.racks else CHOOSE)
         self._look = Look(plan, image, note=STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}")
         if not plan.stopped:
             self._ended = threading.Event()
             threading.Thread(target=self._play, args=(self._look, self._ended), daemon=True, name="drill").start()
         return self._look
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is being played, a line each."""
+        return [f"drill: {self._look.note}"] if STOPPABLE in self._look.note else []
 
     def close(self) -> None:
         """Ends what is being played."""
@@ -73,7 +80,7 @@ class DrillDesk:
         except ScenarioError as error:
             self._tell(msgspec.structs.replace(look, note=str(error)), ended)
         except Exception as error:  # the dashboard lives on, and says what failed
-            self._tell(msgspec.structs.replace(look, note=f"a defect in kdrill: {error!r}"), ended)
+            self._tell(msgspec.structs.replace(look, note=crash_line(error)), ended)
 
     def _tell(self, look: Look, ended: threading.Event) -> None:
         if not ended.is_set():
@@ -82,14 +89,16 @@ class DrillDesk:
 
 
 CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack"
+NOBODY = "none of them is alive: there is nobody to kill"
 STOPPED = "stopped: r plays it again"
 
 
 def victims(image: ClusterImage, plan: DrillPlan) -> tuple[int, ...]:
     """Who dies, as far as they live."""
     racks = {image.brokers[broker].rack for broker in plan.racks_of if broker in image.brokers} - {None, ""}
+    named = (broker for broker in image.brokers if rack_name(image, broker) in plan.racks)
     fellows = (broker.id for broker in image.brokers.values() if broker.rack in racks)
-    return tuple(sorted({*plan.kill, *plan.racks_of, *fellows} & image.brokers.keys()))
+    return tuple(sorted({*plan.kill, *plan.racks_of, *named, *fellows} & image.brokers.keys()))
 
 
 def scenario_of(look: Look) -> Scenario:

@@ -30,5 +30,10 @@ def date_text(at_ms: int) -> str:
     return f"{_datetime(at_ms):%Y-%m-%d %H:%M:%SZ}" if 0 < at_ms <= _LAST_MS else "-"
 
 
+def stamp_text(at_ms: int) -> str:
+    """`2026-03-01 12:03:58.412Z`; `-` where the time is not known."""
+    return f"{_datetime(at_ms):%Y-%m-%d} {clock_text(at_ms)}Z" if 0 < at_ms <= _LAST_MS else "-"
+
+
 def _datetime(at_ms: int) -> datetime:
     return datetime.fromtimestamp(at_ms // 1000, UTC)

@@ -30,6 +30,9 @@ COLUMNS = (
     Column("pref", 5, ">", "prefer"),
     Column("since", 5, ">", "age"),
     Column("epoch", 11, ">", "epoch"),
+    Column("led/pref", 9, ">", "share"),
+    Column("out", 5, ">", "out"),
+    Column("endpoints", -24, "<", "endpoints"),
 )
 _GONE = BrokerImage(-1)
 
@@ -49,6 +52,11 @@ class Brokers:
     def registration(self, broker: int) -> BrokerImage:
         """What the broker registered; all empty where it is dead."""
         return self.table.image.brokers.get(broker, _GONE)
+
+    def shares(self, broker: int) -> tuple[float, float]:
+        """What part of all partitions that have a leader it leads, and of all it is the preferred leader of: 0 to 1."""
+        leaders, preferred = self.counts.leaders, self.counts.preferred
+        return (leaders[broker] / (leaders.total() or 1), preferred[broker] / (preferred.total() or 1))
 
     def state(self, broker: int) -> str:
         """up, DOWN or controller."""
@@ -107,6 +115,9 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
         "prefer": counted(brokers.counts.off_preferred),
         "age": Numbers(np.array([age_ms(b.registered_ms, now_ms) for b in registered], np.int64), is_duration=True),
         "epoch": Numbers(np.array([-1 if b.epoch is None else b.epoch for b in registered], np.int64)),
+        "share": Numbers(np.array([round(100 * brokers.shares(broker)[0]) for broker in brokers.ids], np.int64)),
+        "out": counted(brokers.counts.missing),
+        "endpoints": Texts(lambda: [" ".join(broker.endpoints) for broker in registered]),
     }
 
 
@@ -114,7 +125,7 @@ def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     dead = state == "DOWN"
     style = {"DOWN": "dead", "controller": "controller"}.get(state, "")
-    under, prefer = brokers.under[broker], counts.off_preferred[broker]
+    under, prefer, out = brokers.under[broker], counts.off_preferred[broker], counts.missing[broker]
     return Row(
         key=str(broker),
         cells=(
@@ -127,6 +138,9 @@ def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
             line(span(f"{prefer:,}", "changed" if prefer else "dim")),
             line(span(age_text(registered.registered_ms, now_ms), "dim")),
             line(span("-" if registered.epoch is None else registered.epoch, "dim")),
+            line("/".join(f"{share:.0%}" for share in brokers.shares(broker))),
+            line(span(f"{out:,}", "out" if out else "dim")),
+            line(span("  ".join(registered.endpoints) or "-", "dim")),
         ),
         mark={"DOWN": "X", "controller": "*"}.get(state, ""),
     )
@@ -139,11 +153,16 @@ def host_of(broker: BrokerImage) -> str:
 
 def broker_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> TextAnswer:
     """Everything known about the broker whose id is the key."""
+    return broker_sheet(moment, query, now_ms, memory).answer()
+
+
+def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> Sheet:
+    """The same, to be written on."""
     brokers = brokers_of(moment, memory)
     sheet = Sheet(f"broker {query.key}", query.width)
     broker = next((broker for broker in brokers.ids if str(broker) == query.key), None)
     if broker is None:
-        return sheet.say("there is no such broker (any more)", "warn").answer()
+        return sheet.say("there is no such broker (any more)", "warn")
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     sheet.fact("state", state, {"DOWN": "error", "controller": "controller"}.get(state, "ok"))
     sheet.fact("znode", f"/brokers/ids/{broker}")
@@ -157,8 +176,10 @@ def broker_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -
         sheet.fact("epoch", "none (before Kafka 2.2)" if registered.epoch is None else str(registered.epoch))
     sheet.fact("leads", f"{counts.leaders[broker]:,}, of them under-replicated {brokers.under[broker]:,}")
     sheet.fact("preferred", f"{counts.preferred[broker]:,}, of them led by another {counts.off_preferred[broker]:,}")
+    led, preferred = brokers.shares(broker)
+    sheet.fact("share", f"leads {led:.1%} of the partitions, should lead {preferred:.1%}")
     sheet.fact("replicas", f"{counts.replicas[broker]:,}, of them out of the ISR {counts.missing[broker]:,}")
     for found in moment.findings.found:
         if found.subject == f"broker {broker}":
             sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
-    return sheet.answer()
+    return sheet

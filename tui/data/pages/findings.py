@@ -1,7 +1,7 @@
 """What is wrong, worst first, and one finding in full: what, why it matters, what to do. The findings' own words."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -22,6 +22,9 @@ SUBJECT, AGE, WHAT = (
     Column("since", 5, ">", "age"),
     Column("what", -18, "<", "severity"),
 )
+ACKNOWLEDGED = "a"
+"""The mark of a finding that the operator knows of."""
+
 NARROW = 60
 """Below this many cells, how long it has been so is left to the description."""
 
@@ -37,15 +40,17 @@ def finding_keys(found: Sequence[Finding]) -> list[str]:
     return keys
 
 
-def findings_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """All findings, worst first."""
+def findings_window(
+    moment: Moment, query: ListQuery, now_ms: int, memory: Memory, known: Collection[Finding] = ()
+) -> Window:
+    """All findings, worst first; those that the operator knows of stay in their places, and are quieter."""
     found, narrow = moment.findings.found, query.width < NARROW
     keys = memory.recall("finding keys", (found,), lambda: finding_keys(found))
     listing = Listing(
         count=len(found),
         fields=lambda: _fields(found, now_ms),
         shown=("subject", "kind", "what"),
-        row=lambda index: _row(keys[index], found[index], now_ms, narrow=narrow),
+        row=lambda index: _row(keys[index], found[index], now_ms, narrow=narrow, is_known=found[index] in known),
         place=place_in(keys),
         columns=(SUBJECT, WHAT) if narrow else (SUBJECT, AGE, WHAT),
         made_from=(found,),
@@ -64,12 +69,13 @@ def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, Field]:
     }
 
 
-def _row(key: str, found: Finding, now_ms: int, *, narrow: bool) -> Row:
-    subject, what = line(span(found.subject, STYLES[found.severity])), line(found.what)
+def _row(key: str, found: Finding, now_ms: int, *, narrow: bool, is_known: bool) -> Row:
+    style = "dim" if is_known else STYLES[found.severity]
+    subject, what = line(span(found.subject, style)), line(span(found.what, "dim") if is_known else found.what)
     return Row(
         key=key,
         cells=(subject, what) if narrow else (subject, line(span(age_text(found.since_ms, now_ms), "dim")), what),
-        mark=MARKS[found.severity],
+        mark=ACKNOWLEDGED if is_known else MARKS[found.severity],
     )
 
 

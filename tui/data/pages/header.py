@@ -1,7 +1,5 @@
 """Row one of every screen, from a moment. Counts what was found; looks for nothing itself."""
 
-from collections import Counter
-
 from model.sources.feed import Moment
 from tui.data.messages import HeaderFacts
 
@@ -9,7 +7,7 @@ from tui.data.messages import HeaderFacts
 def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
     """The header's facts. Cheap: it is asked for ten times a second."""
     image, status = moment.image, moment.status
-    severities = Counter(found.severity for found in moment.findings.found)
+    census = moment.findings.census
     return HeaderFacts(
         cluster=image.cluster_id or "",
         source=image.provenance.source,
@@ -17,9 +15,10 @@ def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
         kind=kind,
         reason=status.reason or status.warning,
         since_ms=status.since_ms,
-        image_time_ms=max(image.provenance.time_ms, status.verified_ms) if image.provenance.complete else 0,
+        image_time_ms=moment.verified_ms if image.provenance.complete else 0,
         progress=(status.done, status.total),
         zookeeper=status.server,
+        poll_ms=status.poll_ms,
         generation=image.generation,
         controller=image.controller.broker,
         controller_epoch=image.controller.epoch,
@@ -27,18 +26,19 @@ def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
         brokers_down=dead_brokers(moment),
         topics=len(image.topics),
         partitions=image.partition_count,
-        errors=severities["error"],
-        warnings=severities["warn"],
+        errors=census.of("error"),
+        warnings=census.of("warn"),
         offline=partitions_found(moment, "offline"),
         under_replicated=partitions_found(moment, "under-replicated"),
+        is_controller_told="/controller" not in image.unreadable,
     )
 
 
 def dead_brokers(moment: Moment) -> int:
     """Brokers that replicas are placed on and that are not registered."""
-    return sum(found.kind == "dead-broker" for found in moment.findings.found)
+    return moment.findings.census.findings["dead-broker"]
 
 
 def partitions_found(moment: Moment, kind: str) -> int:
     """Partitions that findings of one kind are about."""
-    return sum(len(found.partitions) for found in moment.findings.found if found.kind == kind)
+    return moment.findings.census.partitions[kind]

@@ -19,6 +19,9 @@ from tui.rows import Column, Row, Window
 
 T = TypeVar("T")
 
+Order = Longs | range
+"""Indices of rows; a range where these are all rows, forwards or backwards."""
+
 
 @dataclass
 class Memory:
@@ -35,6 +38,10 @@ class Memory:
             known = self._kept[name] = (made_from, make())
         return cast(T, known[1])
 
+    def last(self, name: str) -> Any:
+        """What was made last under this name, of whatever; None where nothing was."""
+        return self._kept.get(name, ((), None))[1]
+
 
 def _same(one: object, other: object) -> bool:
     return one is other or (isinstance(one, str | int) and type(one) is type(other) and one == other)
@@ -49,8 +56,8 @@ class Listing:
     shown: Sequence[str]
     """Fields that a plain word of a filter is looked for in: the columns on the screen."""
     row: Callable[[int], Row]
-    place: Callable[[str], int]
-    """Index of the row with a key, -1 if there is none."""
+    place: Callable[[str], int | range]
+    """Index of the row with a key, -1 if there is none; a range where the first in view of several rows is meant."""
     columns: tuple[Column, ...]
     made_from: tuple[object, ...]
     """The objects that the rows and their order depend on."""
@@ -69,17 +76,9 @@ def place_in(keys: Sequence[str]) -> Callable[[str], int]:
 
 def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Window:
     """The rows asked for."""
-    error = ""
-    good = f"{query.list} {query.scope}"
-    try:
-        order = _remembered(listing, query, memory, now_ms)
-        memory.good_filters[good] = query.filter
-    except BadFilter as bad:
-        error = str(bad)
-        last = msgspec.structs.replace(query, filter=memory.good_filters.get(good, ""))
-        order = _remembered(listing, last, memory, now_ms)
+    order, error = rows_in_order(listing, query, memory, now_ms)
     first = max(0, min(query.first, len(order) - query.count))
-    shown = order[first : first + max(query.count, 0)].tolist()
+    shown = map(int, order[first : first + max(query.count, 0)])
     return Window(
         first=first,
         total=len(order),
@@ -91,32 +90,53 @@ def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> W
     )
 
 
-def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Longs:
+def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> tuple[Order, str]:
+    """Indices of the rows that match, in the order asked for; with a bad filter those of the last good one, and why."""
+    good = f"{query.list} {query.scope}"
+    try:
+        order = _remembered(listing, query, memory, now_ms)
+        memory.good_filters[good] = query.filter
+    except BadFilter as bad:
+        last = msgspec.structs.replace(query, filter=memory.good_filters.get(good, ""))
+        return _remembered(listing, last, memory, now_ms), str(bad)
+    return order, ""
+
+
+def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Order:
     second = now_ms // 1000 if depends_on_time(query.filter) else 0
     asked = (query.scope, query.view, query.filter, query.sort, query.reverse, listing.count, second)
 
-    def order() -> Longs:
+    def order() -> Order:
         return ordered(listing, query.filter, query.sort, query.reverse)
 
     return memory.recall(f"{query.list} order", (*listing.made_from, *asked), order)
 
 
-def ordered(listing: Listing, text: str = "", sort: str = "", reverse: bool = False) -> Longs:
+def ordered(listing: Listing, text: str = "", sort: str = "", reverse: bool = False) -> Order:
     """Indices of the rows that match, in order. Rows that rank the same keep the list's own order. Raises BadFilter."""
+    rows: Order = range(listing.count)
     if text.strip():
         searched = Searched(listing.count, listing.all_fields, listing.shown)
         rows = np.flatnonzero(matching_rows(text, searched))
-    else:
-        rows = np.arange(listing.count)
     if sort and sort in listing.all_fields:
+        rows = indices(rows)
         ranks = listing.all_fields[sort].ranks()[rows]
         return rows[np.argsort(-ranks if reverse else ranks, kind="stable")]
     return rows[::-1] if reverse else rows
 
 
-def _cursor(order: Longs, place: int) -> int:
-    found = np.flatnonzero(order == place)
-    return int(found[0]) if place >= 0 and len(found) else -1
+def indices(order: Order) -> Longs:
+    """The same as an array."""
+    return np.arange(order.start, order.stop, order.step) if isinstance(order, range) else order
+
+
+def _cursor(order: Order, place: int | range) -> int:
+    meant = place if isinstance(place, range) else range(place, place + 1)
+    if isinstance(order, range):
+        ends = (meant[0], meant[-1]) if meant else ()
+        return min((order.index(end) for end in ends if end in order), default=-1)
+    found = np.flatnonzero((order >= max(meant.start, 0)) & (order < meant.stop))
+    return int(found[0]) if len(found) else -1
 
 
 def _emptiness(listing: Listing, query: ListQuery, count: int) -> str:

@@ -3,13 +3,13 @@
 L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   + being added   ? stranger   . none
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from model.cluster.ids import NO_LEADER
+from tui.data.pages.across import NOWHERE, Seen, seen
 from tui.data.partition_table import PartitionTable, isr_of, replicas_of
-from tui.rows import Column, Line
+from tui.rows import Across, Column, Line
 
 STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
 """Sign → style name."""
@@ -17,31 +17,45 @@ STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?"
 
 @dataclass(frozen=True)
 class MapColumns:
-    """The brokers in view, each in a cell of `cell` characters with its blank."""
+    """All brokers, and which of them are in view."""
 
-    brokers: tuple[int, ...]
-    cell: int
-    first: int
-    total: int
+    all: Sequence[int]
+    seen: Seen
+    marked: Collection[str] = ()
+
+    @property
+    def brokers(self) -> Sequence[int]:
+        """Those in view."""
+        return self.all[self.seen.view]
 
     @property
     def width(self) -> int:
         """Characters of all cells together."""
-        return max(len(self.brokers) * self.cell - 1, 0)
+        return self.seen.width
 
     @property
     def cut(self) -> str:
         """`3-12 of 30 brokers` where not all are in view."""
-        last = self.first + len(self.brokers)
-        return f"brokers {self.first + 1}-{last} of {self.total}" if len(self.brokers) < self.total else ""
+        first, last, total = self.seen.first, self.seen.first + self.seen.count, len(self.all)
+        return f"brokers {first + 1}-{last} of {total}" if self.seen.count < total else ""
+
+    def across(self, place: int) -> Across:
+        """All brokers as things to choose; `place` is the list's column that holds the map."""
+        return self.seen.across([thing(broker) for broker in self.all], place)
 
 
-def map_columns(brokers: Sequence[int], width: int, offset: int) -> MapColumns:
-    """As many brokers as fit, at least one, from the one at `offset` on; the last page is full."""
+def thing(broker: int) -> str:
+    """A broker as it is chosen: `b3`."""
+    return f"b{broker}"
+
+
+def map_columns(
+    brokers: Sequence[int], width: int, offset: int, column: str = "", marked: Collection[str] = ()
+) -> MapColumns:
+    """As many brokers as fit, at least one, from the one at `offset` on; the last page is full, `column` in view."""
     cell = max((len(str(broker)) for broker in brokers), default=1) + 2
-    count = max((width + 1) // cell, 1)
-    first = max(0, min(offset, len(brokers) - count))
-    return MapColumns(tuple(brokers[first : first + count]), cell, first, len(brokers))
+    cursor = next((place for place, broker in enumerate(brokers) if thing(broker) == column), NOWHERE)
+    return MapColumns(brokers, seen(len(brokers), cell, width, offset, cursor), marked)
 
 
 def map_column(table: PartitionTable, shown: MapColumns) -> Column:
@@ -50,9 +64,12 @@ def map_column(table: PartitionTable, shown: MapColumns) -> Column:
 
 
 def titles(shown: MapColumns, is_dead: Callable[[int], bool]) -> str:
-    """The names of the brokers in view, above their cells."""
-    names = (f"{'X' if is_dead(broker) else 'b'}{broker}" for broker in shown.brokers)
-    return " ".join(name.rjust(shown.cell - 1) for name in names)
+    """The names of the brokers in view, above their cells; marked ones as `#5`."""
+
+    def sign(broker: int) -> str:
+        return "#" if thing(broker) in shown.marked else "X" if is_dead(broker) else "b"
+
+    return shown.seen.title([f"{sign(broker)}{broker}" for broker in shown.brokers])
 
 
 def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
@@ -62,10 +79,8 @@ def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
 
 def signs_line(signs: Mapping[int, str], shown: MapColumns) -> Line:
     """These signs under the brokers' names."""
-    cells = ((signs.get(broker, ".").rjust(shown.cell - 1), signs.get(broker, ".")) for broker in shown.brokers)
-    runs = ((STYLES[sign], " ".join(cell for cell, _ in run)) for sign, run in groupby(cells, lambda cell: cell[1]))
-    pieces = [(text, style) for style, text in runs]
-    return tuple((text if place == 0 else f" {text}", style) for place, (text, style) in enumerate(pieces))
+    cells = (signs.get(broker, ".") for broker in shown.brokers)
+    return shown.seen.line([(sign, STYLES[sign]) for sign in cells])
 
 
 def signs_of(table: PartitionTable, row: int) -> dict[int, str]:

@@ -1,20 +1,30 @@
 """The partition list: who leads, who is in sync, who is behind. As a map of brokers, or as plain columns."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from model.cluster.ids import NO_LEADER
 from model.sources.feed import Moment
-from tui.data.fields import Texts
 from tui.data.messages import ListQuery
 from tui.data.pages.ages import age_text
 from tui.data.pages.listing import Listing, Memory, window
 from tui.data.pages.partition_map import MapColumns, map_column, map_columns, map_line
-from tui.data.partition_table import STATES, PartitionTable, isr_of, partition_names, partition_table, replicas_of
+from tui.data.partition_table import STATES, PartitionTable, isr_of, partition_table, replicas_of
 from tui.rows import Column, Line, Row, Window, line, span
+
+TABLE = "partition table"
+"""Its name in a Memory."""
 
 EDGES = 4
 """Cells of a list that are not its columns': cursor, mark, a blank, the scroll bar."""
+
+MAP = 1
+"""The place of the map among the columns."""
+
+ANY = "-*"
+"""Ends the key that means any partition of a topic."""
 
 SHOWN = ("name", "leader", "isr", "epoch", "state")
 """What a plain word of the filter is looked for in. An age is not: it changes while one looks."""
@@ -26,69 +36,79 @@ class Cells(NamedTuple):
     """A column, and what a row has in it."""
 
     column: Column
-    cell: Callable[[int], Line]
+    cell: Callable[[PartitionTable, int], Line]
 
 
 def table_of(moment: Moment, memory: Memory) -> PartitionTable:
     """The moment's partitions, made once for as long as nothing they depend on changes."""
     image = moment.image
     made_from = (image.topics, image.brokers, image.configs, image.admin, image.unreadable)
-    return memory.recall("partition table", made_from, lambda: partition_table(image, _names(moment, memory)))
-
-
-def _names(moment: Moment, memory: Memory) -> Texts:
-    topics = [moment.image.topics[name] for name in sorted(moment.image.topics)]
-    made_from = tuple(part for topic in topics for part in (topic.name, topic.partitions))
-    return memory.recall("partition names", made_from, lambda: partition_names(topics))
+    return memory.recall(TABLE, made_from, lambda: partition_table(image, memory.last(TABLE)))
 
 
 def partitions_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
     """`query.view` is matrix (also when empty) or list."""
     table = table_of(moment, memory)
-    cells = _cells(table, query, now_ms)
-    listing = Listing(
+    cells, shown = _cells(table, query, now_ms)
+    found = window(_listing(table, cells, now_ms), query, memory, now_ms)
+    return found if shown is None else msgspec.structs.replace(found, across=shown.across(MAP))
+
+
+def partition_listing(table: PartitionTable, query: ListQuery, now_ms: int) -> Listing:
+    """All partitions. The key `orders-*` stands for the first of a topic's that is in view."""
+    return _listing(table, _cells(table, query, now_ms)[0], now_ms)
+
+
+def _listing(table: PartitionTable, cells: Sequence[Cells], now_ms: int) -> Listing:
+    return Listing(
         count=len(table),
         fields=lambda: table.fields(now_ms),
         shown=SHOWN,
         row=lambda row: _row(table, row, cells),
-        place=table.place,
+        place=lambda key: _rows_of(table, key.removesuffix(ANY)) if key.endswith(ANY) else table.place(key),
         columns=tuple(one.column for one in cells),
         made_from=(table,),
         nothing="there are no topics",
     )
-    return window(listing, query, memory, now_ms)
 
 
-def _row(table: PartitionTable, row: int, cells: Iterable[Cells]) -> Row:
+def _rows_of(table: PartitionTable, topic: str) -> range:
+    start = table.starts.get(topic, 0)
+    return range(start, start + len(table.image.topics[topic]) if topic in table.starts else start)
+
+
+def _row(whole: PartitionTable, place: int, cells: Iterable[Cells]) -> Row:
+    table, row = whole.near(place)
     return Row(
         key=str(table.topic_partition(row)),
-        cells=tuple(one.cell(row) for one in cells),
+        cells=tuple(one.cell(table, row) for one in cells),
         mark=STATES[table.states[row]].mark,
     )
 
 
-def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> list[Cells]:
-    """The columns of this view, with as much of the map as fits between name and leader."""
+def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> tuple[list[Cells], MapColumns | None]:
+    """The columns of this view, with as much of the map as fits between name and leader; and what fits of it."""
     digits = max((len(str(broker)) for broker in table.brokers), default=1)
-    isr_width = min(max(table.columns.isr.shape[1] * (digits + 1) - 1, 3), 16)
+    isr_width = min(max(table.isr_width * (digits + 1) - 1, 3), 16)
     name = min(max(table.widest_name, len("partition")), max(query.width * 2 // 5, 12))
     facts = [
-        Cells(Column("leader", max(digits + 2, 6), ">", "leader"), lambda row: _leader(table, row)),
-        Cells(Column("isr", isr_width, "<", "isr"), lambda row: _brokers(table, isr_of(table, row))),
-        Cells(Column("epoch", 6, ">", "epoch"), lambda row: _epoch(table, row)),
-        Cells(Column("age", 4, ">", "age"), lambda row: _age(table, row, now_ms)),
-        Cells(Column("state", STATE_WIDTH, "<", "state"), lambda row: _state(table, row)),
+        Cells(Column("leader", max(digits + 2, 6), ">", "leader"), _leader),
+        Cells(Column("isr", isr_width, "<", "isr"), lambda at, row: _brokers(at, isr_of(at, row))),
+        Cells(Column("epoch", 6, ">", "epoch"), _epoch),
+        Cells(Column("age", 4, ">", "age"), lambda at, row: _age(at, row, now_ms)),
+        Cells(Column("state", STATE_WIDTH, "<", "state"), _state),
     ]
-    title = "partition"
+    title, shown = "partition", None
     if query.view == "list":
-        width = min(max(table.columns.replicas.shape[1] * (digits + 1) - 1, 8), 24)
+        width = min(max(table.replicas_width * (digits + 1) - 1, 8), 24)
         replicas = Column("replicas", width, "<", "broker")
-        facts.insert(1, Cells(replicas, lambda row: _brokers(table, replicas_of(table, row))))
+        facts.insert(1, Cells(replicas, lambda at, row: _brokers(at, replicas_of(at, row))))
     else:
-        facts, shown = _beside_the_map(table, facts, query, EDGES + name + 1)
-        facts.insert(0, Cells(map_column(table, shown), lambda row: map_line(table, row, shown)))
-        title = f"{title} {shown.cut}".rstrip()
-    return [Cells(Column(title, -name, "<", "topic"), lambda row: line(str(table.topic_partition(row)))), *facts]
+        facts, fitted = _beside_the_map(table, facts, query, EDGES + name + 1)
+        facts.insert(0, Cells(map_column(table, fitted), lambda at, row: map_line(at, row, fitted)))
+        title, shown = f"{title} {fitted.cut}".rstrip(), fitted
+    names = Cells(Column(title, -name, "<", "topic"), lambda at, row: line(str(at.topic_partition(row))))
+    return [names, *facts], shown
 
 
 def _beside_the_map(
@@ -96,7 +116,7 @@ def _beside_the_map(
 ) -> tuple[list[Cells], MapColumns]:
     """The columns that stay, and the brokers that fit beside them: where space is short the map comes first."""
     fitted = [_fitted(table, facts, given_up, query, taken) for given_up in ((), ("age",), ("age", "isr"))]
-    return next((one for one in fitted if not one[1].cut), fitted[0])
+    return next((one for one in fitted if not one[1].cut), fitted[-1 if query.column else 0])
 
 
 def _fitted(
@@ -104,7 +124,7 @@ def _fitted(
 ) -> tuple[list[Cells], MapColumns]:
     kept = [one for one in facts if one.column.title not in given_up]
     room = query.width - taken - sum(1 + one.column.width for one in kept)
-    return kept, map_columns(table.brokers, room, query.offset)
+    return kept, map_columns(table.brokers, room, query.offset, query.column, query.marked)
 
 
 def _leader(table: PartitionTable, row: int) -> Line:

@@ -1,16 +1,20 @@
-"""One znode in full: payload decoded or raw, its Stat, whose session holds it. Secrets are hidden here too."""
+"""One znode in full: payload decoded or raw, its Stat, who writes and watches it. Secrets are hidden here too."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from model.cluster.words import counted
 from model.hosts.zookeeper.values import Forbidden, Missing, Stat, Unread, Znode
 from model.znodes.codec import decode, payload_version
-from model.znodes.paths import describe
+from model.znodes.explanations import EXPLANATIONS
+from model.znodes.history import Version
+from model.znodes.paths import describe, recognise
 from model.znodes.reasons import Unreadable
 from model.znodes.secrets import redact
+from model.znodes.state_writer import NOBODY_KNOWN, state_writer
 from tui.data.messages import TextAnswer
+from tui.data.pages.ages import stamp_text
 from tui.rows import Line, line, span
 
 SHOWN_BYTES = 65_536
@@ -19,14 +23,37 @@ SHOWN_BYTES = 65_536
 HEX_WIDTH = 16
 
 
-def znode_detail(path: str, znode: Znode | Unread | None, view: str, sessions: Mapping[int, int]) -> TextAnswer:
-    """Everything about one znode. `view` raw shows its bytes; `sessions` says which broker holds which session."""
+def znode_detail(
+    path: str,
+    znode: Znode | Unread | None,
+    view: str,
+    sessions: Mapping[int, int],
+    versions: Sequence[Version] = (),
+    controllers: Mapping[int, int] = NOBODY_KNOWN,
+) -> TextAnswer:
+    """Everything about one znode. `view` raw shows its bytes; `sessions` says which broker holds which session;
+    `versions` are its values so far, oldest first; `controllers` says which broker had which controller epoch."""
     if not isinstance(znode, Znode):
         return TextAnswer(title=path, lines=(line(span(_absence(znode), "warn")),), plain=_absence(znode))
     data = redact(path, znode.data)
     body = _raw(data) if view == "raw" else _decoded(path, znode, data)
-    lines = (*body, line(), *_stat_lines(path, znode, sessions))
+    if is_told(znode):
+        said = f"as the brokers told it; changed {counted(znode.stat.version, 'time')} since it was looked at first"
+        lines = (*body, line(), line(span(said, "dim")))
+        return TextAnswer(title=path, lines=lines, plain=data.decode(errors="backslashreplace"))
+    lines = (
+        *body,
+        line(),
+        *_stat_lines(path, znode, sessions),
+        line(),
+        *_explanation(path, znode, versions, controllers),
+    )
     return TextAnswer(title=path, lines=lines, plain=data.decode(errors="backslashreplace"))
+
+
+def is_told(znode: Znode | Unread | None) -> bool:
+    """Whether it is no znode of a ZooKeeper, but what brokers told, shown like one."""
+    return isinstance(znode, Znode) and znode.stat.czxid < 0
 
 
 def is_ephemeral(znode: Znode | Unread | None) -> bool:
@@ -55,7 +82,7 @@ def _decoded(path: str, znode: Znode, data: bytes) -> list[Line]:
         return [*lines, line(span("no data", "dim"))]
     try:
         pretty = msgspec.json.format(data[:SHOWN_BYTES], indent=2).decode()
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return [*lines, *_raw(data)]
     return [*lines, *(line(text) for text in pretty.split("\n"))]
 
@@ -68,7 +95,7 @@ def _raw(data: bytes) -> list[Line]:
         rows = [cut[start : start + HEX_WIDTH] for start in range(0, min(len(cut), 4096), HEX_WIDTH)]
         lines = [line(span(f"{i * HEX_WIDTH:06x}  ", "dim"), row.hex(" ")) for i, row in enumerate(rows)]
     rest = len(data) - len(cut)
-    return [*lines, line(span(f"… {rest:,} bytes more", "dim"))] if rest else lines
+    return [*lines, line(span(f"({rest:,} bytes more)", "dim"))] if rest else lines
 
 
 def _stat_lines(path: str, znode: Znode, sessions: Mapping[int, int]) -> list[Line]:
@@ -81,16 +108,25 @@ def _stat_lines(path: str, znode: Znode, sessions: Mapping[int, int]) -> list[Li
         ("payload version", "-" if version is None else str(version)),
         ("data version", str(stat.version)),
         ("kept", kept),
-        ("created", f"{_time(stat.ctime_ms)}  czxid {stat.czxid:#x}"),
-        ("written", f"{_time(stat.mtime_ms)}  mzxid {stat.mzxid:#x}"),
+        ("created", f"{stamp_text(stat.ctime_ms)}  czxid {stat.czxid:#x}"),
+        ("written", f"{stamp_text(stat.mtime_ms)}  mzxid {stat.mzxid:#x}"),
         ("size", _size(stat)),
     ]
-    return [line(span(f"{name:16}", "dim"), value) for name, value in facts]
+    return [_fact(name, value) for name, value in facts]
+
+
+def _explanation(path: str, znode: Znode, versions: Sequence[Version], controllers: Mapping[int, int]) -> list[Line]:
+    explained = EXPLANATIONS[recognise(path).kind]
+    facts = [("who writes it", explained.written), ("who watches it", explained.watched)]
+    if versions and versions[-1].mzxid == znode.stat.mzxid:
+        last = state_writer(path, versions[-2] if len(versions) > 1 else None, versions[-1], controllers)
+        facts += [("last write", last)] if last else []
+    return [_fact(name, value) for name, value in facts]
+
+
+def _fact(name: str, value: str) -> Line:
+    return line(span(f"{name:16}", "dim"), value)
 
 
 def _size(stat: Stat) -> str:
     return f"{stat.data_length:,} bytes, {stat.num_children:,} children"
-
-
-def _time(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3] + "Z"

@@ -1,15 +1,18 @@
 """The znode tree as rows: opened branches, kind, version and owner of each znode. Reads through the browser only."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.values import Forbidden, Missing, Unread, Znode
-from model.sources.zookeeper.browser import ZnodeBrowser, join
+from model.sources.zookeeper.browser import ZnodeBrowser
 from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
 from model.znodes.payload import Payload
 from model.znodes.reasons import Unreadable
 from tui.data.messages import ListQuery
+from tui.data.pages.listing import Memory
+from tui.data.pages.znode_detail import is_told
+from tui.data.pages.znode_tree import Place, places, row_of, tree_of
 from tui.rows import Column, Line, Row, Window, line, span
 
 WIDE = (Column("znode", -30), Column("what", 24), Column("v", 4, ">"), Column("owner", 12))
@@ -18,32 +21,22 @@ NARROW = (Column("znode", -20), Column("v", 2, ">"), Column("e", 1))
 
 NARROW_CELLS = 60
 
-Place = tuple[str, int]
-"""(path, depth)"""
 
-
-def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int) -> Window:
+def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: Memory) -> Window:
     """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
     opened = frozenset(query.opened) | {"/"}
     try:
-        places = [
-            place for place in _places(browser, "/", 0, opened, now_ms) if query.filter.lower() in place[0].lower()
-        ]
+        tree = tree_of(opened, query.filter, lambda path: browser.children(path, now_ms), memory)
     except ZooKeeperUnavailable as error:
         return Window(0, 0, (), WIDE, note=str(error))
-    shown = places[query.first : query.first + query.count]
+    root = int(query.filter in "/")
+    wanted = range(query.first, query.first + query.count)
+    shown = [*([("/", 0)] if root and 0 in wanted else []), *places(tree, wanted, root)]
     znodes = browser.znodes([path for path, _ in shown], now_ms)
     columns = NARROW if query.width < NARROW_CELLS else WIDE
     rows = tuple(_row(browser, place, znodes, opened, now_ms, columns) for place in shown)
-    cursor = next((index for index, (path, _) in enumerate(places) if path == query.key), -1)
-    return Window(query.first, len(places), rows, columns, cursor=cursor, unfiltered_total=len(places))
-
-
-def _places(browser: ZnodeBrowser, path: str, depth: int, opened: frozenset[str], now_ms: int) -> Iterator[Place]:
-    yield path, depth
-    if path in opened:
-        for name in browser.children(path, now_ms):
-            yield from _places(browser, join(path, name), depth + 1, opened, now_ms)
+    cursor = root - 1 if query.key == "/" else row_of(query.key, tree, root)
+    return Window(query.first, root + tree.rows, rows, columns, cursor=cursor, unfiltered_total=1 + tree.total)
 
 
 def _row(
@@ -88,6 +81,8 @@ def _facts(
         reason = "no permission" if isinstance(znode, Forbidden) else "not read yet" if znode is None else "refused"
         return {"what": line(span(reason, "warn"))}
     label = span("! unreadable", "error") if isinstance(payload, Unreadable) else span(describe(path).label, "dim")
+    if is_told(znode):
+        label = span("", "dim")
     version, owner = payload_version(payload), znode.stat.ephemeral_owner
     return {
         "what": line(label),

@@ -1,10 +1,11 @@
 """One sandbox, for as long as the dashboard is open on it: how it stands, what happened, and what it is told to do."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from model.cluster.changes import Change
 from model.cluster.changes.change import SEVERITY
+from model.cluster.whole_file import write_whole
+from model.hosts.typed_path import typed_path
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.client import SandboxClient
 from model.sandbox.control.state import SandboxEvent, SandboxState
@@ -25,6 +26,8 @@ class SandboxDesk:
         self._early: list[Change] = []
         self.bootstrap = ""
         """The brokers' addresses, once it is open."""
+        self.folder = ""
+        """Where its processes have their files, once it is open."""
 
     @property
     def state(self) -> SandboxState:
@@ -39,7 +42,7 @@ class SandboxDesk:
         self._news = lambda: progress(_starting(self.state))
         self._note = self._early.append
         ready = await self._client.open(self._happened, self._stands)
-        self.bootstrap = ready.bootstrap
+        self.bootstrap, self.folder = ready.bootstrap, ready.dir
         return f"zk://{ready.zookeeper}"
 
     def tell(self, note: Callable[[Change], object], news: Callable[[], object]) -> None:
@@ -67,7 +70,7 @@ class SandboxDesk:
 
     async def _save(self, path: str) -> str:
         try:
-            Path(path).expanduser().write_text(await self._client.scenario())
+            write_whole(typed_path(path), (await self._client.scenario()).encode())
         except OSError as error:
             return f"cannot write {path}: {error.strerror}"
         return f"{path} has all that was done: kdrill sandbox --scenario {path}"

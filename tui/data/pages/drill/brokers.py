@@ -9,6 +9,7 @@ from tui.data.fields import Field, Texts
 from tui.data.messages import ListQuery
 from tui.data.pages.brokers import host_of
 from tui.data.pages.listing import Listing, place_in
+from tui.data.pages.partition_map import thing
 from tui.rows import Column, Row, line, span
 
 COLUMNS = (
@@ -47,7 +48,13 @@ def drill_brokers(look: Look, query: ListQuery) -> Listing:
         count=len(ids),
         fields=lambda: fields,
         shown=("id", "rack", "state"),
-        row=lambda index: _row(registered[index], states, _leaders(film, moment, ids[index]), ids[index] in dying),
+        row=lambda index: _row(
+            registered[index],
+            states,
+            _leaders(film, moment, ids[index]),
+            dies=ids[index] in dying,
+            marked=thing(ids[index]) in query.marked,
+        ),
         place=place_in([str(broker) for broker in ids]),
         columns=COLUMNS,
         made_from=(look, query.moment),
@@ -55,14 +62,14 @@ def drill_brokers(look: Look, query: ListQuery) -> Listing:
     )
 
 
-def _row(broker: BrokerImage, states: Mapping[int, str], leaders: tuple[str, str], dies: bool) -> Row:
+def _row(broker: BrokerImage, states: Mapping[int, str], leaders: tuple[str, str], *, dies: bool, marked: bool) -> Row:
     state = states.get(broker.id, GONE)
     style = STYLES.get(state, "")
     led, then = leaders
     return Row(
         key=str(broker.id),
         cells=(
-            line(span(broker.id, style)),
+            line(span(f"#{broker.id}" if marked else broker.id, style)),
             line(broker.rack or "-"),
             line(span(state, style)),
             line(span(led, "dim")),

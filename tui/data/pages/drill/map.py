@@ -14,8 +14,8 @@ from tui.data.messages import ListQuery
 from tui.data.pages.drill.moments import seconds
 from tui.data.pages.listing import Listing, place_in
 from tui.data.pages.partition_map import MapColumns, map_columns, signs_line, signs_of_state, titles
-from tui.data.pages.partitions import EDGES
-from tui.rows import Column, Line, Row, line, span
+from tui.data.pages.partitions import EDGES, MAP
+from tui.rows import NO_ACROSS, Across, Column, Line, Row, line, span
 
 OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
     Outcome.OFFLINE: ("X", "error"),
@@ -42,7 +42,7 @@ def drill_map(look: Look, query: ListQuery) -> Listing:
         return Listing(0, dict, (), lambda _: Row("", ()), lambda _: -1, (), (look,), look.note)
     names = [str(one.partition) for one in film.partitions]
     words = [one.outcome.value for one in film.partitions]
-    cells = _cells(film, query)
+    cells = _cells(film, query)[0]
     return Listing(
         count=len(names),
         fields=lambda: {"partition": Texts(lambda: names), "outcome": Texts(lambda: words)},
@@ -50,7 +50,7 @@ def drill_map(look: Look, query: ListQuery) -> Listing:
         row=lambda index: _row(film.partitions[index], cells),
         place=place_in(names),
         columns=tuple(one.column for one in cells),
-        made_from=(look, query.moment, query.width, query.offset),
+        made_from=(look, query.moment),
         nothing="nothing happens to any partition",
     )
 
@@ -59,7 +59,12 @@ def _row(one: PartitionOutcome, cells: Sequence[Cells]) -> Row:
     return Row(str(one.partition), tuple(each.cell(one) for each in cells), mark=OUTCOMES[one.outcome][0])
 
 
-def _cells(film: Film, query: ListQuery) -> list[Cells]:
+def drill_across(look: Look, query: ListQuery) -> Across:
+    """The brokers of its map."""
+    return _cells(look.film, query)[1].across(MAP) if look.film is not None and look.film.scenes else NO_ACROSS
+
+
+def _cells(film: Film, query: ListQuery) -> tuple[list[Cells], MapColumns]:
     """Name and map; of the columns beside them as many as leave room for every broker, all if there is none anyway."""
     moment = film.scene(query.moment)
     dead = film.dead(moment)
@@ -71,18 +76,18 @@ def _cells(film: Film, query: ListQuery) -> list[Cells]:
         Cells(Column("in the end", 13, "<", "outcome"), _outcome),
     ]
     fitted = [(some, _map_columns(film, query, name, some)) for some in (facts, facts[:2], facts[:1], [])]
-    facts, shown = next((one for one in fitted if not one[1].cut), fitted[0])
+    facts, shown = next((one for one in fitted if not one[1].cut), fitted[-1 if query.column else 0])
     signs = Column(titles(shown, dead.__contains__), shown.width)
     return [
         Cells(Column(f"partition {shown.cut}".rstrip(), -name, "<", "partition"), lambda one: line(str(one.partition))),
         Cells(signs, lambda one: signs_line(_signs(film, one, moment, dead), shown)),
         *facts,
-    ]
+    ], shown
 
 
 def _map_columns(film: Film, query: ListQuery, name: int, beside: Sequence[Cells]) -> MapColumns:
     room = query.width - EDGES - name - 1 - sum(1 + one.column.width for one in beside)
-    return map_columns(film.brokers, room, query.offset)
+    return map_columns(film.brokers, room, query.offset, query.column, query.marked)
 
 
 def _signs(film: Film, one: PartitionOutcome, moment: int, dead: frozenset[int]) -> dict[int, str]:

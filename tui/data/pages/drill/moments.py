@@ -6,10 +6,11 @@ from tui.data.drills.desk import Look
 from tui.data.drills.film import MARKS, Scene
 from tui.data.fields import Texts
 from tui.data.messages import ListQuery
+from tui.data.pages.drill.places import scene_of
 from tui.data.pages.listing import Listing
 from tui.rows import Column, Row, line, span
 
-COLUMNS = (Column("time", 10, ">"), Column("what happened", -20))
+COLUMNS = (Column("", 10, ">"), Column("", -20))
 STYLES: Mapping[str, str] = {"K": "dead", "x": "dead", "*": "controller", "U": "added", "w": "changed", "r": "info"}
 
 
@@ -19,7 +20,8 @@ def seconds(at_ms: float) -> str:
 
 
 def drill_timeline(look: Look, _query: ListQuery) -> Listing:
-    """Every moment. Its key is its number; `@18.2` is the last one by that second, `<7` and `>7` are marks."""
+    """Every moment. Its key is its number; `@18.2` is the last one by that second, `<7` and `>7` are marks, and
+    `%30/120` is the one in cell 30 of a timeline of 120."""
     scenes = look.film.scenes if look.film else ()
     return Listing(
         count=len(scenes),
@@ -43,6 +45,9 @@ def _place(scenes: Sequence[Scene], key: str) -> int:
     try:
         if sign == "@":
             return sum(scene.at_ms <= float(rest) * 1000 for scene in scenes[1:])
+        if sign == "%":
+            cell, _, width = rest.partition("/")
+            return scene_of(int(cell), int(width), len(scenes))
         if sign in "<>":
             marks = [number for number, scene in enumerate(scenes) if scene.sign in MARKS]
             beyond = [n for n in marks if n > int(rest)] if sign == ">" else [n for n in marks[::-1] if n < int(rest)]

@@ -1,11 +1,9 @@
 """How the cluster stands at one moment of a drill, what was assumed, and everything about one moment or partition."""
 
 from collections.abc import Iterator
-from itertools import islice
 
 from model.cluster.image_records import state_in
 from model.cluster.words import listed, replicas
-from model.drills.sentences import told
 from tui.data.drills.desk import Look, scenario_of
 from tui.data.drills.film import Film
 from tui.data.messages import TextAnswer, TextQuery
@@ -18,9 +16,6 @@ from tui.rows import span
 NAMES = 11
 """Cells of the counters' names."""
 
-MOST_ROWS = 500
-"""So many rows of a moment are told one by one."""
-
 
 def standing_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
     """The box beside the timeline."""
@@ -31,7 +26,6 @@ def standing_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
     if film is None or not film.scenes:
         return _assumed(sheet.say(look.note or "nothing happens"), look).answer()
     moment = film.scene(query.moment)
-    sheet.draw(span(_scrubber(film, moment, query.width), "heading"))
     wide = max(6, min(9, (query.width - NAMES) // 4))
     sheet.draw(span(" " * NAMES + "".join(title.rjust(wide) for title in ("start", "now", "worst", "end")), "dim"))
     for name, unit, numbers in _counters(film, moment):
@@ -54,17 +48,6 @@ def _counters(film: Film, moment: int) -> Iterator[tuple[str, int, tuple[int, in
         yield name, unit, (start, values[moment], max(start, *values), values[-1])
 
 
-def _scrubber(film: Film, moment: int, width: int) -> str:
-    """The whole time as a line: marks at their places, `@` where we are."""
-    size, end_ms = max(width - 2, 10), max(film.scenes[-1].until_ms, 1.0)
-    cells = ["-"] * size
-    for scene in reversed(film.scenes):
-        if scene.sign != ".":
-            cells[int(scene.at_ms / end_ms * (size - 1))] = scene.sign
-    cells[int(film.scenes[moment].at_ms / end_ms * (size - 1))] = "@"
-    return "".join(cells)
-
-
 def _assumed(sheet: Sheet, look: Look) -> Sheet:
     plan, scenario = look.plan, scenario_of(look)
     after_ms = plan.restart_after_ms
@@ -75,22 +58,6 @@ def _assumed(sheet: Sheet, look: Look) -> Sheet:
         "assumed", f"session timeout {plan.session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster"
     )
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
-
-
-def moment_text(look: Look, query: TextQuery) -> TextAnswer:
-    """The moment whose number is the key: each znode write, request or sentence in full."""
-    sheet = Sheet(f"moment {query.key}", query.width)
-    film = look.film
-    if film is None or not film.scenes or not query.key.isdecimal():
-        return sheet.say(look.note).answer()
-    scene = film.scenes[film.scene(int(query.key))]
-    sheet.fact("time", f"{seconds(scene.at_ms)} s to {seconds(scene.until_ms)} s").gap()
-    for row in islice(film.drill.timeline.rows, scene.first, min(scene.end, scene.first + MOST_ROWS)):
-        for one in told([row]):
-            sheet.fact(seconds(one.at_ms), one.text)
-    if scene.end - scene.first > MOST_ROWS:
-        sheet.say(f"and {scene.end - scene.first - MOST_ROWS:,} more", "dim")
-    return sheet.answer()
 
 
 def partition_drill_text(look: Look, query: TextQuery) -> TextAnswer:

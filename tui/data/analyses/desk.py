@@ -1,0 +1,126 @@
+"""Works out what the screens ask, several questions at a time, and keeps the answers. Nobody waits: `look` says at once
+how a question stands. It draws nothing and can reach no cluster.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.hosts.crash_reports import crash_line
+from model.planning.refusal import PlanError
+from spark_tasks.errors import AnalysisError, JobCancelled, JobFailed
+from tui.data.analyses.engines import Engines
+from tui.data.analyses.look import STOPPED, Look
+from tui.data.analyses.work import worked_out
+from tui.data.messages import STOPPABLE
+from tui.data.questions import PlanQuestion, PreviewQuestion, Question, SweepQuestion
+
+_KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
+"""Kind of question → the screen that asks it."""
+
+KEPT = 16
+"""Answers kept, the latest asked for."""
+
+
+class AnalysisDesk:
+    """Used on one event loop. `news` is called, there too, when a look has changed."""
+
+    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "") -> None:
+        """image: the cluster as it is now; master: of Spark, empty for none."""
+        self._image = image
+        self._news = news
+        self.engines = Engines(master, news)
+        self._looks: dict[Question, Look] = {}
+        self._tasks: dict[Question, asyncio.Task[None]] = {}
+
+    def look(self, question: Question) -> Look:
+        """How the question stands; begins to work out one that was not asked before."""
+        if isinstance(question, PlanQuestion) and question.left_out:
+            whole = self.look(msgspec.structs.replace(question, left_out=()))
+            return msgspec.structs.replace(whole, question=question)
+        if isinstance(question, PlanQuestion) and not question.asked:
+            return Look(question, self._image())
+        last = self._looks.pop(question, None) or self._begun(question)
+        self._looks[question] = last  # the latest asked for is the last to go
+        for old in list(self._looks)[:-KEPT]:
+            if old not in self._tasks:
+                del self._looks[old]
+        progress = self.engines.progress(_tag(question)) if question in self._tasks else ""
+        return msgspec.structs.replace(
+            last, note=f"{progress}; {STOPPABLE}" if progress else last.note, spark=spark_line(self.engines)
+        )
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is being worked out, a line each."""
+        return [f"{_KINDS[type(question)]}: {self.look(question).note}" for question in list(self._tasks)]
+
+    async def close(self) -> None:
+        """Ends all work, and Spark."""
+        for task in self._tasks.values():
+            task.cancel()
+        await self.engines.close()
+
+    def _begun(self, question: Question) -> Look:
+        if question.stopped:
+            going_on = msgspec.structs.replace(question, stopped=False)
+            if going_on in self._tasks:
+                self._looks.pop(going_on, None)
+                self._tasks[going_on].cancel()
+            return Look(question, self._image(), note=STOPPED)
+        image, last = self._image(), self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
+        task = asyncio.create_task(self._work(question, image))
+        self._tasks[question] = task
+        task.add_done_callback(lambda _: self._tasks.pop(question, None))
+        note = f"working it out; {STOPPABLE}"
+        # What is shown stays until there is something newer.
+        return Look(question, image, note=note) if last is None else msgspec.structs.replace(last, note=note)
+
+    async def _work(self, question: Question, image: ClusterImage) -> None:
+        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+
+        def told(so_far: str) -> None:
+            loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
+
+        try:
+            result, engine = await worked_out(question, image, self.engines, _tag(question), told)
+            look = Look(question, image, result, engine=engine, seconds=time.monotonic() - began)
+        except (JobCancelled, asyncio.CancelledError):
+            look = Look(question, image, note=STOPPED)
+        except (AnalysisError, JobFailed, PlanError) as error:
+            look = Look(question, image, note=str(error))
+        except Exception as error:  # the dashboard lives on, and says what failed
+            look = Look(question, image, note=crash_line(error))
+        self._tell(question, look)
+
+    def _note(self, question: Question, note: str) -> None:
+        if question in self._tasks and question in self._looks:
+            self._tell(question, msgspec.structs.replace(self._looks[question], note=note))
+
+    def _tell(self, question: Question, look: Look) -> None:
+        if question in self._looks:
+            self._looks[question] = look
+            self._news()
+
+
+def spark_line(engines: Engines) -> str:
+    """How Spark stands, one line; empty where nobody wants it."""
+    status = engines.status
+    match status.state:
+        case "off":
+            return ""
+        case "starting":
+            return f"Spark {status.master} starting, {status.seconds:.0f} s"
+        case "failed":
+            return f"no Spark: {status.reason}"
+        case state:
+            return f"Spark {status.master} {state}, started in {status.seconds:.1f} s"
+
+
+def _tag(question: Question) -> str:
+    """A name for the job: the question itself."""
+    return msgspec.json.encode(question).decode()

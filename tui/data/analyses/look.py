@@ -1,0 +1,33 @@
+"""One question and what there is of its answer: a value that pages draw."""
+
+from typing import Any
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from tui.data.questions import PreviewQuestion, Question
+
+STOPPED = "stopped: r works it out"
+
+
+class Look(msgspec.Struct, frozen=True):
+    """`result` is None until it is there; `note` says how far it is, or why there is none."""
+
+    question: Question
+    image: ClusterImage
+    result: Any = None
+    note: str = ""
+    engine: str = ""
+    """Who worked it out: `in process`, `spark local[2]`."""
+    seconds: float = 0.0
+    spark: str = ""
+    """How Spark stands, one line; empty where there is none."""
+
+    def is_stale(self, now: ClusterImage) -> bool:
+        """Whether the cluster is another one by now, as far as answers depend on it."""
+        then = self.image
+        if isinstance(self.question, PreviewQuestion):
+            parts = ((then.groups, now.groups), (then.classic_groups, now.classic_groups))
+        else:
+            parts = ((then.topics, now.topics), (then.brokers, now.brokers))
+        return any(one is not other for one, other in parts)

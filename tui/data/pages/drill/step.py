@@ -1,0 +1,187 @@
+"""One step of a drill: why it was taken, which znodes were written, old and new, and who was told what."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from model.cluster.ids import NO_LEADER
+from model.cluster.records import PartitionState
+from model.cluster.words import brokers, counted, replicas
+from model.controller.requests import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
+from model.drills.sentences import told
+from model.drills.timeline import AnyRow, Reasoned, RequestSent, StateWritten, ZnodeWritten
+from model.znodes.catalogue import SECRET_KINDS
+from model.znodes.paths import partition_state_path, recognise
+from model.znodes.payload_diff import differences
+from model.znodes.payload_diff import told as told_difference
+from tui.data.drills.desk import Look
+from tui.data.drills.film import Film
+from tui.data.drills.reasons import reasons
+from tui.data.messages import TextAnswer, TextQuery
+from tui.data.pages.drill.moments import STYLES, seconds
+from tui.data.pages.sheets import NAMES, Sheet
+from tui.rows import span
+
+MOST_WRITES = 200
+MOST_REQUESTS = 100
+MOST_PARTITIONS = 50
+"""So many of a step are told one by one, partitions by request; the rest is counted."""
+
+BRIEF_REASONS, BRIEF_LINES = 3, 2
+"""So many reasons, each of so many lines, stand in the pane before what was written or sent."""
+
+MOST_CHARACTERS = 400
+"""Of one znode's payload."""
+
+
+def step_text(look: Look, query: TextQuery) -> TextAnswer:
+    """The step that is looked at."""
+    film = look.film
+    if film is None or not film.scenes:
+        return Sheet("Step", query.width).say(look.note or "nothing happens", "dim").answer()
+    return _told(film, film.scene(query.moment), query.width, brief=True)
+
+
+def moment_text(look: Look, query: TextQuery) -> TextAnswer:
+    """The step whose number is the key."""
+    film = look.film
+    if film is None or not film.scenes or not query.key.isdecimal():
+        return Sheet(f"moment {query.key}", query.width).say(look.note).answer()
+    return _told(film, film.scene(int(query.key)), query.width)
+
+
+def _told(film: Film, moment: int, width: int, *, brief: bool = False) -> TextAnswer:
+    """`brief`: no long reason before what was written or sent."""
+    scene, rows = film.scenes[moment], film.drill.timeline.rows
+    sheet = Sheet(f"moment {moment}", width)
+    until = "" if scene.until_ms == scene.at_ms else f" to {seconds(scene.until_ms)}"
+    sheet.fact("time", f"{seconds(scene.at_ms)}{until} s, step {moment + 1:,} of {len(film.scenes):,}")
+    some = rows[scene.first : scene.end]
+    tell = _TELL.get(type(some[0]))
+    if tell is None and not isinstance(some[0], Reasoned):
+        sheet.fact("what", scene.text, STYLES.get(scene.sign, ""))
+    name = "decided" if isinstance(some[0], RequestSent) else "why"  # what it sends, it may have decided earlier
+    said = reasons(rows, scene.first, scene.end)
+    for number, why in enumerate(said[:BRIEF_REASONS] if brief else said):
+        most = BRIEF_LINES * (width - NAMES) if brief and tell is not None else len(why)
+        sheet.fact("" if number else name, why if len(why) <= most else f"{why[: most - 4]} ...", "strong")
+    if brief and len(said) > BRIEF_REASONS:
+        sheet.fact("", f"and {counted(len(said) - BRIEF_REASONS, 'sentence')} more: d in the timeline tells all", "dim")
+    if tell is not None:
+        tell(sheet.gap(), some)
+    elif len(some) > 1:
+        _each(sheet.gap(), some)
+    return sheet.answer()
+
+
+def _each(sheet: Sheet, rows: Sequence[AnyRow]) -> None:
+    for row in rows[:MOST_WRITES]:
+        for one in told([row]):
+            sheet.fact(seconds(one.at_ms), one.text)
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+# Znodes
+
+
+def _states(sheet: Sheet, rows: Sequence[StateWritten]) -> None:
+    for row in rows[:MOST_WRITES]:
+        before, after = row.before, row.after
+        path = partition_state_path(row.topic, after.partition)
+        sheet.say(f"{path}  {_versions(None if before is None else before.version, after.version)}", "name")
+        changes = ", ".join(_changes(before, after)) or "the same again"
+        sheet.say(f"   {changes}{', UNCLEAN: not in sync' if row.unclean else ''}", "error" if row.unclean else "")
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+def _changes(before: PartitionState | None, after: PartitionState) -> Iterator[str]:
+    """`leader 4 -> none`: what differs, and leader and ISR in any case."""
+    for name, value in _fields(after).items():
+        old = None if before is None else _fields(before)[name]
+        if old is not None and old != value:
+            yield f"{name} {old} -> {value}"
+        elif old is None or name in ("leader", "isr"):
+            yield f"{name} {value}"
+
+
+def _fields(state: PartitionState) -> dict[str, str]:
+    return {
+        "leader": _leader(state.leader),
+        "isr": replicas(state.isr),
+        "leader_epoch": str(state.leader_epoch),
+        "controller_epoch": str(state.controller_epoch),
+    }
+
+
+def _znodes(sheet: Sheet, rows: Sequence[ZnodeWritten]) -> None:
+    for row in rows[:MOST_WRITES]:
+        old = row.version - 1 if row.verb == "set" else None
+        what = {"create": "created, v0", "delete": "deleted"}.get(row.verb) or _versions(old, row.version)
+        sheet.say(f"{row.path}  {what}", "name")
+        for text in _contents(row):
+            sheet.say(f"   {text}")
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+def _contents(row: ZnodeWritten) -> Iterator[str]:
+    if recognise(row.path).kind in SECRET_KINDS:
+        yield "what it holds is not shown"
+    elif row.before is not None and row.after is not None:
+        found = differences(row.before, row.after)
+        yield from (_cut(told_difference(one)) for one in islice(found, MOST_PARTITIONS))
+        if not found:
+            yield "the same value, written again"
+    elif row.before or row.after:
+        yield _cut((row.before or row.after or b"").decode(errors="backslashreplace"))
+
+
+def _versions(old: int | None, new: int) -> str:
+    return f"v{new}" if old is None or old < 0 else f"v{old} -> v{new}"
+
+
+# Requests
+
+
+def _requests(sheet: Sheet, rows: Sequence[RequestSent]) -> None:
+    shared: dict[int, tuple[BrokerRequest, list[int]]] = {}
+    for row in rows:
+        shared.setdefault(id(row.request), (row.request, []))[1].append(row.to)
+    for request, receivers in islice(shared.values(), MOST_REQUESTS):
+        kind, size = type(request).__name__.removesuffix("Request"), len(request.partitions)
+        to = brokers(receivers)
+        sheet.say(f"{kind} to {to}: {counted(size, 'partition')}, controller epoch {request.controller_epoch}", "info")
+        for one in request.partitions[:MOST_PARTITIONS]:
+            sheet.draw("   ", span(f"{one.partition}  "), span("  ".join(_entry(one)), "dim"))
+        _and_more(sheet, size - MOST_PARTITIONS)
+    _and_more(sheet, len(shared) - MOST_REQUESTS)
+
+
+def _entry(one: PartitionToServe | PartitionToKnow | PartitionToStop) -> Iterable[str]:
+    if isinstance(one, PartitionToStop):
+        return (f"epoch {one.leader_epoch}", "delete its log" if one.delete else "keep its log")
+    state = one.state
+    known = (f"leader {_leader(state.leader)}", f"isr {replicas(state.isr)}", f"epoch {state.leader_epoch}")
+    if isinstance(one, PartitionToServe):
+        return (*known, "new") if one.is_new else known
+    return (*known, f"offline {replicas(one.offline_replicas)}") if one.offline_replicas else known
+
+
+def _leader(broker: int) -> str:
+    return {NO_LEADER: "none", -2: "deleting"}.get(broker, str(broker))
+
+
+def _and_more(sheet: Sheet, count: int) -> None:
+    if count > 0:
+        sheet.say(f"and {count:,} more", "dim")
+
+
+def _cut(text: str) -> str:
+    rest = len(text) - MOST_CHARACTERS
+    return text if rest <= 0 else f"{text[:MOST_CHARACTERS]} ({rest:,} characters more)"
+
+
+_TELL: Mapping[type, Callable[[Sheet, Any], None]] = {
+    StateWritten: _states,
+    ZnodeWritten: _znodes,
+    RequestSent: _requests,
+}

@@ -1,0 +1,1 @@
+"""The logs screen's lists and texts."""

@@ -1,0 +1,1 @@
+"""What the sweep's screen shows: scenarios, the worst first, and what they say together."""
