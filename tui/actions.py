@@ -1,21 +1,34 @@
 """The registry of actions: every key beyond the motions, its meaning, and where it holds.
 
-Bindings, the footer, the help overlay and the palette all read this table; nothing else binds a key.
+Bindings, the footer, the help overlay and the palette all read this table; nothing else binds a key. Needs no terminal.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from textual.binding import Binding
+from tui.screens.registry import REGISTRY
 
-SCREENS = ("overview", "znodes", "partitions", "consumers", "drill", "sandbox")
-TITLES = ("Overview", "Znodes", "Partitions", "Consumers", "Drill", "Sandbox")
-NUMBERS = ("1", "2", "3", "4", "6", "8")
+SCREENS = tuple(screen.name for screen in REGISTRY)
+TITLES = tuple(screen.title for screen in REGISTRY)
+NUMBERS = tuple(screen.key for screen in REGISTRY)
 """The key of each screen."""
 OVERLAY = "overlay"
 EVERYWHERE = (*SCREENS, OVERLAY)
+OVERVIEW = ("overview",)
+LAB = ("lab",)
 DRILL = ("drill",)
+SWEEP = ("sweep",)
 SANDBOX = ("sandbox",)
+PLANS = ("plans",)
+CONTROLLER = ("controller",)
+ZNODES = ("znodes",)
+FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs")
+"""Screens with a list or text of several forms."""
 MAPS = ("partitions", "drill")
+ZOOMED = ("partitions",)
+GRAPHS = ("consumers", "lab")
+TIMED = ("overview", "partitions", "consumers", "controller", "events")
+"""Screens that show the past."""
 
 
 class Action(NamedTuple):
@@ -34,10 +47,28 @@ class Action(NamedTuple):
     footer: int = 0
 
     @property
+    def name(self) -> str:
+        """What the action is called in the settings, where it must keep its name: `sort`, `screen-logs`, `step-back`.
+
+        One name is one thing wherever it holds: an id that several places have is remapped in all of them.
+        """
+        verb, _, argument = self.id.rstrip(")").replace("_", "-").removeprefix("wish").partition("(")
+        return _NAMES.get(self.id) or "-".join(filter(None, (verb, _ARGUMENTS.get(argument, argument.strip("'")))))
+
+    @property
     def target(self) -> str:
         """What Textual has to call."""
         return f"app.{self.id}" if self.id.partition("(")[0] in _OF_APP else self.id
 
+
+_NAMES = {
+    "command_palette": "palette",
+    "leave": "quit",
+    "suspend_process": "suspend",
+    "by": "measure",
+    "wish('pause')": "zombie",
+}
+_ARGUMENTS = {"1": "on", "-1": "back"}
 
 _OF_APP = frozenset(
     {
@@ -45,6 +76,7 @@ _OF_APP = frozenset(
         "screen",
         "command_palette",
         "alerts",
+        "clusters",
         "previous",
         "theme",
         "quit_or_back",
@@ -61,23 +93,25 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter", "slash", "/", "find", "go to the next line with this; n and N to others", (OVERLAY,), footer=2),
     Action("command", "colon", ":", "cmd", "a command: topic orders, zk /brokers, broker 5, group g", footer=3),
     Action("command_palette", "ctrl+p", "ctrl+p", "palette", "all of this by name", EVERYWHERE),
-    Action("screen('overview')", "1", "1", "overview", "is it healthy, what changed"),
-    Action("screen('znodes')", "2", "2", "znodes", "what is really in ZooKeeper"),
-    Action("screen('partitions')", "3", "3", "partitions", "who leads, who is in sync"),
-    Action("screen('consumers')", "4", "4", "consumers", "who owns what, who is idle"),
-    Action("screen('drill')", "6", "6", "drill", "what happens if brokers die, on a copy"),
-    Action("screen('sandbox')", "8", "8", "sandbox", "break it for real: kill, pause, cut off, and mend"),
+    *(Action(f"screen('{each.name}')", each.key, each.key, each.title.lower(), each.help) for each in REGISTRY),
     Action("alerts", "a", "a", "alerts", "what is wrong now, worst first", footer=5),
     Action("sort", "s", "s", "sort", "sort by the next column; past the last, the list's own order", footer=7),
     Action("reverse", "S", "S", "reverse", "turn the order round"),
-    Action("view", "v", "v", "view", "matrix, list; graph, table; decoded, raw; table, bars", footer=6),
+    Action("view", "v", "v", "view", "the next form: matrix, list; graph, table; bars; raw", FORMED, footer=6),
     Action("describe", "d", "d", "describe", "everything about the selected thing", footer=4),
     Action("related", "o", "o", "go to", "the znode, partitions or group behind the selection", footer=9),
     Action("copy", "y", "y", "copy", "copy the name of the selected row; in a text, all of it", EVERYWHERE, footer=10),
+    Action("history", "H", "H", "history", "the values of the znode as they changed, newest first", ZNODES, footer=6),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
+    Action("zoom", "z", "z", "zoom out", "one step back: topics, brokers, racks, partitions again", ZOOMED, footer=8),
+    Action("zoom", "z", "z", "zoom", "partitions by owner, topic, one by one; what fits", ("consumers",), footer=8),
+    Action("moves", "V", "V", "moves", "what a rebalance moved, or would move, on the graph", GRAPHS, footer=10),
     Action("brokers(1)", "right_parenthesis", ")", "brokers on", "show the next brokers of the map", MAPS),
     Action("brokers(-1)", "left_parenthesis", "(", "brokers back", "show the brokers before", MAPS),
-    Action("kill", "K", "K", "kill", "the broker under the cursor dies, or is spared again", DRILL, footer=4),
+    Action("pick", "space", "space", "mark", "mark the broker or rack, for K; l and h go across the map", MAPS),
+    Action("kill", "K", "K", "what if", "on a copy: what is marked dies, or what the cursor is on", ZOOMED, footer=8),
+    Action("for_real", "exclamation_mark", "!", "for real", "to this broker in the sandbox, to break it there", MAPS),
+    Action("kill", "K", "K", "kill", "on a copy: the broker dies, or is spared; or all marked", DRILL, footer=4),
     Action("kill_rack", "R", "R", "rack", "all of its rack die, or are spared again", DRILL, footer=4),
     Action("restart", "U", "U", "up again", "the dead come back after a minute, or never", DRILL, footer=11),
     Action("policy", "P", "P", "policy", "unclean election off, on; session timeout 18 s, 6 s", DRILL, footer=12),
@@ -89,6 +123,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", DRILL),
     Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the deaths", DRILL),
     Action("play", "p", "p", "play", "let the time of the drill pass, or stop it", DRILL, footer=6),
+    Action("play", "p", "p", "pause", "stand still, or follow the cluster again", TIMED, footer=11),
+    Action("step(-1)", "comma", ",", "back", "the moment before; more is learnt meanwhile", TIMED, footer=12),
+    Action("step(1)", "full_stop", ".", "step", "the next moment", TIMED),
+    Action(
+        "mark(-1)", "less_than_sign", "<", "mark before", "brokers, controllers, leaders, faults, errors, yours", TIMED
+    ),
+    Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", TIMED),
+    Action("time", "t", "t", "time", "go to 12:03:58, -5m, e118 (controller), zxid:0x1f", TIMED),
+    Action("compare", "equals_sign", "=", "compare", "this moment beside the one marked last, or the newest", TIMED),
+    Action("put_mark", "m", "m", "mark", "mark this moment, with a note; < and > stop there", TIMED),
+    Action("acknowledge", "A", "A", "known", "you know of this finding: quieter until it changes", OVERVIEW),
     Action("kill", "K", "K", "kill", "kill -9 the broker or server; a consumer vanishes", SANDBOX, footer=4),
     Action("wish('terminate')", "D", "D", "shut down", "the broker hands its partitions over and leaves", SANDBOX),
     Action("wish('pause')", "Z", "Z", "zombie", "stop the broker as a long GC does; let it go on", SANDBOX, footer=4),
@@ -99,12 +144,29 @@ ACTIONS: tuple[Action, ...] = (
     Action("wish('brake')", "B", "B", "brake", "slow the same links by 200 ms each way; heal them", SANDBOX, footer=11),
     Action("undo", "u", "u", "undo", "mend what was broken last", SANDBOX, footer=5),
     Action("reset", "0", "0", "mend all", "mend all that was broken, the last first", SANDBOX, footer=12),
+    Action("view", "v", "v", "who dies", "brokers, pairs, racks, brokers and racks, random sets", SWEEP, footer=4),
+    Action("policy", "P", "P", "policy", "unclean election as each topic has it, or everywhere", SWEEP, footer=5),
+    Action("kill", "K", "K", "kill", "the consumer under the cursor dies, or is spared again", LAB, footer=4),
+    Action("join", "J", "J", "join", "one more member joins; after three, nobody does", LAB, footer=5),
+    Action("reset", "0", "0", "reset", "nobody dies, nobody joins, no group is made up", LAB),
+    Action("made_up", "c", "c", "make up", "a group that is not there: :readers orders* 4", LAB, footer=11),
+    Action("act", "x", "x", "replicas", "a plan for the replicas of the topics the group reads", LAB, footer=12),
+    Action("kill", "K", "K", "leaves", "the broker under the cursor leaves, or stays after all", PLANS, footer=4),
+    Action("act", "x", "x", "review", "what each batch changes, the verdict, the files; and back", PLANS, footer=4),
+    Action("pick", "space", "space", "in or out", "in the review: leave the batch out, or take it in", PLANS),
+    Action("view", "v", "v", "how far", "how far it goes; in a review: changes, verdict, files", PLANS, footer=5),
+    Action("by", "M", "M", "measure", "fewest replicas or fewest bytes", PLANS, footer=6),
+    Action("policy", "P", "P", "tolerance", "how far from the mean a broker may be: 0, 5, 10 %", PLANS, footer=11),
+    Action("reset", "0", "0", "reset", "nothing is planned", PLANS),
+    Action("kill", "K", "K", "its death", "on a copy: what the controller would write and send", CONTROLLER, footer=6),
     Action("pane(1)", "tab", "tab", "pane", "next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "pane", "previous pane"),
     Action("full", "f", "f", "full", "the pane at hand alone, and back"),
     Action("refresh", "r", "r", "refresh", "ask again now"),
+    Action("clusters", "C", "C", "cluster", "another cluster of the configuration"),
+    Action("export", "e", "e", "export", "what is shown to a file: .txt, .svg, .json, .csv"),
     Action("previous", "minus", "-", "before", "the screen before this one"),
-    Action("theme", "T", "T", "theme", "next theme: dark, light, ansi, mono", EVERYWHERE),
+    Action("theme", "T", "T", "theme", "next theme: dark, light, safe, ansi, mono", EVERYWHERE),
     Action(
         "quit_or_back", "q", "q", "back", "close, clear the filter, go back; on the overview quit", EVERYWHERE, footer=8
     ),
@@ -126,17 +188,17 @@ MOTIONS: tuple[tuple[str, str], ...] = (
 """Reserved on every screen."""
 
 
-def bindings(place: str) -> list[Binding]:
-    """What holds at a place as Textual's bindings."""
-    return [Binding(action.keys, action.target, action.help, show=False, id=action.id) for action in holding(place)]
-
-
-def holding(place: str) -> list[Action]:
+def holding(place: str, actions: Iterable[Action] = ACTIONS) -> list[Action]:
     """The actions that hold on a screen, or on the overlay."""
-    return [action for action in ACTIONS if place in action.places]
+    return [action for action in actions if place in action.places]
 
 
-def footer_keys(place: str) -> list[tuple[str, str]]:
+def footer_keys(place: str, actions: Iterable[Action] = ACTIONS) -> list[tuple[str, str]]:
     """(sign, label) for the footer, most useful first."""
-    shown = sorted((action for action in holding(place) if action.footer), key=lambda action: action.footer)
+    shown = sorted((action for action in holding(place, actions) if action.footer), key=lambda action: action.footer)
     return [(action.sign.partition(" ")[0], action.label) for action in shown]
+
+
+def sign_of(id: str, actions: Iterable[Action] = ACTIONS) -> str:
+    """The first key of an action, as a person reads it."""
+    return next(action.sign for action in actions if action.id == id).partition(" ")[0]

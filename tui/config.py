@@ -1,4 +1,4 @@
-"""The configuration file: clusters by name, with what it takes to log in to them. Reads and checks; connects nowhere.
+"""The configuration file: clusters by name and how to log in to them, keys, the theme. Reads; connects nowhere.
 
 [clusters.prod-eu1]
 zookeeper = ["zk1:2181", "zk2:2181"]
@@ -6,19 +6,36 @@ chroot = "/kafka"
 auth = { file = "~/.kdrill-auth" }  # which holds digest:user:password; or { env = "…" }, or the text itself
 tls = { ca = "ca.pem", cert = "me.pem", key = "me.key" }
 sasl = { username = "kdrill", password = { env = "ZK_PASSWORD" } }
+max_reads_per_second = 2000         # no more znodes are asked for; max_in_flight = 10: nor requests at a time
 
-and above it `default = "prod-eu1"` for the cluster that is opened when none is named.
+[clusters.prod-kraft]
+kafka = ["broker1:9093"]            # beside zookeeper: brokers that are asked too
+command_config = "client.properties"  # as Kafka's own tools take it with --command-config
+
+and above it `default = "prod-eu1"` for the cluster that is opened when none is named, `theme = "light"`,
+`notices = false` where nothing is to be said on the last line when something becomes critical, and `tour = false` for
+a sandbox that opens without the guided tour.
+
+[keys]
+sort = "o"                          # an action's name, as `kdrill keys` has it, and one key
+related = ["ctrl+o", "f5"]          # or several
 """
 
 import os
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from platformdirs import user_config_path
+
+from model.hosts.typed_path import typed_path
+from model.hosts.zookeeper.courtesy import Limits
+from tui.palette import THEMES
+from tui.toml_place import line_of
 
 T = TypeVar("T")
 
@@ -60,19 +77,32 @@ class SaslConfig(Checked, frozen=True, kw_only=True):
 
 
 class ClusterConfig(Checked, frozen=True, kw_only=True):
-    """One cluster: `host:port` of its ensemble, and how to log in."""
+    """One cluster: `host:port` of its ensemble, or of brokers, or both; and how to log in."""
 
-    zookeeper: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    zookeeper: tuple[str, ...] = ()
+    kafka: tuple[str, ...] = ()
     chroot: str = ""
     auth: Secret = ""
     """`digest:user:password`, or another scheme of ZooKeeper's addauth."""
     tls: TlsConfig | None = None
     sasl: SaslConfig | None = None
+    command_config: str = ""
+    """A file in the format of Kafka's client.properties, relative to the configuration."""
+    poll: Annotated[float, msgspec.Meta(ge=0.1, le=86_400)] | None = None
+    """Seconds between two looks at brokers."""
+    max_in_flight: Annotated[int, msgspec.Meta(ge=1)] = Limits().in_flight
+    """Requests to ZooKeeper that may be without an answer."""
+    max_reads_per_second: Annotated[float, msgspec.Meta(ge=1, le=1e9)] | None = None
+    """Znodes that are asked for each second; None: no ceiling."""
 
 
 class _File(Checked, frozen=True, kw_only=True):
     default: str = ""
+    theme: str = ""
+    notices: bool = True
+    tour: bool = True
     clusters: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict[str, dict[str, Any]])
+    keys: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -82,6 +112,16 @@ class Config(msgspec.Struct, frozen=True):
     default: str = ""
     """The cluster that is opened when none is named; empty for none."""
     clusters: Mapping[str, ClusterConfig] = {}
+    theme: str = ""
+    """The theme to begin with; empty: the last one."""
+    notices: bool = True
+    """Whether what becomes critical is said on the last line."""
+    tour: bool = True
+    """Whether a first run on a sandbox begins with the guided tour."""
+    keys: Mapping[str, tuple[str, ...]] = {}
+    """Action's name → its keys as they are written; `tui.keymap` knows what they mean."""
+    text: str = ""
+    """The file itself, to say on which line something stands."""
 
     def secret(self, secret: Secret, key: str) -> str:
         """The secret itself; raises ConfigError where it is not to be had. `key` is its place in the file."""
@@ -90,18 +130,18 @@ class Config(msgspec.Struct, frozen=True):
         if bool(secret.env) == bool(secret.file):
             raise self.error(key, "write either { file = … } or { env = … }")
         if secret.file:
-            return _text(Path(self.beside(secret.file)), f"{self.path}: {key}: ").strip()
+            return _text(Path(self.beside(secret.file)), f"{_place(self.path, self.text, key)}: ").strip()
         if not (found := os.environ.get(secret.env, "")):
             raise self.error(key, f"the environment variable {secret.env} is not set")
         return found
 
     def beside(self, path: str) -> str:
         """A path in the file, which is relative to the file; none for none."""
-        return path and str(self.path.parent / Path(path).expanduser())
+        return path and str(self.path.parent / typed_path(path))
 
     def error(self, key: str, what: str) -> ConfigError:
         """What is wrong with the value of a key."""
-        return ConfigError(f"{self.path}: {key}: {what}")
+        return ConfigError(f"{_place(self.path, self.text, key)}: {what}")
 
 
 def load_config(path: Path | None = None) -> Config:
@@ -110,15 +150,42 @@ def load_config(path: Path | None = None) -> Config:
         path = user_config_path("kdrill", appauthor=False) / "config.toml"
         if not path.exists():
             return Config(path)
+    text = _text(path)
     try:
-        document = tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not TOML: {error}") from None
-    file = _checked(document, _File, path)
-    clusters = {name: _checked(raw, ClusterConfig, path, f"clusters.{name}") for name, raw in file.clusters.items()}
-    if file.default and file.default not in clusters:
-        raise ConfigError(f"{path}: default: there is no [clusters.{file.default}]")
-    return Config(path, file.default, clusters)
+    file = _checked(document, _File, path=path, text=text)
+    check = partial(_checked, path=path, text=text)
+    clusters = {name: check(raw, ClusterConfig, key=f"clusters.{name}") for name, raw in file.clusters.items()}
+    keys = {
+        name: check((raw,) if isinstance(raw, str) else raw, tuple[str, ...], key=f"keys.{name}")
+        for name, raw in file.keys.items()
+    }
+    config = Config(
+        path=path,
+        default=file.default,
+        clusters=clusters,
+        theme=file.theme,
+        notices=file.notices,
+        tour=file.tour,
+        keys=keys,
+        text=text,
+    )
+    for name, cluster in clusters.items():
+        if not (cluster.zookeeper or cluster.kafka):
+            raise config.error(f"clusters.{name}", "names no address: write zookeeper = […] or kafka = […]")
+    if config.default and config.default not in clusters:
+        raise config.error("default", f"there is no [clusters.{config.default}]")
+    if config.theme and config.theme not in THEMES:
+        raise config.error("theme", f"there is no {config.theme!r}: write one of {', '.join(THEMES)}")
+    return config
+
+
+def _place(path: Path, text: str, key: str) -> str:
+    """`config.toml:3: clusters.prod.chrot`."""
+    line = line_of(text, key)
+    return f"{path}:{line}: {key}" if line else f"{path}: {key}"
 
 
 def _text(path: Path, about: str = "") -> str:
@@ -130,9 +197,11 @@ def _text(path: Path, about: str = "") -> str:
         raise ConfigError(f"{about}{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{about}{path}: cannot be read: it is not UTF-8 text") from None
+    except ValueError as error:  # a NUL in the path
+        raise ConfigError(f"{about}{path}: cannot be read: {error}") from None
 
 
-def _checked(value: Any, type_: type[T], path: Path, key: str = "") -> T:
+def _checked(value: Any, type_: type[T], *, path: Path, text: str, key: str = "") -> T:
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
@@ -141,4 +210,4 @@ def _checked(value: Any, type_: type[T], path: Path, key: str = "") -> T:
         where = (key + place.rstrip("`")).lstrip(".")
         if unknown := re.search(r"unknown field `(.*)`", said):
             where, said = f"{where}.{unknown[1]}".lstrip("."), "unknown key"
-        raise ConfigError(f"{path}: {where}: {said}" if where else f"{path}: {said}") from None
+        raise ConfigError(f"{_place(path, text, where)}: {said}") from None

@@ -1,11 +1,15 @@
 """What the keys of the drill screen do to the view state: pure functions. Nothing is played here."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import msgspec
 
 from tui.data.messages import NO_DRILL, DrillPlan
 from tui.state import ViewState
+
+RACK = "rack:"
+"""Before the name of a rack, where brokers and racks are told apart."""
 
 BACK_AFTER_MS = 60_000
 """How long after their death the victims are started again."""
@@ -22,6 +26,36 @@ def with_broker(state: ViewState, broker: int) -> ViewState:
 def with_rack(state: ViewState, broker: int) -> ViewState:
     """Everybody in the broker's rack dies, or is spared again."""
     return _plan(state, racks_of=_toggled(state.drill.racks_of, broker))
+
+
+def with_victims(state: ViewState, victims: tuple[int, ...], *, unclean: bool) -> ViewState:
+    """These brokers die, and nobody else."""
+    return _plan(state, kill=victims, racks_of=(), racks=(), unclean=unclean)
+
+
+def with_mark(state: ViewState, thing: str) -> ViewState:
+    """The broker, `b3`, or rack, `rack:r1`, is marked, or not any more."""
+    marked = state.marked
+    return replace(state, marked=tuple(one for one in marked if one != thing) if thing in marked else (*marked, thing))
+
+
+def without_marks(state: ViewState) -> ViewState:
+    """Nothing is marked."""
+    return replace(state, marked=())
+
+
+def with_these(state: ViewState, things: Iterable[str], **changes: object) -> ViewState:
+    """These brokers and racks die, and nobody else; no mark is left. `changes`: more of the plan."""
+    some = tuple(things)
+    racks = tuple(sorted({thing.removeprefix(RACK) for thing in some if thing.startswith(RACK)}))
+    kill = tuple(sorted({broker for thing in some if (broker := broker_of(thing)) is not None}))
+    return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, **changes)
+
+
+def broker_of(thing: str) -> int | None:
+    """The broker that is meant; None for a rack, or nothing at all."""
+    number = thing.removeprefix("b")
+    return int(number) if number != thing and number.isdecimal() else None
 
 
 def with_restart(state: ViewState) -> ViewState:

@@ -6,32 +6,33 @@ from typing import ClassVar
 from textual.screen import Screen
 
 from tui.actions import OVERLAY
+from tui.asking import with_broker, with_made_up
+from tui.commands import CommandError
+from tui.data.acting.requests import Request
 from tui.data.link import DataLost
-from tui.data.messages import Wish
-from tui.panes.live_app import LiveApp
+from tui.data.messages import SANDBOX, TextAnswer, TextQuery, Wish
+from tui.drilling import broker_of
+from tui.notices import Noticing
+from tui.screens.confirm import Confirm
 from tui.screens.consumers import Consumers
 from tui.screens.describe import Describe
-from tui.screens.drill import Drill
 from tui.screens.help import Help
 from tui.screens.live_screen import LiveScreen
-from tui.screens.overview import Overview
+from tui.screens.logs import Logs
 from tui.screens.page import Page
-from tui.screens.partitions import Partitions
+from tui.screens.registry import REGISTRY
 from tui.screens.sandbox import Sandbox
 from tui.screens.znodes import Znodes
-from tui.state import Filter, reduce
+from tui.state import Filter, Zoom, reduce
+from tui.time_travel import TimeTravel
+from tui.touring import Touring
 
 
-class Navigation(LiveApp):
+class Navigation(TimeTravel, Noticing, Touring):
     """An app with its screens."""
 
     MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
-        "overview": Overview,
-        "znodes": Znodes,
-        "partitions": Partitions,
-        "consumers": Consumers,
-        "drill": Drill,
-        "sandbox": Sandbox,
+        screen.name: screen.load() for screen in REGISTRY
     }
     DEFAULT_MODE = "overview"
 
@@ -51,6 +52,7 @@ class Navigation(LiveApp):
         if name != self.current_mode:
             self._before = self.current_mode or "overview"
             await self.switch_mode(name)
+            self.go_on_tour()
 
     async def action_previous(self) -> None:
         """The screen before this one."""
@@ -60,6 +62,10 @@ class Navigation(LiveApp):
         """The findings on the overview."""
         self.call_later(self._go, "overview", lambda screen: screen.query_one("#findings").focus())
 
+    def show_jobs(self) -> None:
+        """What is under way, of every screen."""
+        self.describe("jobs", "all", "")
+
     def describe(self, about: str, key: str, name: str | None = None) -> None:
         if key:
             self.push_screen(Describe(about, key, key if name is None else name))
@@ -68,22 +74,94 @@ class Navigation(LiveApp):
         self.call_later(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(path))
 
     def show_partitions(self, text: str) -> None:
-        self.view_state = reduce(self.view_state, Filter("partitions", text))
+        self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
         self.show_screen("partitions")
 
     def show_group(self, name: str) -> None:
         self.call_later(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
 
+    def show_logs(self, folder: str) -> None:
+        self.call_later(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
+
+    def look_up(self, wanted: str) -> None:
+        self.call_later(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
+
     def wish(self, verb: str, about: str) -> None:
-        self.run_worker(self._wished(Wish(verb, about)), name="wish", group="wishes")
+        wish = Wish(verb, about, self.view_state.plan, self.view_state.at)
+        self.run_worker(self._wished(wish), name="wish", group="wishes")
+
+    def act(self, words: str) -> None:
+        """Asks what it would take, and shows that; `elect` without a name is about what the cursor is on."""
+        if words == "elect" and isinstance(self.screen, LiveScreen):
+            words = f"elect {self.screen.list_at_hand.cursor_key}".strip()
+        self.run_worker(self._proposed(words, None), name="act", group="wishes")
+
+    def request(self, words: str) -> None:
+        """As `act`, in the words of the command line; what has to be named and is not, is what the cursor is on."""
+        from tui.typed_requests import elsewhere, request_of  # noqa: PLC0415 - few dashboards act
+
+        if said := elsewhere(words):
+            self._tell(said)
+            return
+        request = None
+        if self.facts.allows_writes:  # else it is refused, whatever it is
+            try:
+                request = request_of(words, self.screen.named_here if isinstance(self.screen, LiveScreen) else {})
+            except CommandError as error:
+                self._tell(str(error))
+                return
+        self.run_worker(self._proposed(words, request), name="act", group="wishes")
+
+    async def _proposed(self, words: str, request: Request | None) -> None:
+        state = self.view_state
+        query = TextQuery(
+            about="act",
+            view=words,
+            width=self.size.width - 4,
+            question=state.plan,
+            at=state.at,
+            request=request,
+        )
+        try:
+            proposed = await self.link.text(query)
+        except DataLost as lost:
+            proposed = TextAnswer(str(lost))
+        if proposed.lines:
+            self.push_screen(Confirm(proposed))
+        else:
+            self._tell(proposed.title)
+
+    def break_for_real(self, thing: str) -> None:
+        broker = broker_of(thing)
+        if self.facts.kind != SANDBOX:
+            self._tell(f"only a sandbox is broken for real: here {self.sign('kill')} plays it on a copy")
+        elif broker is None:
+            self._tell("which broker? put the cursor on one")
+        else:
+            self.call_later(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
+
+    def add_broker(self, broker: int, rack: str) -> None:
+        self.view_state = with_broker(self.view_state, broker, rack)
+        self.show_screen("plans")
+
+    def make_up(self, patterns: tuple[str, ...], consumers: int) -> None:
+        self.view_state = with_made_up(self.view_state, patterns, consumers)
+        self.show_screen("lab")
 
     async def _wished(self, wish: Wish) -> None:
         try:
             said = await self.link.wish(wish)
         except DataLost as lost:
             said = str(lost)
+        self._tell(said)
+
+    def _tell(self, said: str) -> None:
         if self.page is not None:
             self.page.say(said)
+
+    def _announce(self, said: str) -> None:
+        if self.page is not None:
+            self.page.announce(said)
 
     async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
         await self.action_screen(name)
@@ -92,16 +170,17 @@ class Navigation(LiveApp):
     def action_help(self) -> None:
         """The keys that work here."""
         if isinstance(self.screen, LiveScreen):
-            self.push_screen(Help(self.screen.place))
+            unsaid = () if self.facts.kind == SANDBOX else ("tour",)
+            self.push_screen(Help(self.screen.place, self.actions, unsaid=unsaid))
 
     async def action_back(self) -> None:
-        """Closes what lies over the screen, clears the filter, or goes to the overview."""
+        """Closes what lies over the screen, clears the filter, ends the tour, or goes to the overview."""
         page = self.page
         if page is None or page.clear_filter():
             return
         if page.place == OVERLAY:
             self.pop_screen()
-        else:
+        elif not self.end_tour():
             await self.action_screen("overview")
 
     async def action_quit_or_back(self) -> None:

@@ -35,6 +35,26 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     """Name to ask for when sorting by it; empty where it cannot be sorted."""
 
 
+class Across(msgspec.Struct, frozen=True, array_like=True):
+    """What goes across a map whose cells stand in one column of a list: what could be chosen there, in order.
+
+    A thing is a broker, `b3`, or a rack, `rack:r1`.
+    """
+
+    things: tuple[str, ...] = ()
+    column: str = ""
+    """The one under the column cursor; empty where there is no such cursor."""
+    place: int = 0
+    """The number of the list's column."""
+    first: int = 0
+    """The number of the first thing in view."""
+    cell: int = 1
+    """Characters for each."""
+
+
+NO_ACROSS = Across()
+
+
 class Window(msgspec.Struct, frozen=True, array_like=True):
     """Rows `first` … of `total`; `cursor` is the present index of the row whose key was asked for, -1 if it is gone."""
 
@@ -46,6 +66,9 @@ class Window(msgspec.Struct, frozen=True, array_like=True):
     unfiltered_total: int = 0
     note: str = ""
     """One line under or instead of the rows: a bad filter, nothing found, why there is nothing."""
+    across: Across = NO_ACROSS
+    turn: int = 0
+    """Of the ownership graph: when its group was last rebalanced, ms since the epoch; 0 where that was never seen."""
 
 
 def span(text: object, style: str = "") -> Span:

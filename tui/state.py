@@ -3,15 +3,30 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tui.data.messages import NO_DRILL, DrillPlan
+from tui.data.messages import NO_BENCH, NO_DRILL, NO_QUESTION, DrillPlan
+from tui.data.questions import LabBench, PlanQuestion, PreviewQuestion, SweepQuestion
+
+NO_SWEEP = SweepQuestion()
+NO_PLAN = PlanQuestion()
 
 VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),
     "group": ("graph", "table"),
     "brokers": ("table", "bars"),
-    "znode": ("decoded", "raw"),
+    "lab-consumers": ("table", "bars"),
+    "lab-graph": ("graph",),
+    "plan-review": ("changes", "verdict", "forward", "rollback"),
+    "log-segments": ("table", "bars"),
+    "znode": ("decoded", "raw", "history"),
+    "drill-map": ("map", "step"),
 }
 """The forms that a list or text has, the first one to begin with."""
+
+LEVELS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "partitions": (VIEWS["partitions"], ("topics", "topics-other"), ("brokers",), ("racks",)),
+    "group": (VIEWS["group"], ("graph-ranges",), ("graph-topics",), ("graph-partitions",)),
+}
+"""Lists that can be looked at from farther away: their forms at each distance, the nearest first."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +39,11 @@ class ListState:
     view: str = ""
     scope: str = ""
     offset: int = 0
+    column: str = ""
+    """What the column cursor of a map is on, one of its Across.things; empty: there is none."""
     opened: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    """The views in which other distances were left."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +55,14 @@ class ViewState:
     """What was played, and last what is played now."""
     moment: int = -1
     """The row of the drill's timeline that is looked at; -1: the last one."""
+    marked: tuple[str, ...] = ()
+    """Brokers, `b3`, and racks, `rack:r1`, that the operator marked on a map."""
+    sweep: SweepQuestion = NO_SWEEP
+    preview: PreviewQuestion = NO_QUESTION
+    bench: LabBench = NO_BENCH
+    plan: PlanQuestion = NO_PLAN
+    at: int = 0
+    """The `seq` of the moment of the cluster that is looked at; 0: the newest."""
 
     @property
     def drill(self) -> DrillPlan:
@@ -79,6 +106,13 @@ class SwitchView(Intent):
 
 
 @dataclass(frozen=True)
+class Zoom(Intent):
+    """Look at the list from this distance, one of LEVELS, in the view in which it was left."""
+
+    level: int
+
+
+@dataclass(frozen=True)
 class Narrow(Intent):
     """Make the list about this one thing."""
 
@@ -93,6 +127,13 @@ class MoveBrokers(Intent):
 
 
 @dataclass(frozen=True)
+class StandOn(Intent):
+    """Put the map's column cursor on this; empty: take it away."""
+
+    column: str
+
+
+@dataclass(frozen=True)
 class Open(Intent):
     """Open branches of the tree."""
 
@@ -104,6 +145,15 @@ class Close(Intent):
     """Close a branch of the tree, and with it what is open below."""
 
     path: str
+
+
+def level_of(name: str, view: str) -> int:
+    """From which distance a list is looked at in this view."""
+    return next((level for level, views in enumerate(_levels(name)) if view in views), 0)
+
+
+def _levels(name: str) -> tuple[tuple[str, ...], ...]:
+    return LEVELS.get(name, (VIEWS.get(name, ("",)),))
 
 
 def reduce(state: ViewState, intent: Intent) -> ViewState:
@@ -121,12 +171,16 @@ def _reduced(name: str, now: ListState, intent: Intent) -> ListState:
         case Reverse():
             return replace(now, reverse=not now.reverse)
         case SwitchView():
-            views = VIEWS.get(name, ("",))
+            views = _levels(name)[level_of(name, now.view)]
             return replace(now, view=views[(views.index(now.view) + 1) % len(views)])
+        case Zoom(level=level):
+            return now if level == level_of(name, now.view) else _zoomed(name, now, level)
         case Narrow(scope=scope):
             return replace(now, scope=scope)
         case MoveBrokers(by=by):
             return replace(now, offset=max(now.offset + by, 0))
+        case StandOn(column=column):
+            return replace(now, column=column)
         case Open(paths=paths):
             return replace(now, opened=tuple(dict.fromkeys((*now.opened, *paths))))
         case Close(path=path):
@@ -134,3 +188,9 @@ def _reduced(name: str, now: ListState, intent: Intent) -> ListState:
             return replace(now, opened=tuple(kept))
         case _:
             raise TypeError(f"no such intent: {intent!r}")
+
+
+def _zoomed(name: str, now: ListState, level: int) -> ListState:
+    views = _levels(name)[level]
+    left = tuple(view for view in now.left if level_of(name, view) != level_of(name, now.view))
+    return replace(now, view=next((view for view in left if view in views), views[0]), left=(*left, now.view))

@@ -121,7 +121,7 @@ def _textual_theme(name: str) -> Theme:
 
     return Theme(
         name=name,
-        dark=name == "dark",
+        dark=name != "light",
         primary=hue("info"),
         warning=hue("warn"),
         error=hue("error"),
@@ -158,7 +158,7 @@ def _terminal_theme(name: str, *, coloured: bool) -> Theme:
 
 
 class ThemedApp(App[ReturnType]):
-    """An App with the four themes, line glyphs or ASCII, and a screen that fades while its data is old."""
+    """An App with the five themes, line glyphs or ASCII, and a screen that fades while its data is old."""
 
     faded: reactive[bool] = reactive(False, init=False)
     """The link is broken: everything but the widgets that say so is drawn without its colours."""

@@ -7,6 +7,8 @@ from textual.widget import Widget
 from tui.data.link import DataLost
 from tui.panes.live_app import live_app
 
+LATER_S = 0.1
+
 
 class Asking:
     """Runs `ask` whenever `again` is called, never twice at a time, and not at all while the pane is out of sight.
@@ -31,7 +33,21 @@ class Asking:
     def again(self) -> None:
         """The answer may be another one now."""
         self._is_due = True
+        self._begin()
+
+    def after_frame(self) -> None:
+        """As `again`, once what was changed is on the screen: whoever pressed a key looks there first."""
+        self._is_due = True
+        self._pane.call_after_refresh(self._begin)
+
+    def shown(self) -> None:
+        """The pane comes into sight; it is told so before it has a place there."""
         self.if_due()
+        self._pane.call_after_refresh(self.if_due)
+
+    def _begin(self) -> None:
+        self.if_due()
+        self._look_later()
 
     def if_due(self) -> None:
         """The pane may have come into sight."""
@@ -59,3 +75,13 @@ class Asking:
                     self._fail(str(lost))
         finally:
             self._is_under_way = False
+            self._look_later()
+
+    def _look_later(self) -> None:
+        """A pane may be told that it is in sight before it has a place there, and is not told again.
+
+        A page that is not in front wakes its panes when it comes there.
+        """
+        pane = self._pane
+        if self._is_due and not self._is_under_way and pane.is_attached and pane.screen.is_active:
+            pane.set_timer(LATER_S, self.if_due)

@@ -39,9 +39,9 @@ class BottomLine(Group):
         self._keys: Keys = ()
         self._standing = ""
         self._said = ""
+        self._doing = ""
+        self._waiting = ""
         self._silence: Timer | None = None
-        self.return_to: Widget | None = None
-        """What had the focus before something was typed; None while nothing is."""
 
     def compose(self) -> ComposeResult:
         yield KeyFooter(id="footer")
@@ -58,9 +58,18 @@ class BottomLine(Group):
         return self.query_one(PromptLine)
 
     @property
+    def return_to(self) -> Widget | None:
+        """What had the focus before something was typed; None while nothing is."""
+        return self._prompt.return_to
+
+    @property
     def is_typing(self) -> bool:
         """Whether the prompt is there."""
         return self._prompt.display
+
+    def takes(self, key: events.Key) -> bool:
+        """Whether this key is part of what is being typed; it is typed then."""
+        return self.is_typing and self.screen.focused is self._prompt and self._prompt.takes(key)
 
     def complete(self, completed: Callable[[str], str]) -> None:
         """The operator wants the command finished, as far as there is no doubt."""
@@ -80,30 +89,40 @@ class BottomLine(Group):
         self._silence = self.set_timer(NOTE_S, self._fall_silent)
         self._show()
 
+    def announce(self, note: str) -> None:
+        """Says something as soon as nothing else is said or typed; a later announcement takes its place."""
+        if self._said or self.is_typing:
+            self._waiting = note
+        else:
+            self.say(note)
+
+    def tell_of(self, work: str) -> None:
+        """What is under way, for as long as it is."""
+        if work != self._doing:
+            self._doing = work
+            self._show()
+
     def stand(self, note: str) -> None:
         """What is to be read here whenever nothing else is said."""
         if note != self._standing:
             self._standing = note
             self._show()
 
-    def answer(self, text: str, style: str) -> None:
-        """A word about the effect of what is typed."""
-        self._prompt.say(text, style)
+    def answer(self, text: str, style: str, sign: str = "/") -> None:
+        """A word about the effect of what is typed behind this sign."""
+        if self._prompt.sign == sign:
+            self._prompt.say(text, style)
 
     def ask(self, sign: str, text: str = "") -> None:
         """Lets the operator type; the focus returns to where it was."""
-        self.return_to = self.screen.focused
         self._prompt.begin(sign, text)
-        self._prompt.display, self.query_one(KeyFooter).display = True, False
-        self._prompt.focus()
+        self.query_one(KeyFooter).display = False
 
     @on(PromptLine.PromptAccepted)
     @on(PromptLine.PromptCancelled)
     def _end(self) -> None:
-        before, self.return_to = self.return_to, None
-        self._prompt.display, self.query_one(KeyFooter).display = False, True
-        if before is not None and self._prompt.has_focus:
-            before.focus()
+        self.query_one(KeyFooter).display = True
+        self._say_what_waits()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         # A click elsewhere: a filter stands as it is; a command was not meant yet.
@@ -113,9 +132,16 @@ class BottomLine(Group):
     def _fall_silent(self) -> None:
         self._said = ""
         self._show()
+        if not self.is_typing:
+            self._say_what_waits()
+
+    def _say_what_waits(self) -> None:
+        waiting, self._waiting = self._waiting, ""
+        if waiting:
+            self.say(waiting)
 
     def _show(self) -> None:
-        note = plain(self._said or self._standing)
+        note = plain(self._said or self._doing or self._standing)
         width = self.size.width
         if cells(note) > width - 3:
             note = fit(note, max(width - 3, 0))

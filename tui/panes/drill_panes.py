@@ -1,8 +1,11 @@
 """Lists and texts about the drill that is played now, at the moment of it that is looked at."""
 
-import msgspec
+from collections.abc import Mapping
+from typing import Any
 
-from tui.data.messages import ListQuery, TextQuery
+from textual import events
+from textual.message import Message
+
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LiveText
 from tui.state import ViewState
@@ -15,20 +18,58 @@ class DrillRows(LiveRows):
         super().__init__(name)
         self._at_a_moment = at_a_moment
 
-    def depends_on(self, state: ViewState) -> object:
-        return (state.drill, state.moment) if self._at_a_moment else state.drill
-
-    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
-        moment = view_state.moment if self._at_a_moment else -1
-        return msgspec.structs.replace(super().question(asked, view_state), drill=view_state.drill, moment=moment)
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        of_moment = {"marked": state.marked, "moment": state.moment} if self._at_a_moment else {}
+        return {**super().carries(state), "drill": state.drill, **of_moment}
 
 
 class DrillText(LiveText):
     """A text about the drill."""
 
-    def depends_on(self, state: ViewState) -> object:
-        return state.drill, state.moment
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return {**super().carries(state), "drill": state.drill, "moment": state.moment}
 
-    def question(self, view_state: ViewState) -> TextQuery:
-        asked = super().question(view_state)
-        return msgspec.structs.replace(asked, drill=view_state.drill, moment=view_state.moment)
+
+class Scrubber(DrillText, can_focus=False):
+    """The whole time in a line. The mouse goes to a moment with a click or by dragging, and steps with its wheel."""
+
+    class Scrubbed(Message):
+        """The operator points at a cell of the line, which is `width` cells long."""
+
+        def __init__(self, cell: int, width: int) -> None:
+            super().__init__()
+            self.cell = cell
+            self.width = width
+
+    class Stepped(Message):
+        """So many moments on or back."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    _is_held = False
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._is_held = True
+        self.capture_mouse()
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._is_held:
+            self._point(event.x)
+
+    def on_mouse_up(self) -> None:
+        self._is_held = False
+        self.release_mouse()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.post_message(self.Stepped(1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.post_message(self.Stepped(-1))
+
+    def _point(self, cell: int) -> None:
+        self.post_message(self.Scrubbed(cell, self.size.width - 1))

@@ -37,12 +37,14 @@ class Framed(StripWidget):
         """Another title."""
         if title != self.title:
             self.title = title
-            self._draw_again()
+            self._strips.pop("top", None)
+            self.refresh(Region(-1, -1, self.outer_size.width, 1))
 
     def be_at_hand(self, is_at_hand: bool) -> None:
         """Whether keys apply to this pane."""
         self.set_class(is_at_hand, "-at-hand")
-        self._draw_again()
+        self.forget_strips()
+        self.refresh()
 
     def on_resize(self) -> None:
         self.forget_strips()
@@ -73,10 +75,6 @@ class Framed(StripWidget):
             rest = flat * (width - 3 - cells(title)) + right
             line = ((left + flat, rule), (title, "tab-active" if is_at_hand else "heading"), (rest, rule))
         return Strip(self.look.segments(line), width) if width > 4 else Strip.blank(width)
-
-    def _draw_again(self) -> None:
-        self.forget_strips()
-        self.refresh()
 
 
 class Group(Container):

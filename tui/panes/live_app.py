@@ -3,10 +3,12 @@
 from textual.reactive import var
 from textual.widget import Widget
 
+from tui.actions import ACTIONS, Action, sign_of
 from tui.data.link import DataLink
-from tui.data.messages import HeaderFacts
+from tui.data.messages import Direction, HeaderFacts, TimeAnswer
 from tui.state import ViewState
 from tui.theme import ThemedApp
+from tui.tour import OVER, Tour
 
 
 class LiveApp(ThemedApp[int]):
@@ -15,7 +17,20 @@ class LiveApp(ThemedApp[int]):
     view_state: var[ViewState] = var(ViewState, init=False)
     seq: var[int] = var(0, init=False, always_update=True)
     facts: var[HeaderFacts] = var(HeaderFacts, init=False)
+    past: var[TimeAnswer | None] = var[TimeAnswer | None](None, init=False)
+    """The moment that is looked at; None: the newest."""
+    changes: var[int] = var(0, init=False)
+    """How many there were since the source was opened."""
+    doing: var[str] = var("", init=False)
+    """What is under way and takes a while; esc stops it."""
+    tour: var[Tour] = var(OVER, init=False)
     link: DataLink
+    actions: tuple[Action, ...] = ACTIONS
+    """The registry, with the keys that the settings give."""
+
+    def sign(self, id: str) -> str:
+        """The key of an action, as a person reads it."""
+        return sign_of(id, self.actions)
 
     def now_ms(self) -> int:
         """The time of day, ms since the epoch."""
@@ -45,9 +60,50 @@ class LiveApp(ThemedApp[int]):
         """Goes to a consumer group."""
         raise NotImplementedError
 
-    def wish(self, verb: str, about: str) -> None:
-        """Breaks or mends something in the sandbox; what was done is said on the last line."""
+    def show_logs(self, folder: str) -> None:
+        """Goes to the logs in a folder of this machine; of the source itself, where it is empty."""
         raise NotImplementedError
+
+    def look_up(self, wanted: str) -> None:
+        """Looks for `offset N` or `time T` in the log at hand."""
+        raise NotImplementedError
+
+    def wish(self, verb: str, about: str) -> None:
+        """Breaks or mends something in the sandbox, or writes a plan; what was done is said on the last line."""
+        raise NotImplementedError
+
+    def break_for_real(self, thing: str) -> None:
+        """Goes to this broker on the sandbox's screen, where it can be broken; `thing` as on maps, `b3`."""
+        raise NotImplementedError
+
+    def add_broker(self, broker: int, rack: str) -> None:
+        """The plan may place replicas on this broker; the rack empty where it says it itself."""
+        raise NotImplementedError
+
+    def go_in_time(self, to: Direction, text: str = "") -> None:
+        """Looks at another moment; `text` is a time as it is typed, or an event's key."""
+        raise NotImplementedError
+
+    def pause(self) -> None:
+        """Stays at this moment, or goes back to the newest."""
+        raise NotImplementedError
+
+    def compare(self, text: str = "") -> None:
+        """The moment looked at beside another: a mark's note, a time, `live`; empty: the latest mark, or the newest."""
+        raise NotImplementedError
+
+    def stop_jobs(self) -> None:
+        """Ends what is under way."""
+        raise NotImplementedError
+
+    def go_live(self) -> None:
+        """Follows the cluster again."""
+        raise NotImplementedError
+
+
+def seq_for(widget: Widget, state: ViewState) -> int:
+    """Which moment a pane asks for: only some screens show the past."""
+    return state.at if getattr(widget.screen, "is_timed", False) else 0
 
 
 def live_app(widget: Widget) -> LiveApp:

@@ -1,13 +1,16 @@
 """Lists fed by the data process: they ask for what the view state says of them, and show the answer."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 from textual import on
 
 from tui.data.messages import ListQuery
 from tui.panes.asking import Asking
-from tui.panes.live_app import live_app
+from tui.panes.live_app import live_app, seq_for
 from tui.rows import Window
-from tui.state import ViewState
+from tui.state import ViewState, level_of
 from tui.widgets.line_view import EMPTY, LineView
 from tui.widgets.list_messages import Latest, ListMessage, WindowWanted
 from tui.widgets.tree_lines import TreeLines
@@ -47,7 +50,7 @@ class LiveRows(LineView):
         self.watch(self._live_app, "view_state", self._look_again, init=False)
 
     def on_show(self) -> None:
-        self.asking.if_due()
+        self.asking.shown()
 
     def on_resize(self) -> None:
         # Which columns there are depends on the width. Textual calls LineView's own handler as well.
@@ -61,16 +64,21 @@ class LiveRows(LineView):
 
     def _look_again(self, before: ViewState, after: ViewState) -> None:
         old, new = before.of(self.list_name), after.of(self.list_name)
-        if old.scope != new.scope:
+        if self._subject(before) != self._subject(after):
             self.start_over()
-        elif old != new or self.depends_on(before) != self.depends_on(after):
+        elif old != new or before.at != after.at or self.carries(before) != self.carries(after):
             self.ask()
         if (old.sort, old.reverse) != (new.sort, new.reverse):
             self.sorted_by(new.sort, new.reverse)
 
-    def depends_on(self, state: ViewState) -> object:
-        """What the rows depend on besides the list's own part of the view state."""
-        return None
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        """Fields of the question that are not of the list's own part of the view state."""
+        return {}
+
+    def _subject(self, state: ViewState) -> tuple[str, int]:
+        """What the rows are about: with another subject, none of them stays."""
+        mine = state.of(self.list_name)
+        return mine.scope, level_of(self.list_name, mine.view)
 
     def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
         """What is asked, with what the operator chose."""
@@ -85,13 +93,26 @@ class LiveRows(LineView):
             opened=state.opened,
             offset=state.offset,
             view=state.view,
+            at=seq_for(self, view_state),
+            **self.carries(view_state),
         )
 
+    @property
+    def copied(self) -> str:
+        """What is copied of the row under the cursor."""
+        return self.cursor_key
+
+    def whole(self) -> ListQuery:
+        """The question for this list as it is looked at now, its first row and count left open."""
+        asked = ListQuery(list=self.list_name, key=self.cursor_key)
+        return self.question(asked, self._live_app.view_state)
+
     async def _fetch(self) -> None:
-        asked, state = self._asked, self._live_app.view_state.of(self.list_name)
-        window = await self._live_app.link.rows(self.question(asked, self._live_app.view_state))
-        # Meanwhile the list may have become one about something else.
-        if state.scope == self._live_app.view_state.of(self.list_name).scope:
+        asked, before = self._asked, self._live_app.view_state
+        window = await self._live_app.link.rows(self.question(asked, before))
+        # Meanwhile the list may have become one about something else, or about another moment.
+        now = self._live_app.view_state
+        if (self._subject(before), before.at) == (self._subject(now), now.at):
             self._take(window, asked.key)
 
     def _fail(self, reason: str) -> None:
@@ -103,7 +124,7 @@ class LiveRows(LineView):
         self.post_message(RowsShown(self))
         if key and key == self._sought:
             self._sought = ""
-            if self.cursor_key != key:
+            if window.cursor < 0:
                 self.post_message(NotFound(self, key))
 
 

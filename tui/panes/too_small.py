@@ -3,6 +3,7 @@
 from textual.strip import Strip
 
 from tui.data.messages import HeaderFacts
+from tui.panes.live_app import live_app
 from tui.rows import Line, line, span
 from tui.text import wrap_line
 from tui.widgets.strip_widget import StripWidget
@@ -41,5 +42,5 @@ class TooSmall(StripWidget):
             line(
                 span(f"kdrill needs {LEAST[0]} columns and {LEAST[1]} lines; here are {size.width} and {size.height}.")
             ),
-            line(span("Q quits", "dim")),
+            line(span(f"{live_app(self).sign('leave')} quits", "dim")),
         )

@@ -1,5 +1,6 @@
 """Everything about one thing, over the screen, and alive. Says what the data process says."""
 
+from tui.panes.asked_panes import AskedText
 from tui.panes.drill_panes import DrillText
 from tui.panes.live_text import LiveText
 from tui.screens.overlay import Overlay
@@ -9,5 +10,17 @@ class Describe(Overlay):
     """`about` is the kind of thing, `key` which one; `name` is what its reader calls it."""
 
     def __init__(self, about: str, key: str, name: str) -> None:
-        make = DrillText if about.startswith("drill-") else LiveText
-        super().__init__(f"{about.removeprefix('drill-')} {name}".strip(), make(about, key=key))
+        family, _, kind = about.rpartition("-")
+        super().__init__(f"{kind} {name}".strip(), _pane(family, about, key))
+
+
+def _pane(family: str, about: str, key: str) -> LiveText:
+    match family:
+        case "drill":
+            return DrillText(about, key=key)
+        case "sweep":
+            return AskedText(about, "sweep", key=key)
+        case "lab":
+            return AskedText(about, "preview", key=key)
+        case _:
+            return LiveText(about, key=key)

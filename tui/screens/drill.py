@@ -10,16 +10,15 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from tui import drilling
-from tui.actions import bindings
+from tui.bindings import bindings
 from tui.data.link import DataLost
 from tui.data.messages import NO_DRILL, STOPPABLE, DrillPlan, ListQuery
-from tui.panes.drill_panes import DrillRows, DrillText
+from tui.panes.drill_panes import DrillRows, DrillText, Scrubber
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import RowsShown
+from tui.panes.map_rows import DrillMapRows
 from tui.screens.live_screen import LiveScreen
-from tui.state import ViewState
-from tui.widgets.header_line import HeaderLine
-from tui.widgets.header_parts import Stance
+from tui.state import SwitchView, ViewState
 from tui.widgets.list_messages import RowHighlighted, RowSelected
 from tui.widgets.prompt_line import PromptLine
 
@@ -38,6 +37,7 @@ class Drill(LiveScreen):
     place = "drill"
     main_list = "drill-brokers"
     map_list = "drill-map"
+    mode = "SIMULATED"
 
     _arrived: DrillPlan = NO_DRILL
     _playing: Timer | None = None
@@ -49,13 +49,38 @@ class Drill(LiveScreen):
             id="drill-top",
         )
         yield Group(
-            Framed("Timeline", DrillRows("drill-timeline", at_a_moment=False), id="timeline-frame"),
-            Framed(LEGEND, DrillRows("drill-map"), id="drill-map-frame"),
+            Scrubber("drill-scrubber", id="scrubber"),
+            Group(
+                Framed("Timeline", DrillRows("drill-timeline", at_a_moment=False), id="timeline-frame"),
+                Group(
+                    Framed(LEGEND, DrillMapRows("drill-map"), id="drill-map-frame"),
+                    Framed("Step: why, znode writes, requests", DrillText("drill-step", id="step"), id="step-frame"),
+                    id="drill-sides",
+                ),
+                id="drill-panes",
+            ),
             id="drill-below",
         )
 
     def on_mount(self) -> None:
-        self.query_one(HeaderLine).stand(Stance(mode="SIMULATED"))
+        self.watch(self.kdrill, "view_state", self._show_side)
+
+    def _show_side(self, state: ViewState) -> None:
+        self.set_class(state.of(self.map_list).view == "step", "-step")
+
+    def is_offered(self, frame: Framed) -> bool:
+        hidden = "drill-map-frame" if self.has_class("-step") else "step-frame"
+        return frame.id != hidden or self.has_class("-tall")
+
+    def action_view(self) -> None:
+        """The map or the step, where there is no room for both."""
+        if self.has_class("-tall"):
+            self.say("map and step are both in sight")
+            return
+        was_there = isinstance(self.focused, Widget) and self.focused.id in ("drill-map", "step")
+        self.intend(SwitchView(self.map_list))
+        if was_there:
+            self.query_one("#step" if self.has_class("-step") else "#drill-map").focus()
 
     @property
     def timeline(self) -> DrillRows:
@@ -67,15 +92,34 @@ class Drill(LiveScreen):
     def _play(self, change: Callable[[ViewState], ViewState]) -> None:
         self.kdrill.view_state = change(self.kdrill.view_state)
 
-    def _at_cursor(self, change: Callable[[ViewState, int], ViewState]) -> None:
+    @property
+    def _thing(self) -> str:
+        """The broker under the map's column cursor, if the map is at hand; else the one in the list."""
+        there = self.query_one("#drill-map", DrillMapRows)
         broker = self.query_one("#drill-brokers", DrillRows).cursor_key
-        if broker:
-            self._play(lambda state: change(state, int(broker)))
-        else:
+        return there.column if self.list_at_hand is there and there.column else f"b{broker}" if broker else ""
+
+    def _at_cursor(self, change: Callable[[ViewState, int], ViewState]) -> None:
+        broker = drilling.broker_of(self._thing)
+        if broker is None:
             self.say("no broker is selected")
+        else:
+            self._play(lambda state: change(state, broker))
+
+    def action_pick(self) -> None:
+        if self._thing:
+            self._play(lambda state: drilling.with_mark(state, self._thing))
 
     def action_kill(self) -> None:
-        self._at_cursor(drilling.with_broker)
+        """Those that are marked and nobody else, or the one under the cursor as well."""
+        marked = self.kdrill.view_state.marked
+        if marked:
+            self._play(lambda state: drilling.with_these(state, marked))
+        else:
+            self._at_cursor(drilling.with_broker)
+
+    def action_for_real(self) -> None:
+        self.kdrill.break_for_real(self._thing)
 
     def action_kill_rack(self) -> None:
         self._at_cursor(drilling.with_rack)
@@ -98,10 +142,12 @@ class Drill(LiveScreen):
     def clear_filter(self) -> bool:
         if super().clear_filter():
             return True
-        if STOPPABLE not in self.timeline.answer.note:
-            return False
-        self._play(drilling.stopped)
-        return True
+        if STOPPABLE in self.timeline.answer.note:
+            self._play(drilling.stopped)
+            return True
+        has_marks = bool(self.kdrill.view_state.marked)
+        self._play(drilling.without_marks)
+        return has_marks
 
     # Which moment is looked at
 
@@ -124,7 +170,7 @@ class Drill(LiveScreen):
         self.timeline.action_move(by)
 
     def action_mark(self, by: int) -> None:
-        self._go(f"{'>' if by > 0 else '<'}{self.timeline.cursor}")
+        self._go(f"{'>' if by > 0 else '<'}{self.timeline.cursor_key or 0}")
 
     def action_time(self) -> None:
         self.bottom.ask(GO_TO)
@@ -137,6 +183,15 @@ class Drill(LiveScreen):
     def _go(self, where: str) -> None:
         self.run_worker(self._gone(where), name="go", exclusive=True)
 
+    @on(Scrubber.Scrubbed)
+    def _scrub(self, event: Scrubber.Scrubbed) -> None:
+        if self.timeline.total:
+            self._go(f"%{event.cell}/{event.width}")
+
+    @on(Scrubber.Stepped)
+    def _stepped(self, event: Scrubber.Stepped) -> None:
+        self.action_step(event.by)
+
     async def _gone(self, where: str) -> None:
         """The data process knows where marks and times are."""
         asked = ListQuery(list="drill-timeline", key=where, count=0, drill=self.kdrill.view_state.drill)
@@ -148,7 +203,7 @@ class Drill(LiveScreen):
         if found < 0:
             self.say("there is no such moment: write seconds, like 18.2" if where[0] == "@" else "no mark there")
         else:
-            self.timeline.action_move(found - self.timeline.cursor)
+            self.timeline.seek(str(found))
 
     def action_play(self) -> None:
         """Moment by moment from here, or from the start where this is the end."""

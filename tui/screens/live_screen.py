@@ -1,11 +1,12 @@
 """What the screens share: tabs, panes in frames, and the actions on the list at hand."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Mapping
 
 from textual import events, on
 from textual.widget import Widget
 
-from tui.actions import NUMBERS, SCREENS, TITLES
+from tui.actions import SCREENS, TITLES
 from tui.commands import completed
 from tui.panes.bottom_line import Keys
 from tui.panes.framed import Framed, Group
@@ -13,7 +14,9 @@ from tui.panes.live_list import LiveRows, NotFound, RowsShown
 from tui.panes.live_text import LiveText
 from tui.screens.page import Page
 from tui.state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, reduce
+from tui.tour import tour_line
 from tui.widgets.tab_line import TabLine
+from tui.widgets.tour_strip import TourStrip
 
 BROKERS_AT_ONCE = 4
 """By how many brokers the partition map moves."""
@@ -26,7 +29,9 @@ class LiveScreen(Page):
     map_list = "partitions"
 
     def middle(self) -> Iterable[Widget]:
-        yield TabLine(TITLES, NUMBERS, active=SCREENS.index(self.place), id="tabs")
+        numbers = [self.kdrill.sign(f"screen('{name}')") for name in SCREENS]
+        yield TabLine(TITLES, numbers, active=SCREENS.index(self.place), help_sign=self.kdrill.sign("help"), id="tabs")
+        yield TourStrip(id="tour")
         with Group(id="body"):
             yield from self.panes()
 
@@ -36,12 +41,22 @@ class LiveScreen(Page):
 
     def on_mount(self) -> None:
         self.query_one(f"#{self.main_list}").focus()
+        self.watch(self.kdrill, "tour", self._show_tour)
+        self.watch(self.kdrill, "facts", self._show_tour, init=False)
+
+    def _show_tour(self) -> None:
+        self.query_one(TourStrip).show(tour_line(self.kdrill.tour, self.kdrill.facts, self.kdrill.sign))
 
     @property
     def list_at_hand(self) -> LiveRows:
         """The focused list, or the screen's main one."""
         focused = self.bottom.return_to or self.focused
         return focused if isinstance(focused, LiveRows) else self.query_one(f"#{self.main_list}", LiveRows)
+
+    @property
+    def named_here(self) -> Mapping[str, str]:
+        """What the cursor is on, by the option that names it on the command line."""
+        return {}
 
     def intend(self, intent: Intent) -> None:
         """Changes what the operator chose to see."""
@@ -77,13 +92,15 @@ class LiveScreen(Page):
     def keys(self) -> Keys:
         """Where one pane hides the others, the way to them is the most useful key."""
         is_alone = self.has_class("-small") or self.has_class("-full")
-        return [*([("tab", "pane")] if is_alone else []), *super().keys()]
+        return [*([(self.kdrill.sign("pane(1)"), "pane")] if is_alone else []), *super().keys()]
 
     # The list at hand
 
     def action_sort(self) -> None:
         rows = self.list_at_hand
         names = ["", *(column.sort for column in rows.answer.columns if column.sort)]
+        if len(names) == 1:
+            self.say("this list has one order")
         now = self.kdrill.view_state.of(rows.list_name).sort
         place = names.index(now) if now in names else 0
         self.intend(Sort(rows.list_name, names[(place + 1) % len(names)]))
@@ -102,13 +119,19 @@ class LiveScreen(Page):
 
     def action_copy(self) -> None:
         focused = self.focused
-        self.copy(focused.copy_text if isinstance(focused, LiveText) else self.list_at_hand.cursor_key)
+        self.copy(focused.copy_text if isinstance(focused, LiveText) else self.list_at_hand.copied)
 
     def action_copy_text(self) -> None:
         self.copy(next((pane.copy_text for pane in self.query(LiveText)), ""))
 
+    def action_export(self) -> None:
+        """The command that writes what is shown, with a name for the file that is not taken yet."""
+        moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(self.kdrill.now_ms() / 1000))
+        self.bottom.ask(":", f"export kdrill-{self.place}-{moment}.txt")
+
     def action_related(self) -> None:
         """Where `o` leads; nowhere unless a screen says so."""
+        self.say("there is nothing to go to from here")
 
     def action_describe(self) -> None:
         """What `d` describes; nothing unless a screen says so."""
@@ -131,9 +154,12 @@ class LiveScreen(Page):
     def clear_filter(self) -> bool:
         if super().clear_filter():
             return True
-        if not self.has_filter():
+        if self.has_filter():
+            self.apply_filter("")
+        elif self.kdrill.doing:
+            self.kdrill.stop_jobs()
+        else:
             return False
-        self.apply_filter("")
         return True
 
     @on(RowsShown)

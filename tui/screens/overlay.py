@@ -6,7 +6,8 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.actions import OVERLAY, bindings
+from tui.actions import OVERLAY
+from tui.bindings import bindings
 from tui.panes.framed import Framed
 from tui.panes.live_text import LiveText
 from tui.screens.page import Page
@@ -28,6 +29,11 @@ class Overlay(Page):
         frame = Framed(self._title, self._pane)
         frame.be_at_hand(True)
         yield frame
+
+    @property
+    def is_timed(self) -> bool:
+        """As the screen below."""
+        return any(isinstance(page, Page) and page.is_timed for page in self.app.screen_stack if page is not self)
 
     def on_mount(self) -> None:
         self._pane.focus()

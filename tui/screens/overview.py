@@ -7,13 +7,13 @@ from textual import on
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.actions import bindings
+from tui.bindings import bindings
 from tui.data.messages import HeaderFacts
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LivePlot, LiveText
-from tui.screens.live_screen import LiveScreen
-from tui.screens.subjects import follow
+from tui.screens.subjects import follow, subject_of
+from tui.screens.timed_screen import TimedScreen
 from tui.state import SwitchView
 from tui.text import plain
 from tui.widgets.list_messages import RowSelected
@@ -24,11 +24,8 @@ KINDS = {"brokers": "broker", "findings": "finding", "events": "event"}
 DEMO = "Demo tree, no living brokers"
 """No broker lives in the demo, a tree that a script moves; nobody may take it for a cluster."""
 
-SUBJECT = "subject"
-"""Title of the column that says what a finding or an event is about."""
 
-
-class Overview(LiveScreen):
+class Overview(TimedScreen):
     """Counts and findings above, brokers (and their bars, where there is room) in the middle, events below."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("overview")]
@@ -88,8 +85,16 @@ class Overview(LiveScreen):
         rows = self.list_at_hand
         if rows.list_name == "brokers" and rows.cursor_key:
             self.kdrill.show_znode(f"/brokers/ids/{rows.cursor_key}")
-        elif (subject := self._subject(rows)) is not None:
+        elif (subject := subject_of(rows)) is not None:
             follow(self.kdrill, subject)
+
+    def action_acknowledge(self) -> None:
+        rows = self.list_at_hand
+        if rows.list_name == "findings":
+            self.kdrill.wish("acknowledge", rows.cursor_key)
+        else:
+            self.query_one("#findings").focus()
+            self.say(f"which finding? {self.kdrill.sign('acknowledge')} on it: it is known")
 
     def action_copy(self) -> None:
         rows = self.list_at_hand
@@ -97,9 +102,3 @@ class Overview(LiveScreen):
             self.copy("  ".join(plain("".join(text for text, _ in cell)) for cell in rows.row.cells))
         else:
             super().action_copy()
-
-    def _subject(self, rows: LiveRows) -> str | None:
-        titles = [column.title for column in rows.answer.columns]
-        if rows.row is None or SUBJECT not in titles:
-            return None
-        return "".join(text for text, _ in rows.row.cells[titles.index(SUBJECT)])

@@ -12,9 +12,10 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui.actions import footer_keys
-from tui.data.messages import HeaderFacts
+from tui.data.messages import STOPPABLE, HeaderFacts
 from tui.panes.bottom_line import BottomLine, Keys
 from tui.panes.live_app import LiveApp, live_app
+from tui.panes.stances import facts_then, stance
 from tui.panes.too_small import LEAST, TooSmall
 from tui.widgets.header_line import HeaderLine
 from tui.widgets.prompt_line import PromptLine
@@ -36,6 +37,8 @@ class Page(Screen[None]):
 
     AUTO_FOCUS = ""
     place = ""
+    mode = ""
+    """What row one calls the page where it never shows the cluster as it is: SIMULATED."""
 
     wakes: var[int] = var(0, init=False)
     """Counts how often the page came to the front: panes ask anew then."""
@@ -43,8 +46,12 @@ class Page(Screen[None]):
     _searched: TextPane | None = None
     _text_before = ""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.header = HeaderLine(now_ms=self._now_ms, id="header")
+
     def compose(self) -> ComposeResult:
-        yield HeaderLine(now_ms=self.kdrill.now_ms, id="header")
+        yield self.header
         yield from self.middle()
         yield BottomLine()
         yield TooSmall()
@@ -58,6 +65,9 @@ class Page(Screen[None]):
         """The app: where to go from here, and what the operator chose."""
         return live_app(self)
 
+    def _now_ms(self) -> int:
+        return self.kdrill.now_ms()
+
     @property
     def bottom(self) -> BottomLine:
         """The last line."""
@@ -65,26 +75,53 @@ class Page(Screen[None]):
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "facts", self._show_facts)
+        self.watch(self.kdrill, "past", self._show_time, init=False)
+        self.watch(self.kdrill, "changes", self._show_time, init=False)
+        self.watch(self.kdrill, "doing", self._show_work)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether the page shows the moment that is looked at; others always show the newest."""
+        return False
+
+    def _show_work(self, doing: str) -> None:
+        self.bottom.tell_of(f"{doing}; {STOPPABLE}" if doing else "")
+
+    def _show_time(self) -> None:
+        self._show_facts(self.kdrill.facts)
 
     def _show_facts(self, facts: HeaderFacts) -> None:
-        self.query_one(HeaderLine).show(facts)
-        self.query_one(TooSmall).show(facts)
+        past = self.kdrill.past
+        shown = facts_then(facts, past) if past and self.is_timed else facts
+        header = self.header
+        header.show(shown)  # first: of the facts before it would draw how old they are by now
+        header.stand(stance(facts, past, self.kdrill.changes, mode=self.mode, is_timed=self.is_timed))
+        self.query_one(TooSmall).show(shown)
 
     def on_resize(self, event: events.Resize) -> None:
+        if event.size != self.app.size:
+            # Laid out anew, a page sends itself its size. Two sizes under way at once would follow each other for ever.
+            event.prevent_default()
+            return
         for name, holds in SIZES.items():
             self.set_class(holds(*event.size), name)
         self.bottom.show_keys(self.keys())
 
     def keys(self) -> Keys:
         """The keys for the last line, most useful first."""
-        return footer_keys(self.place)
+        return footer_keys(self.place, self.kdrill.actions)
 
     def on_screen_resume(self) -> None:
         self.wakes += 1
+        self.header.tick()
 
     def say(self, note: str) -> None:
         """One short note at the right of the last line."""
         self.bottom.say(note)
+
+    def announce(self, note: str) -> None:
+        """As say, once nothing else is said or typed."""
+        self.bottom.announce(note)
 
     def copy(self, text: str) -> None:
         """To the clipboard of the terminal, wherever that runs."""

@@ -7,7 +7,7 @@ from textual import on
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.actions import bindings
+from tui.bindings import bindings
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LiveText
@@ -37,6 +37,14 @@ class Sandbox(LiveScreen):
             id="sandbox-top",
         )
         yield Framed("Causes and effects, newest first", effects, id="effects-frame")
+
+    def go_to(self, broker: int) -> None:
+        """Puts the cursor on a broker: what is done to it is up to the operator."""
+        processes = self.query_one(f"#{self.main_list}", LiveRows)
+        processes.focus()
+        processes.seek(f"broker {broker}")
+        kill, stop, cut = (self.kdrill.sign(id) for id in ("kill", "wish('pause')", "wish('cut')"))
+        self.say(f"for real: {kill} kills broker {broker} of the sandbox, {stop} stops it, {cut} cuts it off")
 
     def action_wish(self, verb: str) -> None:
         """The cursor says of what; in the feed, the process chosen last."""

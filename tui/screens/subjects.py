@@ -3,6 +3,10 @@
 from collections.abc import Callable
 
 from tui.panes.live_app import LiveApp
+from tui.panes.live_list import LiveRows
+
+SUBJECT = "subject"
+"""Title of the column that says what a finding or an event is about."""
 
 LEADS: dict[str, Callable[[LiveApp, str], None]] = {
     "broker ": lambda app, broker: app.show_partitions(f"broker:{broker}"),
@@ -13,6 +17,14 @@ LEADS: dict[str, Callable[[LiveApp, str], None]] = {
     "": lambda app, name: app.show_partitions(name),
 }
 """How a subject begins → where it leads. The last is a topic or a partition, whose name is a filter."""
+
+
+def subject_of(rows: LiveRows) -> str | None:
+    """What the row under the cursor is about; None where the list does not say."""
+    titles = [column.title for column in rows.answer.columns]
+    if rows.row is None or SUBJECT not in titles:
+        return None
+    return "".join(text for text, _ in rows.row.cells[titles.index(SUBJECT)])
 
 
 def follow(app: LiveApp, subject: str) -> None:

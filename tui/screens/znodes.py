@@ -7,7 +7,7 @@ from textual import on
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.actions import bindings
+from tui.bindings import bindings
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveTree
 from tui.panes.live_text import LiveText
@@ -67,6 +67,9 @@ class Znodes(LiveScreen):
 
     def action_describe(self) -> None:
         self.kdrill.describe("znode", self.list_at_hand.cursor_key)
+
+    def action_history(self) -> None:
+        self.kdrill.describe("znode-history", self.list_at_hand.cursor_key)
 
     def action_related(self) -> None:
         parts = self.list_at_hand.cursor_key.split("/")[1:]

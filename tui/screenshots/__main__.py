@@ -1,7 +1,7 @@
 """`python -m tui.screenshots`: takes the pictures of the README anew, of the real program.
 
-Most are of the demo cluster, standing still, so that pictures differ only where the program does; one is of a sandbox
-in which the controller was killed.
+Most are of the demo cluster, standing still, so that pictures differ only where the program does; the rest are of a
+sandbox in which the controller was killed. Each is kept as PNG and as SVG.
 """
 
 import asyncio
@@ -21,13 +21,17 @@ from tui.data.opened import source_of
 from tui.data.opening import Opening
 from tui.data.sandbox.desk import SandboxDesk
 from tui.data.service import DataService
+from tui.export import screen_svg, screen_text
 from tui.panes.live_list import LiveRows
-from tui.screenshots.png import save_png
+from tui.screenshots.png import ScreenshotError, save_png
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (132, 40)
 SETTLED_S = 0.3
+DEADLINE_S = 60.0
 
+Keep = Callable[[Kdrill, str], None]
+"""What becomes of a screen that is ready, and its name."""
 Drive = Callable[["Pilot[int]"], Awaitable[None]]
 
 
@@ -47,7 +51,7 @@ async def _partitions(pilot: "Pilot[int]") -> None:
 
 
 async def _consumers(pilot: "Pilot[int]") -> None:
-    await pilot.press("escape", "4", "j")
+    await pilot.press("escape", "4", "j", "tab")
 
 
 async def _drill(pilot: "Pilot[int]") -> None:
@@ -56,6 +60,41 @@ async def _drill(pilot: "Pilot[int]") -> None:
     await _settle(pilot, lambda: timeline.total > 0)
     for _ in range(3):
         await pilot.press("comma")
+
+
+async def _lab(pilot: "Pilot[int]") -> None:
+    await pilot.press("5")
+    await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-groups", LiveRows).total == 2)
+    await pilot.press("j", "tab", "j", "J")
+    await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-consumers", LiveRows).total == 4)
+
+
+async def _sweep(pilot: "Pilot[int]") -> None:
+    await pilot.press("7", "v")
+    await _settle(pilot, lambda: pilot.app.screen.query_one("#sweep-heat", LiveRows).total > 0)
+
+
+async def _plans(pilot: "Pilot[int]") -> None:
+    await pilot.press("9", "j", "K", "enter")
+    await _settle(pilot, lambda: pilot.app.screen.query_one("#plan-changes", LiveRows).total > 0)
+
+
+async def _brokers(pilot: "Pilot[int]") -> None:
+    await pilot.press("b", "j")
+
+
+async def _events(pilot: "Pilot[int]") -> None:
+    await pilot.press("i", "less_than_sign")
+
+
+async def _logs(pilot: "Pilot[int]") -> None:
+    await pilot.press("L", "slash", *"orders-", "enter")
+    for name in ("log-partitions", "log-segments"):
+        rows = pilot.app.screen.query_one(f"#{name}", LiveRows)
+        await _settle(pilot, lambda rows=rows: rows.total > 0)
+        await pilot.press("enter")
+    batches = pilot.app.screen.query_one("#log-batches", LiveRows)
+    await _settle(pilot, lambda: batches.total > 0)
 
 
 async def _sandbox(pilot: "Pilot[int]") -> None:
@@ -71,8 +110,12 @@ DEMO_PICTURES: dict[str, Drive] = {
     "partitions": _partitions,
     "consumers": _consumers,
     "drill": _drill,
+    "lab": _lab,
+    "sweep": _sweep,
+    "plans": _plans,
+    "brokers": _brokers,
 }
-SANDBOX_PICTURES: dict[str, Drive] = {"sandbox": _sandbox}
+SANDBOX_PICTURES: dict[str, Drive] = {"logs": _logs, "sandbox": _sandbox, "events": _events}
 TRAFFIC_S = 10.0
 """For so long the sandbox's traffic runs before it is disturbed."""
 
@@ -80,9 +123,15 @@ TRAFFIC_S = 10.0
 async def take_all(folder: Path) -> list[Path]:
     """Takes every picture into `folder`; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    with DemoSandbox(period_s=None) as demo:
-        service = DataService(source_of(Opening(source=demo.source)), kind="DEMO")
-        taken = await _take(service, DEMO_PICTURES, folder)
+    taken: list[Path] = []
+
+    def keep(app: Kdrill, name: str) -> None:
+        png, svg = (folder / f"{name}{end}" for end in (".png", ".svg"))
+        save_png(app, png)
+        svg.write_text(screen_svg(app), encoding="utf-8")
+        taken.extend((png, svg))
+
+    await take_of_demo(keep)
     desk = SandboxDesk(SandboxOptions(load=True, rate=20.0))
     try:
         source = await desk.open(lambda _: None)
@@ -90,27 +139,36 @@ async def take_all(folder: Path) -> list[Path]:
             source_of(Opening(source=source, bootstrap=desk.bootstrap)), name="sandbox", kind=SANDBOX, sandbox=desk
         )
         await asyncio.sleep(TRAFFIC_S)
-        return [*taken, *await _take(service, SANDBOX_PICTURES, folder)]
+        await _take(service, SANDBOX_PICTURES, keep)
     finally:
         await desk.close()
+    return taken
 
 
-async def _take(service: DataService, pictures: Mapping[str, Drive], folder: Path) -> list[Path]:
+async def take_of_demo(keep: Keep) -> None:
+    """Goes through the screens of the demo cluster, and lets each be kept."""
+    with DemoSandbox(period_s=None) as demo:
+        await _take(DataService(source_of(Opening(source=demo.source)), kind="DEMO"), DEMO_PICTURES, keep)
+
+
+async def _take(service: DataService, pictures: Mapping[str, Drive], keep: Keep) -> None:
     app = Kdrill(NearLink(service))
-    taken: list[Path] = []
     async with app.run_test(size=SIZE) as pilot:
         await _settle(pilot, lambda: service.moment.image.provenance.complete)
         for name, drive in pictures.items():
             await drive(pilot)
             await _settle(pilot, lambda: True)
-            taken.append(folder / f"{name}.png")
-            save_png(app, taken[-1])
-    return taken
+            keep(app, name)
 
 
 async def _settle(pilot: "Pilot[int]", reached: Callable[[], bool]) -> None:
-    while not reached():
-        await pilot.pause(0.05)
+    """Raises ScreenshotError, with the screen, when what a picture is to show does not come."""
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            while not reached():
+                await pilot.pause(0.05)
+    except TimeoutError:
+        raise ScreenshotError(f"not ready for a picture in {DEADLINE_S:.0f} s:\n{screen_text(pilot.app)}") from None
     await pilot.pause(SETTLED_S)
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageDraw, ImageFont
+from PIL.PngImagePlugin import PngInfo
 from rich.segment import Segment
 from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.app import App
 
+from tui.export import screen_text
 from tui.screenshots.glyphs import Box, Colour, draw_shape
 from tui.text import cells
 
@@ -25,6 +27,8 @@ FONT_FOLDERS = (
 )
 FONT = "DejaVuSansMono.ttf"
 BOLD_FONT = "DejaVuSansMono-Bold.ttf"
+TEXT = "Screen"
+"""The name under which a picture carries its text: who looks for a picture that is out of date can read it."""
 
 
 class ScreenshotError(Exception):
@@ -52,10 +56,21 @@ def save_png(app: App[Any], path: Path, *, font_size: int = 16) -> None:
     for y, strip in enumerate(app.screen._compositor.render_strips()):
         x = 0
         for segment in strip:
+            if not segment.text:
+                continue
             box = Box(x * cell_width, y * cell_height, cell_width, cell_height)
             _draw_segment(draw, segment, box, fonts, theme)
             x += cells(segment.text)
-    image.save(path)
+    told = PngInfo()
+    told.add_itxt(TEXT, screen_text(app))
+    image.save(path, pnginfo=told)
+
+
+def text_of(path: Path) -> str:
+    """What the picture shows, as text; empty where it does not say."""
+    with Image.open(path) as image:
+        image.load()
+        return str(image.info.get(TEXT, ""))
 
 
 def _draw_segment(

@@ -46,13 +46,19 @@ LINKS = {
     "closed": ("ZK closed", "warn"),
 }
 
+BROKERS = "kafka://"
+"""How sources begin that are brokers."""
+PARTLY = "Kafka PARTLY"
+"""Some brokers did not answer, or do not know what was asked."""
+BETWEEN_PROOFS_MS = 2_000
+"""A source proves so often that it is live: below that an age says nothing, and would be drawn anew every second."""
 MODES = {"PAUSED": "paused", "REPLAY": "paused", "SIMULATED": "simulated"}
 
-ORDER = ("mode", "link", "controller", "brokers", "generation", "source", "alerts")
+ORDER = ("mode", "link", "controller", "brokers", "generation", "source", "spark", "alerts")
 """Parts behind the cluster's name and the access, as they stand in the line."""
 
 SHORTENINGS = (
-    *("link", "source", "generation", "brokers", "mode", "brokers"),
+    *("spark", "link", "source", "spark", "generation", "brokers", "mode", "brokers"),
     *("controller", "mode", "access", "link", "controller", "alerts"),
 )
 """Which part gives up words next while the line is too long. What is left of mode, access and alerts always stays."""
@@ -60,8 +66,24 @@ SHORTENINGS = (
 
 def is_stale(facts: HeaderFacts, now_ms: int, stale_after_ms: int) -> bool:
     """Whether the image is older than it may be; a source that says it is live is not believed for ever."""
-    late = facts.image_time_ms > 0 and now_ms - facts.image_time_ms > stale_after_ms
+    late = facts.image_time_ms > 0 and now_ms - facts.image_time_ms > stale_after_ms + facts.poll_ms
     return facts.phase in ("stale", "denied", "closed") or (facts.phase == "live" and late)
+
+
+def next_change_ms(facts: HeaderFacts, now_ms: int) -> int | None:
+    """In how many milliseconds row one may say something else though nothing else is heard; None: never."""
+    if not facts.image_time_ms:
+        return None
+    age_ms = now_ms - facts.image_time_ms
+    if facts.phase == "live" and age_ms < _unsaid_ms(facts):
+        return _unsaid_ms(facts) - age_ms
+    unit_ms = 1_000 if age_ms < 60_000 else 60_000
+    return unit_ms - age_ms % unit_ms
+
+
+def _unsaid_ms(facts: HeaderFacts) -> int:
+    """Ages below this say nothing of a source that lives."""
+    return BETWEEN_PROOFS_MS + facts.poll_ms + facts.rests_ms
 
 
 def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_ms: int, width: int) -> Line:
@@ -75,6 +97,7 @@ def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_
         "brokers": _brokers(facts),
         "generation": (_generation(facts), ("", "")),
         "source": ((facts.source if facts.source != facts.cluster else "", "dim"), ("", "")),
+        "spark": _spark(facts),
         "alerts": _alerts(facts),
     }
     name = facts.cluster or facts.source or "no cluster"
@@ -103,6 +126,9 @@ def _assembled(name: str, forms: dict[str, tuple[Span, ...]], levels: dict[str, 
 
 
 def _access(facts: HeaderFacts, stance: Stance) -> tuple[Span, ...]:
+    if facts.allows_writes:
+        kind = f"{SANDBOX}, " if facts.kind == SANDBOX else ""
+        return ((f"{kind}WRITES ALLOWED", "armed"), ("WRITES ALLOWED", "armed"))
     if facts.kind == SANDBOX:
         return ((SANDBOX, "armed"),)
     if stance.access == "READ-ONLY":
@@ -111,10 +137,12 @@ def _access(facts: HeaderFacts, stance: Stance) -> tuple[Span, ...]:
 
 
 def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple[Span, ...]:
-    age = short_age(now_ms - facts.image_time_ms) if facts.image_time_ms else ""
+    age_ms = now_ms - facts.image_time_ms
+    age = short_age(age_ms if stale or age_ms >= _unsaid_ms(facts) else 0) if facts.image_time_ms else ""
     demo = "DEMO " if facts.kind == "DEMO" else ""
     if stale:
         word = PHASES[facts.phase][0] if facts.phase != "live" else "STALE"
+        demo = f"{demo}{stance.mode} " if stance.mode in ("PAUSED", "REPLAY") else demo
         old = f"{demo}{word} {age} old" if age else demo + word
         reason = facts.reason or ("no news" if facts.phase == "live" else "")
         texts = (
@@ -125,11 +153,13 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
         return tuple((text, "stale") for text in texts)
     if stance.mode:
         style = MODES.get(stance.mode, "paused")
-        long = (f"{demo}{stance.mode} {stance.detail}".rstrip(), style)
-        return (long, long, (demo + stance.mode, style))
+        details = (stance.detail, stance.detail, stance.detail.partition(",")[0])
+        return tuple((f"{demo}{stance.mode} {detail}".rstrip(), style) for detail in details)
     word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
     done, of = facts.progress
     long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
+    if facts.phase == "live" and facts.poll_ms:
+        long = f"{word} polls {facts.poll_ms / 1000:g} s" + (f", {age} old" if age_ms >= _unsaid_ms(facts) else "")
     if facts.phase == "starting":
         long, short = f"{word} {facts.reason}", word
     if facts.phase == "loading" and of:
@@ -143,13 +173,17 @@ def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:
     word, style = LINKS[facts.phase]
     if stale and facts.phase == "live":
         word, style = "ZK ?", "warn"
+    if facts.source.startswith(BROKERS):
+        word = word.replace("ZK", "Kafka")
+        if facts.phase == "live" and facts.reason:
+            return ((f"{PARTLY}: {facts.reason}", "warn"), (PARTLY, "warn"), (PARTLY, "warn"))
     long = f"{word} {facts.zookeeper}" if facts.zookeeper and style == "ok" else word
     return ((long, style), (word, style), ("", "") if style == "ok" else (word, style))
 
 
 def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
     if facts.controller is None:
-        unknown = facts.phase in WAITING
+        unknown = facts.phase in WAITING or not facts.is_controller_told
         return (("", ""),) if unknown else (("NO CONTROLLER", "error"), ("NO CTL", "error"))
     epoch = "" if facts.controller_epoch is None else f" e{facts.controller_epoch}"
     short = f"b{facts.controller}{epoch}"
@@ -168,9 +202,17 @@ def _generation(facts: HeaderFacts) -> Span:
     return ("", "") if facts.generation in ("", "unknown") else (f"Kafka {facts.generation}", "")
 
 
+def _spark(facts: HeaderFacts) -> tuple[Span, ...]:
+    style = "warn" if facts.spark.startswith("no ") else "dim"
+    return ((facts.spark, style), (facts.spark.partition(",")[0].partition(":")[0], style), ("", ""))
+
+
 def _alerts(facts: HeaderFacts) -> tuple[Span, ...]:
-    total = facts.errors + facts.warnings
-    if not total and facts.phase in WAITING:
+    known_errors, known_warnings = facts.acknowledged
+    errors, known = facts.errors - known_errors, known_errors + known_warnings
+    total = facts.errors + facts.warnings - known
+    if not total and not known and facts.phase in WAITING:
         return (("", ""),)
-    style = "error" if facts.errors else "warn" if total else ""
-    return ((f"{total} ALERT{'S' * (total != 1)}", style), (f"{total}!" if total else "", style))
+    style = "error" if errors > 0 else "warn" if total else ""
+    long = f"{total} ALERT{'S' * (total != 1)}" + (f", {known} known" if known else "")
+    return ((long, style), (f"{total}!" if total else "", style))

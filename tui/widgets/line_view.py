@@ -13,8 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.rows import Row, Span, Window
-from tui.widgets.columns import Layout, lay_out
+from tui.rows import Column, Row, Span, Window
+from tui.widgets.columns import GAP, Layout, lay_out
 from tui.widgets.list_messages import RowHighlighted, RowSelected, WindowWanted
 from tui.widgets.list_position import Position, followed, moved, paged, resized, row_at, scrolled
 from tui.widgets.row_drawing import EDGES, RowDrawing
@@ -100,6 +100,9 @@ class LineView(StripWidget, can_focus=True):
             self._refresh_row(index)
         if window.total != old.total:
             self.refresh(Region(self.size.width - 1, 0, 1, self.size.height))
+            shorter, longer = sorted((old.total, window.total))
+            for index in range(max(shorter, self.top), min(longer, self.top + self._page)):
+                self._refresh_row(index)  # come or gone, and kept nowhere
         self._stand(followed(self._position, window, key, self._page, stay_on_top=self._follow_top))
 
     def ask(self) -> None:
@@ -181,6 +184,17 @@ class LineView(StripWidget, can_focus=True):
     def on_blur(self) -> None:
         self._refresh_row(self.cursor)
 
+    @property
+    def is_aside(self) -> bool:
+        """Whether columns to the left are out of view."""
+        return self._skipped > 0
+
+    def start_of(self, column: int) -> int | None:
+        """In which cell after the row's lead a column begins; None while it is out of view."""
+        slots = self._columns.slots
+        place = next((place for place, slot in enumerate(slots) if slot.column == column), None)
+        return None if place is None else sum(slot.width + GAP for slot in slots[:place])
+
     # Cursor and viewport
 
     @property
@@ -226,6 +240,10 @@ class LineView(StripWidget, can_focus=True):
         """What stands before the row's first cell, inside the first column; nothing in a flat list."""
         return ()
 
+    def drawing(self, columns: tuple[Column, ...], layout: Layout) -> RowDrawing:
+        """What draws the rows."""
+        return RowDrawing(self.look, columns, layout, self.size.width)
+
     def forget_strips(self) -> None:
         self._strips.clear()
 
@@ -255,7 +273,7 @@ class LineView(StripWidget, can_focus=True):
         known = self._strips.get(index)
         if known is not None and known[0] == state:
             return known[1]
-        drawing = RowDrawing(self.look, self._window.columns, self._columns, self.size.width)
+        drawing = self.drawing(self._window.columns, self._columns)
         row = row_at(self._window, index)
         if index == HEADER:
             segments = drawing.heading(*self._sort)

@@ -57,7 +57,9 @@ def followed(position: Position, window: Window, asked: str, page: int, *, stay_
     """
     goal = _index_of(position.sought, position, window, asked)
     if goal is not None:
-        return moved(position, goal, window, page)
+        # In a list that just began, what follows the row that is sought tells more than what stands before it.
+        near = position if position.key else scrolled(position, goal - page // 3, window, page)
+        return moved(near, goal, window, page)
     sought = "" if position.sought == asked else position.sought
     index, top = position.cursor, position.top
     if not (stay_on_top and index == 0):

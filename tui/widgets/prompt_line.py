@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
+from textual.widget import Widget
 
 from tui.rows import Line, Span
 from tui.text import cells, cut, fit, plain
@@ -69,6 +70,8 @@ class PromptLine(StripWidget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.sign = "/"
+        self.return_to: Widget | None = None
+        """What has the focus when the prompt goes out of view; None while it is."""
         self._line = TypedLine()
         self._said: Span = ("", "")
         self._history: dict[str, list[str]] = {}
@@ -83,6 +86,7 @@ class PromptLine(StripWidget, can_focus=True):
     def begin(self, sign: str, text: str = "") -> None:
         """Come into view with this sign and text and take the focus, before the next key is looked at."""
         self.sign = sign
+        self.return_to = self.return_to if self.display else self.screen.focused
         self.display = True
         self._said = ("", "")
         self._recalled = len(self._history.get(sign, []))
@@ -96,11 +100,17 @@ class PromptLine(StripWidget, can_focus=True):
             self._said = (text, style)
             self.refresh()
 
+    def takes(self, key: events.Key) -> bool:
+        """Whether the key is a character; it is typed then."""
+        if key.is_printable and key.character:
+            self._set(self._line.typed(key.character))
+            return True
+        return False
+
     def on_key(self, event: events.Key) -> None:
-        if event.is_printable and event.character:
+        if self.takes(event):
             event.stop()
             event.prevent_default()
-            self._set(self._line.typed(event.character))
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -134,10 +144,18 @@ class PromptLine(StripWidget, can_focus=True):
         if self.text and history[-1:] != [self.text]:
             history.append(self.text)
             del history[:-HISTORY_LINES]
-        self.post_message(self.PromptAccepted(self, self.sign, self.text))
+        self._end(self.PromptAccepted)
 
     def action_cancel(self) -> None:
-        self.post_message(self.PromptCancelled(self, self.sign, self.text))
+        self._end(self.PromptCancelled)
+
+    def _end(self, message: type[PromptMessage]) -> None:
+        """Out of view, and the focus back where it was, before the next key is looked at."""
+        before, self.return_to = self.return_to, None
+        self.display = False
+        if before is not None and self.screen.focused is self:
+            self.screen.set_focus(before)
+        self.post_message(message(self, self.sign, self.text))
 
     def on_focus(self) -> None:
         self.refresh()

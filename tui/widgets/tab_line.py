@@ -10,8 +10,6 @@ from tui.rows import Line, Span
 from tui.text import cells, cut, plain
 from tui.widgets.strip_widget import StripWidget
 
-HELP: Span = ("?help", "key")
-
 
 def tab_spans(titles: Sequence[str], numbers: Sequence[str], active: int, title_cells: int) -> Line:
     """One span per screen, titles of the others cut to this many cells: `[1]Overview 2 Znodes`."""
@@ -25,13 +23,14 @@ def tab_spans(titles: Sequence[str], numbers: Sequence[str], active: int, title_
     return tuple(line)
 
 
-def tab_line(titles: Sequence[str], numbers: Sequence[str], active: int, width: int) -> Line:
+def tab_line(titles: Sequence[str], numbers: Sequence[str], active: int, width: int, help_sign: str = "?") -> Line:
     """The longest form that fits; at the narrowest, the others are numbers only."""
     longest = max((cells(plain(title)) for title in titles), default=0)
     forms = (tab_spans(titles, numbers, active, title_cells) for title_cells in range(longest, -1, -1))
     line = next((form for form in forms if _size(form) <= width), tab_spans(titles, numbers, active, 0))
-    gap = width - _size(line) - len(HELP[0])
-    return (*line, (" " * gap, ""), HELP) if gap > 0 else line
+    way_to_help = f"{help_sign}help" if len(help_sign) == 1 and not help_sign.isalnum() else f"{help_sign} help"
+    gap = width - _size(line) - cells(way_to_help)
+    return (*line, (" " * gap, ""), (way_to_help, "key")) if gap > 0 else line
 
 
 def _size(line: Line) -> int:
@@ -51,13 +50,20 @@ class TabLine(StripWidget):
             self.index = index
 
     def __init__(
-        self, titles: Sequence[str], numbers: Sequence[str], *, active: int = 0, id: str | None = None
+        self,
+        titles: Sequence[str],
+        numbers: Sequence[str],
+        *,
+        active: int = 0,
+        help_sign: str = "?",
+        id: str | None = None,
     ) -> None:
-        """numbers: the key of each screen."""
+        """numbers: the key of each screen; help_sign: that of help."""
         super().__init__(id=id)
         self._titles = tuple(titles)
         self._numbers = tuple(numbers)
         self._active = active
+        self._help_sign = help_sign
 
     def show(self, active: int) -> None:
         """This screen is the present one, counted from 0."""
@@ -77,4 +83,4 @@ class TabLine(StripWidget):
                 return
 
     def _line(self) -> Line:
-        return tab_line(self._titles, self._numbers, self._active, self.size.width)
+        return tab_line(self._titles, self._numbers, self._active, self.size.width, self._help_sign)

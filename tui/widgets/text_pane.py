@@ -56,9 +56,11 @@ class TextPane(StripWidget, can_focus=True):
 
     def show(self, lines: Sequence[Sequence[Span]], *, keep_place: bool = True) -> None:
         """Show these lines; the viewport stays where it is unless another subject begins."""
+        if not (self._source and lines):
+            self.refresh()
         self._source = tuple(tuple(line) for line in lines)
         if not keep_place:
-            self.top = 0
+            self._stand(0)
         self._lay_out()
 
     def search(self, words: str) -> None:
@@ -124,10 +126,19 @@ class TextPane(StripWidget, can_focus=True):
     def _lay_out(self) -> None:
         width = max(self.size.width - 1, 1)
         wrap = self._wrap
+        before = self._in_view()
         self._lines = [part for line in self._source for part in (wrap_line(line, width) if wrap else [line])]
         self._strips.clear()
         self._stand(self.top)
-        self.refresh()
+        for y, (old, new) in enumerate(zip(before, self._in_view(), strict=True)):
+            if old != new:
+                self.refresh_line(y)
+
+    def _in_view(self) -> list[tuple[Line | None, bool]]:
+        """By line of the viewport, what stands there, and whether beside the thumb."""
+        lines = [*self._lines[self.top : self.top + self.size.height]]
+        lines += [None] * (self.size.height - len(lines))
+        return [(line, y in self._thumb) for y, line in enumerate(lines)]
 
     def _stand(self, top: int) -> None:
         old, self.top = self.top, clamp_top(top, self.size.height, len(self._lines))

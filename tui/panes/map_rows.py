@@ -1,0 +1,80 @@
+"""Lists that are maps: besides the rows' cursor they have one that goes across the columns, `h` and `l` its keys.
+
+What stands across, and where, the data process says (`Window.across`); the cursor is on a thing, not on a place, so it
+stays there when columns come and go.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual import events
+from textual.message import Message
+
+from tui.panes.asked_panes import AskedRows
+from tui.panes.drill_panes import DrillRows
+from tui.panes.live_app import live_app
+from tui.panes.live_list import LiveRows
+from tui.rows import Across
+from tui.state import StandOn, ViewState, reduce
+from tui.widgets.row_drawing import LEAD
+
+
+class MapRows(LiveRows):
+    """A map of the data process. Without a column cursor, `l` sets one on the first column in view."""
+
+    class ColumnClicked(Message):
+        """The mouse chose a cell."""
+
+    @property
+    def across(self) -> Across:
+        """What stands across."""
+        return self.answer.across
+
+    @property
+    def column(self) -> str:
+        """What the column cursor is on; empty: there is none, or no map."""
+        chosen = self._live_app.view_state.of(self.list_name).column
+        return chosen if chosen in self.across.things else self.across.column
+
+    def action_aside(self, columns: int) -> None:
+        """One column on; before the first the cursor goes away, and past the last the list moves aside as others do."""
+        things, column = self.across.things, self.column
+        place = things.index(column) + columns if column else self.across.first
+        if 0 <= place < len(things) and (column or columns > 0):
+            self.stand_on(things[place])
+        elif place < 0 and not self.is_aside:
+            self.stand_on("")
+        else:
+            super().action_aside(columns)
+
+    def stand_on(self, thing: str) -> None:
+        """Puts the column cursor there; empty: nowhere."""
+        app = live_app(self)
+        app.view_state = reduce(app.view_state, StandOn(self.list_name, thing))
+
+    def on_click(self, event: events.Click) -> None:
+        """The cell that was clicked: its row is found by LineView, whose own handler Textual calls as well."""
+        thing = self._thing_at(event.x)
+        if thing:
+            self.stand_on(thing)
+            self.post_message(self.ColumnClicked())
+
+    def _thing_at(self, x: int) -> str:
+        across, start = self.across, self.start_of(self.across.place)
+        if start is None or not across.things:
+            return ""
+        # A cell's blank is before it; the first has one of its own only if there is a cursor to be drawn.
+        cell = (x - LEAD - start + (not across.column)) // across.cell
+        place = across.first + cell
+        return across.things[place] if cell >= 0 and place < len(across.things) else ""
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return {**super().carries(state), "column": state.of(self.list_name).column, "marked": state.marked}
+
+
+class DrillMapRows(MapRows, DrillRows):
+    """The same of the drill that is played."""
+
+
+class HeatRows(MapRows, AskedRows):
+    """The same of what is asked of the analyses."""
