@@ -109,9 +109,12 @@ class Operation:
         state = self.cluster.zookeeper
         if znode(state, f"/brokers/topics/{name}") or znode(state, f"/admin/delete_topics/{name}"):
             return
-        self._created += 1
         factor = self.dice.randrange(1, min(3, len(self.scenario.brokers)) + 1)
-        replicas = {number: self.replicas(factor) for number in range(self.dice.randrange(1, 4))}
+        self.create(name, {number: self.replicas(factor) for number in range(self.dice.randrange(1, 4))})
+
+    def create(self, name: str, replicas: dict[int, tuple[int, ...]]) -> None:
+        """A topic with these replicas, by partition."""
+        self._created += 1
         self.cluster.write(Create(f"/config/topics/{name}", b'{"version":1,"config":{}}'))
         version = self.scenario.generation.forms.topic_version
         topic_id = f"{name}-{self._created}".ljust(22, "A") if version > 2 else None

@@ -63,7 +63,7 @@ def _check_partition(
         return
     state, version = found
     promise(state.leader != NO_LEADER, f"{name} has no leader, and its ISR {state.isr} is live")
-    waits = name in history.cluster.process(state.leader).broker.stuck and lost_connection(history)
+    waits = history.is_stuck(name, state.leader) and lost_connection(history)
     promise(set(state.isr) >= set(replicas) or waits, f"{name}: ISR {state.isr} of replicas {replicas}")
     # A controller that dies while it drops what an overridden reassignment had added leaves them in the ISR, in Kafka.
     strangers = set(state.isr) - set(replicas)

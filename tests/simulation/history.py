@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from random import Random
+from typing import TypeVar
 
+from model.cluster.ids import TopicPartition
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from tests.simulation.acts import Operation
 from tests.simulation.endings import check_ending
@@ -14,6 +16,7 @@ from tests.simulation.scenario import Scenario, scenario_of
 from tests.simulation.violation import ViolationError, promise
 from tests.simulation.znodes import partitions
 
+H = TypeVar("H", bound="History")
 MOST_STEPS = 40_000
 HEALING_MS = 400_000
 
@@ -37,23 +40,26 @@ class History:
         self.boot()
         self.run_for(self.dice.choice((0, 200, 2_000)))
         for _ in range(self.scenario.acts):
-            name = self.dice.choice(_WEIGHTED)
-            self.act(name)
+            self.act(self.next_act())
             self.go_on()
         self.heal()
-        check_ending(self)
+        self.check_ending()
 
     def boot(self) -> None:
         """All brokers, at once."""
         for broker in self.scenario.brokers:
             self.operation.start(broker)
 
+    def next_act(self) -> str:
+        """What is done next."""
+        return self.dice.choice(_WEIGHTED)
+
     def act(self, name: str) -> None:
         """Do one thing."""
         self.acts_done.append((self.cluster.now_ms, name))
         _ACTS[name](self.operation)
         self.promises.clean = not self.operation.unclean
-        self.promises.check()
+        self.look()
 
     def go_on(self) -> None:
         """A few steps, so that the next act comes in the middle of something; or a while."""
@@ -68,8 +74,12 @@ class History:
         moved = self.cluster.step()
         self.steps += 1
         promise(self.steps < MOST_STEPS, "it never comes to rest")
-        self.promises.check()
+        self.look()
         return moved
+
+    def look(self) -> None:
+        """At what is new: nothing may be wrong. Raises ViolationError."""
+        self.promises.check()
 
     def run_for(self, ms: float) -> None:
         """All that is due in this time."""
@@ -77,7 +87,7 @@ class History:
         while not self.cluster.at_rest and self.cluster.next_ms <= until_ms:
             self.step()
         self.cluster.run_until(until_ms)
-        self.promises.check()
+        self.look()
 
     def heal(self) -> None:
         """Everything is mended, everybody is there, and there is time."""
@@ -85,6 +95,7 @@ class History:
         self.network.calm = True
         for link in sorted(self.operation.cuts):
             self.cluster.mend(*link)
+        self.operation.cuts.clear()
         for broker in sorted(self.operation.paused & set(self.cluster.brokers)):
             self.cluster.resume(broker)
         self.run_for(HEALING_MS)
@@ -96,6 +107,14 @@ class History:
         misled = leaders_left_behind(self) | leaders_of_strays(self)
         if misled:
             self._restart(misled)
+
+    def check_ending(self) -> None:
+        """What must be true in the end. Raises ViolationError."""
+        check_ending(self)
+
+    def is_stuck(self, name: TopicPartition, leader: int) -> bool:
+        """Whether a leader was told that it is out of date, and waits to be told anew."""
+        return name in self.cluster.process(leader).broker.stuck
 
     def _restart(self, useless: set[int]) -> None:
         """These, and whoever is not there."""
@@ -115,18 +134,20 @@ class History:
 
 def run(seed: int) -> History:
     """The history of a seed. Raises ViolationError with the seed in front."""
-    history = History(scenario_of(seed))
+    return played(History(scenario_of(seed)), "controller")
+
+
+def played(history: H, kind: str) -> H:
+    """A history of this kind, once it is over. Raises ViolationError with the seed in front, also for a crash."""
+    seed = history.scenario.seed
+    told = f"seed {seed}: {{}}\n  uv run python -m tests.simulation --kind {kind} --seed {seed} --trace"
     try:
         history.run()
     except ViolationError as violation:
-        raise ViolationError(_told(seed, str(violation))) from None
+        raise ViolationError(told.format(violation)) from None
     except Exception as error:
-        raise ViolationError(_told(seed, repr(error))) from error
+        raise ViolationError(told.format(repr(error))) from error
     return history
-
-
-def _told(seed: int, what: str) -> str:
-    return f"seed {seed}: {what}\n  uv run python -m tests.simulation --seed {seed} --trace"
 
 
 _ACTS: Mapping[str, Callable[[Operation], None]] = {

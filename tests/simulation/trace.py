@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import Record, Transaction, znode_writes
+from tests.simulation.history import History, played
+from tests.simulation.violation import ViolationError
 
-if TYPE_CHECKING:
-    from tests.simulation.history import History
+
+def tell(history: History, kind: str) -> Iterator[str]:
+    """A new history, played: its lines, and what broke in it if something did."""
+    failure = ""
+    try:
+        played(history, kind)
+    except ViolationError as violation:
+        failure = str(violation)
+    yield from lines(history)
+    if failure:
+        yield failure
 
 
 def lines(history: History) -> Iterator[str]:

@@ -1,0 +1,71 @@
+"""Who changes the tree: churn that does not give up, whatever becomes of servers, and a canary that is counted up."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_right
+
+from model.sandbox.demo.tree import DemoCommand, InSession
+from model.sandbox.errors import SandboxError
+from model.sandbox.znode_writes import WriteZnode
+from model.znodes.cluster import ClusterId
+from model.znodes.codec import encode
+from tests.soak.churn import Churn
+
+AGAIN_S = 0.05
+CANARY = "canary"
+CANARY_S = 0.1
+CANARY_PREFIX = "canary-"
+
+
+class TenaciousChurn(Churn):
+    """What a server that died may or may not have done is done again, write by write, until all of it stands."""
+
+    async def write(self, command: DemoCommand) -> None:
+        """As one of its own changes; for whoever has it paused. Returns when it is done."""
+        await self._carry_out(command)
+
+    async def _carry_out(self, command: DemoCommand) -> None:
+        try:
+            await super()._carry_out(command)
+        except SandboxError:
+            if isinstance(command, InSession):
+                for write in command.writes:
+                    await self._surely(InSession(command.session, (write,)))
+
+    async def _surely(self, command: InSession) -> None:
+        while True:
+            try:
+                await super()._carry_out(command)
+                break
+            except SandboxError as error:
+                if "refused" in str(error):
+                    break  # it was done before, or its session took its znodes along
+                await asyncio.sleep(AGAIN_S)
+
+
+class Canary:
+    """Counts the cluster's id up, and knows since when which number is surely in the tree."""
+
+    def __init__(self, churn: TenaciousChurn) -> None:
+        self._churn = churn
+        self._numbers: list[int] = []
+        self._known_s: list[float] = []
+
+    async def sing(self) -> None:
+        """For ever, between two of the churn's writes."""
+        loop, number = asyncio.get_running_loop(), 0
+        while True:
+            number += 1
+            async with self._churn.paused():
+                named = encode(ClusterId(cluster_id=f"{CANARY_PREFIX}{number}"))
+                await self._churn.write(InSession(CANARY, (WriteZnode("/cluster/id", named),)))
+            self._numbers.append(number)
+            self._known_s.append(loop.time())
+            await asyncio.sleep(CANARY_S)
+
+    def behind_s(self, cluster: str, now_s: float) -> float:
+        """For how long whoever shows this id has not shown the newest one."""
+        shown = int(cluster.removeprefix(CANARY_PREFIX)) if cluster.startswith(CANARY_PREFIX) else 0
+        place = bisect_right(self._numbers, shown)
+        return now_s - self._known_s[place] if place < len(self._numbers) else 0.0

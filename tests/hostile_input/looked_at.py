@@ -1,0 +1,72 @@
+"""A cluster looked at as an operator does: what is wrong, what happened, every list and text."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from model.cluster.changes import changes_between
+from model.cluster.cluster_image import EMPTY, ClusterImage
+from model.cluster.findings import find
+from model.cluster.image_records import records_of
+from model.cluster.snapshot_image import document_of
+from model.recordings.between import records_between
+from model.recordings.encoding import Encoder
+from model.sources.feed import Moment
+from model.sources.source import SourceStatus
+from tests.hostile_input.shown import check_lines, check_shown
+from tui.command_line.status_shown import as_json, as_metrics, as_text
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.lists import LISTS, Lists
+from tui.data.pages.texts import text_answer
+from tui.text import plain
+
+NOW_MS = 1_790_000_000_000
+WIDTH = 100
+
+
+def look_at(image: ClusterImage, before: ClusterImage = EMPTY, *, whole: bool = False) -> None:
+    """Findings, changes, status, recording and snapshot of it; with `whole` also every list and text of the screens."""
+    findings = find(image)
+    changes = changes_between(before, image)
+    moment = Moment(1, image, findings, changes, SourceStatus("live"))
+    check_shown(as_text(moment), ends="\n")
+    assert as_json(moment).isascii()
+    check_shown(as_metrics(moment, "hostile"), ends="\n")
+    for change in changes:
+        check_shown(plain(f"{change.subject}: {change.text}"))
+    json.loads(msgspec.json.encode(document_of(image, findings.found)))
+    tuple(records_of(image))
+    encoder = Encoder()
+    encoder.moment(NOW_MS, image.provenance, tuple(records_between(before, image)))
+    encoder.table()
+    if whole:
+        _look_at_screens(moment)
+
+
+def _look_at_screens(moment: Moment) -> None:
+    lists, image = Lists(), moment.image
+    for name in LISTS:
+        for view in ("", "list", "topics", "racks"):
+            shown = lists.window(moment, ListQuery(list=name, width=WIDTH, view=view), NOW_MS)
+            check_lines(cell for row in shown.rows for cell in row.cells)
+            check_shown(plain(shown.note))
+    topics = list(image.topics.values())[:3]
+    groups = [*image.groups, *image.classic_groups][:3]
+    subjects = [
+        ("overview", ""),
+        ("states", ""),
+        *(("broker", str(broker)) for broker in list(image.brokers)[:3]),
+        *(("topic", topic.name) for topic in topics),
+        *(("partition", f"{topic.name}-{row[0]}") for topic in topics for row in list(topic.rows())[:3]),
+        *(("rack", broker.rack or "") for broker in list(image.brokers.values())[:2]),
+        *(("group", group) for group in groups),
+        *(("finding", f"{finding.kind} {finding.subject}") for finding in moment.findings.found[:5]),
+    ]
+    for about, key in subjects:
+        answer = text_answer(moment, TextQuery(about=about, key=key, width=WIDTH), NOW_MS, lists.memory)
+        check_lines(answer.lines)
+        check_shown(plain(answer.title))
+    for group in groups:
+        lists.ownership(moment, ListQuery(list="group", scope=group, width=WIDTH), NOW_MS)

@@ -1,0 +1,1 @@
+"""Random histories of consumer groups: coordinated ones, and those of ZooKeeper."""

@@ -1,0 +1,105 @@
+"""The data process as a dashboard has it: over its real link, asked what screens ask whenever it says there is news."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from tests.soak.screens import Screen, screens
+from tui.data.link import ProcessLink
+from tui.data.messages import Pulse, TextQuery, TimeQuery, Wish
+from tui.data.opening import Opening
+from tui.data.past.saving import SNAPSHOT
+
+BACK = 20
+"""Events, on the screen that shows the past."""
+MEMORY = re.compile(r"memory\s+about ([\d,.]+) MiB of at most ([\d,]+) MiB")
+
+
+class WatchedProcess:
+    """One data process, for as long as the context lasts."""
+
+    def __init__(self, source: str, seed: int) -> None:
+        self._link = ProcessLink(Opening(source=source, connect_timeout_s=60.0))
+        self._dice = random.Random(seed)
+        self._news, self._live = asyncio.Event(), asyncio.Event()
+        self.pulse: Pulse | None = None
+        """The last one."""
+        self.pulses = self.answers = 0
+        self.slowest_s = 0.0
+        """The longest that all answers of a screen took."""
+
+    @property
+    def pid(self) -> int:
+        """The data process's id."""
+        return self._link.pid
+
+    async def go_round(self, screen_s: float) -> None:
+        """For ever: so long on each screen, asking whenever a pulse says that there is something new."""
+        loop, turn = asyncio.get_running_loop(), 0
+        while True:
+            turn += 1
+            for screen in screens(turn):
+                until_s, at = loop.time() + screen_s, await self._gone_back() if screen.goes_back else 0
+                while loop.time() < until_s:
+                    self._news.clear()
+                    await self._ask(screen, at)
+                    try:
+                        await asyncio.wait_for(self._news.wait(), max(until_s - loop.time(), 0.01))
+                    except TimeoutError:
+                        break
+
+    async def save(self, path: Path) -> None:
+        """The image that it has now, as a snapshot file. Raises DataLost; AssertionError when nothing was saved."""
+        said = await self._link.wish(Wish(SNAPSHOT, str(path)))
+        assert path.exists(), said
+
+    async def timeline_mib(self) -> tuple[float, float]:
+        """What its timeline keeps, about, and may keep at most. Raises DataLost."""
+        answer = await self._link.text(TextQuery(about="past-event", width=100))
+        found = MEMORY.search(answer.plain)
+        assert found, answer.plain
+        used, most = (float(number.replace(",", "")) for number in found.groups())
+        return used, most
+
+    async def __aenter__(self) -> Self:
+        await self._link.open(self._hear)
+        await self._live.wait()
+        assert self.pulse is not None and not self.pulse.fatal, self.pulse
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._link.close()
+
+    def _hear(self, pulse: Pulse) -> None:
+        self.pulse, self.pulses = pulse, self.pulses + 1
+        if pulse.header.phase == "live" or pulse.fatal:
+            self._live.set()
+        if not pulse.steady:
+            self._news.set()
+
+    async def _ask(self, screen: Screen, at: int) -> None:
+        """All that the screen shows. Raises DataLost; AssertionError for a question that nobody answers."""
+        began_s = asyncio.get_running_loop().time()
+        lists = [msgspec.structs.replace(query, at=at) for query in screen.lists]
+        answers = await asyncio.gather(*map(self._link.rows, lists))
+        windows = {query.list: window for query, window in zip(lists, answers, strict=True)}
+        assert not any(window.note.startswith("there is no list") for window in windows.values()), windows
+        for query, of in screen.texts:
+            rows = windows[of].rows if of else ()
+            key = self._dice.choice(rows).key if rows else ""
+            await self._link.text(msgspec.structs.replace(query, key=key, at=at))
+        self.answers += len(screen.lists) + len(screen.texts)
+        self.slowest_s = max(self.slowest_s, asyncio.get_running_loop().time() - began_s)
+
+    async def _gone_back(self) -> int:
+        """The moment some events ago."""
+        at = 0
+        for _ in range(BACK):
+            at = (await self._link.moment(TimeQuery("back", at=at))).seq or at
+        return at
