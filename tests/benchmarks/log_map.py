@@ -40,10 +40,24 @@ print(batches, records, invalid, latest)
 """
 
 
+START = "import model.log.records.segment_map"
+READ = """
+import os, sys
+at, file = 0, os.open(sys.argv[1], os.O_RDONLY)
+while piece := os.pread(file, 1 << 20, at):
+    at += len(piece)
+"""
+
+
 def measure(folder: Path) -> Iterable[Figure]:
-    """Whole processes. The rival prints a line a batch, into a file: it has no way not to."""
+    """Whole processes. The rival prints a line a batch, into a file: it has no way not to.
+
+    No map can be faster than a process that loads its modules and stops, or one that reads the file and drops it: both
+    are measured too.
+    """
     yield start_of_rival(folder)
     inputs = (
+        ("214 MB of batches of 16 KB", 213_763_515, 82, 25),
         ("1 GiB of batches of 16 KB", 1 << 30, 82, 25),
         ("360 MB of batches of one record", 360_000_000, 1, 8),
     )
@@ -52,8 +66,12 @@ def measure(folder: Path) -> Iterable[Figure]:
         commands = {
             "map": python(MAP, path),
             "columns": python(COLUMNS, path),
+            "start": python(START, path),
+            "read": python(READ, path),
             "rival": dump_log_segments("--files", str(path)),
         }
         took = in_turns(commands, folder)
         yield figure(f"headers and CRCs, {what}", took["map"], "DumpLogSegments", took["rival"], goal)
         yield figure(f"the same as numpy columns, {what}", took["columns"], "DumpLogSegments", took["rival"], goal)
+        yield figure("modules loaded, and no more", took["start"], "DumpLogSegments", took["rival"])
+        yield figure(f"only read, {what}", took["read"], "DumpLogSegments", took["rival"])

@@ -1,0 +1,79 @@
+"""Drills over 10,000,000 partitions, ten large clusters' worth, in bounded memory: `local[2]`, and two workers.
+
+Each beside numpy in this process, in the same run; all three find the same. KDRILL_BENCHMARK_PARTITIONS: others.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from spark_tasks import arrow_arrays, here
+from spark_tasks.analysis import Arrays
+from spark_tasks.drills.analysis import DRILLS
+from spark_tasks.drills.results import Parameters, Result
+from tests.benchmarks.figure import Figure
+from tests.benchmarks.process_memory import MemoryWatch
+from tests.benchmarks.spark_drills import RACKS, cluster
+from tests.spark.running_spark import RunningSpark
+from tests.spark.standalone_cluster import StandaloneCluster
+
+PARTITIONS = 10_000_000
+AT_ONCE = 1_000_000
+"""So many are made at a time: making them takes more memory than having them."""
+PER_PARTITION = ("topic", "partition", "replicas", "strangers", "isr", "leader", "min_isr", "unclean", "stated",
+                 "adding", "removing")  # fmt: skip
+ASKED = (
+    Parameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+    Parameters(kind="racks", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+)
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    """One run each, on a Spark that has started."""
+    partitions = int(os.environ.get("KDRILL_BENCHMARK_PARTITIONS", PARTITIONS))
+    file = folder / "arrays.arrow"
+    arrow_arrays.write(file, clusters(partitions))
+    alone = [_timed(parameters, file) for parameters in ASKED]
+    with RunningSpark("local[2]") as spark:
+        yield from _on(spark, "local[2]", file, partitions, alone)
+    (folder / "cluster").mkdir()
+    with StandaloneCluster(folder / "cluster") as cluster, RunningSpark(cluster.master) as spark:
+        yield from _on(spark, "two workers", file, partitions, alone)
+
+
+def clusters(partitions: int) -> Arrays:
+    """As one cluster of so many partitions, each million placed anew."""
+    sizes = [min(AT_ONCE, partitions - first) for first in range(0, partitions, AT_ONCE)]
+    parts = [cluster(size, seed) for seed, size in enumerate(sizes)]
+    return {
+        name: np.asfortranarray(np.concatenate([part[name] for part in parts])) if name in PER_PARTITION else array
+        for name, array in parts[0].items()
+    }
+
+
+def _on(
+    spark: RunningSpark, where: str, file: Path, partitions: int, alone: list[tuple[float, float, Result]]
+) -> Iterator[Figure]:
+    spark.wait_for(spark.client.start())
+    for parameters, (alone_s, cpu_s, expected) in zip(ASKED, alone, strict=True):
+        began_s = time.perf_counter()
+        with MemoryWatch() as watch:
+            found = spark.run(DRILLS, file, parameters)
+        seconds = time.perf_counter() - began_s
+        assert found == expected
+        note = f"CPU {watch.cpu_s:.1f} s, numpy {cpu_s:.1f} s; {watch}"
+        what = f"{found.scenarios:,} {parameters.kind}, {partitions:,} partitions, {where}"
+        yield Figure(what, seconds, "numpy in process", alone_s, note=note)
+
+
+def _timed(parameters: Parameters, file: Path) -> tuple[float, float, Result]:
+    """Seconds, seconds of this process's CPU, and the result."""
+    arrays = arrow_arrays.open(file)
+    began_s, cpu_began_s = time.perf_counter(), time.process_time()
+    result = here.run(DRILLS, arrays, parameters)
+    return time.perf_counter() - began_s, time.process_time() - cpu_began_s, result
