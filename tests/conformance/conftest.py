@@ -13,6 +13,7 @@ import pytest
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.kraft import KraftCluster
 from tests.conformance.kafka.releases import RELEASES, install_or_skip
 
 
@@ -26,6 +27,15 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")  # not before it is known to be of use
     folder = tmp_path_factory.mktemp(f"kafka-{request.param}-")
     with Cluster(kafka, f"{zookeeper.address}/kafka-{request.param}", folder) as cluster:
+        yield cluster
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
+    """Two nodes of 3.9.1 without ZooKeeper. A test uses topics of its own."""
+    folder = tmp_path_factory.mktemp("kraft-")
+    with KraftCluster(install_or_skip("3.9.1"), folder) as cluster:
         yield cluster
     shutil.rmtree(folder)
 

@@ -43,3 +43,24 @@ def partitions_of(source_url: str) -> Partitions:
         }
         for name, topic in snapshot_of(source_url)["topics"].items()
     }
+
+
+def both_know(seen: dict[str, Any]) -> dict[str, Any]:
+    """Of a snapshot, what brokers and ZooKeeper tell."""
+    return {
+        "cluster_id": seen["cluster_id"],
+        "controller": seen["controller"]["broker"],
+        "brokers": [(each["id"], each["rack"], each["endpoints"]) for each in seen["brokers"]],
+        "topics": {
+            name: (
+                topic["config"],
+                topic["topic_id"],
+                {
+                    number: [each[name] for name in ("replicas", "adding", "removing", "leader", "leader_epoch", "isr")]
+                    for number, each in topic["partitions"].items()
+                },
+            )
+            for name, topic in seen["topics"].items()
+        },
+        "brokers' settings": {key: value for key, value in seen["configs"].items() if key.startswith("brokers/")},
+    }

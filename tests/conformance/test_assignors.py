@@ -15,7 +15,8 @@ import pytest
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.kafka_differs import kafka_differs
-from model.consumers.assignors.strategies import STRATEGIES, Outcome, assign
+from model.consumers.assignors.strategies import STRATEGIES, assign
+from model.consumers.assignors.strategy import Outcome
 from tests.conformance.java.answers import answers
 from tests.conformance.random_groups import CLIENTS, COORDINATORS, random_case
 from tests.conformance.random_threads import random_threads, znodes

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,9 +13,11 @@ from confluent_kafka import Consumer, Producer
 
 from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
+from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.sandbox.java import java_environment
 from model.sources.coordinator_groups.source import CoordinatorGroupsSource
 from model.sources.feed import Feed, Moment
+from model.sources.source import Batch
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
@@ -22,6 +27,9 @@ COMMAND = {
     "3.9.1": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
 }
 PARTITIONS = 4
+
+GENERATION = re.compile(r'"generation(?:Id)?":(\d+)')
+"""As DumpLogSegments prints it."""
 
 Described = dict[TopicPartition, tuple[int, int, int, str]]
 """Partition → offset, log end, lag, member id."""
@@ -43,6 +51,14 @@ def described(cluster: Cluster, group: str) -> Described:
     }  # fmt: skip
 
 
+def last_generation(cluster: Cluster, folder: Path) -> int:
+    """Of the only group there is, as Kafka's tool reads it in the broker's own log."""
+    (log,) = folder.glob(f"**/{OFFSETS_TOPIC}-0/*.log")
+    command = cluster.kafka.java("kafka.tools.DumpLogSegments", "--offsets-decoder", "--files", str(log), heap_mb=128)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=90, env=java_environment())
+    return int(GENERATION.findall(done.stdout)[-1])
+
+
 def told(moment: Moment, group: GroupImage) -> Described:
     """As the image has it."""
     ends = moment.image.log_ends
@@ -52,35 +68,59 @@ def told(moment: Moment, group: GroupImage) -> Described:
     }
 
 
+def produce(producer: Producer, count: int) -> None:
+    """Records for all partitions in turn, until the brokers have them."""
+    for number in range(count):
+        producer.produce("orders", str(number), partition=number % PARTITIONS)
+    assert until(lambda: producer.flush(1) == 0, "all records to be acknowledged")
+
+
+def billing(cluster: Cluster) -> Consumer:
+    """The group's only consumer, subscribed; it commits when it is told to."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": cluster.bootstrap,
+            "group.id": "billing",
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe(["orders"])
+    return consumer
+
+
+def consume(consumer: Consumer, count: int) -> None:
+    """Reads so many records, and commits them."""
+    read = 0
+    while read < count:
+        messages = consumer.consume(count - read, timeout=1)
+        read += sum(message.error() is None for message in messages)
+    consumer.commit(asynchronous=False)
+
+
+@contextmanager
+def followed(cluster: Cluster) -> Iterator[Feed]:
+    """The feed of our source, which is open as long as the context."""
+    feed = Feed("test", lambda _: None)
+    feed.take(Batch((), 1, 1, listing=True))
+    source = CoordinatorGroupsSource(cluster.bootstrap, interval_s=0.2)
+    source.open(feed)
+    try:
+        yield feed
+    finally:
+        source.close()
+
+
 @pytest.mark.parametrize("version", ["1.1.1", "3.9.1"])
 def test_a_group_is_as_kafka_describes_it(version: str, zookeeper: str, tmp_path: Path) -> None:
     with Cluster(install_or_skip(version), zookeeper, tmp_path, size=1) as cluster:
         Commands(cluster).create("orders", dict.fromkeys(range(PARTITIONS), (1,)))
         producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all"})
-        for number in range(20):
-            producer.produce("orders", str(number), partition=number % PARTITIONS)
-        assert until(lambda: producer.flush(1) == 0, "all records to be acknowledged")
-        consumer = Consumer(
-            {
-                "bootstrap.servers": cluster.bootstrap,
-                "group.id": "billing",
-                "auto.offset.reset": "earliest",
-                "enable.auto.commit": False,
-            }
-        )
-        consumer.subscribe(["orders"])
-        feed = Feed("test", lambda _: None)
-        source = CoordinatorGroupsSource(cluster.bootstrap, interval_s=0.2)
-        source.open(feed)
-        try:
-            read = 0
-            while read < 20:
-                messages = consumer.consume(20 - read, timeout=1)
-                read += sum(message.error() is None for message in messages)
-            consumer.commit(asynchronous=False)
-            for number in range(6):
-                producer.produce("orders", str(number), partition=number % PARTITIONS)
-            assert until(lambda: producer.flush(1) == 0, "all records to be acknowledged")
+        produce(producer, 20)
+        consumer = billing(cluster)
+        with followed(cluster) as feed:
+            consume(consumer, 20)
+            produce(producer, 6)
             theirs = described(cluster, "billing")
 
             def equal() -> bool:
@@ -89,7 +129,9 @@ def test_a_group_is_as_kafka_describes_it(version: str, zookeeper: str, tmp_path
 
             assert [lag for _, _, lag, _ in theirs.values()] == [2, 2, 1, 1]
             until(equal, f"{feed.moment.image.classic_groups} to be {theirs}")
+            first = until(lambda: feed.moment.image.classic_groups["billing"].generation, "a generation")
+            assert first == last_generation(cluster, tmp_path)
             consumer.close()
             until(lambda: feed.moment.image.classic_groups["billing"].state == "Empty", "the group to be empty")
-        finally:
-            source.close()
+            until(lambda: feed.moment.image.classic_groups["billing"].generation == first + 1, "its generation")
+            assert feed.moment.image.classic_groups["billing"].rebalances[-1].generation == first + 1

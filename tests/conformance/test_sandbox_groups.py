@@ -94,6 +94,16 @@ def table(text: str) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=False)) for row in rows]
 
 
+def await_first_balance(group: RealGroup) -> None:
+    """A client that is starved while it joins may stop for good: its session ends, and it never says a word."""
+    try:
+        group.await_balance()
+    except AssertionError:
+        if not group.replace_silent():
+            raise
+        group.await_balance()
+
+
 def test_java_consumers_and_their_tools_at_our_coordinator(kafka: Installation, three: ClusterOfThree) -> None:
     values = set(three.produce(60))
     group = RealGroup("all", three.bootstrap, three.folder)
@@ -180,6 +190,7 @@ def same_records(cluster: Cluster) -> list[tuple[bytes | None, bytes | None]]:
     return ours if ours == records_written(cluster, JAVA) else []
 
 
+@pytest.mark.timeout(600)
 def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) -> None:
     admin = AdminClient({"bootstrap.servers": mixed.bootstrap})
     both = [[JAVA, OURS]]
@@ -203,7 +214,7 @@ def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) ->
     try:
         produce()
         group.start("librdkafka", "kafka-python")
-        group.await_balance()
+        await_first_balance(group)
         group.await_read(produced)
         before = group.shares()
         for broker, other in ((OURS, JAVA), (JAVA, OURS)):

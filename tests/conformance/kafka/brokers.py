@@ -46,12 +46,14 @@ group.initial.rebalance.delay.ms=0
 """
 
 
-def until(condition: Callable[[], Any], what: str, timeout_s: float = 60) -> Any:
-    """Polls until `condition` holds and returns what it gave. Raises TimeoutError naming `what`."""
+def until(
+    condition: Callable[[], Any], what: str, timeout_s: float = 60, *, standing: Callable[[], object] = lambda: ""
+) -> Any:
+    """Polls until `condition` holds and returns what it gave. Raises TimeoutError with `what` and `standing()`."""
     deadline = time.monotonic() + timeout_s
     while not (value := condition()):
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {timeout_s} s for {what}")
+            raise TimeoutError(f"waited {timeout_s} s for {what} {standing()}".rstrip())
         time.sleep(0.05)
     return value
 
@@ -63,7 +65,7 @@ class Broker:
         self, broker_id: int, kafka: Installation, zookeeper: str, folder: Path, settings: str = "", heap_mb: int = 256
     ) -> None:
         folder.mkdir(parents=True)
-        self.port = _free_port()
+        self.port = free_port()
         self._folder = folder
         self._log = folder / "broker.log"
         self._process: GuardedProcess | None = None
@@ -250,7 +252,7 @@ class Cluster:
         return self.read(f"/brokers/topics/{topic}/partitions/{partition}/state")
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A port below those the system gives to outgoing connections, so that none takes it during a restart."""
     while True:
         with socket.socket() as probe:

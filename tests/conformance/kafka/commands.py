@@ -65,7 +65,11 @@ class Commands:
 
     def describe(self) -> Partitions:
         """--describe of every topic."""
-        return parse_describe(self._run("topics", *self._target, "--describe"))
+        return parse_describe(self.describe_text())
+
+    def describe_text(self, topic: str = "") -> str:
+        """--describe of one topic, or of every one, as it is printed."""
+        return self._run("topics", *self._target, "--describe", *(["--topic", topic] if topic else []))
 
     def configure(self, topic: str, **config: str) -> None:
         """ConfigCommand --alter --add-config, from 2.x on. Keys of `config` have _ for Kafka's dots."""
@@ -74,7 +78,8 @@ class Commands:
 
     def configuration(self, topic: str) -> str:
         """ConfigCommand --describe: what is set on the topic, as it prints it."""
-        return self._run("configs", *self._target, "--describe", "--topic", topic)
+        named = ("--entity-type", "topics", "--entity-name", topic)
+        return self._run("configs", *self._target, "--describe", *named)
 
     def reassign(self, topic: str, assignment: Assignment) -> None:
         """ReassignPartitionsCommand --execute."""
@@ -84,8 +89,11 @@ class Commands:
 
     def elect_preferred(self, topic: str, partitions: Sequence[int]) -> None:
         """PreferredReplicaLeaderElectionCommand, from 2.4 on LeaderElectionCommand."""
-        subjects = self._json_file("election", [{"topic": topic, "partition": p} for p in partitions])
-        wish = ["--path-to-json-file", subjects]
+        self.elect_from(self._json_file("election", [{"topic": topic, "partition": p} for p in partitions]))
+
+    def elect_from(self, file: str) -> None:
+        """The same, of the partitions that a file names."""
+        wish = ["--path-to-json-file", file]
         if not self._ask_zookeeper:
             wish += ["--election-type", "preferred"]
         self._run("elect", *self._target, *wish)

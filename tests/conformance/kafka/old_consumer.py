@@ -14,7 +14,7 @@ _SETTINGS = f"""
 zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
 auto.commit.interval.ms=200
 rebalance.backoff.ms=500
-rebalance.max.retries=60
+rebalance.max.retries=600
 """
 
 

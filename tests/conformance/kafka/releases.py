@@ -73,7 +73,7 @@ RELEASES = {
             version="1.1.1",
             # Without a binding of slf4j the broker starts, but a failure would leave no log to read.
             artifacts=("org.apache.kafka:kafka_2.12:1.1.1", "org.slf4j:slf4j-log4j12:1.7.25"),
-            classes=_SCALA_COMMANDS,
+            classes={**_SCALA_COMMANDS, "configs": "kafka.admin.ConfigCommand"},
             listener_settings=_LISTENERS,
             commands_use_zookeeper=True,
         ),

@@ -1,0 +1,107 @@
+"""One real Kafka 3.9.1 in KRaft mode whose listeners want TLS and a login, with keys of the tests' own."""
+
+from __future__ import annotations
+
+import random
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from kafka import KafkaAdminClient
+
+from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.java import java_environment
+from tests.authority import Authority
+from tests.conformance.kafka.brokers import until
+from tests.conformance.kafka.releases import Installation
+
+USER, PASSWORD = "alice", 'wonder"land\\canary'
+"""Known to PLAIN and SCRAM; a password that has to be quoted."""
+BACKSLASH = "\\"
+CLUSTER_ID = "Sx8mB2vBTWyWFtGVm0Uw9g"
+
+
+class SecuredBroker(NamedTuple):
+    """`127.0.0.1:PORT` of each listener. The certificate is for 127.0.0.1, and not for localhost."""
+
+    sasl_ssl: str
+    ssl: str
+    """Wants a certificate of the authority."""
+    plain: str
+    controller: str
+    authority: Authority
+
+
+@contextmanager
+def secured_broker(kafka: Installation, folder: Path) -> Iterator[SecuredBroker]:
+    """Runs it for as long as the context lasts."""
+    sasl_ssl, ssl, plain, controller = islice(_free_addresses(), 4)
+    broker = SecuredBroker(sasl_ssl, ssl, plain, controller, Authority(folder))
+    lines = (f"{key}={value}\n".replace(BACKSLASH, 2 * BACKSLASH) for key, value in _settings(broker, folder).items())
+    properties = folder / "server.properties"
+    properties.write_text("".join(lines))
+    scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
+    formatting = ("format", "-t", CLUSTER_ID, "-c", str(properties), "--add-scram", scram)
+    command = kafka.java("kafka.tools.StorageTool", *formatting, heap_mb=128)
+    subprocess.run(command, check=True, capture_output=True, env=java_environment())
+    log = folder / "broker.log"
+    command = kafka.java("kafka.Kafka", str(properties), heap_mb=256)
+    with closing(GuardedProcess(command, folder=folder, log=log, environment=java_environment())) as process:
+
+        def serves() -> bool:
+            if process.exit_code() is not None:
+                raise RuntimeError(f"the broker died:\n{log.read_text()[-2000:]}")
+            return all(map(_accepts, (broker.sasl_ssl, broker.ssl, broker.plain)))
+
+        until(serves, "the secured broker to serve")
+        # Who accepts connections may not have read the users yet; a broker that others are told of has.
+        with closing(KafkaAdminClient(bootstrap_servers=broker.plain, bootstrap_timeout_ms=60_000)):  # pyright: ignore[reportCallIssue]
+            yield broker
+
+
+def _settings(broker: SecuredBroker, folder: Path) -> dict[str, str]:
+    quoted = PASSWORD.replace(BACKSLASH, 2 * BACKSLASH).replace('"', f'{BACKSLASH}"')
+    listeners = {"SASL_SSL": broker.sasl_ssl, "SSL": broker.ssl, "PLAINTEXT": broker.plain}
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{broker.controller}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": ",".join(f"{name}://{at}" for name, at in {**listeners, "CONTROLLER": broker.controller}.items()),
+        "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in listeners))),
+        "inter.broker.listener.name": "PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+        "listener.name.sasl_ssl.plain.sasl.jaas.config": (
+            f'org.apache.kafka.common.security.plain.PlainLoginModule required user_{USER}="{quoted}";'
+        ),
+        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(broker.authority.issue("broker", "127.0.0.1").plain_keystore),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(broker.authority.certificate),
+        "listener.name.ssl.ssl.client.auth": "required",
+        "log.dirs": str(folder / "logs"),
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "num.network.threads": "1",
+        "num.io.threads": "2",
+        "log.cleaner.enable": "false",
+    }
+
+
+def _free_addresses() -> Iterator[str]:
+    ports = range(20_000, 32_000)  # below those that the system gives to outgoing connections
+    addresses = (f"127.0.0.1:{port}" for port in random.sample(ports, len(ports)))
+    return (address for address in addresses if not _accepts(address))
+
+
+def _accepts(address: str) -> bool:
+    host, _, port = address.partition(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) == 0
