@@ -155,7 +155,8 @@ def test_listeners_are_taken_apart() -> None:
     assert listeners_of(read.settings) == (Listener("INSIDE", "", 9092), Listener("OUTSIDE", "::1", 19092))
     assert advertised_listeners_of(read.settings)[1] == Listener("OUTSIDE", "one.example", 19092)
     assert inter_broker_listener_of(read.settings) == "INSIDE"
-    assert advertised_listeners_of(Settings()) == listeners_of(Settings()) == (Listener("PLAINTEXT", "", 9092),)
+    anywhere = (Listener("PLAINTEXT", "127.0.0.1", 9092),)
+    assert advertised_listeners_of(Settings()) == listeners_of(Settings()) == anywhere
 
 
 def test_an_advertised_listener_must_be_listened_on() -> None:

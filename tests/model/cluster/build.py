@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     BrokerRegistered,
@@ -56,3 +59,8 @@ def consumer(group: str, member: str, threads: int = 1, name: str = "orders", pa
 
 def claims(group: str, owner: str, *partitions: int, name: str = "orders") -> list[Record]:
     return [PartitionClaimed(group=group, partition=TopicPartition(name, p), owner=owner) for p in partitions]
+
+
+def without_past(told: ClusterImage) -> dict[str, GroupImage]:
+    """Groups without their rebalances, which a listing of ZooKeeper says nothing of."""
+    return {name: msgspec.structs.replace(group, rebalances=()) for name, group in told.groups.items()}

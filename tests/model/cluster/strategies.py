@@ -6,6 +6,8 @@ from model.cluster import records as r
 from model.cluster.cluster_image import GENERATIONS, ClusterImage
 from model.cluster.group_image import Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.log_dirs import LogDir
+from model.cluster.quorum import Quorum, QuorumReplica
 from tests.model.cluster.build import image
 
 names = st.sampled_from(("orders", "payments"))
@@ -28,7 +30,14 @@ owned = st.dictionaries(
     members, st.lists(named, min_size=1, max_size=2, unique=True).map(sorted).map(tuple), max_size=2
 )
 rebalances = st.builds(
-    Rebalance, times, st.lists(texts, max_size=2).map(tuple), st.none() | times, st.none() | small, owned, owned
+    Rebalance,
+    times,
+    st.lists(texts, max_size=2).map(tuple),
+    st.none() | times,
+    st.none() | small,
+    owned,
+    owned,
+    st.integers(1, 3),
 )
 
 states = st.builds(
@@ -126,6 +135,27 @@ RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
     r.GenerationRecognised: st.builds(r.GenerationRecognised, generation=st.sampled_from(GENERATIONS)),
     r.ZnodeUnreadable: st.builds(r.ZnodeUnreadable, path=paths, reason=texts),
     r.ZnodeReadable: st.builds(r.ZnodeReadable, path=paths),
+    r.QuorumDescribed: st.builds(
+        r.QuorumDescribed,
+        quorum=st.builds(
+            Quorum,
+            broker_ids,
+            small,
+            times,
+            voters=st.lists(st.builds(QuorumReplica, broker_ids), max_size=2).map(tuple),
+        ),
+    ),
+    r.LogDirsDescribed: st.builds(
+        r.LogDirsDescribed,
+        broker=broker_ids,
+        folders=st.lists(
+            st.builds(LogDir, texts, sizes=st.dictionaries(named, times, max_size=3), total_bytes=times), max_size=2
+        ).map(tuple),
+    ),
+    r.ReplicasWentOffline: st.builds(
+        r.ReplicasWentOffline, replicas=st.dictionaries(named, st.tuples(broker_ids), max_size=2)
+    ),
+    r.ViewsDiffered: st.builds(r.ViewsDiffered, differences=st.dictionaries(names, texts.filter(bool), max_size=2)),
 }
 
 histories = st.lists(st.one_of(*RECORDS.values()), max_size=30)

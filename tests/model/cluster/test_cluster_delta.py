@@ -4,30 +4,23 @@ import copy
 from itertools import pairwise
 from typing import get_args
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.group_image import GroupImage
 from model.cluster.image_records import records_of
 from model.cluster.records import AnyRecord, Record, TopicAssigned
-from tests.model.cluster.build import brokers, image, state, topic, written
+from model.cluster.relisting import relisted, unlisted
+from tests.model.cluster.build import brokers, image, state, topic, without_past, written
 from tests.model.cluster.strategies import RECORDS, histories, images
 
 SEEN = Provenance("test", 1, 1, complete=True)
 
 
 def listed(records: list[Record], base: ClusterImage) -> ClusterImage:
-    delta = ClusterDelta(base).replay_all(records)
-    delta.finish_listing()
-    return delta.apply(SEEN)
-
-
-def without_past(told: ClusterImage) -> dict[str, GroupImage]:
-    return {name: msgspec.structs.replace(group, rebalances=()) for name, group in told.groups.items()}
+    return relisted(base, ClusterDelta(unlisted(base)).replay_all(records).apply(SEEN))
 
 
 def test_every_record_type_is_known_here_and_in_the_union() -> None:
@@ -61,6 +54,7 @@ def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[R
     fresh = listed(records, EMPTY)
 
     lasting = {"cluster_id", "generation", "groups", "classic_groups", "log_ends"}
+    lasting |= {"quorum", "log_dirs", "offline_replicas", "differences"}
     assert {name: getattr(after, name) for name in after.__struct_fields__ if name not in lasting} == {
         name: getattr(fresh, name) for name in fresh.__struct_fields__ if name not in lasting
     }
@@ -73,9 +67,8 @@ def test_a_full_listing_does_not_depend_on_what_was_known_before(records: list[R
 def test_replaying_never_changes_the_base(base: ClusterImage, records: list[Record]) -> None:
     kept = copy.deepcopy(base)
 
-    delta = ClusterDelta(base).replay_all(records)
-    delta.finish_listing()
-    delta.apply(SEEN)
+    ClusterDelta(base).replay_all(records).apply(SEEN)
+    listed(records, base)
 
     assert base == kept
 

@@ -5,6 +5,8 @@ from hypothesis import given
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.image_records import records_of
+from model.cluster.relisting import relisted, unlisted
+from tests.model.cluster.build import without_past
 from tests.model.cluster.strategies import images
 
 
@@ -15,8 +17,7 @@ def test_replaying_an_image_gives_it_back(image: ClusterImage) -> None:
 
 @given(images, images)
 def test_told_as_a_listing_it_replaces_any_other(image: ClusterImage, other: ClusterImage) -> None:
-    delta = ClusterDelta(other).replay_all(records_of(image))
-    delta.finish_listing()
-    after = delta.apply(image.provenance)
-    for part in ("controller", "brokers", "topics", "groups", "configs", "admin", "unreadable"):
+    after = relisted(other, ClusterDelta(unlisted(other)).replay_all(records_of(image)).apply(image.provenance))
+    for part in ("controller", "brokers", "topics", "configs", "admin", "unreadable"):
         assert getattr(after, part) == getattr(image, part)
+    assert without_past(after) == without_past(image)

@@ -224,3 +224,14 @@ def test_writing_again_replaces_the_file_and_leaves_no_other(tmp_path: Path) -> 
 
     assert read_snapshot(path) == CLUSTER
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    "found", [b'"taken_at_ms":1e999', b'"note":1e999', b'"source":"\xff"', b'"topics":' + b'{"a":' * 20_000]
+)
+def test_a_document_that_breaks_its_decoder_is_refused(tmp_path: Path, found: bytes) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'{"format":"kdrill.snapshot/1",' + found + b"}")
+    with pytest.raises(SnapshotError) as caught:
+        read_document(path)
+    assert "\n" not in str(caught.value)

@@ -27,11 +27,28 @@ def released(*partitions: int) -> list[Record]:
     return [PartitionReleased(group="g", partition=ORDERS[number]) for number in partitions]
 
 
-def described(state: str, *members: str, owners: dict[TopicPartition, str] | None = None, at: int = 1) -> Record:
+def described(
+    state: str,
+    *members: str,
+    owners: dict[TopicPartition, str] | None = None,
+    at: int = 1,
+    generation: int | None = None,
+) -> Record:
     known = {member: Member({"orders": 1}, client_id=member[:2]) for member in members}
     return GroupDescribed(
-        group="g", state=state, protocol_type="consumer", coordinator=at, members=known, owners=owners
+        group="g",
+        state=state,
+        protocol_type="consumer",
+        coordinator=at,
+        generation=generation,
+        members=known,
+        owners=owners,
     )
+
+
+def stable(member: str, generation: int | None) -> Record:
+    """It owns all."""
+    return described("Stable", member, owners=dict.fromkeys(ORDERS, member), generation=generation)
 
 
 def test_a_zookeeper_group_rebalances_until_all_is_owned_again() -> None:
@@ -84,6 +101,42 @@ def test_what_comes_and_goes_between_two_looks_took_no_time() -> None:
     replaced = step(stable, 1_000, described("Stable", "c3-c", owners=dict.fromkeys(ORDERS, "c3-c")))
 
     assert events(stable, replaced) == ["rebalanced: c1 left, c3 joined, 4 partitions moved"]
+
+
+def test_a_generation_tells_what_a_rebalance_led_to_and_how_many_there_were() -> None:
+    one = image(stable("c1-a", 4), base=CLUSTER)
+    begun = step(one, 0, described("PreparingRebalance", "c1-a"))
+    over = step(begun, 1_000, stable("c1-a", 5))
+    three = step(over, 2_000, stable("c2-b", 8))
+    unseen = step(three, 3_000, stable("c2-b", 9))
+
+    assert (begun.classic_groups["g"].generation, begun.classic_groups["g"].rebalances[-1].generation) == (4, None)
+    assert events(begun, over) == ["rebalanced: generation 5, 1.0 s, nothing moved"]
+    assert events(over, three) == ["rebalanced: generations 6 to 8, c1 left, c2 joined, 4 partitions moved"]
+    assert events(three, unseen) == ["rebalanced: generation 9, nothing moved"]
+
+
+def test_a_generation_that_is_learnt_late_is_that_of_the_last_rebalance() -> None:
+    one = image(stable("c1-a", 4), base=CLUSTER)
+    early = step(one, 0, stable("c2-b", 5))
+    moved = step(early, 1_000, stable("c3-c", None))
+    late = step(moved, 2_000, stable("c3-c", 7))
+
+    assert moved.classic_groups["g"].generation is None
+    last, known = moved.classic_groups["g"].rebalances[-1], late.classic_groups["g"].rebalances[-1]
+    assert (last.generation, last.generations) == (None, 1)
+    assert known == msgspec.structs.replace(last, generation=7, generations=2)
+    assert len(late.classic_groups["g"].rebalances) == 2
+
+
+def test_a_group_that_began_anew_counts_from_there() -> None:
+    seen = step(image(stable("c1-a", 40), base=CLUSTER), 0, stable("c1-a", 1))
+    assert [(past.generation, past.generations) for past in seen.classic_groups["g"].rebalances] == [(1, 1)]
+
+
+def test_a_static_member_that_comes_back_under_a_new_id_is_no_rebalance() -> None:
+    back = step(image(stable("c1-a", 4), base=CLUSTER), 0, stable("c1-b", 4))
+    assert back.classic_groups["g"].rebalances == ()
 
 
 def test_another_coordinator_is_a_cause_and_no_rebalance() -> None:

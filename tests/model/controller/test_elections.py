@@ -207,7 +207,8 @@ def test_a_clean_election_loses_nothing(asked: Ballot, rule: Rule) -> None:
 def test_data_is_given_up_only_where_it_is_allowed_and_nothing_else_is_left(asked: Ballot) -> None:
     result = elections.offline_recovering(asked)
     in_sync = [replica for replica in asked.online if replica in asked.current.isr]
-    assert result.unclean == (asked.unclean_allowed and bool(asked.online) and not in_sync)
+    nobody = not any(map(asked.liveness.online, asked.current.isr))
+    assert result.unclean == (asked.unclean_allowed and bool(asked.online) and nobody)
     assert (result.leader_and_isr is not None) == (bool(in_sync) or result.unclean)
     if result.unclean:
         assert result.leader_and_isr is not None

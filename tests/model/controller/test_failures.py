@@ -118,6 +118,20 @@ def test_unclean_elections_once_the_topic_allows_them() -> None:
     assert '"leader_recovery_state":1' in cluster.log[-1]
 
 
+def test_no_election_is_unclean_while_a_member_of_the_isr_is_online() -> None:
+    """Not even if it is no replica, the topic's other partition needs such an election, or an operator asks for it."""
+    cluster = cluster_of(0, 1, 2, auto_leader_rebalance_enable=False, unclean_leader_election_enable=True)
+    create_topic(cluster, "t", (1, 2), (1, 2))
+    cluster.kill(2)
+    cluster.kill(1)
+    cluster.write(SetData(STATE, b'{"version":1,"controller_epoch":1,"leader":-1,"leader_epoch":2,"isr":[0]}'))
+    cluster.start(2)
+    assert state(cluster) == (-1, 2, [0])
+    assert cluster.leader("t", 1) == 2
+    assert elect(cluster, ("t", 0), unclean=True) == ["ELIGIBLE_LEADERS_NOT_AVAILABLE"]
+    assert state(cluster) == (-1, 2, [0])
+
+
 def test_leaders_go_back_by_themselves_and_the_isr_stays_in_its_order() -> None:
     """R13."""
     cluster = cluster_of(0, 1, 2)

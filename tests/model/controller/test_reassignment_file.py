@@ -47,6 +47,8 @@ def move(partition: int, *replicas: int, **more: Any) -> dict[str, Any]:
         (moves(move(0, 1, 2, log_dirs=["any"])), "foo-0 has 2 replicas and 1 log dirs"),
         (moves(move(0, 1), version=2), "Not supported version field value 2"),
         (b"{", "not a file of Kafka's reassignment tool"),
+        (b"[" * 100_000, "not a file of Kafka's reassignment tool"),
+        (b'{"version":"\xff"}', "not a file of Kafka's reassignment tool"),
         (b'{"partitions":[{"topic":"foo","partition":"0","replicas":[1]}]}', "not a file of Kafka's reassignment tool"),
     ],
 )

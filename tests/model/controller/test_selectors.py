@@ -68,13 +68,21 @@ def test_no_op_is_gone_from_1_1_on() -> None:
         elect(Strategy.NO_OP, ballot([1], [1], {1}), generation_of("1.1"))
 
 
-def test_a_live_isr_that_is_not_assigned_stops_the_old_selector_only() -> None:
-    asked = ballot([1], [2], {1, 2}, unclean=True)
-    assert selectors.offline_in_assignment_order(asked).leader_and_isr is None
-    assert elections.offline(asked).unclean
+@pytest.mark.parametrize(
+    ("release", "leader"), [("0.8.1", 2), ("0.8.2", None), ("1.0", None), ("1.1", None), ("2.4", None), ("3.9", None)]
+)
+def test_while_a_member_of_the_isr_is_online_no_election_is_unclean(release: str, leader: int | None) -> None:
+    """Also one that is not assigned: 0.8.0 and 0.8.1 let it lead, later releases nobody."""
+    result = elect(Strategy.OFFLINE, ballot([1], [2], {1, 2}, unclean=True), generation_of(release))
+    assert (result.leader_and_isr and result.leader_and_isr.leader) == leader
+    assert not result.unclean
+    if leader is None:
+        assert result.why_not is not None
+        assert result.why_not.error == "StateChangeFailedException"
+        assert result.why_not.message == "the members 2 of the ISR that are online are not assigned"
 
 
-@given(ballots())
+@given(ballots(outsiders=True))
 def test_from_0_8_2_on_offline_partitions_are_led_as_today(asked: Ballot) -> None:
     old, new = selectors.offline_in_assignment_order(asked), elections.offline(asked)
     assert (old.leader_and_isr, old.recipients, old.unclean) == (new.leader_and_isr, new.recipients, new.unclean)

@@ -7,6 +7,7 @@ import pytest
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import GenerationRecognised
+from model.drills.document import notes_on
 from model.drills.drill import run
 from model.drills.scenario import Scenario, ScenarioError, of_brokers, of_rack
 from tests.model.drills.clusters import cluster, topic
@@ -21,17 +22,18 @@ IMAGE = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1))
         (IMAGE, of_brokers([9, 2, 8]), "brokers 8, 9: not alive here; alive: 1, 2, 3"),
         (IMAGE, of_brokers([1, 2, 3]), "that is every live broker (1, 2, 3): nobody is left to take over"),
         (cluster([], controller=None), of_brokers([1]), "no broker is alive: there is nothing to kill"),
-        (
-            cluster([1, 2], GenerationRecognised(generation="kraft")),
-            of_brokers([1]),
-            "this cluster has gone over to KRaft: no ZooKeeper controller decides there any more",
-        ),
     ],
 )
 def test_it_is_refused(image: ClusterImage, scenario: Scenario, reason: str) -> None:
     with pytest.raises(ScenarioError) as refused:
         run(image, scenario)
     assert str(refused.value) == reason
+
+
+def test_a_kraft_cluster_is_played_by_the_latest_rules() -> None:
+    drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1), GenerationRecognised(generation="kraft")), of_brokers([1]))
+    assert [topic.leader.tolist() for topic in drill.after.topics.values()] == [[2]]
+    assert any("KRaft elects the same leaders" in note for note in notes_on(drill.before, drill.assumptions))
 
 
 def test_racks_are_made_of_their_live_brokers() -> None:

@@ -15,7 +15,7 @@ def test_the_death_of_a_leader() -> None:
         "Broker 1 died; ZooKeeper does not know yet",
         "the session of broker 1 expired",
         "b3: Broker 1 went: 1 replica offline.",
-        "b3 wrote 1 partition state: t-0 v1 leader 1→2 isr 1,2,3→2,3 epoch 1",
+        "b3 wrote 1 partition state: t-0 v1 leader 1>2 isr 1,2,3>2,3 epoch 1",
         "b3: OfflinePartition elected leaders of 1 partition (first assigned replica that is online and in sync): "
         "t-0 to 2 (epoch 1, ISR 2,3).",
         "b3 sent LeaderAndIsr (1 partition) to brokers 2, 3; UpdateMetadata (1 partition) to brokers 2, 3",
@@ -28,7 +28,7 @@ def test_many_things_of_a_kind_are_counted() -> None:
     drill = run(cluster([1, 2, 3], *records, controller=3), of_brokers([1]))
     lines = [one for one in told(drill.timeline.rows) if "partition state" in one.text]
     assert [one.rows for one in lines] == [30]
-    assert lines[0].text.startswith("b3 wrote 30 partition states: t00-0 v1 leader 1→2")
+    assert lines[0].text.startswith("b3 wrote 30 partition states: t00-0 v1 leader 1>2")
     assert lines[0].text.endswith("+26 more")
     assert lines[0].until_ms > lines[0].at_ms
     assert sum(one.rows for one in told(drill.timeline.rows)) == len(drill.timeline.rows)

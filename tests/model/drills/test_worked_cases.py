@@ -89,6 +89,23 @@ def test_unclean_election_where_it_is_allowed(allowed_by: str) -> None:
     assert drill.summary.hurts
 
 
+@pytest.mark.parametrize("victim", [2, 3])
+def test_a_leader_outside_of_the_isr_that_stays_is_no_unclean_election(victim: int) -> None:
+    image = cluster([1, 2, 3, 4], *topic((1, 2, 3), (2, 3), 1, 4), controller=4)
+    drill = run(image, killing(victim, unclean=True))
+    assert became(drill) == (1, 5, (5 - victim,))
+    assert [one.outcome for one in drill.affected] == [Outcome.FOLLOWER_LOST]
+    assert (drill.summary.unclean, drill.summary.leaders_moved) == (0, 0)
+
+
+def test_a_leader_outside_of_the_isr_that_is_elected_again_is_an_unclean_one() -> None:
+    image = cluster([2, 3, 4], *topic((1, 2), (1,), 2, 4), controller=4)
+    drill = run(image, killing(2, unclean=True, restart_after_ms=3 * SESSION_MS))
+    assert became(drill) == (2, 5, (2,))
+    assert [row.unclean for row in drill.timeline.rows if isinstance(row, StateWritten)] == [True]
+    assert drill.affected[0].outcome is Outcome.UNCLEAN
+
+
 def test_a_whole_rack_dies() -> None:
     image = cluster([1, 2, 3, 4], *topic((1, 4, 2), (1, 4, 2), 1), controller=3)
     drill = run(image, of_rack(image, "r1"))

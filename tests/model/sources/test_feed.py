@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
@@ -12,10 +13,11 @@ from model.cluster.records import (
     BrokerRegistered,
     ClusterIdentified,
     GenerationRecognised,
+    LogEndsRead,
     OffsetCommitted,
     TopicAssigned,
 )
-from model.sources.feed import Feed, Moment
+from model.sources.feed import GROWN_S, Feed, Moment
 from model.sources.source import Batch, SourceStatus
 
 FIRST = Batch(
@@ -37,7 +39,8 @@ class Heard(Feed):
 
     def __init__(self) -> None:
         self.moments: list[Moment] = []
-        super().__init__("here", self.moments.append)
+        self.now_s = 0.0
+        super().__init__("here", self.moments.append, clock_s=lambda: self.now_s)
 
 
 def test_a_listing_makes_a_whole_image() -> None:
@@ -57,6 +60,62 @@ def test_before_a_listing_nothing_is_whole() -> None:
     feed.take(Batch((BrokerRegistered(broker=1),), 3, 500))
     assert not feed.moment.image.provenance.complete
     assert (feed.moment.feed, feed.moment.findings.found) == ((), ())
+
+
+def in_parts(*parts: Batch) -> list[Batch]:
+    """One listing, part by part."""
+    last = len(parts)
+    return [msgspec.structs.replace(each, part=n, listing=n == last) for n, each in enumerate(parts, 1)]
+
+
+def test_the_first_listing_is_seen_as_it_arrives_and_is_whole_at_its_end() -> None:
+    feed = Heard()
+    topics = [
+        Batch((TopicAssigned(topic=name, replicas={0: (9,)}),), number, number) for number, name in enumerate("ab")
+    ]
+    for batch in in_parts(*topics, Batch((BrokerRegistered(broker=1),), 5, 5)):
+        feed.now_s += GROWN_S
+        feed.take(batch)
+    seen = [(set(one.image.topics), one.image.provenance.complete, one.relisted) for one in feed.moments]
+    assert seen == [({"a"}, False, False), ({"a", "b"}, False, False), ({"a", "b"}, True, True)]
+    assert [len(one.findings.found) > 0 for one in feed.moments] == [False, False, True]
+    assert feed.moments[2].image.topics["a"] is feed.moments[0].image.topics["a"]
+    assert [change.kind for change in feed.moment.feed] == ["loaded"]
+
+
+def test_a_first_listing_is_shown_ever_more_seldom() -> None:
+    feed = Heard()
+    for batch in in_parts(*(Batch((BrokerRegistered(broker=number),), 1, 1) for number in range(1000))):
+        feed.now_s += 0.0625  # a power of two: sums are exact
+        feed.take(batch)
+    shown = [len(one.image.brokers) for one in feed.moments]
+    assert shown[:4] == [1, 9, 17, 25]
+    assert shown[-1] == 1000
+    assert len(shown) < 30
+
+
+def test_what_is_known_stands_until_everything_has_been_read_again() -> None:
+    feed = Heard()
+    feed.take(FIRST)
+    first, second = in_parts(
+        Batch((BrokerRegistered(broker=2),), 20, 2_000), Batch((BrokerRegistered(broker=3),), 21, 3)
+    )
+    feed.take(first)
+    assert [set(one.image.brokers) for one in feed.moments] == [{1, 2}]
+    feed.take(Batch((LogEndsRead(ends={TopicPartition("t", 0): 7}),), -1, 2_500))  # brokers tell between the parts
+    feed.take(second)
+    assert [set(one.image.brokers) for one in feed.moments] == [{1, 2}, {1, 2}, {2, 3}]
+    assert feed.moment.image.topics == {}
+    assert feed.moment.image.log_ends == {TopicPartition("t", 0): 7}
+
+
+def test_a_listing_that_breaks_off_leaves_nothing_to_the_next_one() -> None:
+    feed = Heard()
+    (begun, _) = in_parts(Batch((BrokerRegistered(broker=1),), 1, 1), Batch((), 1, 1))
+    feed.take(begun)
+    for batch in in_parts(Batch((BrokerRegistered(broker=2),), 2, 2), Batch((BrokerRegistered(broker=3),), 2, 2)):
+        feed.take(batch)
+    assert set(feed.moment.image.brokers) == {2, 3}
 
 
 def test_what_follows_is_laid_over_it_and_told() -> None:

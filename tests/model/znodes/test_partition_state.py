@@ -1,9 +1,11 @@
 """Partition states."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from model.znodes.codec import decode, encode
-from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch
+from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
 from model.znodes.reasons import Unreadable
 
 PATH = "/brokers/topics/t/partitions/0/state"
@@ -43,6 +45,16 @@ def test_unknown_keys_are_kept_whatever_they_are_called():
     data = GOLDEN[:-1] + b',"z":{"q":[1,null]},"(keys that Kafka does not define)":{"leader":4}}'
     assert state(data).leader == 3
     assert encode(state(data)) == data
+
+
+ODD = (b'{"leader":-3}', GOLDEN[:-1] + b',"z":1}', GOLDEN + b",", b"1},{", b"", b"null", GOLDEN.replace(b"3", b"4"))
+
+
+@given(st.lists(st.sampled_from((GOLDEN, *ODD)) | st.binary()))
+def test_many_are_read_as_each(every: list[bytes]):
+    each = [decode(PATH, data) for data in every]
+    usable = [payload if isinstance(payload, LeaderIsrAndControllerEpoch) else None for payload in each]
+    assert decode_partition_state.many(every) == usable
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model.znodes import paths
 from model.znodes.catalogue import CATALOGUE, SECRET_KINDS, ZnodeKind
 from model.znodes.configs import DEFAULT_ENTITY
-from model.znodes.paths import ZnodeMatch, describe, recognise
+from model.znodes.paths import ZnodeMatch, describe, recognise, state_place, state_places
 
 K = ZnodeKind
 
@@ -181,3 +181,23 @@ def test_any_topic_and_partition_come_back_from_their_path(topic: str, partition
 @given(st.text("/abkp{}0-", max_size=20) | st.text())
 def test_recognising_never_fails(path: str):
     assert recognise(path).kind in K
+
+
+PLACES = (("a", "b", "a/partitions/1", ""), ("0", "7", "07", "-1", "a"), ("/state", "", "/states"))
+
+
+@given(st.text("/abstein0123", max_size=8), st.text("0123x-", max_size=4), st.sampled_from(["/state", "", "/states"]))
+def test_a_states_place_is_what_the_catalogue_says(topic: str, partition: str, end: str):
+    path = f"/brokers/topics/{topic}/partitions/{partition}{end}"
+    match = recognise(path)
+    assert state_place(path) == ((match.topic, match.partition) if match.kind is K.PARTITION_STATE else None)
+
+
+@given(st.lists(st.builds("/brokers/topics/{}/partitions/{}{}".format, *map(st.sampled_from, PLACES)) | st.text("/?")))
+def test_places_of_many_are_those_of_each(many: list[str]):
+    assert list(state_places(many)) == [state_place(path) for path in many]
+
+
+@given(st.text("/brokestpican", max_size=30))
+def test_other_paths_have_no_place(path: str):
+    assert state_place(path) is None

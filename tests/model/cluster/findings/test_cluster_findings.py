@@ -1,11 +1,14 @@
 """Findings about controller, brokers, balance, pending work and unreadable znodes."""
 
+import pytest
+
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Finding, find
 from model.cluster.findings.pending_work import QUIET_MS
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
+    UNTOLD,
     BrokerLost,
     ControllerElected,
     ControllerEpochChanged,
@@ -145,6 +148,18 @@ def test_many_unreadable_znodes_are_named_up_to_eight() -> None:
     assert len(told) == 9
     assert told[0].what == "12 more znodes below cannot be used"
     assert told[1].what == "cannot be used: not JSON"
+
+
+@pytest.mark.parametrize(
+    ("path", "action"),
+    [
+        ("/consumers", "Open the cluster's ZooKeeper (zk://…) or its brokers (kafka://…) to know."),
+        ("/controller_epoch", "Open the cluster's ZooKeeper (zk://…) to know."),  # which brokers never tell
+    ],
+)
+def test_what_a_source_does_not_tell_has_a_way_out_that_does(path: str, action: str) -> None:
+    (told,) = of_kind("untold", image(*brokers(1), ZnodeUnreadable(path=path, reason=UNTOLD)))
+    assert told.action == action
 
 
 def test_the_worst_comes_first() -> None:

@@ -9,7 +9,8 @@ from hypothesis import given
 
 from model.consumers.assignors.case import Case
 from model.consumers.assignors.explanations import balance, explain
-from model.consumers.assignors.strategies import STRATEGIES, Outcome, assign
+from model.consumers.assignors.strategies import STRATEGIES, assign
+from model.consumers.assignors.strategy import Outcome
 from tests.model.consumers.assignors.groups import group_cases
 
 ALWAYS = sorted(STRATEGIES.keys() - {"zk-roundrobin"})

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from model.consumers.assignors.case import read_case
-from model.consumers.assignors.strategies import STRATEGIES, Outcome, assign
+from model.consumers.assignors.strategies import STRATEGIES, assign
+from model.consumers.assignors.strategy import Outcome
 
 Shares = dict[str, str]
 """Member → its partitions as `t0:0,1 t1:0`."""

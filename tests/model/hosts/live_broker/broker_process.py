@@ -32,11 +32,11 @@ auto.leader.rebalance.enable=false
 """
 
 
-def until(condition: Callable[[], Any], what: str) -> Any:
+def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
     """What the condition gives once it is true."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {PATIENCE_S} s for {what}"
+        assert time.monotonic() < deadline, f"waited {patience_s} s for {what}"
         time.sleep(0.02)
     return value
 
@@ -58,9 +58,10 @@ class BrokerProcess:
         self._process: GuardedProcess | None = None
         self._starts = 0
 
-    def start(self, *overrides: str) -> None:
-        """Run it; the log goes on where it was."""
-        command = [sys.executable, "-m", "model.hosts.live_broker", str(self.properties)]
+    def start(self, *overrides: str, files: int | None = None) -> None:
+        """Run it; the log goes on where it was. `files`: how many it may have open."""
+        limited = [] if files is None else ["/bin/sh", "-c", f'ulimit -n {files}; exec "$@"', "sh"]
+        command = [*limited, sys.executable, "-m", "model.hosts.live_broker", str(self.properties)]
         command += [word for each in overrides for word in ("--override", each)]
         self._starts += 1
         self._log = self.folder / f"broker-{self._starts}.log"
@@ -84,6 +85,11 @@ class BrokerProcess:
     def address(self) -> str:
         """Where it listens, once it does."""
         return json.loads(self.wait_for(r'^\{"listening".*\}$'))["listening"]["PLAINTEXT"]
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def send(self, number: signal.Signals) -> None:
         assert self._process is not None

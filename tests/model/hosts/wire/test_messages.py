@@ -117,3 +117,9 @@ def test_bytes_behind_a_response_are_malformed() -> None:
     body = shaped(shapes(6, 8, "response").UpdateMetadataResponse, error_code=ErrorCode.none)
     with pytest.raises(MalformedError, match="1 bytes are left behind a UpdateMetadataResponse"):
         decode_response(b"".join(encode_response(body, 1)) + b"x", 6, 8)
+
+
+def test_an_array_that_must_not_be_null_is_garbled() -> None:
+    offset_for_leader_epoch_v2 = struct.pack(">hhihi", 23, 2, 1, -1, -1)
+    with pytest.raises(MalformedError, match="topics is null"):
+        decode_request(offset_for_leader_epoch_v2)

@@ -25,7 +25,7 @@ class ConsumerProcess:
         command = [sys.executable, "-m", "model.hosts.zookeeper_consumer", "--zookeeper", zookeeper, "--group", group]
         command += ["--consumer-id", name, "--session-timeout-ms", str(SESSION_TIMEOUT_MS), "--values"]
         command += ["--auto-commit-interval-ms", "200", "--rebalance-backoff-ms", "500"]
-        command += ["--rebalance-max-retries", "60", *options]
+        command += ["--rebalance-max-retries", "600", *options]
         self.process = GuardedProcess(command, folder=ROOT, log=self._log)
 
     def lines(self, happening: str) -> Iterator[dict[str, Any]]:

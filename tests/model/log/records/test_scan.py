@@ -83,6 +83,15 @@ def test_where_a_walk_ends(tail: bytes, kind: DamageKind) -> None:
     assert damage.cause
 
 
+def test_a_walk_from_in_front_of_the_file(tmp_path: Path) -> None:
+    """As a damaged index may say."""
+    (tmp_path / "0.log").write_bytes(V2)
+    with SegmentFile(tmp_path / "0.log") as file:
+        (damage,) = scan(file, -5)
+        assert isinstance(damage, Damage)
+        assert (damage.position, damage.kind) == (-5, DamageKind.BAD_ENTRY)
+
+
 def test_a_format_of_the_future_is_read_as_v2() -> None:
     (batch,) = sound(with_magic(V2, 3))
     assert (batch.magic, batch.last_offset, batch.count) == (3, 0, 1)

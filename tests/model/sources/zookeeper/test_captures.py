@@ -16,7 +16,6 @@ def loaded(tree: Tree) -> ClusterImage:
     """What a full load says."""
     found = walk(tree.children)
     delta = ClusterDelta(EMPTY).replay_all(translate(tree.read([*SINGLES, *found.paths]), 1))
-    delta.finish_listing()
     return delta.apply(Provenance("test", 1, 1, complete=True))
 
 

@@ -17,6 +17,7 @@ from model.hosts.live_broker.admin_apis.metadata_requests import MetadataRequest
 from model.hosts.live_broker.data_apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.without_logs.no_replicas import NoReplicas
 from model.hosts.live_controller.to_brokers import Letter, entity_of
+from model.hosts.wire.errors import UnavailableError
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import topic_uuid
 from model.znodes.brokers import BrokerRegistration
@@ -96,6 +97,12 @@ async def test_topics_go_by_name_and_by_id(ask: Asker) -> None:
         ("nobody", "unknown_topic_or_partition"),
         ("no name", "invalid_topic_exception"),
     ]
+
+
+async def test_a_topic_without_its_name_is_garbage_where_it_may_not_be_null(ask: Asker) -> None:
+    shape = shapes(3, 10, "request").MetadataRequestTopic
+    with pytest.raises(UnavailableError, match="closed"):
+        await metadata(ask, 10, (shape(topic_id=topic_uuid(A_ID), name=None),))
 
 
 async def test_partitions_add_up_and_deleted_ones_go(ask: Asker) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -32,9 +32,8 @@ class ClusterOfThree:
         for broker in self.brokers.values():
             broker.start()
         self.bootstrap = ",".join(broker.ready()["listeners"]["PLAINTEXT"] for broker in self.brokers.values())
-        self._admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        created = self._admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)], request_timeout=60)
-        created[TOPIC].result(60)
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)], request_timeout=60)[TOPIC].result(60)
         self._producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all"})
         return self
 
@@ -62,7 +61,11 @@ class ClusterOfThree:
         return killed
 
     def _leader_of_offsets(self) -> int:
-        topics = self._admin.list_topics(timeout=20).topics
+        try:
+            # Anew each time: a client that heard of no controller asks again only minutes later.
+            topics = AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(timeout=10).topics
+        except KafkaException:
+            return 0
         offsets = topics.get("__consumer_offsets")
         leader = offsets.partitions[0].leader if offsets is not None and offsets.partitions else -1
         return max(leader, 0)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import time
 from collections.abc import Iterable
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.range import RangePartitionAssignor
+from kafka.errors import KafkaError
 
 
 def say(**what: object) -> None:
@@ -64,18 +66,24 @@ def librdkafka(bootstrap: str, group: str, topic: str, strategy: str, session_ms
 
 def kafka_python(bootstrap: str, group: str, topic: str, strategy: str, session_ms: int) -> None:
     """kafka-python: subscribe, and commit now and then."""
-    consumer = KafkaConsumer(
-        topic,
-        bootstrap_servers=bootstrap.split(","),
-        group_id=group,
-        session_timeout_ms=session_ms,
-        heartbeat_interval_ms=500,
-        auto_offset_reset="earliest",
-        auto_commit_interval_ms=200,
-        metadata_max_age_ms=2_000,
-        partition_assignment_strategy=[RangePartitionAssignor],
-    )
     assert strategy == "range"
+    settings: dict[str, Any] = {
+        "bootstrap_servers": bootstrap.split(","),
+        "group_id": group,
+        "session_timeout_ms": session_ms,
+        "heartbeat_interval_ms": 500,
+        "auto_offset_reset": "earliest",
+        "auto_commit_interval_ms": 200,
+        "metadata_max_age_ms": 2_000,
+        "partition_assignment_strategy": [RangePartitionAssignor],
+    }
+    while True:
+        try:
+            consumer = KafkaConsumer(topic, **settings)
+        except KafkaError:  # it gives up at once where the broker that it asks first has just been killed
+            time.sleep(0.2)
+        else:
+            break
     owned = Owned()
     while True:
         for records in consumer.poll(timeout_ms=200).values():

@@ -13,7 +13,7 @@ from confluent_kafka import ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from model.sandbox.guarded_process import GuardedProcess
-from tests.model.hosts.live_broker.broker_process import ROOT, until
+from tests.model.hosts.live_broker.broker_process import PATIENCE_S, ROOT, until
 
 MODULE = "tests.model.hosts.live_broker.groups.group_member"
 TOPIC, PARTITIONS = "orders", 6
@@ -24,6 +24,7 @@ class GroupMember:
 
     def __init__(self, name: str, arguments: Sequence[str], folder: Path) -> None:
         self.name = name
+        self.library = arguments[0]
         self._log = folder / f"{name}.log"
         command = [sys.executable, "-m", MODULE, *arguments]
         self._process = GuardedProcess(command, folder=ROOT, log=self._log)
@@ -38,9 +39,19 @@ class GroupMember:
         return next((each["owns"] for each in reversed(self._said()) if "owns" in each), [])
 
     @property
+    def last_words(self) -> str:
+        """The end of its log."""
+        return self._log.read_text(errors="replace")[-500:]
+
+    @property
     def read(self) -> set[str]:
         """All it has ever read."""
         return {each["read"] for each in self._said() if "read" in each}
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it has never said anything."""
+        return not self._said()
 
     def _said(self) -> list[dict[str, Any]]:
         lines = self._log.read_text(errors="replace").splitlines()
@@ -59,6 +70,7 @@ class RealGroup:
         self._bootstrap = bootstrap
         self._folder = folder
         self._settings = (strategy, str(session_ms))
+        self._session_s = session_ms / 1000
         self._admin = self._new_admin()
         self._numbers = itertools.count()
 
@@ -73,6 +85,15 @@ class RealGroup:
         self._gone.append(self.members.pop(0))
         self._gone[-1].kill()
 
+    def replace_silent(self) -> bool:
+        """kill -9 of those that have never said anything, and others in their place; whether there were any."""
+        silent = [member for member in self.members if member.is_silent]
+        for member in silent:
+            member.kill()
+            self.members.remove(member)
+            self.start(member.library)
+        return bool(silent)
+
     def close(self) -> None:
         """Kill all."""
         for member in self.members:
@@ -81,9 +102,14 @@ class RealGroup:
     def await_balance(self, others: int = 0) -> None:
         """Wait until the coordinator and all members agree: each partition has one owner, and nobody has much more.
 
-        `others` are members that say nothing themselves.
+        `others` are members that say nothing themselves. A client that gave up a slow request to join joins anew as
+        another member, and the coordinator waits for the first one as long as a session lasts.
         """
-        until(lambda: self._is_balanced(others), f"group {self.name} to be balanced")
+        try:
+            until(lambda: self._is_balanced(others), f"group {self.name} to be balanced", PATIENCE_S + self._session_s)
+        except AssertionError as late:
+            told = {member.name: member.last_words for member in self.members}
+            raise AssertionError(f"{late}: {self._told()}; members said {told}") from None
 
     def await_read(self, values: Iterable[str]) -> None:
         """Wait until the group has read all these."""
@@ -118,6 +144,10 @@ class RealGroup:
         except KafkaException:
             self._admin = self._new_admin()  # librdkafka's keeps asking the coordinator that it knows
             return None
+
+    def _told(self) -> str:
+        described = self._described()
+        return str(described and (described.state, [member.member_id for member in described.members]))
 
     def _new_admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self._bootstrap})

@@ -1,0 +1,42 @@
+"""The collector of cycles is held back for as long as somebody's work goes on, and no longer."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from model.sources.zookeeper.collecting import uncollected
+
+
+@pytest.fixture(autouse=True)
+def collecting() -> Iterator[None]:
+    """Whatever a command that ran in this process before had done with it."""
+    was_enabled = gc.isenabled()
+    gc.enable()
+    yield
+    if not was_enabled:
+        gc.disable()
+
+
+def test_it_collects_again_however_the_work_ended() -> None:
+    assert gc.isenabled()
+    with uncollected():
+        with pytest.raises(ZeroDivisionError), uncollected():
+            _fail()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+def _fail() -> None:
+    assert not gc.isenabled()
+    raise ZeroDivisionError
+
+
+def test_one_who_had_it_off_finds_it_off() -> None:
+    gc.disable()
+    try:
+        with uncollected():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
