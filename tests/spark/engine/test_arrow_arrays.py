@@ -1,0 +1,55 @@
+"""Arrays survive the way through a file, whatever their type and shape."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as st_numpy
+
+from spark_tasks import arrow_arrays
+
+DTYPES = st.one_of(
+    st_numpy.boolean_dtypes(),
+    st_numpy.integer_dtypes(endianness="?"),
+    st_numpy.floating_dtypes(endianness="?", sizes=(32, 64)),
+    st_numpy.unicode_string_dtypes(min_len=1, max_len=5),
+    st_numpy.datetime64_dtypes(),
+)
+ARRAYS = DTYPES.flatmap(lambda dtype: st_numpy.arrays(dtype, st_numpy.array_shapes(min_dims=0, min_side=0, max_side=4)))
+
+
+@given(st.dictionaries(st.text(max_size=3), ARRAYS, max_size=3))
+def test_there_and_back(arrays):
+    back = arrow_arrays.decode(arrow_arrays.encode(arrays))
+    assert list(back) == list(arrays)
+    for name, array in arrays.items():
+        assert back[name].dtype == array.dtype
+        assert back[name].shape == array.shape
+        assert back[name].tobytes() == array.tobytes()
+
+
+def test_a_file_is_mapped_and_outlives_its_name(tmp_path: Path):
+    file = tmp_path / "arrays"
+    arrow_arrays.write(file, {"numbers": np.arange(6).reshape(2, 3).T})
+    numbers = arrow_arrays.open(file)["numbers"]
+    file.unlink()
+    assert numbers.tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert not numbers.flags.writeable
+
+
+def test_what_is_no_file_of_arrays(tmp_path: Path):
+    file = tmp_path / "notes"
+    file.write_text("buy milk")
+    with pytest.raises(OSError, match="notes: no file of arrays"):
+        arrow_arrays.open(file)
+    with pytest.raises(OSError, match="nowhere"):
+        arrow_arrays.open(tmp_path / "nowhere")
+
+
+def test_objects_are_refused():
+    with pytest.raises(ValueError, match="names: an array of Python objects"):
+        arrow_arrays.encode({"names": np.array(["a", None])})

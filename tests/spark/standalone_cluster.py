@@ -1,0 +1,67 @@
+"""A real standalone Spark cluster on loopback, of PySpark's own classes: a master and two workers of one core each."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.java import find_java, java_environment
+from model.sandbox.zookeeper_jars import pyspark_jars_folder
+
+WORKERS = 2
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
+ON_ANY_PORT = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+DEADLINE_S = 120.0
+
+
+class StandaloneCluster:
+    """From entering to leaving the context; all of it in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.master = ""
+        """`spark://127.0.0.1:PORT`, once entered."""
+        self.folder = folder
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opening:
+            master = self._start(opening, "master", "master.Master")
+            self.master = self._told("master", master, r"Starting Spark master at (spark://\S+)")
+            workers = [self._start_worker(opening, number) for number in range(WORKERS)]
+            for number, worker in enumerate(workers):
+                self._told(f"worker-{number}", worker, r"Successfully registered with master (\S+)")
+            self._open = opening.pop_all()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def _start_worker(self, opening: ExitStack, number: int) -> GuardedProcess:
+        own = ("--cores", "1", "--memory", "1g", "--work-dir", str(self.folder / f"work-{number}"), self.master)
+        return self._start(opening, f"worker-{number}", "worker.Worker", *own)
+
+    def _start(self, opening: ExitStack, name: str, kind: str, *own: str) -> GuardedProcess:
+        jars = pyspark_jars_folder()
+        java = [str(find_java().program), *QUICK, "-cp", f"{jars}/*", f"org.apache.spark.deploy.{kind}"]
+        told = {"SPARK_HOME": str(jars.parent), "SPARK_SCALA_VERSION": "2.13", "SPARK_LOCAL_IP": "127.0.0.1"}
+        process = GuardedProcess(
+            [*java, *ON_ANY_PORT, *own],
+            folder=self.folder,
+            log=self.folder / f"{name}.log",
+            environment=java_environment() | told,
+        )
+        opening.callback(process.close)
+        return process
+
+    def _told(self, name: str, process: GuardedProcess, pattern: str) -> str:
+        log = self.folder / f"{name}.log"
+        deadline = time.monotonic() + DEADLINE_S
+        while not (found := re.search(pattern, log.read_text(errors="replace"))):
+            assert process.exit_code() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.02)
+        return found[1]
