@@ -1,5 +1,9 @@
-"""What all tests may use: one real ZooKeeper for the session, a root of its own for each test, and waiting."""
+"""What all tests may use: one real ZooKeeper for the session, a root of its own for each test, and waiting.
 
+No test sees what this machine's user set up or chose: settings, state and variables of kdrill's are the test's own.
+"""
+
+import os
 import signal
 import time
 import uuid
@@ -11,12 +15,38 @@ from hypothesis import settings
 from model.sandbox.process_state import GONE, ZOMBIE, process_state
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.parallel import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 # A noisy machine must not fail a property.
 settings.register_profile("kdrill", deadline=None)
 settings.load_profile("kdrill")
 
+KDRILL_SETTINGS = ("KDRILL_CONFIG", "KDRILL_THEME", "KDRILL_ASCII", "KDRILL_FRESH", "KDRILL_SPARK_MASTER")
+"""Variables that stand for options of kdrill."""
+
+SIZE_OF_ANOTHER_TERMINAL = ("COLUMNS", "LINES")
+"""Line editing libraries export it to their children, and it would count for more than a test's own terminal."""
+
+USERS_FOLDERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
+
 Eventually = Callable[[Callable[[], object]], None]
+
+
+def pytest_configure() -> None:
+    """Outside of tests (fixtures of the session) settings and state are where nothing can be."""
+    for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL):
+        os.environ.pop(name, None)
+    os.environ.update(dict.fromkeys(USERS_FOLDERS, f"{os.devnull}/none"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_the_users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings and state in folders that are not there yet, others for each test, and for its child processes too."""
+    home = tmp_path_factory.getbasetemp() / f"home-{uuid.uuid4().hex[:12]}"
+    with pytest.MonkeyPatch.context() as patch:
+        for name in USERS_FOLDERS:
+            patch.setenv(name, str(home / name))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -53,12 +83,12 @@ def own_zookeeper() -> Iterator[EmbeddedZooKeeper]:
 
 @pytest.fixture
 def eventually() -> Eventually:
-    """Waits until a condition is true, and fails when it is not within 30 s."""
+    """Waits until a condition is true, and fails when it is not within 60 s."""
 
     def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not condition():
-            assert time.monotonic() < deadline, "this did not become true within 30 s"
+            assert time.monotonic() < deadline, "this did not become true within 60 s"
             time.sleep(0.005)
 
     return wait

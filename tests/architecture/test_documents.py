@@ -1,8 +1,7 @@
-"""What README.md, CONTRIBUTING.md and CHANGELOG.md say is so: commands, keys, links, folders."""
+"""What README.md, CONTRIBUTING.md, CHANGELOG.md and the guides say is so: commands, files, links, folders."""
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -10,29 +9,32 @@ from pathlib import Path
 import click
 import pytest
 
+from model.sandbox.scenarios.scenario import parse_scenario
 from tests.architecture.source_tree import PACKAGES, ROOT, folders_with_modules, read
-from tui.actions import ACTIONS, MOTIONS
 from tui.command_line.main import kdrill
 from tui.config import load_config
+from tui.serving.address import with_address
 
 README = read(Path("README.md"))
 CONTRIBUTING = read(Path("CONTRIBUTING.md"))
+GUIDES = {file.stem: file.relative_to(ROOT) for file in sorted((ROOT / "tui/guides").glob("*.md"))}
+DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), Path("CHANGELOG.md"), *GUIDES.values()]
 
 
 def shown_commands(document: str) -> list[list[str]]:
-    """The words after `kdrill` in every line of a document's shell blocks that runs it."""
-    blocks = re.findall(r"```sh\n(.*?)```", document, re.DOTALL)
-    runs = re.findall(r"^(?:.*&& )?(?:uv run )?kdrill\b([^|;<\n]*)", "".join(blocks), re.MULTILINE)
+    """The words after `kdrill` in every line of a document's shell blocks, and of its workflows, that runs it."""
+    blocks = re.findall(r"```(?:sh|yaml)\n(.*?)```", document, re.DOTALL)
+    runs = re.findall(r"^(?:.*&& |\s*- run: )?(?:uv run )?kdrill\b([^|;<\n]*)", "".join(blocks), re.MULTILINE)
     return [shlex.split(words, comments=True) for words in runs]
 
 
-@pytest.mark.parametrize("words", shown_commands(README + CONTRIBUTING), ids=" ".join)
+@pytest.mark.parametrize("words", shown_commands("".join(map(read, DOCUMENTS))), ids=" ".join)
 def test_a_command_that_is_shown_is_understood(words: list[str]) -> None:
     group = click.Context(kdrill)
     name, rest = (words[0], words[1:]) if words and words[0] in kdrill.list_commands(group) else ("open", words)
     command = kdrill.get_command(group, name)
     assert command is not None
-    command.make_context(name, rest, parent=group)
+    command.make_context(name, with_address(rest), parent=group)
 
 
 def test_every_command_is_shown() -> None:
@@ -40,29 +42,39 @@ def test_every_command_is_shown() -> None:
     assert set(kdrill.list_commands(click.Context(kdrill))) - {"open"} <= shown
 
 
-def test_the_keys_are_those_of_the_program() -> None:
-    keys = [*MOTIONS, *((action.sign, action.help) for action in ACTIONS)]
-    table = "\n".join(["| key | what it does |", "|---|---|", *(f"| `{sign}` | {what} |" for sign, what in keys)])
-    shown = re.search(r"^\| key \|.*?(?=\n\n)", README, re.DOTALL | re.MULTILINE)
-    assert shown, "README.md has no table of keys"
-    if os.environ.get("KDRILL_UPDATE_SNAPSHOTS") == "1":
-        (ROOT / "README.md").write_text(README.replace(shown[0], table), encoding="utf-8")
-    else:
-        assert shown[0] == table, f"KDRILL_UPDATE_SNAPSHOTS=1 writes the table anew:\n{table}"
+@pytest.mark.parametrize("command", re.findall(r"^\|[^|]*\| `kdrill ([^`]*)` \|", README, re.MULTILINE))
+def test_a_command_of_the_tour_is_understood(command: str) -> None:
+    test_a_command_that_is_shown_is_understood(shlex.split(command))
 
 
 def test_the_configuration_that_is_shown_is_understood(tmp_path: Path) -> None:
-    shown = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    shown = re.findall(r"```toml\n(.*?)```", read(GUIDES["configuration"]), re.DOTALL)
     file = tmp_path / "config.toml"
     file.write_text("".join(shown))
     config = load_config(file)
     assert config.clusters.keys() == {"prod-eu1", "vault"}
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
-def test_what_is_linked_is_there(document: str) -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", read(Path(document)))
-    assert not [link for link in links if not (ROOT / link).exists()]
+def test_the_scenario_that_is_shown_is_understood() -> None:
+    (shown,) = re.findall(r"```toml\n(.*?)```", read(GUIDES["drill-in-ci"]), re.DOTALL)
+    assert parse_scenario(shown).steps
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=str)
+def test_what_is_linked_is_there(document: Path) -> None:
+    text = read(document)
+    links = re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text)
+    for file, anchor in links:
+        linked = ROOT / document.parent / file if file else ROOT / document
+        assert linked.exists(), file
+        titles = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+        anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+        assert not anchor or anchor in anchors, f"{file}#{anchor}"
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_every_guide_is_linked_and_listed(name: str) -> None:
+    assert f"(tui/guides/{name}.md)" in README
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -18,7 +18,7 @@ BAD_NAMES = re.compile(r"(Manager|Helper|Handler|Utils?)$")
 KAFKAS_OWN_NAMES = frozenset({"ReplicaManager"})
 HOSTS = frozenset(
     {"127.0.0.1", "files.pythonhosted.org", "issues.apache.org", "localhost", "maven.apache.org", "pypi.org"}
-    | {"kafka.apache.org", "keepachangelog.com", "www.apache.org", "zookeeper.apache.org"}
+    | {"kafka.apache.org", "keepachangelog.com", "spark.apache.org", "www.apache.org", "zookeeper.apache.org"}
 )
 """Hosts that a file may name in a URL."""
 
