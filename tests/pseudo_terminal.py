@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import termios
@@ -48,6 +49,7 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.execve(command[0], list(command), {name: value for name, value in whole.items() if value is not None})
         self.modes_before = termios.tcgetattr(self._master)
+        self._closing, self._close = os.pipe()
         self._reading = threading.Thread(target=self._read, daemon=True)
         self._reading.start()
 
@@ -95,7 +97,7 @@ class Terminal:
 
     def exit_code(self) -> int:
         """Waits for the end; the exit code, negative for the signal that ended it."""
-        self.until(self._has_ended, "it did not end")
+        self.until(self.has_ended, "it did not end")
         self._reading.join(1)
         assert self._code is not None
         return self._code
@@ -106,20 +108,28 @@ class Terminal:
         return os.WIFSTOPPED(status)
 
     def hang_up(self) -> None:
-        """The terminal goes away, as when its window is closed."""
+        """The terminal goes away, as when its window is closed.
+
+        The reader ends first: a descriptor that is being read stays open behind its back, and a program that
+        writes nothing would never hear of it.
+        """
         self._is_open = False
+        os.close(self._close)
+        self._reading.join()
+        os.close(self._closing)
         os.close(self._master)
 
     def close(self) -> None:
         """Ends it at once."""
-        if not self._has_ended():
+        if not self.has_ended():
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
         self._reading.join(1)
         if self._is_open:
             self.hang_up()
 
-    def _has_ended(self) -> bool:
+    def has_ended(self) -> bool:
+        """Whether the program has."""
         if self._code is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             self._code = os.waitstatus_to_exitcode(status) if pid else None
@@ -127,7 +137,9 @@ class Terminal:
 
     def _read(self) -> None:
         with suppress(OSError):  # the other side has closed
-            while data := os.read(self._master, 65536):
+            while self._closing not in select.select([self._master, self._closing], [], [])[0]:
+                if not (data := os.read(self._master, 65536)):
+                    break
                 with self._lock:
                     self.sent += data
                     self._stream.feed(UNKNOWN_TO_PYTE.sub(b"", data))

@@ -15,6 +15,9 @@ from tests.pseudo_terminal import Terminal
 
 Open = Callable[..., Terminal]
 
+QUIET = {"KDRILL_CONFIG": os.devnull, "KDRILL_SPARK_MASTER": "off"}
+"""No configuration of the user's, and no Spark, which takes seconds of both cores to start."""
+
 KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
 
 
@@ -25,7 +28,7 @@ def open_kdrill() -> Iterator[Open]:
 
         def opened(*arguments: str, program: str = "", environment: dict[str, Any] | None = None, **size: int):
             command = [*KDRILL[:-1], program or KDRILL[-1], *arguments]
-            terminal = Terminal(command, environment={"KDRILL_CONFIG": os.devnull, **(environment or {})}, **size)
+            terminal = Terminal(command, environment={**QUIET, **(environment or {})}, **size)
             terminals.callback(terminal.close)
             return terminal
 

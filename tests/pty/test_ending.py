@@ -93,6 +93,19 @@ def test_a_terminal_that_is_gone_ends_it(
     eventually(lambda: is_gone(data_process))
 
 
+def test_what_was_never_stopped_is_not_continued(open_kdrill: Open, tree: DemoTree) -> None:
+    """A terminal that hangs up sends this signal too; threads that were started by it kept the program from ending."""
+    terminal = open_kdrill(tree.source)
+    terminal.shows("LIVE")
+    for name in ("Znodes", "Overview") * 3:
+        terminal.send(signal.SIGCONT)
+        terminal.press("2" if name == "Znodes" else "1")
+        terminal.shows(f"]{name}")
+    terminal.press("Q")
+    assert terminal.exit_code() == 0
+    assert not left_switched(terminal)
+
+
 def test_a_crash_is_no_success(open_kdrill: Open, tree: DemoTree, is_gone: Callable[[int], bool]) -> None:
     terminal = open_kdrill(tree.source, program=CRASHING)
     terminal.shows("LIVE")

@@ -139,3 +139,14 @@ def test_a_dumb_terminal_is_refused(open_kdrill: Open) -> None:
     terminal = open_kdrill(environment={"TERM": "dumb"})
     assert terminal.exit_code() == 1
     assert terminal.text.strip() == "kdrill: TERM is dumb: the dashboard needs a terminal that can move the cursor"
+
+
+def test_keys_that_come_in_one_piece_are_carried_out_in_their_order(open_kdrill: Open, tree: DemoTree) -> None:
+    terminal = open_kdrill(tree.source)
+    terminal.shows("LIVE")
+    terminal.press("3:topic orders\rjj")
+    terminal.shows("[3]", "/topic:orders", "orders-0")
+    terminal.press("/\x15broker:2\r")
+    terminal.shows("/broker:2 ")
+    terminal.press("Q")
+    assert terminal.exit_code() == 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.conformance.our_view import both_know, snapshot_of
 from tui.command_line import main
 
 KDRILL = (str(Path(sys.executable).with_name("kdrill")), "sandbox")
@@ -95,3 +96,23 @@ def test_a_kept_folder_is_gone_on_with(start, tmp_path: Path):
     assert second.stdin is not None
     second.stdin.close()
     assert second.wait(60) == 0
+
+
+def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(start, eventually):
+    ready = ready_line(start("--brokers", "2", "--racks", "2"))
+    brokers = f"kafka://{ready['bootstrap']}"
+    words = ("create", "--topic", "asked-for", "--partitions", "2", "--replication-factor", "2")
+    kdrill = (KDRILL[0], "topics", brokers, *words, "--allow-writes", "--yes")
+    done = subprocess.run(kdrill, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+    def seen(source: str) -> dict[str, Any]:
+        facts = both_know(snapshot_of(source))
+        # Brokers tell the one listener they were asked at, and not its name.
+        return facts | {"brokers": [(broker, rack) for broker, rack, _ in facts["brokers"]]}
+
+    def equal() -> bool:
+        one, other = seen(f"zk://{ready['zookeeper']}"), seen(brokers)
+        return one == other and {"topic-1", "asked-for"} <= one["topics"].keys()
+
+    eventually(equal)

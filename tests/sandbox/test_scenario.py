@@ -36,6 +36,11 @@ def test_every_deed_and_every_expectation_is_documented():
     ("text", "complaint"),
     [
         ("steps = [", "this is no scenario: "),
+        ("steps = " + "[" * 100_000, "this is no scenario: "),
+        ("steps = " + "9" * 5_000, "this is no scenario: "),
+        ('[[steps]]\nat_s = nan\nexpect = "led"', "this is no scenario: nan is no number to count with"),
+        ('[[steps]]\nexpect = "led"\nwithin_s = 1e999', "this is no scenario: 1e999 is no number to count with"),
+        ('[[steps]]\nat_s = "inf"\nexpect = "led"', "step 1: Expected `float`, got `str`"),
         ('nmae = "x"', "this is no scenario: Object contains unknown field `nmae`"),
         ("", r"there are no \[\[steps\]\]"),
         ("[sandbox]\nbrookers = 3", r"\[sandbox\] has 'brookers'; it may have brokers, "),

@@ -1,13 +1,16 @@
-"""The real dashboard on a real ZooKeeper, driven by a pilot: opened, waited for, read. Nothing here sleeps."""
+"""The real dashboard on a real ZooKeeper, driven by a pilot: opened, waited for, read."""
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from textual._context import message_hook as message_hook_context_var
 from textual.pilot import Pilot
 
+from tests.tui.quiet import Traffic, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app import Kdrill
 from tui.data.link import DataLink
@@ -17,6 +20,7 @@ from tui.data.opening import Opening
 from tui.data.service import DataService
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LivePlot, LiveText
+from tui.serving.app import ServedKdrill
 
 BEGAN_MS = 1_700_000_000_000
 """When the demo cluster says that it began."""
@@ -24,7 +28,13 @@ BEGAN_MS = 1_700_000_000_000
 NOW_MS = BEGAN_MS + 3 * 3_600_000
 """What the clock says on the screens, for ever: 3 h later, and long before anything ZooKeeper wrote itself."""
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
+BREATH_S = 0.002
+"""Threads get this long between two looks."""
+IN_A_ROW = 3
+"""So often nothing is found to be done before that is believed."""
+AFTERMATH_S = 2.0
+"""So long what follows from a condition that came true may take; answers that a test holds back take longer."""
 
 Keys = Pilot[int]
 
@@ -35,12 +45,18 @@ async def opened(
     *,
     size: tuple[int, int] = (80, 24),
     link: Callable[[DataLink], DataLink] = lambda link: link,
+    is_served: bool = False,
+    allow_writes: bool = False,
     **look: Any,
 ) -> AsyncIterator[Keys]:
-    """The dashboard on `host:port/root` once everything in sight has arrived."""
-    service = DataService(source_of(Opening(source=f"zk://{address}")), kind="DEMO", now_ms=lambda: NOW_MS)
-    app = Kdrill(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
-    async with app.run_test(size=size) as pilot:
+    """The dashboard on `host:port/root`, or on a SOURCE, once everything in sight has arrived."""
+    opening = Opening(source=address if "://" in address else f"zk://{address}", allow_writes=allow_writes)
+    service = DataService(source_of(opening), kind="DEMO", is_served=is_served, acting=opening, now_ms=lambda: NOW_MS)
+    app = (ServedKdrill if is_served else Kdrill)(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
+    traffic = Traffic()
+    message_hook_context_var.set(traffic)  # for screens that a test brings to the front itself
+    async with app.run_test(size=size, message_hook=traffic) as pilot:
+        vars(pilot)["traffic"] = traffic
         await until(pilot, lambda: app.facts.phase == "live")
         await settled(pilot)
         yield pilot
@@ -76,31 +92,43 @@ def mode(pilot: Keys) -> str:
 
 
 async def until(pilot: Keys, condition: Callable[[], object]) -> None:
-    """Waits for the condition, and fails with the screen when it does not come true."""
+    """Waits for the condition and for what follows from it; fails with the screen when it does not come true."""
     deadline = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < deadline, f"this did not become true within {DEADLINE_S:.0f} s:\n{text(pilot)}"
-        await pilot.pause()
+        await is_quiet(pilot.app, _traffic(pilot))
+        await asyncio.sleep(BREATH_S)
+    await _is_settled(pilot, AFTERMATH_S)
 
 
 async def settled(pilot: Keys) -> None:
-    """Waits until no pane in sight waits for an answer."""
-    await pilot.pause()
-    await until(pilot, lambda: all(asking.is_settled for asking in _askings(pilot)))
-    await pilot.pause()
+    """Waits until all that was to be done is done, and no pane in sight waits for an answer."""
+    assert await _is_settled(pilot, DEADLINE_S), f"this went on for {DEADLINE_S:.0f} s:\n{text(pilot)}"
+
+
+async def _is_settled(pilot: Keys, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    in_a_row = 0
+    while in_a_row < IN_A_ROW and time.monotonic() < deadline:
+        is_still = await is_quiet(pilot.app, _traffic(pilot)) and all(one.is_settled for one in _askings(pilot))
+        in_a_row = in_a_row + 1 if is_still else 0
+        await asyncio.sleep(BREATH_S)
+    return in_a_row == IN_A_ROW
 
 
 async def press(pilot: Keys, *keys: str) -> None:
-    """Presses keys and waits for what they bring."""
+    """Presses keys, each after all that the one before brought."""
     for key in keys:
-        await pilot.press(key)
+        send(pilot.app, key)
         await settled(pilot)
 
 
 async def type_in(pilot: Keys, line: str) -> None:
     """Types characters, none of which is a key's name."""
     named = {" ": "space", ":": "colon", "/": "slash", "!": "exclamation_mark", "-": "minus", "_": "underscore"}
-    await pilot.press(*(named.get(character, character) for character in line))
+    for character in line:
+        send(pilot.app, named.get(character, character))
+        await is_quiet(pilot.app, _traffic(pilot))
     await settled(pilot)
 
 
@@ -116,9 +144,15 @@ def mask(line: str) -> str:
         r"\d\d:\d\d:\d\d(\.\d{3})?",
         r"20(?!23-11-1)\d\d-\d\d-\d\d",
         r"0x[0-9a-f]{8,}",
+        r"\b0[0-9a-f]{11}\b",
+        r"(?<=in process, )\d+\.\d+ s",
     ):
         line = re.sub(pattern, lambda found: "#" * len(found[0]), line)
-    return line
+    return re.sub(r"(?<= UTC, )\d s", "0 s", line)  # how long it took to come there
+
+
+def _traffic(pilot: Keys) -> Traffic:
+    return vars(pilot)["traffic"]
 
 
 def _askings(pilot: Keys) -> list[Any]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tui.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, bindings, footer_keys, holding
+from tui.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, footer_keys, holding
+from tui.bindings import bindings
 from tui.screens.help import help_lines
 from tui.widgets.line_view import LineView
 from tui.widgets.text_pane import TextPane

@@ -8,7 +8,7 @@ from model.sandbox.znode_writes import WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
 from tui.data.link import DataLink, DataLost, OnPulse
-from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery, Wish
+from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.rows import Window
 
 
@@ -43,6 +43,9 @@ class Overheard:
     async def wish(self, wish: Wish) -> str:
         await self._overhear(wish.verb)
         return await self._link.wish(wish)
+
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        return await self._link.moment(query)
 
     async def close(self) -> None:
         await self._link.close()
@@ -94,7 +97,8 @@ async def test_what_is_out_of_sight_asks_nothing(cluster: Cluster) -> None:
             link = links[0]
             link.asked.clear()
             told = len(link.pulses)
-            await until(pilot, lambda link=link, told=told: len(link.pulses) > told)
+            cluster.write(WriteZnode("/brokers/topics/orders/partitions/3/state", b"{}"))
+            await until(pilot, lambda link=link, told=told: any(not each.steady for each in link.pulses[told:]))
             await settled(pilot)
             assert set(link.asked) == asking
 
@@ -137,7 +141,7 @@ async def test_answers_that_come_late_are_not_shown_for_another_group(still: str
         links[0].lets_through.set()
         await settled(pilot)
         assert "Ownership of billing" in text(pilot)
-        assert rows(pilot, "group").answer.rows[0].key == "no owner"
+        assert "no owner" in text(pilot)
 
 
 async def test_going_quickly_from_screen_to_screen_leaves_each_with_its_own_rows(still: str) -> None:

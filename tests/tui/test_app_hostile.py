@@ -1,17 +1,28 @@
 """A cluster whose every text is out to harm a terminal: nothing of it reaches one as more than visible letters."""
 
+import asyncio
 import json
 import re
 import unicodedata
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from textual.events import Paste
 
+from model.sandbox.control.state import LoadView, OpenFault, SandboxState
 from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import Keys, kdrill, opened, press, rows, text
+from tests.tui.dashboard import NOW_MS, Keys, kdrill, mode, opened, press, rows, settled, text, until
+from tests.tui.data.logs.log_folders import write_log
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_codes
+from tests.tui.screens.pages import PAGES, Page, has, walk
+from tests.tui.screens.still_sandbox import CUT, WithStillSandbox, process
+from tui.actions import SCREENS
+from tui.screens.describe import Describe
+from tui.screens.live_screen import LiveScreen
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 """What the app itself sends: colours, and nothing else."""
@@ -96,6 +107,54 @@ async def test_a_hostile_cluster_is_looked_at_from_all_sides(cluster: Cluster, s
             assert_harmless(pilot)
             await press(pilot, "escape", "v")
         assert "Error" not in text(pilot)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+async def test_no_page_of_any_screen_does_harm(cluster: Cluster, tmp_path: Path, size: tuple[int, int]) -> None:
+    cluster.write(*writes())
+    for name in (r"\x1b[31m[bold]", "[@click=app.quit]x\u202e", "\x1b]0;owned\x07"):
+        write_log(tmp_path / f"{name}-0", batches=3)
+    sandbox = partial(WithStillSandbox, state=hostile_sandbox())
+    async with opened(cluster.address, size=size, link=sandbox) as pilot:
+        kdrill(pilot).run_command(f"logs {tmp_path}")
+        before = kdrill(pilot).changes
+        await asyncio.to_thread(cluster.write, *(DeleteZnode(f"/consumers/{name}/owners/{name}/0") for name in NAMES))
+        await until(pilot, lambda: kdrill(pilot).changes > before)
+        seen = set[str]()
+        async for page in walk(pilot, {**PAGES, "lab": Page(("5", has("lab-strategies")))}):
+            seen.add(mode(pilot))
+            assert_harmless(pilot)
+            if isinstance(kdrill(pilot).screen, LiveScreen):
+                await press(pilot, "d")
+                assert_harmless(pilot)
+                await press(pilot, "escape" if isinstance(kdrill(pilot).screen, Describe) else "r")
+                if page in ("overview", "partition_list", "events", "logs"):
+                    await exported_without_harm(pilot, tmp_path / page)
+        assert seen == set(SCREENS)
+
+
+def hostile_sandbox() -> SandboxState:
+    """As it may stand after an error: what a process said last is its own text."""
+    told = [process(f"consumer g{text[:40]}/m", "consumer", "crashed", detail=text, address=text) for text in TEXTS]
+    broken = [OpenFault(number=1, at_ms=NOW_MS, fault=CUT, text=text, repair=None) for text in TEXTS]
+    return SandboxState(processes=tuple(told), faults=tuple(broken), load=LoadView(rate=1.0, error=TEXTS[5]))
+
+
+async def exported_without_harm(pilot: Keys, path: Path) -> None:
+    """As text, picture, JSON and CSV: whoever prints such a file to a terminal is not harmed either."""
+    for form in ("txt", "svg", "json", "csv"):
+        file = path.with_suffix(f".{form}")
+        kdrill(pilot).export(str(file))
+        await until(pilot, file.exists)
+        await settled(pilot)
+        for character in set(file.read_text()) - {"\n"}:
+            assert unicodedata.category(character) not in ("Cc", "Cf", "Cs"), (file.name, ascii(character))
+    picture = ElementTree.parse(path.with_suffix(".svg")).getroot()
+    assert {each.tag.rpartition("}")[2] for each in picture.iter()}.isdisjoint(
+        {"script", "a", "image", "foreignObject"}
+    )
+    assert not [name for each in picture.iter() for name in each.attrib if name.startswith("on") or "href" in name]
+    json.loads(path.with_suffix(".json").read_text())
 
 
 async def test_hostile_text_can_be_pasted_and_filtered_by(still: str) -> None:

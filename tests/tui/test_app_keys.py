@@ -1,6 +1,8 @@
 """Keys that lead from screen to screen, and those that hold everywhere, on the real thing."""
 
 import pytest
+from textual import events
+from textual.geometry import Size
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
 from tui.actions import MAPS, NUMBERS, SCREENS, holding
@@ -23,7 +25,7 @@ async def test_digits_lead_to_the_screens_and_minus_back(still: str) -> None:
 
 async def test_the_mouse_leads_to_the_screens_too(still: str) -> None:
     async with opened(still) as pilot:
-        await pilot.click("#tabs", offset=(25, 0))
+        await pilot.click("#tabs", offset=(22, 0))
         await until(pilot, lambda: mode(pilot) == "partitions")
 
 
@@ -91,7 +93,7 @@ async def test_themes_come_round_and_change_no_letter(still: str) -> None:
 
 
 async def test_help_shows_the_keys_of_the_screen_below_and_closes_with_the_same_key(still: str) -> None:
-    async with opened(still, size=(80, 60)) as pilot:
+    async with opened(still, size=(80, 80)) as pilot:
         for key, name in zip(NUMBERS, SCREENS, strict=True):
             await press(pilot, key, "question_mark")
             assert isinstance(kdrill(pilot).screen, Help)
@@ -223,4 +225,14 @@ async def test_the_page_of_a_terminal_made_larger_comes_back(still: str) -> None
             assert ("kdrill needs 60 columns" in " ".join(text(pilot).split())) == (
                 size[0] < 60 or size[1] < 16
             ) or size[1] < 10
-        assert_page(pilot, "overview_80")
+        assert_page(pilot, "screens/80x24/overview")
+
+
+async def test_a_size_that_is_no_longer_true_is_not_laid_out(still: str) -> None:
+    """Two sizes under way at once used to be laid out in turn for ever."""
+    async with opened(still) as pilot:
+        app = kdrill(pilot)
+        for columns in (200, 60, 120):
+            app.screen.post_message(events.Resize(Size(columns, 30), Size(columns, 30)))
+        await settled(pilot)
+        assert app.screen.query_one("#tabs").outer_size.width == app.size.width == 80

@@ -39,8 +39,53 @@ class Told:
     def show_group(self, name: str) -> None:
         self.told.append(("group", name))
 
+    def add_broker(self, broker: int, rack: str) -> None:
+        self.told.append(("broker", str(broker), rack))
+
+    def make_up(self, patterns: tuple[str, ...], consumers: int) -> None:
+        self.told.append(("made up", *patterns, str(consumers)))
+
+    def show_logs(self, folder: str) -> None:
+        self.told.append(("logs", folder))
+
+    def look_up(self, wanted: str) -> None:
+        self.told.append(("look up", wanted))
+
+    def go_in_time(self, to: str, text: str) -> None:
+        self.told.append((to, text))
+
+    def go_live(self) -> None:
+        self.told.append(("live",))
+
     def wish(self, verb: str, about: str) -> None:
         self.told.append((verb, about))
+
+    def act(self, words: str) -> None:
+        self.told.append(("act", words))
+
+    def request(self, words: str) -> None:
+        self.told.append(("request", words))
+
+    def export(self, name: str) -> None:
+        self.told.append(("export", name))
+
+    def switch(self, name: str) -> None:
+        self.told.append(("switch", name))
+
+    def compare(self, text: str) -> None:
+        self.told.append(("compare", text))
+
+    def set_notices(self, wanted: str) -> None:
+        self.told.append(("notices", wanted))
+
+    def begin_tour(self) -> None:
+        self.told.append(("tour",))
+
+    def show_jobs(self) -> None:
+        self.told.append(("jobs",))
+
+    def stop_jobs(self) -> None:
+        self.told.append(("stop",))
 
 
 def told_by(line: str) -> tuple[str, ...]:
@@ -57,7 +102,13 @@ def told_by(line: str) -> tuple[str, ...]:
         ("zk /", ("znode", "/")),
         ("topic orders", ("partitions", "topic:orders")),
         ("broker 5", ("partitions", "broker:5")),
+        ("export seen.csv", ("export", "seen.csv")),
+        ("ctx prod-eu1", ("switch", "prod-eu1")),
         ("group my group", ("group", "my group")),
+        ("logs", ("logs", "")),
+        ("logs /var/kafka logs", ("logs", "/var/kafka logs")),
+        ("offset 51", ("look up", "offset 51")),
+        ("time 2026-03-01T12:03:58Z", ("look up", "time 2026-03-01T12:03:58Z")),
         ("fill 2", ("fill", "2")),
         ("corrupt 2 orders-0", ("corrupt", "2 orders-0")),
         ("rate 500", ("rate", "500")),
@@ -65,11 +116,33 @@ def told_by(line: str) -> tuple[str, ...]:
         ("failover loaded", ("failover", "loaded")),
         ("audit", ("audit", "")),
         ("save drill.toml", ("save", "drill.toml")),
+        ("add 9:r1", ("broker", "9", "r1")),
+        ("add 9", ("broker", "9", "")),
+        ("plan p.json", ("plan", "p.json")),
+        ("reassign", ("act", "reassign")),
+        ("reassign 50MB", ("act", "reassign 50MB")),
+        ("elect orders-0", ("act", "elect orders-0")),
+        ("topics delete --topic orders", ("request", "topics delete --topic orders")),
+        ("configs alter", ("request", "configs alter")),
+        ("act elect-preferred", ("request", "act elect-preferred")),
+        ("batches p.json", ("plan-batches", "p.json")),
+        ("readers orders*,pay* 4", ("made up", "orders*", "pay*", "4")),
+        ("next leader", ("mark-after", "leader")),
+        ("before faults", ("mark-before", "faults")),
+        ("compare e7", ("compare", "e7")),
+        ("notify off", ("notices", "off")),
+        ("jobs", ("jobs",)),
+        ("tour", ("tour",)),
+        ("stop", ("stop",)),
         ("overview", ("screen", "overview")),
         ("znodes", ("screen", "znodes")),
         ("partitions", ("screen", "partitions")),
         ("consumers", ("screen", "consumers")),
         ("alerts", ("alerts",)),
+        ("at -5m", ("time", "-5m")),
+        ("at 12:03:58", ("time", "12:03:58")),
+        ("live", ("live",)),
+        ("snapshot before.json", ("snapshot", "before.json")),
         ("theme", ("theme",)),
         ("help", ("help",)),
         ("q", ("leave",)),
@@ -80,7 +153,25 @@ def test_a_command_leads_where_it_says(line: str, told: tuple[str, ...]) -> None
     assert told_by(line) == told
 
 
-@pytest.mark.parametrize("line", ["drop", "z", "t", "zk", "topic  ", "broker", "ZK /"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "drop",
+        "z",
+        "t",
+        "zk",
+        "topic  ",
+        "broker",
+        "topics",
+        "act ",
+        "ZK /",
+        "add",
+        "add x:r1",
+        "add :r1",
+        "readers",
+        "readers 4",
+    ],
+)
 def test_what_is_no_command_is_one_line_that_says_the_way_out(line: str) -> None:
     with pytest.raises(CommandError, match=r"^[^\n]*(try|needs)[^\n]*$"):
         parse_command(line)
@@ -93,7 +184,15 @@ def test_a_doubtful_word_names_what_it_may_be() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "finished"),
-    [("top", "topic "), ("ov", "overview"), ("z", "z"), ("", ""), ("xyz", "xyz"), ("topic or", "topic or")],
+    [
+        ("top", "topic"),
+        ("topic", "topic "),
+        ("ov", "overview"),
+        ("z", "z"),
+        ("", ""),
+        ("xyz", "xyz"),
+        ("topic or", "topic or"),
+    ],
 )
 def test_a_word_is_finished_where_there_is_no_doubt(typed: str, finished: str) -> None:
     assert completed(typed) == finished

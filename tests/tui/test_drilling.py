@@ -51,3 +51,21 @@ def test_the_same_again_is_another_take() -> None:
     assert drilling.anew(state).drill.kill == (1,)
     assert drilling.anew(state).drill != state.drill
     assert drilling.without_any(state).drill.take != state.drill.take
+
+
+def test_marks_come_and_go_and_become_victims() -> None:
+    state = drilling.with_mark(drilling.with_mark(drilling.with_mark(ViewState(), "b3"), "rack:r 1"), "b10")
+    assert state.marked == ("b3", "rack:r 1", "b10")
+    assert drilling.with_mark(state, "b3").marked == ("rack:r 1", "b10")
+    played = drilling.with_these(drilling.with_broker(state, 7), state.marked, unclean=True)
+    assert (played.drill.kill, played.drill.racks, played.drill.unclean) == ((3, 10), ("r 1",), True)
+    assert played.marked == drilling.without_marks(state).marked == ()
+    assert drilling.undone(played).drill.kill == (7,)
+
+
+def test_a_thing_is_a_broker_or_not() -> None:
+    assert [drilling.broker_of(thing) for thing in ("b3", "b10", "rack:b3", "3", "b", "bx", "")] == [
+        3,
+        10,
+        *(None,) * 5,
+    ]

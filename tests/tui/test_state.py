@@ -16,6 +16,8 @@ from tui.state import (
     Sort,
     SwitchView,
     ViewState,
+    Zoom,
+    level_of,
     reduce,
 )
 
@@ -27,6 +29,7 @@ INTENTS: st.SearchStrategy[Intent] = st.one_of(
     st.builds(Sort, NAMES, st.sampled_from(["", "age", "name"])),
     st.builds(Reverse, NAMES),
     st.builds(SwitchView, NAMES),
+    st.builds(Zoom, st.just("partitions"), st.integers(0, 3)),
     st.builds(Narrow, NAMES, st.text(max_size=3)),
     st.builds(MoveBrokers, NAMES, st.integers(-9, 9)),
     st.builds(Open, NAMES, st.lists(PATHS, max_size=2).map(tuple)),
@@ -95,3 +98,16 @@ def test_no_branch_is_open_twice(intents: list[Intent]) -> None:
     for name in ("partitions", "znodes"):
         opened = after(*intents).of(name).opened
         assert len(opened) == len(set(opened))
+
+
+def test_every_distance_keeps_the_form_in_which_it_was_left() -> None:
+    state = after(SwitchView("partitions"), Zoom("partitions", 1), SwitchView("partitions"), Zoom("partitions", 3))
+    assert level_of("partitions", state.of("partitions").view) == 3
+    assert reduce(state, Zoom("partitions", 0)).of("partitions").view == "list"
+    assert reduce(state, Zoom("partitions", 1)).of("partitions").view == "topics-other"
+    assert reduce(state, Zoom("partitions", 2)).of("partitions").view == "brokers"
+
+
+def test_a_distance_at_which_one_is_already_changes_nothing() -> None:
+    listed = after(SwitchView("partitions"))
+    assert reduce(listed, Zoom("partitions", 0)) == listed

@@ -1,4 +1,4 @@
-"""The four themes can be read, mono has no colours, and a change of theme is seen."""
+"""The five themes can be read, mono has no colours, and a change of theme is seen."""
 
 import re
 
@@ -16,6 +16,7 @@ from tui.theme import Look, ThemedApp
 from tui.widgets.line_view import LineView
 
 COLOUR_CODE = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-9]|4[0-9]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
+COLOURED = ("dark", "light", "safe")
 QUIET = {"rule", "placeholder", "scrollbar", "dim", "simulated", "armed"}
 """Needs less contrast: not read, or bold on a strong colour."""
 NEVER_UNDER_CURSOR = QUIET | {"paused", "stale"}
@@ -41,7 +42,7 @@ def test_every_name_has_a_style_in_every_theme(theme: str) -> None:
     assert set(MARKS.values()) <= set(STYLES)
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("theme", COLOURED)
 @pytest.mark.parametrize("name", sorted(set(STYLES) - {"caret"}))
 def test_text_can_be_read(theme: str, name: str) -> None:
     assert contrast(Look(theme).style(name)) >= (1.5 if name == "rule" else 3 if name in QUIET else 4.5)
@@ -50,7 +51,8 @@ def test_text_can_be_read(theme: str, name: str) -> None:
 
 
 def test_the_mono_theme_is_made_of_bold_reverse_and_underline() -> None:
-    words = {word for styles in (*STYLES.values(), ("", "", "", BASES["mono"])) for word in styles[3].split()}
+    styles = [BASES["mono"], *(styles[THEMES.index("mono")] for styles in STYLES.values())]
+    words = {word for style in styles for word in style.split()}
     assert words <= {"bold", "reverse", "underline"}
 
 
@@ -61,7 +63,7 @@ def test_the_ansi_theme_has_sixteen_colours() -> None:
 
 
 def test_simulated_has_a_colour_of_its_own() -> None:
-    for theme in ("dark", "light"):
+    for theme in COLOURED:
         own = Look(theme).style("simulated").bgcolor
         others = [Look(theme).style(name) for name in STYLES if name != "simulated"]
         assert all(own not in (style.color, style.bgcolor) for style in others)

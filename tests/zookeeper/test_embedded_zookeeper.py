@@ -19,10 +19,14 @@ from model.sandbox.znode_writes import CreateZnode
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 
+SESSION_S = 60.0
+
 
 @contextmanager
 def kazoo_client(server: EmbeddedZooKeeper) -> Iterator[Any]:
-    client = KazooClient(server.address, connection_retry={"max_tries": -1, "delay": 0.05, "max_delay": 0.5})
+    """With a session that outlives the restart of a server on a busy machine."""
+    retry = {"max_tries": -1, "delay": 0.05, "max_delay": 0.5}
+    client = KazooClient(server.address, timeout=SESSION_S, connection_retry=retry)
     client.start()
     yield client
     client.stop()

@@ -9,7 +9,7 @@ import pytest
 from kazoo.security import make_digest_acl
 
 from model.hosts.zookeeper.protocol import ZooKeeperClosed, ZooKeeperUnavailable
-from model.hosts.zookeeper.reader import ZooKeeperReader
+from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
 from model.hosts.zookeeper.settings import Credential, Sasl, Settings
 from model.hosts.zookeeper.values import (
     AuthFailed,
@@ -234,10 +234,10 @@ def test_the_pace_is_asked_before_every_read(zookeeper_server: EmbeddedZooKeeper
     )
     reader.wait_connected(60)
     reader.read("/")
-    reader.read_many(["/"] * 250)
+    reader.read_many(["/"] * (2 * MULTI_READ_BATCH + 50))
     reader.read_many(["/"] * 3, watch=True)
     reader.close()
-    assert asked == [1, 100, 100, 50, 1, 1, 1]
+    assert asked == [1, MULTI_READ_BATCH, MULTI_READ_BATCH, 50, 1, 1, 1]
 
 
 @pytest.mark.parametrize("address", ["", "a:b", ":2181", "a:1/kafka", "a:99999"])

@@ -2,72 +2,45 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
 
-from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
-from model.hosts.zookeeper.settings import Settings, Tls
-from model.hosts.zookeeper.values import Connecting, Znode
-from model.sandbox.zookeeper_jars import zookeeper_jars
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.values import Store, Tls
+from model.hosts.zookeeper.values import AuthFailed, Connecting, Znode
+from tests.authority import Authority
 from tests.zookeeper.conftest import OpenReader
+from tests.zookeeper.secure_server import SecureServer, secure_server
 
 NODES = 2000
 
 
-class TlsServer(NamedTuple):
-    address: str
-    certificate: str
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture(scope="module")
-def tls_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsServer]:
-    keytool = shutil.which("keytool")
-    if keytool is None:
-        pytest.skip("no keytool (it comes with Java) to make a key with")
-    folder = tmp_path_factory.mktemp("tls")
-    store, certificate = folder / "server.p12", folder / "server.pem"
-    password = ["-storepass", "secret", "-keystore", str(store), "-alias", "server"]
-    name = ["-dname", "CN=localhost", "-ext", "san=ip:127.0.0.1", "-keyalg", "EC", "-validity", "2"]
-    subprocess.run([keytool, "-genkeypair", *password, "-storetype", "PKCS12", *name], check=True, capture_output=True)
-    subprocess.run(
-        [keytool, "-exportcert", "-rfc", *password, "-file", str(certificate)], check=True, capture_output=True
-    )
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    extra = {
-        "secureClientPort": str(port),
-        "secureClientPortAddress": "127.0.0.1",
-        "serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
-        "ssl.keyStore.location": str(store),
-        "ssl.keyStore.password": "secret",
-        "ssl.clientAuth": "none",
-    }
-    jars = list(zookeeper_jars())
-    jars += sorted(Path(jars[0]).parent.glob("netty-*.jar"))
-    with EmbeddedZooKeeper(options=ServerOptions(extra=extra), jars=jars) as server:
-        client: Any = KazooClient(server.address)
+def server(authority: Authority) -> Iterator[SecureServer]:
+    with secure_server(authority) as server:
+        client: Any = KazooClient(server.plain)
         client.start()
         for number in range(NODES):
             client.create_async(f"/n{number}", b"x" * 1000)
         client.sync("/")
         client.stop()
-        yield TlsServer(f"127.0.0.1:{port}", str(certificate))
+        yield server
 
 
-def test_reads_and_watches_over_tls(tls_server: TlsServer, open_reader: OpenReader) -> None:
-    reader, heard = open_reader(tls_server.address, tls=Tls(ca=tls_server.certificate), session_timeout_ms=10_000)
-    server = heard.epoch(1).server
-    assert server.version is not None
-    assert server.has_multi_read
+def test_reads_and_watches_over_tls(server: SecureServer, authority: Authority, open_reader: OpenReader) -> None:
+    tls = tls_context(Tls(truststore=Store(location=str(authority.certificate))))
+    reader, heard = open_reader(server.secure, tls=tls, session_timeout_ms=10_000)
+    survey = heard.epoch(1).server
+    assert survey.version is not None
+    assert survey.has_multi_read
     reader.watch_recursive("/")
     paths = [f"/n{number}" for number in range(NODES)]
     # Answers far larger than a TLS record, and thousands of small ones.
@@ -76,20 +49,12 @@ def test_reads_and_watches_over_tls(tls_server: TlsServer, open_reader: OpenRead
     assert reader.read_many(paths, watch=True) == znodes
 
 
-@pytest.mark.parametrize(
-    ("tls", "says"),
-    [(Tls(), "certificate verify failed"), (None, "")],
-    ids=["unknown authority", "no TLS"],
-)
-def test_why_tls_fails(tls: Tls | None, says: str, tls_server: TlsServer, open_reader: OpenReader) -> None:
-    reader, heard = open_reader(tls_server.address, tls=tls)
-    failed = heard.state(Connecting, lambda state: state.reason != "")
-    assert failed.reason.startswith(tls_server.address)
-    assert says.casefold() in failed.reason.casefold().replace("_", " ")
-    with pytest.raises(ZooKeeperUnavailable):
-        reader.read("/")
+def test_a_server_that_is_not_trusted_ends_the_reader(server: SecureServer, open_reader: OpenReader) -> None:
+    _, heard = open_reader(server.secure, tls=tls_context(Tls()))
+    refused = heard.state(AuthFailed)
+    assert refused.reason.startswith(f"{server.secure}: authentication failed: the server's certificate is not trusted")
 
 
-def test_a_certificate_file_that_is_not_there_is_refused_at_once() -> None:
-    with pytest.raises(ValueError, match=r"^TLS file /nowhere.pem does not exist; check the path$"):
-        Settings("localhost:2181", tls=Tls(ca="/nowhere.pem"))
+def test_without_tls_it_tries_again_and_says_something(server: SecureServer, open_reader: OpenReader) -> None:
+    _, heard = open_reader(server.secure)
+    assert heard.state(Connecting, lambda state: state.reason != "").reason.startswith(server.secure)

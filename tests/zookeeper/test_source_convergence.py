@@ -53,6 +53,10 @@ class Slow:
     def due(self) -> Sequence[str]:
         return self._watching.due()
 
+    @property
+    def watches(self) -> int:
+        return self._watching.watches
+
 
 WAYS: dict[str, Callable[[ReadsZnodes], Watching]] = {
     "recursive": RecursiveWatching,

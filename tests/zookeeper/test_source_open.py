@@ -111,8 +111,10 @@ def test_no_permission_on_some_znodes(guarded: Any, zookeeper: str) -> None:
     whole = loaded(zookeeper)
     guard(guarded, state, "/config/users")
     with followed(zookeeper, timing=QUICK) as source:
-        image = source.phase("live").image
+        live = source.phase("live")
+        image = live.image
         assert image.unreadable == dict.fromkeys((state, "/config/users"), "no permission to read it")
+        assert {each.subject for each in live.findings.found if each.kind == "unreadable"} == {state, "/config/users"}
         assert image.brokers == whole.brokers
         assert {name: part for name, part in image.topics.items() if name != topic} == {
             name: part for name, part in whole.topics.items() if name != topic

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,21 +14,33 @@ KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()
 NO_CONFIG = {"KDRILL_CONFIG": os.devnull}
 """An empty configuration, whatever this machine's user has."""
 
+PATIENCE_S = 60.0
+
 Done = subprocess.CompletedProcess[str]
 
 
-def kdrill(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None) -> Done:
-    """Runs kdrill to its end."""
+def kdrill(
+    *arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, said: str = ""
+) -> Done:
+    """Runs kdrill to its end; `said` is its standard input, through a pipe."""
     return subprocess.run(
         [*KDRILL, *map(str, arguments)],
         capture_output=True,
         text=True,
-        stdin=subprocess.DEVNULL,
+        input=said,
         env={**os.environ, **NO_CONFIG, **(environment or {})},
         cwd=cwd,
         timeout=120,
         check=False,
     )
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Waits for what happens in another process."""
+    end_s = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.1)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tui.command_line.running import KDRILL, NO_CONFIG
+from tui.command_line.assign import written
 
 A_AND_B = {"a": {"topics": ["t"]}, "b": {"topics": ["t"]}}
 RANGE: dict[str, Any] = {"assignor": "range", "topics": {"t": 3}, "members": A_AND_B}
@@ -199,3 +200,11 @@ def test_results_come_while_cases_still_do() -> None:
             assert json.loads(process.stdout.readline())["id"] == number
         process.stdin.close()
         assert process.wait(60) == DONE
+
+
+@pytest.mark.parametrize("name", ["\x7f", "\x1b[2J", "\u202e"])
+def test_no_name_reaches_the_terminal_as_it_is(name: str) -> None:
+    line = written({"id": name})
+    assert line.isprintable()
+    assert line.isascii()
+    assert json.loads(line) == {"id": name}

@@ -27,7 +27,7 @@ COMMANDS = pytest.mark.parametrize(
         ("status http://a:2181", FAILED, "http:// is no kind of source: write zk://host:port[/chroot]"),
         ("status a:2181", FAILED, "no such file; for a ZooKeeper write zk://a:2181"),
         ("status none.json", FAILED, "'none.json': no such file"),
-        ("status .", FAILED, ".: cannot be read: Is a directory"),
+        ("status .", FAILED, ".: no recording here; kdrill record SOURCE -o . makes one"),
         ("status", USAGE, "SOURCE is missing"),
         ("snapshot -o out.json", USAGE, "SOURCE is missing"),
         ("snapshot zk://a", USAGE, "Missing option '-o' / '--output'"),
@@ -35,7 +35,7 @@ COMMANDS = pytest.mark.parametrize(
         ("status a --connect-timeout 0", USAGE, "0.0 is not in the range x>0"),
         ("status a --jsno", USAGE, "No such option '--jsno'"),
         ("--bogus", USAGE, "No such option '--bogus'"),
-        ("zk://a --theme pink", USAGE, "'pink' is not one of 'dark', 'light', 'ansi', 'mono'"),
+        ("zk://a --theme pink", USAGE, "'pink' is not one of 'dark', 'light', 'safe', 'ansi', 'mono'"),
         ("statsu zk://a", USAGE, "no such command 'statsu': did you mean 'status'?"),
         ("zk://a", FAILED, "the dashboard needs a terminal; without one use: kdrill status SOURCE"),
         ("", FAILED, "the dashboard needs a terminal"),
@@ -105,5 +105,5 @@ def test_a_configuration_that_cannot_be_used_is_named_with_its_key(tmp_path: Pat
     path.write_text("[clusters.prod]\nzookeper = ['zk1']\n")
     for arguments in (["status", "prod"], ["doctor"]):
         done = kdrill(*arguments, environment={"KDRILL_CONFIG": str(path)})
-        assert failure(done) == f"{path}: clusters.prod.zookeper: unknown key"
+        assert failure(done) == f"{path}:2: clusters.prod.zookeper: unknown key"
         assert done.returncode == FAILED

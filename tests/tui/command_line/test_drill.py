@@ -121,7 +121,7 @@ def test_without_a_source_it_is_the_demo_cluster() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "nobody to kill: give --kill ID[,ID...] or --rack NAME"),
+        ([], "nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like"),
         (["--kill", "1", "--rack", "r1"], "--kill and --rack exclude each other"),
         (["--kill", "9"], "broker 9: not alive here; alive: 1, 2, 3, 4, 6"),
         (["--kill", "x,1"], "--kill: 'x' is no broker id"),

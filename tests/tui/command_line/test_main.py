@@ -1,16 +1,19 @@
-"""The command itself: help with examples for everything, and the facts of this machine."""
+"""The command itself: help with examples for everything."""
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 from importlib.metadata import version
 
+import click
 import pytest
 
 from tests.tui.command_line.running import KDRILL, kdrill
 from tui.command_line.main import COMMANDS
+from tui.command_line.main import kdrill as kdrill_group
+
+LONGEST_SUMMARY = 78 - 6 - len("snapshot")
+"""Of a command in the list, on 80 columns."""
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -20,11 +23,20 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert "Example: kdrill" in done.stdout
 
 
-def test_the_help_of_all_names_every_command() -> None:
-    for option in ("--help", "-h"):
-        done = kdrill(option)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert all(command in done.stdout for command in COMMANDS if command != "open")
+def test_the_help_of_all_lists_every_command_with_what_it_says_of_itself() -> None:
+    listed = kdrill("--help", environment={"COLUMNS": "80"}).stdout.partition("\nCommands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == list(COMMANDS)
+    with click.Context(kdrill_group) as context:
+        for line, name in zip(listed, COMMANDS, strict=True):
+            command = kdrill_group.get_command(context, name)
+            assert command is not None
+            assert line.split(maxsplit=1)[1] == command.get_short_help_str(LONGEST_SUMMARY)
+
+
+def test_help_is_the_same_by_its_short_option() -> None:
+    long, short = kdrill("--help"), kdrill("-h")
+    assert (long.returncode, long.stderr) == (0, "")
+    assert (short.returncode, short.stdout) == (0, long.stdout)
 
 
 def test_the_version() -> None:
@@ -37,18 +49,3 @@ def test_help_into_a_pipe_that_nobody_reads_says_nothing() -> None:
         assert process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""
-
-
-def test_the_doctor_names_what_there_is() -> None:
-    done = kdrill("doctor", "--json")
-    document = json.loads(done.stdout)
-    facts = {fact["name"]: fact for fact in document["facts"]}
-    assert (done.returncode, document["format"]) == (0, "kdrill.doctor/1")
-    assert {"Python", "Java", "ZooKeeper", "Spark", "terminal", "colour", "encoding", "config"} <= set(facts)
-    assert len(kdrill("doctor").stdout.splitlines()) == len(facts)
-
-
-def test_the_doctor_misses_java() -> None:
-    done = kdrill("doctor", environment={"PATH": os.devnull, "JAVA_HOME": ""})
-    assert done.returncode == 1
-    assert any(line.startswith("X  Java") for line in done.stdout.splitlines())

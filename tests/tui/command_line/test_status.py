@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -51,6 +52,9 @@ def test_the_document(tree: DemoTree) -> None:
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (FINDINGS, "", 1)
     assert document["format"] == "kdrill.status/1"
     assert (document["source"], document["phase"], document["reason"]) == (tree.source, "live", "")
+    assert document["verified_ms"] > 0 and document["time_ms"] > 0
+    assert document["groups"] > 0
+    assert not document.keys() - set(re.findall(r"\w+", kdrill("status", "--help").stdout)) - {"format"}
     assert document["errors"] == sum(finding["severity"] == "error" for finding in document["findings"]) > 0
     assert done.stdout.isascii()
 

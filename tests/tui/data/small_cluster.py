@@ -68,9 +68,11 @@ def small_image(*more: Record) -> ClusterImage:
         *billing(),
         *more,
     ]
-    delta = ClusterDelta(EMPTY).replay_all(records)
-    delta.finish_listing()
-    return delta.apply(Provenance(source="zk://kfk", zxid=1, time_ms=WRITTEN_MS, complete=True))
+    return (
+        ClusterDelta(EMPTY)
+        .replay_all(records)
+        .apply(Provenance(source="zk://kfk", zxid=1, time_ms=WRITTEN_MS, complete=True))
+    )
 
 
 def billing() -> list[Record]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
+from model.hosts.client_security.values import KafkaSecurity, SaslLogin, Secret, Store, Tls
 from model.sources.feed import Feed
 from model.sources.snapshot_source import SnapshotSource
 from model.sources.source import SourceError
@@ -46,13 +47,13 @@ def test_a_snapshot_tells_what_it_holds_and_never_changes(tmp_path: Path, name: 
     ("name", "complaint"),
     [
         ("zk://", "names no host"),
-        ("kafka://h:9092", "kafka:// is no kind of source: write zk://"),
+        ("kafka://", "names no broker"),
         ("http://h", "http:// is no kind of source"),
         ("nowhere.json", "no such file"),
         ("zk1:2181", "no such file; for a ZooKeeper write zk://zk1:2181"),
         ("x" * 5000, "no such file"),
         ("", "no such file"),
-        (".", "cannot be read: Is a directory"),
+        (".", "no recording here"),
     ],
 )
 def test_what_names_no_source(name: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,12 +82,21 @@ def test_an_address() -> None:
 
 
 def test_a_certificate_that_is_not_there_is_named() -> None:
-    with pytest.raises(SourceError, match=r"^zk://a:2181: TLS file none\.pem does not exist; check the path$"):
-        source_of(Opening(source="zk://a", login=Login(tls={"ca": "none.pem"})))
+    tls = Tls(truststore=Store(type="PEM", location="none.pem"))
+    with pytest.raises(SourceError, match=r"^zk://a:2181: none\.pem cannot be read: No such file or directory$"):
+        source_of(Opening(source="zk://a", login=Login(tls=tls)))
+    kafka = KafkaSecurity(protocol="SSL", tls=tls)
+    with pytest.raises(SourceError, match=r"none\.pem cannot be read: No such file or directory$"):
+        source_of(Opening(source="kafka://a:1", login=Login(kafka=kafka)))
 
 
 def test_secrets_are_not_shown() -> None:
-    login = Login(credentials=(("digest", "ann:secret"),), sasl={"password": "secret"}, tls={"keyfile": "secret"})
+    sasl = SaslLogin(mechanism="PLAIN", username="ann", password=Secret("secret"))
+    login = Login(
+        credentials=(("digest", "ann:secret"),),
+        sasl={"password": "secret"},
+        kafka=KafkaSecurity(protocol="SASL_PLAINTEXT", sasl=sasl),
+    )
     assert "secret" not in repr(Opening(login=login))
 
 

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from tests.model.cluster.strategies import images
+from model.cluster.records import Record
+from tests.model.cluster.build import image as image_of
+from tests.model.cluster.strategies import histories, images
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.data.messages import ListQuery
 from tui.data.pages.listing import Memory
@@ -102,3 +104,32 @@ def rank(table: PartitionTable, row: int, sort: str) -> int:
         "age": max(NOW_MS - written_ms, 0) if written_ms > 0 else -1,
         "isr": len(isr_of(table, row)),
     }[sort]
+
+
+@given(images)
+def test_a_row_of_its_topic_alone_is_as_in_the_whole_table(image: ClusterImage):
+    whole, table = partition_table(image), partition_table(image)
+    for row, code in enumerate(whole.states):
+        alone, place = table.near(row)
+        assert alone.topic_partition(place) == whole.topic_partition(row)
+        assert alone.states[place] == code
+        assert replicas_of(alone, place) == replicas_of(whole, row)
+        assert alone.is_dead(int(alone.columns.leader[place])) == whole.is_dead(int(whole.columns.leader[row]))
+    assert whole.near(0) == (whole, 0)
+
+
+def labels_nearby(table: PartitionTable) -> list[str]:
+    """Of every row, by its topic alone."""
+    assert "states" not in vars(table)
+    return [STATES[near.states[place]].label for near, place in map(table.near, range(len(table)))]
+
+
+@given(images, histories)
+def test_a_table_made_from_the_one_before_is_as_one_made_anew(image: ClusterImage, told: list[Record]):
+    table = partition_table(image)
+    facts = ("topics", "starts", "brokers", "isr_width", "replicas_width", "widest_name", "around")
+    for record in told:
+        table = partition_table(image_of(record, base=table.image), table)
+        anew = partition_table(table.image)
+        assert [getattr(table, name) for name in facts] == [getattr(anew, name) for name in facts]
+        assert labels_nearby(table) == list(labels(anew).values())

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.records import BrokerRegistered
@@ -10,7 +12,7 @@ from tests.model.cluster.build import brokers, image, topic
 from tests.tui.data.small_cluster import moment_of, small_image
 from tui.data.messages import TextQuery
 from tui.data.pages.listing import Memory
-from tui.data.plots import plot_text
+from tui.data.plots import SIGNS, grouped_bars, plot_text
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -54,3 +56,35 @@ def test_any_number_of_brokers_fits_any_size(count: int, width: int, height: int
     assert len(lines) <= max(height, 4)
     assert max(map(len, lines)) <= max(width, 10)
     assert any("#" in line or "█" in line for line in lines)
+
+
+@given(
+    names=st.integers(0, 60),
+    groups=st.integers(1, 3),
+    most=st.integers(0, 10**13),
+    size=st.tuples(st.integers(1, 200), st.integers(1, 40)),
+    colour=st.booleans(),
+)
+@settings(deadline=None, max_examples=50)
+def test_bars_side_by_side_fit_any_size(names: int, groups: int, most: int, size: tuple[int, int], colour: bool):
+    values = [[most if place % groups == group else 0 for place in range(names)] for group in range(groups)]
+    drawn = grouped_bars([f"c{n}" for n in range(names)], values, size, colour=colour)
+    lines = [COLOUR.sub("", line) for line in drawn.splitlines()]
+    assert len(lines) <= max(size[1], 5)
+    assert {len(line) for line in lines} == {max(size[0], 20)}
+    used = {sign for line in lines for sign in line} & {
+        getattr(sign, "coloured" if colour else "mono") for sign in SIGNS
+    }
+    assert len(used) <= min(names, groups) and bool(used) == bool(names and most)
+
+
+def test_bars_side_by_side_are_as_high_as_what_they_stand_for_and_nothing_has_none():
+    lines = grouped_bars(["a", "b"], [[4, 0], [2, 4]], (30, 12), colour=False).splitlines()
+    heights = {
+        sign: [
+            sum(line[at] == sign for line in lines[1:-2]) for at in range(30) if any(x[at] == sign for x in lines[1:-2])
+        ]
+        for sign in ".="
+    }
+    assert set(heights["."]) == {max(heights["="])} and min(heights["="]) < max(heights["="])
+    assert lines[-1].split() == ["a", "b"]

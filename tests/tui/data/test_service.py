@@ -22,6 +22,7 @@ from tui.data.messages import ListQuery, TextQuery
 from tui.data.near_link import NearLink
 from tui.data.opened import source_of
 from tui.data.opening import Opening
+from tui.data.pace import LATE_MS
 from tui.data.service import DataService
 
 TREE = ListQuery(list="znodes", opened=("/",))
@@ -126,3 +127,20 @@ async def test_the_tree_marks_what_changed_since_it_was_looked_at(zookeeper: str
             await pulses.until(lambda pulse: pulse.header.controller_epoch == 99)
             after = {row.key: row.mark for row in (await link.rows(TREE)).rows}
             assert (after["/new"], after["/controller_epoch"]) == ("+", "~")
+
+
+async def test_that_a_source_lives_is_told_now_and_then_and_that_it_is_late_at_once() -> None:
+    source, times = ByHand(), [1_000_000]
+    image = Provenance(source="by hand", zxid=1, time_ms=times[0], complete=True)
+    async with following(DataService(source, now_ms=lambda: times[0])) as (_, pulses):
+        source.sink.take(Batch((), image.zxid, image.time_ms, listing=True))
+        source.sink.report(SourceStatus("live", verified_ms=times[0]))
+        told = await pulses.until(live)
+        assert told.header.rests_ms > 0
+        for _ in range(20):
+            source.sink.report(SourceStatus("live", verified_ms=times[0]))
+        times[0] += LATE_MS + 1
+        late = await pulses.until(lambda pulse: live(pulse) and pulse.header.rests_ms == 0)
+        assert len(pulses.heard) - pulses.heard.index(told) < 10
+        source.sink.report(SourceStatus("live", verified_ms=times[0]))
+        await pulses.until(lambda pulse: pulse.seq > late.seq and pulse.header.rests_ms > 0)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.pilot import Pilot
 
-from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
+from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, type_in, until
+from tui.panes.map_rows import MapRows
 from tui.screens.describe import Describe
 
 
@@ -13,7 +14,8 @@ async def play(pilot: Pilot[int], *keys: str) -> None:
     """Goes to the drill, presses these, and waits for the film."""
     await press(pilot, "6", *keys)
     await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
-    await press(pilot)
+    await until(pilot, lambda: rows(pilot, "drill-timeline").cursor == rows(pilot, "drill-timeline").total - 1)
+    await settled(pilot)
 
 
 async def test_nothing_is_played_until_somebody_is_chosen(still: str) -> None:
@@ -104,6 +106,111 @@ async def test_o_leads_from_a_partition_to_its_map(still: str) -> None:
         await press(pilot, "G", "o")
         assert mode(pilot) == "partitions"
         assert rows(pilot).total >= 1
+
+
+async def test_the_step_says_why_what_was_written_and_who_was_told(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await play(pilot, "K")
+        await until(pilot, lambda: "decided " in text(pilot) and "UpdateMetadata to brokers 2, 3" in text(pilot))
+        rows(pilot, "drill-timeline").focus()
+        await press(pilot, "slash")
+        await type_in(pilot, "wrote")
+        await press(pilot, "enter", "home", "down")
+        await until(pilot, lambda: "/state  v0 -> v1" in text(pilot) and "leader 1 -> 2" in text(pilot))
+
+
+async def test_v_changes_between_map_and_step_where_only_one_has_room(still: str) -> None:
+    async with opened(still) as pilot:
+        await play(pilot, "K")
+        assert "Map: L leader" in text(pilot) and "Step: why" not in text(pilot)
+        await press(pilot, "v")
+        await until(pilot, lambda: "Step: why" in text(pilot) and "Map: L leader" not in text(pilot))
+        await until(pilot, lambda: "decided " in text(pilot))
+        kdrill(pilot).screen.query_one("#step").focus()
+        await press(pilot, "v")
+        await until(pilot, lambda: rows(pilot).list_name == "drill-map")
+
+
+async def test_the_mouse_scrubs_the_timeline(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await play(pilot, "K")
+        timeline = rows(pilot, "drill-timeline")
+        await pilot.click("#scrubber", offset=(0, 1))
+        await until(pilot, lambda: timeline.cursor == 0 and kdrill(pilot).view_state.moment == 0)
+        await pilot.mouse_down("#scrubber", offset=(5, 1))
+        await pilot.hover("#scrubber", offset=(118, 1))
+        await pilot.mouse_up("#scrubber", offset=(118, 1))
+        await until(pilot, lambda: timeline.cursor == timeline.total - 1)
+        await settled(pilot)
+        await until(pilot, lambda: any(line.startswith("K=") and "@" in line for line in text(pilot).split("\n")))
+
+
+async def test_several_are_marked_and_die_together(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await press(pilot, "6", "space", "j", "space")
+        await until(pilot, lambda: "#1 rack-a" in text(pilot) and "#2 rack-b" in text(pilot))
+        await press(pilot, "K")
+        assert kdrill(pilot).view_state.drill.kill == (1, 2)
+        assert kdrill(pilot).view_state.marked == ()
+
+
+async def test_a_column_of_the_map_is_a_broker_to_kill(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await play(pilot, "K")
+        rows(pilot, "drill-map").focus()
+        await press(pilot, "l", "l")
+        await until(pilot, lambda: "X1>b2" in text(pilot))
+        await press(pilot, "K")
+        assert kdrill(pilot).view_state.drill.kill == (1, 2)
+
+
+async def test_victims_are_picked_on_the_map_of_the_live_cluster(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await press(pilot, "3", "K")
+        await until(pilot, lambda: "which broker?" in text(pilot))
+        await press(pilot, "l", "space", "l", "l", "space")
+        await until(pilot, lambda: "#1 b2>#3" in text(pilot))
+        assert "SIMULATED" not in text(pilot).split("\n")[0]
+        await press(pilot, "K")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.kill == (1, 3)
+        await until(pilot, lambda: "SIMULATED" in text(pilot).split("\n")[0])
+
+
+async def test_a_whole_rack_is_picked_on_the_racks_level(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await press(pilot, "3", "z", "z", "z")
+        await until(pilot, lambda: rows(pilot).cursor_key == "rack-a")
+        await press(pilot, "space")
+        await until(pilot, lambda: "#rack-a" in text(pilot))
+        await press(pilot, "escape")
+        await until(pilot, lambda: "#rack-a" not in text(pilot))
+        await press(pilot, "K")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.racks == ("rack-a",)
+        await until(pilot, lambda: "b1, b4" in text(pilot))
+
+
+async def test_the_column_cursor_comes_and_goes_and_a_click_sets_it(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await press(pilot, "3")
+        partitions = rows(pilot)
+        assert isinstance(partitions, MapRows)
+        assert ">b1" not in text(pilot)
+        y, line = next((y, line) for y, line in enumerate(text(pilot).split("\n")) if " b1 b2 b3 " in line)
+        await pilot.click(offset=(line.index("b3") + 1, y + 2))
+        await until(pilot, lambda: ">b3" in text(pilot))
+        assert partitions.cursor == 1
+        await press(pilot, "h", "h", "h")
+        await until(pilot, lambda: ">b" not in text(pilot))
+        assert partitions.column == ""
+
+
+async def test_a_cluster_that_is_no_sandbox_is_not_broken_for_real(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await press(pilot, "6", "exclamation_mark")
+        await until(pilot, lambda: "only a sandbox is broken for real" in text(pilot))
+        assert mode(pilot) == "drill"
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (300, 80)])

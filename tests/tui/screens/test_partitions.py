@@ -1,6 +1,7 @@
 """The partition map: what it shows of each broker, and the reason beside it."""
 
-from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
+from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, type_in
+from tui.panes.framed import Framed
 
 
 async def test_the_reason_is_that_of_the_partition_under_the_cursor(still: str) -> None:
@@ -86,3 +87,91 @@ async def test_the_filter_is_kept_when_one_comes_back(still: str) -> None:
         await type_in(pilot, "clicks")
         await press(pilot, "enter", "j", "2", "3")
         assert (rows(pilot).total, rows(pilot).cursor_key) == (18, "clicks-1")
+
+
+def form(pilot: Keys) -> str:
+    return kdrill(pilot).view_state.of("partitions").view
+
+
+def title(pilot: Keys, frame: str) -> str:
+    return kdrill(pilot).screen.query_one(frame, Framed).title
+
+
+async def test_one_steps_back_from_a_partition_to_its_topic_and_returns_to_it(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "3", "G", "k", "k", "z")
+        assert (form(pilot), rows(pilot).cursor_key) == ("topics", "shipments")
+        assert title(pilot, "#map-frame").startswith("Topics, the worst: X leaderless")
+        assert "/brokers/topics/shipments" in text(pilot)
+        await press(pilot, "enter")
+        assert (form(pilot), rows(pilot).cursor_key) == ("matrix", "shipments-6")
+
+
+async def test_another_topic_opens_at_its_first_partition_in_view(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "3", "slash")
+        await type_in(pilot, "!ok")
+        await press(pilot, "enter", "z", "g", "j")
+        assert rows(pilot).cursor_key == "dead-letters"
+        assert rows(pilot).total < rows(pilot).answer.unfiltered_total
+        await press(pilot, "enter")
+        assert (form(pilot), rows(pilot).cursor_key) == ("matrix", "dead-letters-4")
+
+
+async def test_past_the_racks_one_is_back_at_the_same_partition_in_the_same_form(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "3", "v", "j", "j", "z", "z")
+        assert (form(pilot), rows(pilot).cursor_key) == ("brokers", "1")
+        assert title(pilot, "#why-frame") == "broker 1"
+        await press(pilot, "j", "j", "z")
+        assert (form(pilot), rows(pilot).cursor_key) == ("racks", "rack-c")
+        assert "b3 b6" in text(pilot)
+        await press(pilot, "z")
+        assert (form(pilot), rows(pilot).cursor_key) == ("list", "__consumer_offsets-2")
+
+
+async def test_a_rack_opens_its_brokers_and_a_broker_the_topics_from_its_column_on(still: str) -> None:
+    async with opened(still, size=(64, 24)) as pilot:
+        await press(pilot, "3", "z", "v", "z", "j", "j", "z", "enter")
+        assert (form(pilot), rows(pilot).cursor_key) == ("brokers", "3")
+        await press(pilot, "z", "k", "enter")
+        assert (form(pilot), rows(pilot).cursor_key) == ("brokers", "2")
+        await press(pilot, "j", "enter")
+        assert (form(pilot), rows(pilot).cursor_key) == ("topics-other", "__consumer_offsets")
+
+
+async def test_where_the_brokers_do_not_fit_topics_stand_against_racks_first(still: str) -> None:
+    async with opened(still, size=(60, 24)) as pilot:
+        await press(pilot, "3", "z")
+        assert rows(pilot).answer.columns[1].title.split()[0] == "rack-a"
+        await press(pilot, "v")
+        assert rows(pilot).answer.columns[1].title.split()[0] == "b1"
+        await press(pilot, "right_parenthesis")
+        assert rows(pilot).answer.columns[1].title.split()[0] != "b1"
+
+
+async def test_what_is_described_and_gone_to_is_what_the_row_is_about(still: str) -> None:
+    for zooms, described, path in ((1, "topic clicks", "/brokers/topics/clicks"), (2, "broker 3", "/brokers/ids/3")):
+        async with opened(still) as pilot:
+            await press(pilot, "3", *["z"] * zooms, "j", "j", "d")
+            assert described in text(pilot).split("\n")[1]
+            await press(pilot, "escape", "o")
+            assert (mode(pilot), rows(pilot).cursor_key) == ("znodes", path)
+
+
+async def test_going_to_partitions_from_elsewhere_shows_partitions(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "3", "z", "z", "1")
+        kdrill(pilot).show_partitions("topic:payments")
+        await settled(pilot)
+        assert (form(pilot), rows(pilot).cursor_key) == ("matrix", "payments-0")
+
+
+async def test_signs_tell_the_same_without_colour(still: str) -> None:
+    seen: list[str] = []
+    for theme in ("safe", "mono"):
+        async with opened(still, theme=theme) as pilot:
+            await press(pilot, "3", "z")
+            seen.append(text(pilot))
+    assert seen[0] == seen[1]
+    assert "X  1" in seen[0]

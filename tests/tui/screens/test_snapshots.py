@@ -1,60 +1,121 @@
-"""Every screen at 80x24, as text: in the default look, without colour, in ASCII; and the overview small and wide.
+"""Every screen at three sizes, as text and as colours: in the default look, without colour, in ASCII.
 
-Shapes only. That no look but the default has other letters is what makes the same file good for mono.
+`snapshots/screens/SIZE/PAGE.txt` are the letters, `PAGE.colours.txt` the styles, `PAGE.ascii.txt` the letters in ASCII.
+Without colour the letters are those of the default look, but where a plot tells its series apart by letters then.
 """
 
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-from tests.tui.dashboard import assert_page, opened, press, rows, until
+from model.sandbox.demo_cluster import DemoCluster
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sources.source import Cost
+from model.sources.zookeeper import follower
+from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
+from tests.tui.data.logs.log_folders import flip, write_log
+from tests.tui.screen_text import difference, screen_codes, screen_lines, screen_styles
+from tests.tui.screens.pages import PAGES, Page, look_into_logs, walk
+from tests.tui.screens.still_sandbox import WithStillSandbox
+from tests.tui.test_app_colour import COLOUR
+from tui.actions import SCREENS
+from tui.panes.live_text import LivePlot
 
+SIZES = ((80, 24), (120, 40), (300, 80))
+LOGS = "kdrill-logs-"
 LOOKS: dict[str, dict[str, Any]] = {"default": {}, "mono": {"theme": "mono"}, "ascii": {"ascii_only": True}}
 
-PAGES: dict[str, tuple[str, ...]] = {
-    "overview": ("1",),
-    "znodes": ("2", "j", "j", "l"),
-    "partitions": ("3", "j"),
-    "partition_list": ("3", "v"),
-    "consumers": ("4", "j"),
-    "ownership_table": ("4", "j", "v"),
-    "help": ("3", "question_mark"),
-    "describe": ("a", "d"),
+
+@pytest.fixture(scope="module")
+def logs() -> Iterator[str]:
+    """A log folder, one of its logs damaged, under a name of the same length in every run."""
+    with TemporaryDirectory(prefix=LOGS, dir="/tmp") as folder:
+        write_log(Path(folder, "orders-0"))
+        damaged = write_log(Path(folder, "orders-1"))
+        flip(damaged.folder / f"{0:020d}.log", 390)
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def costs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ZooKeeper is asked is measured, and so another figure in every run."""
+    cost = Cost(requests_per_s=0.5, received_bytes_per_s=43, sent_bytes_per_s=11, watches=1, latency_ms=3.4)
+    monkeypatch.setattr(follower, "cost_between", lambda *_: cost)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
+async def test_every_screen_reads_as_it_did(still: str, logs: str, look: str, size: tuple[int, int]) -> None:
+    async with opened(still, size=size, link=WithStillSandbox, **LOOKS[look]) as pilot:
+        await look_into_logs(pilot, logs)
+        assert not (diffs := await differences(pilot, look, PAGES)), diffs
+
+
+CHANGED = {
+    "overview_changed": Page(("1",)),
+    "events_changed": Page(("i", "g")),
+    "past": Page(("j", "j", "enter")),
+    "past_brokers": Page(("b",), back=("p",)),
 }
-"""Page → the keys that lead there from the overview."""
+"""After a few steps of the demo's script."""
+STEPS = (1, 3, 13)
+"""An ISR shrinks, a leader moves, a controller takes over: each of them is one transaction, and seen as one."""
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("page", PAGES)
-async def test_a_page_reads_as_it_did(still: str, page: str, look: str) -> None:
-    async with opened(still, **LOOKS[look]) as pilot:
-        await press(pilot, *PAGES[page])
-        assert_page(pilot, f"{page}_80_ascii" if look == "ascii" else f"{page}_80")
+async def test_what_happened_reads_as_it_did() -> None:
+    """One cluster for all, the first on its server: epochs of brokers are numbers of transactions."""
+    with EmbeddedZooKeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS) as demo:
+        async with opened(f"{server.address}/kafka") as pilot:
+            for number in STEPS:
+                before = kdrill(pilot).changes
+                await asyncio.to_thread(demo.step, number)
+                await until(pilot, lambda before=before: kdrill(pilot).changes > before)
+            diffs = ""
+            for size in SIZES:
+                await pilot.resize_terminal(*size)
+                for look in ("default", "mono"):
+                    kdrill(pilot).theme = "mono" if look == "mono" else "dark"
+                    diffs += await differences(pilot, look, CHANGED)
+            assert not diffs, diffs
 
 
-@pytest.mark.parametrize("look", LOOKS)
-async def test_the_bars_read_as_they_did(still: str, look: str) -> None:
-    async with opened(still, **LOOKS[look]) as pilot:
-        await press(pilot, "v")
-        assert_page(pilot, f"bars_80_{look}")
+async def differences(pilot: Keys, look: str, pages: Mapping[str, Page]) -> str:
+    """Every page that is not as its files have it, as diffs."""
+    width, height = pilot.app.size
+    found: list[str] = []
+    seen = set[str]()
+    async for name in walk(pilot, pages):
+        seen.add(mode(pilot))
+        place = f"screens/{width}x{height}/{name}"
+        lines = [re.sub(rf"(?<={LOGS})\w{{8}}", "########", mask(line)) for line in screen_lines(pilot.app)]
+        assert len(lines) == height
+        match look:
+            case "default":
+                found += [
+                    difference(f"{place}.txt", lines),
+                    difference(f"{place}.colours.txt", screen_styles(pilot.app)),
+                ]
+            case "mono":
+                has_plot = any(plot.is_on_screen for plot in pilot.app.screen.query(LivePlot))
+                found.append(difference(f"{place}{'.mono' * has_plot}.txt", lines, is_kept=has_plot))
+                assert not COLOUR.search(screen_codes(pilot.app)), f"{name} has a colour"
+            case _:
+                found.append(difference(f"{place}.ascii.txt", lines))
+                assert "".join(lines).isascii(), f"{name} is not ASCII"
+    assert seen == set(SCREENS) or pages is not PAGES, "a screen has no page"
+    return "\n".join(diff for diff in found if diff)
 
 
-@pytest.mark.parametrize("width", [60, 300])
-async def test_the_overview_reads_as_it_did(still: str, width: int) -> None:
-    async with opened(still, size=(width, {60: 16, 300: 80}[width])) as pilot:
-        assert_page(pilot, f"overview_{width}")
-
-
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("size", [(80, 24), (160, 48)], ids=str)
-async def test_a_drill_reads_as_it_did(still: str, look: str, size: tuple[int, int]) -> None:
-    async with opened(still, size=size, **LOOKS[look]) as pilot:
-        await press(pilot, "6", "K")
-        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
-        await press(pilot, "comma", "comma")
-        assert_page(pilot, f"drill_{size[0]}_ascii" if look == "ascii" else f"drill_{size[0]}")
-
-
-async def test_what_is_said_in_too_small_a_terminal_reads_as_it_did(still: str) -> None:
-    async with opened(still, size=(50, 12)) as pilot:
-        assert_page(pilot, "too_small")
+async def test_a_small_terminal_reads_as_it_did(still: str) -> None:
+    async with opened(still, size=(60, 16)) as pilot:
+        assert_page(pilot, "screens/60x16/overview")
+        await pilot.resize_terminal(50, 12)
+        await until(pilot, lambda: "kdrill needs" in text(pilot))
+        assert_page(pilot, "screens/50x12/too_small")

@@ -1,6 +1,9 @@
 """The tree: opened, closed, jumped about in, and beside it the znode under the cursor."""
 
-from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
+from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode
+from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from tests.tui.conftest import Cluster
+from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 
 
 async def test_branches_are_opened_and_closed(still: str) -> None:
@@ -101,3 +104,46 @@ async def test_in_the_text_beside_the_tree_one_searches(still: str) -> None:
         assert kdrill(pilot).view_state.of("znodes").filter == "", "the tree is not filtered"
         await press(pilot, "y")
         assert '"rack":"rack-c"' in kdrill(pilot).clipboard.replace(" ", "")
+
+
+async def test_the_history_shows_what_changed_while_one_looks(cluster: Cluster) -> None:
+    path = "/brokers/topics/payments/partitions/4/state"
+    async with opened(cluster.address) as pilot:
+        kdrill(pilot).show_znode(path)
+        await press(pilot, "2", "H")
+        assert f"history {path}" in text(pilot).split("\n")[1]
+        assert "Values that kdrill saw" in text(pilot)
+        cluster.write(WriteZnode(path, state(leader_epoch=90, isr=(1, 2))))
+        await until(pilot, lambda: "-> 90" in text(pilot))
+        cluster.write(WriteZnode(path, state(leader_epoch=91, isr=(1,))))
+        await until(pilot, lambda: "leader_epoch 90 -> 91" in text(pilot))
+        assert "isr 1,2 -> 1" in text(pilot)
+        assert "The controller of epoch 7 (broker 4) wrote this" in text(pilot)
+        await press(pilot, "escape")
+        assert rows(pilot).cursor_key == path
+
+
+async def test_the_history_of_what_goes_and_comes_again_stands_beside_the_tree(cluster: Cluster) -> None:
+    path = "/admin/delete_topics/payments"
+    async with opened(cluster.address, size=(120, 40)) as pilot:
+        cluster.write(CreateZnode(path, b"1"))
+        kdrill(pilot).show_znode(path)
+        await press(pilot, "2", "v", "v")
+        await until(pilot, lambda: "created" in text(pilot))
+        cluster.write(DeleteZnode(path))
+        await until(pilot, lambda: "gone, noticed then" in text(pilot))
+        cluster.write(CreateZnode(path, b"2"))
+        await until(pilot, lambda: "created anew" in text(pilot) and "1 -> 2" in text(pilot))
+
+
+async def test_who_writes_and_who_watches_is_explained_under_the_facts(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        kdrill(pilot).show_znode("/controller")
+        await press(pilot, "2")
+        shown = " ".join(text(pilot).split())
+        assert "who writes it The broker that wins the election." in shown
+        assert "who watches it Every broker" in shown
+
+
+def state(leader_epoch: int, isr: tuple[int, ...]) -> bytes:
+    return LeaderIsrAndControllerEpoch(controller_epoch=7, leader=1, leader_epoch=leader_epoch, isr=isr).to_bytes()

@@ -1,5 +1,7 @@
 """Row one keeps its contract at every width, and never takes old data for live."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from tui.data.messages import HeaderFacts
 from tui.text import cells, plain
 from tui.theme import ThemedApp
 from tui.widgets.header_line import HeaderLine
-from tui.widgets.header_parts import PHASES, Stance, header_line
+from tui.widgets.header_parts import PHASES, Stance, header_line, next_change_ms
 
 NOW_MS = 1_700_000_000_000
 FACTS = HeaderFacts(
@@ -41,6 +43,17 @@ def words(facts: HeaderFacts, width: int, stance: Stance = FOLLOWING, later_ms: 
 
 def changed(**changes: object) -> HeaderFacts:
     return structs.replace(FACTS, **changes)
+
+
+def test_brokers_say_how_often_they_are_asked_and_what_they_did_not_answer() -> None:
+    polled = changed(source="kafka://b1:9092", zookeeper="", poll_ms=5_000)
+    assert words(polled, 200).startswith(" prod-eu1  READ-ONLY | LIVE polls 5 s | Kafka ok | controller b4 e118 | ")
+    assert "LIVE polls 5 s, 9s old" in words(polled, 200, later_ms=7_000)
+    assert "STALE" not in words(polled, 200, later_ms=17_000)
+    assert "STALE" in words(polled, 200, later_ms=19_000)
+    silent = structs.replace(polled, reason="broker 2: no response")
+    assert "| Kafka PARTLY: broker 2: no response |" in words(silent, 200)
+    assert "| Kafka PARTLY |" in words(silent, 100)
 
 
 def test_the_contract_at_80_columns() -> None:
@@ -86,6 +99,10 @@ def test_live_is_not_believed_for_ever() -> None:
 )
 def test_states_are_said_in_words(changes: dict[str, object], said: str) -> None:
     assert said in words(changed(**changes), 80)
+
+
+def test_of_a_controller_that_the_source_does_not_tell_nothing_is_said() -> None:
+    assert "CONTROLLER" not in words(changed(controller=None, is_controller_told=False), 80).upper()
 
 
 def test_what_the_operator_chose_is_said() -> None:
@@ -202,3 +219,32 @@ async def test_hostile_text_is_shown_and_not_obeyed(text: str, width: int) -> No
         strip = app.screen._compositor.render_strips()[0]
         assert strip.text.isprintable()
         assert cells(strip.text) == width
+
+
+@given(
+    st.sampled_from(list(PHASES)),
+    st.integers(0, 200_000),
+    st.sampled_from((0, 8_000)),
+    st.sampled_from((0, 5_000)),
+    st.integers(0, 999),
+)
+def test_row_one_says_the_same_until_it_is_looked_at_again(
+    phase: str, age_ms: int, rests_ms: int, poll_ms: int, part: int
+) -> None:
+    facts = changed(phase=phase, image_time_ms=NOW_MS - age_ms, rests_ms=rests_ms, poll_ms=poll_ms)
+    after_ms = next_change_ms(facts, NOW_MS)
+    assert after_ms is not None
+    assert words(facts, 80) == words(facts, 80, later_ms=after_ms * part // 1_000)
+    assert next_change_ms(changed(image_time_ms=0), NOW_MS) is None
+
+
+async def test_it_wakes_by_itself_when_a_source_falls_silent() -> None:
+    app = HeaderApp()
+    async with app.run_test(size=(80, 2)) as pilot:
+        app.header.show(changed(image_time_ms=NOW_MS - 9_950, rests_ms=8_000))
+        await pilot.pause()
+        assert "LIVE 0s old" in screen_lines(app)[0]
+        app.now_ms += 60
+        async with asyncio.timeout(60):
+            while "LIVE 10s old" not in screen_lines(app)[0]:
+                await pilot.pause(0.02)

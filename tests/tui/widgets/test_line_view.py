@@ -96,6 +96,17 @@ async def test_a_row_that_is_gone_leaves_the_cursor_to_its_neighbour() -> None:
         assert app.highlighted()[-1] == ""
 
 
+async def test_a_row_that_comes_or_goes_at_the_end_is_drawn_at_once() -> None:
+    app = ListApp([row(index) for index in range(3)])
+    async with app.run_test(size=(60, 11)) as pilot:
+        for count in (4, 2, 5):
+            app.rows = [row(index) for index in range(count)]
+            app.view.ask()
+            await pilot.pause()
+            shown = [line[3:].split("  ")[0] for line in screen_lines(app)[1:] if line.strip()]
+            assert shown == [f"row {index}" for index in range(count)]
+
+
 async def test_an_answer_to_an_older_question_does_not_pull_the_cursor_back() -> None:
     app = ListApp([row(index) for index in range(500)])
     async with app.run_test(size=(60, 11)) as pilot:

@@ -46,9 +46,11 @@ class PromptApp(ThemedApp[None]):
 async def test_typing_is_told_and_enter_accepts() -> None:
     app = PromptApp()
     async with app.run_test(size=(60, 2)) as pilot:
-        await pilot.press("a", ":", "space", "/", "[", "enter")
-        assert app.heard[-2:] == [("changed", "/", "a: /["), ("accepted", "/", "a: /[")]
+        await pilot.press("a", ":", "space", "/", "[")
         assert screen_lines(app)[0] == " /a: /["
+        await pilot.press("enter")
+        assert app.heard[-2:] == [("changed", "/", "a: /["), ("accepted", "/", "a: /[")]
+        assert not app.prompt.display
 
 
 class FilterApp(ThemedApp[None]):

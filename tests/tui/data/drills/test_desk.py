@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.records import BrokerRegistered
 from tests.tui.data.small_cluster import small_image
-from tui.data.drills.desk import CHOOSE, STOPPED, DrillDesk, Look
+from tui.data.drills.desk import CHOOSE, NOBODY, STOPPED, DrillDesk, Look
 from tui.data.messages import DrillPlan
 
 
@@ -81,3 +82,16 @@ def test_a_drill_that_makes_no_sense_is_refused_in_a_line(desk: Desk, eventually
     plan = DrillPlan(kill=(1, 2, 3, 4, 6))
     eventually(lambda: desk.desk.look(plan).note.startswith("that is every live broker"))
     assert desk.desk.look(plan).film is None
+
+
+def test_racks_are_named_and_who_names_none_is_in_the_last_one(played: Callable[[DrillPlan], Look], desk: Desk) -> None:
+    look = played(DrillPlan(racks=("r2",), kill=(6,)))
+    assert look.film is not None and look.film.drill.scenario.kill == (2, 6)
+    desk.image = small_image(BrokerRegistered(broker=7, endpoints=("PLAINTEXT://kfk-07:9092",), rack=None))
+    look = played(DrillPlan(racks=("none",), take=1))
+    assert look.film is not None and look.film.drill.scenario.kill == (7,)
+
+
+def test_nobody_is_left_to_kill_among_the_dead(desk: Desk) -> None:
+    look = desk.desk.look(DrillPlan(kill=(5,)))
+    assert (look.film, look.note) == (None, NOBODY)

@@ -20,16 +20,17 @@ def window(**asked: object) -> Window:
 def test_every_broker_has_its_counts():
     shown = window()
     assert [column.title for column in shown.columns] == [
-        "id", "host", "rack", "lead", "repl", "under", "pref", "since", "epoch",
+        "id", "host", "rack", "lead", "repl", "under", "pref", "since", "epoch", "led/pref", "out", "endpoints",
     ]  # fmt: skip
-    assert rows_of(shown) == [
-        "  | 1 | kfk-01:9092 | r1 | 1 | 3 | 0 | 1 | 4d | 101",
-        "  | 2 | kfk-02:9092 | r2 | 1 | 2 | 0 | 0 | 4d | 102",
-        "  | 3 | kfk-03:9092 | r3 | 1 | 2 | 1 | 0 | 4d | 103",
-        "* | 4 | kfk-04:9092 | r1 | 1 | 2 | 1 | 0 | 4d | 104",
-        "X | 5 | DOWN | - | 1 | 4 | 1 | 0 | - | -",
-        "  | 6 | kfk-06:9092 | r3 | 0 | 2 | 0 | 0 | 4d | 106",
+    assert [row.rpartition(" | ")[0] for row in rows_of(shown)] == [
+        "  | 1 | kfk-01:9092 | r1 | 1 | 3 | 0 | 1 | 4d | 101 | 20%/33% | 1",
+        "  | 2 | kfk-02:9092 | r2 | 1 | 2 | 0 | 0 | 4d | 102 | 20%/0% | 0",
+        "  | 3 | kfk-03:9092 | r3 | 1 | 2 | 1 | 0 | 4d | 103 | 20%/17% | 0",
+        "* | 4 | kfk-04:9092 | r1 | 1 | 2 | 1 | 0 | 4d | 104 | 20%/17% | 0",
+        "X | 5 | DOWN | - | 1 | 4 | 1 | 0 | - | - | 20%/33% | 2",
+        "  | 6 | kfk-06:9092 | r3 | 0 | 2 | 0 | 0 | 4d | 106 | 0%/0% | 1",
     ]
+    assert rows_of(shown)[0].endswith(" | PLAINTEXT://kfk-01:9092")
 
 
 def test_brokers_are_sorted_and_filtered_by_any_column():
@@ -38,6 +39,8 @@ def test_brokers_are_sorted_and_filtered_by_any_column():
     assert keys_of(window(filter="rack:r1")) == ["1", "4"]
     assert keys_of(window(filter="kfk-06:9092")) == ["6"]
     assert keys_of(window(filter="state:controller")) == ["4"]
+    assert keys_of(window(sort="out", reverse=True))[:3] == ["5", "1", "6"]
+    assert keys_of(window(filter="share:0")) == ["6"]
     assert keys_of(window(filter="leaders:0 | age:none")) == ["5", "6"]
 
 
@@ -45,6 +48,7 @@ def test_what_is_known_of_a_dead_broker():
     text = broker_text(MOMENT, TextQuery(about="broker", key="5", width=76), NOW_MS, Memory()).plain
     assert "state     DOWN" in text
     assert "leads     1, of them under-replicated 1" in text
+    assert "share     leads 20.0% of the partitions, should lead 33.3%" in text
     assert "replicas  4, of them out of the ISR 2" in text
 
 

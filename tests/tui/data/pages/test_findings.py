@@ -1,6 +1,8 @@
 """What is wrong, as a list and one by one; the header's and the overview's counts of it."""
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, Provenance
+from model.sources.feed import Moment
+from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.data.messages import ListQuery, TextQuery
 from tui.data.pages.findings import finding_text, findings_window
@@ -61,3 +63,10 @@ def test_a_narrow_overview_has_no_bars():
 def test_nothing_is_counted_before_anything_was_read():
     answer = overview_text(moment_of(ClusterImage()), TextQuery(about="overview", width=36))
     assert answer.plain == "nothing was read yet"
+
+
+def test_what_brokers_tell_does_not_make_an_image_of_zookeeper_younger():
+    polled = ClusterImage(provenance=Provenance("zk://kfk", time_ms=NOW_MS, complete=True))
+    lost = Moment(image=polled, status=SourceStatus("stale", verified_ms=NOW_MS - 8_000))
+    assert header_facts(lost).image_time_ms == NOW_MS - 8_000
+    assert header_facts(Moment(image=polled)).image_time_ms == NOW_MS, "no other proof"

@@ -23,8 +23,7 @@ from tui.data.messages import ListQuery, TextQuery
 from tui.data.pages.group_text import group_text
 from tui.data.pages.groups import groups_window
 from tui.data.pages.listing import Memory
-from tui.data.pages.owners import ownership_of
-from tui.data.pages.ownership import ownership_window
+from tui.data.pages.ownership.pages import ownership_of, ownership_window
 from tui.rows import Window
 
 MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("orders", 2): 1_304})
@@ -54,32 +53,6 @@ def test_the_table_has_first_what_needs_a_look():
         "  | billing-a-77-0 | 2 | 1,204 | ######## | orders 2  payments 0",
         "  | billing-a-77-1 | 1 | - | #### | orders 3",
     ]
-
-
-def test_the_graph_ties_the_focus_to_what_it_owns():
-    shown = window(view="graph", key="billing-a-77-0")
-    assert shown.cursor == 3
-    assert [row.split(" | ")[-1] for row in rows_of(shown)] == [
-        "",
-        "",
-        "+- orders          1/3  +1    2",
-        "---`- payments        1/3  +1    0",
-        "",
-    ]
-
-
-def test_without_a_focus_the_first_row_is_it():
-    rows = rows_of(window(view="graph"))
-    assert rows[0].endswith("---+- orders          1/3  +2    10")
-    assert rows[1].endswith("`- payments        1/3  +2    3")
-
-
-def test_more_branches_than_rows_add_rows_and_keep_the_focus():
-    shown = window(view="graph", filter="a-77-0")
-    assert keys_of(shown) == ["billing-a-77-0", "billing-a-77-0\t0"]
-    on_added = window(view="graph", filter="a-77-0", key="billing-a-77-0\t0")
-    assert (on_added.cursor, on_added.total) == (1, 2)
-    assert rows_of(on_added) == rows_of(shown)
 
 
 def test_threads_are_filtered_by_what_they_own():
@@ -143,7 +116,7 @@ def test_groups_of_both_kinds_and_of_one_name_stand_side_by_side():
     ]
     graph = ListQuery(list="group", scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
     rows = rows_of(ownership_window(classic(), graph, NOW_MS, Memory()))
-    assert " ".join(rows[0].split()) == "| c1-0000 | 2 | 10 | ######## | ---`- orders 2/3 +1 2-3"
+    assert " ".join(rows[0].split()) == "| c1-0000 | 2 | 10 | ━┳━━━━━━━━━━━━ | orders 2 | 10"
 
 
 def test_a_classic_groups_text_has_its_past_and_every_partition():

@@ -1,0 +1,71 @@
+"""`kdrill history`: a summary in 80 columns, or one object, of what was recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.spark.history.months import recorded
+from tests.tui.command_line.running import failure, kdrill
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("recordings"))
+
+
+def test_it_is_said_in_80_columns(folder: Path) -> None:
+    done = kdrill("history", ".", cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[:4] == [
+        "busy",
+        "  recorded        2024-10-03T23:00:00Z to 2024-10-04T01:20:05Z",
+        "                  2 h 20 min known, 8 moments of change",
+        "  leader changes  5 in 1 topic",
+    ]
+    for part in (
+        "orders                        5  on 3 partitions",
+        "orders-0 3x",
+        "orders-2                1 h 10 min from 2024-10-03T23:10:00Z",
+        "2024-10-03T23:10:00Z  broker 1 → broker 2",
+        "  worst moment    2024-10-03T23:10:00Z: 4 offline, 0 under-replicated",
+        "1 of 2 brokers would have hurt by dying then, too;",
+        "broker 3 most: 1 more offline",
+        "  storms          g                      7 in 6 min 0 s, 2024-10-03T23:57Z",
+        "  worst moment    none: nothing was ever offline or under-replicated",
+    ):
+        assert part in done.stdout, done.stdout
+    assert not [line for line in lines if len(line) > 80 and "kdrill " not in line]
+    assert lines[-1].startswith("3 cluster-days, 0.")
+    assert lines[-1].endswith("in process")
+
+
+def test_the_worst_moment_is_opened_as_it_says(folder: Path) -> None:
+    document = json.loads(kdrill("history", folder, "--cluster", "busy", "--json").stdout)
+    assert document["format"] == "kdrill.history/1"
+    assert document["provenance"]["engine"] == "in process"
+    ((_, worst),) = [(each["cluster"], each["worst"]) for each in document["clusters"]]
+    status = json.loads(kdrill("status", worst["source"], "--json").stdout)
+    offline = [found for found in status["findings"] if "offline" in found["what"]]
+    assert sum(int(found["what"].split()[0]) for found in offline) == worst["offline"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason"),
+    [
+        ("history", 2, "Missing argument 'DIR...'"),
+        ("history none", 1, "none: cannot be read: No such file or directory"),
+        ("history DIR --cluster other", 1, "no recording of cluster 'other'; there are: busy, stormy"),
+        ("history DIR --from 2025-01-01", 1, "nothing is recorded of that time"),
+        ("history DIR --last 30d", 1, "nothing is recorded of that time"),
+        ("history DIR --from noon", 2, "'noon' is no time: write 2026-11-20"),
+        ("history DIR --from 2024-10-04 --to 2024-10-03", 2, "--from is not before --to"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(folder: Path, arguments: str, code: int, reason: str) -> None:
+    done = kdrill(*(str(folder) if word == "DIR" else word for word in arguments.split()), cwd=folder)
+    assert reason in failure(done)
+    assert done.returncode == code

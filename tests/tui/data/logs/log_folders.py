@@ -1,0 +1,69 @@
+"""Log folders as a broker leaves them, small ones, for tests to look into and to damage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from model.log.partition_log import PartitionLog
+from model.log.recovery.open_log import open_log
+from model.log.settings import LogSettings
+from tests.model.log.batches import START_MS, keyed
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.logs.pages import LogPages
+from tui.rows import Line, Window
+
+SETTINGS = LogSettings(segment_bytes=1_000, index_interval_bytes=200, segment_index_bytes=1_200)
+
+
+def write_log(folder: Path, batches: int = 45) -> PartitionLog:
+    """Batches of two records and 100 bytes, ten a segment, one every 10 ms; an index entry after each third one."""
+    log, _ = open_log(folder, SETTINGS, now_ms=START_MS)
+    for number in range(batches):
+        data = keyed([("k", f"{number:02d}" * 7 + "x" * 7), ("l", f"{number:02d}")], time_ms=START_MS + 10 * number)
+        assert len(data) == 100
+        log.append_as_leader(data, leader_epoch=0, now_ms=START_MS)
+    return log
+
+
+@dataclass
+class Asked:
+    """The pages of one folder, asked as a screen does; time passes between two questions."""
+
+    folder: Path
+    seconds: float = 0.0
+    pages: LogPages = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pages = LogPages(str(self.folder), self._clock)
+
+    def rows(self, name: str, scope: str = "", **query: object) -> Window:
+        """A list's window."""
+        self.seconds += 60
+        asked = ListQuery(list=name, scope=scope, width=100, **query)  # pyright: ignore[reportArgumentType]
+        return self.pages.window(asked, START_MS)
+
+    def told(self, about: str, key: str, width: int = 200) -> str:
+        """A text."""
+        self.seconds += 60
+        return self.pages.text(TextQuery(about=about, key=key, width=width)).plain
+
+    def _clock(self) -> float:
+        return self.seconds
+
+
+def words(line: Line) -> str:
+    """A cell's text."""
+    return "".join(text for text, _ in line)
+
+
+def cells(window: Window) -> list[tuple[str, ...]]:
+    """All texts of all rows, the mark first."""
+    return [(row.mark, *map(words, row.cells)) for row in window.rows]
+
+
+def flip(path: Path, at: int) -> None:
+    """Flips the bits of one byte, as a failing disk would."""
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(data)

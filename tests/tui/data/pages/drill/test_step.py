@@ -1,0 +1,90 @@
+"""A step of a drill as it is read: why, the znodes old and new, the requests by broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from model.drills.drill import run
+from model.drills.scenario import Scenario
+from model.drills.timeline import Reasoned, RequestSent, StateWritten, ZnodeWritten
+from tests.tui.data.small_cluster import small_image
+from tui.data.drills.desk import Look
+from tui.data.drills.film import film_of
+from tui.data.drills.reasons import DEATH, EXPIRY, OFFICE, REFUSALS, RETURN, VACANCY, reasons
+from tui.data.messages import DrillPlan, TextQuery
+from tui.data.pages.drill.pages import drill_text
+
+IMAGE = small_image()
+FILM = film_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000)))
+LOOK = Look(DrillPlan(kill=(4,)), IMAGE, FILM)
+ROWS = FILM.drill.timeline.rows
+
+
+def step(is_it: Callable[[str], bool]) -> str:
+    """The first step whose line in the timeline is so, in a wide pane."""
+    moment = next(number for number, scene in enumerate(FILM.scenes) if is_it(scene.text))
+    return drill_text(LOOK, TextQuery(about="drill-step", width=300, moment=moment), IMAGE).plain
+
+
+def test_a_state_is_told_with_path_versions_old_and_new_and_the_rule() -> None:
+    said = step(lambda text: "wrote" in text and "orders-2" in text)
+    assert "/brokers/topics/orders/partitions/2/state  v39 -> v40" in said
+    assert "leader 3, isr 3,4 -> 3, leader_epoch 39 -> 40, controller_epoch 7 -> 119" in said
+    assert "leader 4 -> none, isr 4,6 -> 6" in said
+    assert "why       Replica 4 of 2 partitions is offline, it leaves the ISR" in said
+
+
+def test_an_election_names_its_rule() -> None:
+    said = step(lambda text: "orders-3 v41" in text)
+    assert "leader none -> 6, isr 6, leader_epoch 40 -> 41" in said
+    assert "first assigned replica that is online and in sync" in said
+
+
+def test_other_znodes_are_told_by_their_differences() -> None:
+    said = step(lambda text: "set /controller_epoch" in text)
+    assert "/controller_epoch  v118 -> v119\n   118 -> 119" in said
+    created = step(lambda text: "created /controller" in text)
+    assert '/controller  created, v0\n   {"version":' in created and '"brokerid":1' in created
+
+
+def test_requests_are_told_by_broker_and_partition() -> None:
+    said = step(lambda text: "LeaderAndIsr" in text)
+    assert "LeaderAndIsr to broker 2: 2 partitions, controller epoch 119" in said
+    assert "   orders-10  leader 2  isr 2,1,3  epoch 5" in said
+    assert "decided   Replica 4 of 2 partitions is offline" in said
+    last = step(lambda text: "UpdateMetadata (2 partitions)" in text)
+    assert "UpdateMetadata to brokers 1, 2, 3, 4, 6: 2 partitions" in last and "offline 5" in last
+
+
+def test_the_overlay_tells_the_same_by_number() -> None:
+    texts = [
+        drill_text(LOOK, TextQuery(about=about, key=key, width=80, moment=3), IMAGE).plain
+        for about, key in (("drill-moment", "3"), ("drill-step", ""))
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_everything_but_a_sentence_has_a_reason() -> None:
+    by_sign = {scene.sign: reasons(ROWS, scene.first, scene.end) for scene in reversed(FILM.scenes)}
+    assert by_sign["K"] == (DEATH,)
+    assert by_sign["x"] == (EXPIRY, VACANCY)
+    assert by_sign["*"] == (OFFICE,)
+    assert by_sign["U"] == (RETURN,)
+    refused = next(scene for scene in FILM.scenes if "could not write /controller: NODE_EXISTS" in scene.text)
+    assert reasons(ROWS, refused.first, refused.end) == (REFUSALS["NODE_EXISTS"],)
+
+
+def test_a_write_is_explained_by_its_writer_and_by_nothing_that_came_after_a_death() -> None:
+    written = (StateWritten, ZnodeWritten)
+    for scene in FILM.scenes:
+        row = ROWS[scene.first]
+        if isinstance(row, written):
+            for why in reasons(ROWS, scene.first, scene.end):
+                said = next(one for one in ROWS[scene.end :] if isinstance(one, Reasoned) and one.why == why)
+                assert said.by == row.by and (said.at_ms < 60_000) == (row.at_ms < 60_000)
+
+
+def test_no_words_are_said_before_two_requests() -> None:
+    sent = [scene for scene in FILM.scenes if isinstance(ROWS[scene.first], RequestSent)]
+    told = [why for scene in sent for why in reasons(ROWS, scene.first, scene.end)]
+    assert told and len(told) <= sum(isinstance(row, Reasoned) for row in ROWS)

@@ -1,0 +1,137 @@
+"""Groups that are made up, and bars by consumer."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from model.cluster.ids import TopicPartition
+from model.cluster.records import MemberJoined, OffsetCommitted, PartitionClaimed
+from tests.model.planning.clusters import cluster
+from tests.tui.data.pages.analyses import Pages
+from tests.tui.data.small_cluster import rows_of, text_of
+from tui.data.questions import LabBench, MadeUp, PreviewQuestion
+from tui.text import cells, plain
+
+ENDS = {TopicPartition("orders", number): 1_000 for number in range(4)}
+OWNERS = ("g_a-0", "g_a-0", "g_a-0", "g_b-0")
+IMAGE = msgspec.structs.replace(
+    cluster(
+        {"orders": [(1, 2)] * 4, "orders-late": [(2, 1)] * 2, "audit": [(1,)], "__consumer_offsets": [(1,)] * 3},
+        {1: "a", 2: "b"},
+        MemberJoined(group="g", member="g_a", subscription={"orders": 1}),
+        MemberJoined(group="g", member="g_b", subscription={"orders": 1}),
+        *(
+            PartitionClaimed(group="g", partition=TopicPartition("orders", number), owner=owner)
+            for number, owner in enumerate(OWNERS)
+        ),
+        *(
+            OffsetCommitted(group="g", partition=TopicPartition("orders", number), offset=1_000 - 100 * number)
+            for number in range(4)
+        ),
+    ),
+    log_ends=ENDS,
+)
+MADE_UP = MadeUp(("orders*",), 3)
+
+
+def made_up(*patterns: str, consumers: int = 3) -> Pages:
+    return Pages(IMAGE, PreviewQuestion(made_up=MadeUp(patterns, consumers)))
+
+
+async def bars(pages: Pages, group: str, width: int = 100, bench: LabBench | None = None) -> list[str]:
+    await pages.rows("lab-groups")
+    answer = await pages.text("lab-bars", group, view="mono", width=width, height=14, bench=bench or LabBench())
+    return answer.plain.splitlines()
+
+
+async def test_a_made_up_group_stands_first_of_both_kinds_and_is_marked() -> None:
+    groups = await made_up("orders*").rows("lab-groups")
+    assert [(row.key, row.mark) for row in groups.rows] == [
+        ("made-up orders* by 3", "?"),
+        ("made-up orders* by 3 (zookeeper)", "?"),
+        ("g", ""),
+    ]
+    assert [text_of(row.cells[2]) for row in groups.rows] == ["6", "6", "4"]
+
+
+async def test_it_gets_every_strategy_of_its_kind_and_has_what_range_deals() -> None:
+    pages = made_up("orders*")
+    await pages.rows("lab-groups")
+    name, zookeeper_name = MADE_UP.keys
+    classic = await pages.rows("lab-strategies", "lab-groups", scope=name)
+    assert {row.key for row in classic.rows} > {"range", "roundrobin", "sticky", "uniform"}
+    assert {row.key for row in (await pages.rows("lab-strategies", "lab-groups", scope=zookeeper_name)).rows} == {
+        "zk-range",
+        "zk-roundrobin",
+        "zk-roundrobin-1.0",
+    }
+    dies = LabBench(leaves="consumer-1", joins=1)
+    consumers = rows_of(await pages.rows("lab-consumers", "lab-groups", scope=name, bench=dies))
+    assert [row.split(" | ")[:6] for row in consumers] == [
+        ["X", "consumer-1", "3", "0", "-", "-"],
+        [" ", "consumer-2", "2", "3", "-", "-"],
+        [" ", "consumer-3", "1", "2", "-", "-"],
+        ["+", "~new-1", "0", "1", "-", "-"],
+    ]
+
+
+async def test_it_says_that_it_is_made_up_and_what_it_reads() -> None:
+    pages = made_up("orders*")
+    await pages.rows("lab-groups")
+    said = (await pages.text("lab-group", MADE_UP.keys[0])).plain
+    assert "it is not there" in said and "no lag is known" in said and "orders, orders-late" in said
+
+
+async def test_a_pattern_matches_no_internal_topics_and_one_that_matches_nothing_is_said_to() -> None:
+    pages = made_up("*")
+    await pages.rows("lab-groups")
+    said = (await pages.text("lab-group", MadeUp(("*",), 3).keys[0])).plain
+    assert "audit" in said and "__consumer_offsets" not in said
+    nothing = made_up("nope*")
+    assert text_of((await nothing.rows("lab-groups")).rows[0].cells[2]) == "0"
+    assert "none matches" in (await nothing.text("lab-group", MadeUp(("nope*",), 3).keys[0])).plain
+
+
+async def test_a_real_group_of_that_name_is_not_hidden() -> None:
+    name = MADE_UP.keys[0]
+    taken = msgspec.structs.replace(IMAGE, classic_groups={name: IMAGE.groups["g"]})
+    refused = await Pages(taken, PreviewQuestion(made_up=MADE_UP)).rows("lab-groups")
+    assert refused.total == 0 and refused.note == f"there is a real group {name}: make up another one"
+
+
+async def test_bars_show_partitions_and_lag_now_and_by_both_strategies() -> None:
+    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", bench=LabBench(strategy="zk-roundrobin"))
+    assert lines[0].strip() == ". has  = zk-range gives  # zk-roundrobin gives"
+    assert lines[1].split("  ")[0].strip() == "" and "partitions" in lines[1] and "lag, records" in lines[1]
+    assert lines[-1].split() == ["a", "b", "a", "b"]
+    partitions, lag = lines[3][:50], lines[3][50:]
+    assert "." in partitions and not {"=", "#"} & set(partitions), "only what a has now are three partitions"
+    assert "=" in lag and "." not in lag, "range gives b the two with 500 records, all others have fewer"
+
+
+async def test_bars_of_a_group_without_known_lag_say_so() -> None:
+    lines = await bars(made_up("orders*"), MADE_UP.keys[0])
+    assert lines[1].strip() == "partitions; no lag is known"
+    assert lines[-1].split() == ["1", "2", "3"]
+
+
+async def test_who_dies_and_who_joins_is_told_by_the_names_below_the_bars() -> None:
+    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", 60, LabBench(leaves="g_a", joins=1))
+    assert lines[-1].split()[:3] == ["Xa", "b", "new-1"]
+
+
+@pytest.mark.parametrize("width", [1, 30, 39, 40, 79, 200])
+async def test_bars_keep_to_their_width(width: int) -> None:
+    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", width)
+    assert max(map(len, lines)) <= max(width, 20)
+
+
+async def test_hostile_and_wide_names_below_the_bars_do_no_harm() -> None:
+    joined = (
+        MemberJoined(group="h", member=name, subscription={"orders": 1})
+        for name in ("\x1b[2J[/b]", "日本語日本語日本語", "e\u0301\u202e", "[red]x")
+    )
+    image = cluster({"orders": [(1, 2)] * 4}, {1: "a", 2: "b"}, *joined)
+    lines = await bars(Pages(image, PreviewQuestion()), "h", 80)
+    assert all(cells(line) <= 90 and plain(line) == line for line in lines)

@@ -1,0 +1,197 @@
+"""The partition map from farther away, as an operator reads it; cell by cell it says what the partitions' map says."""
+
+from collections import Counter
+
+import msgspec
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from model.cluster.cluster_image import EMPTY, ClusterImage
+from model.cluster.records import PartitionStatesWritten, Record, TopicAssigned
+from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
+from tui.data.messages import ListQuery, TextQuery
+from tui.data.pages.lists import Lists
+from tui.data.pages.map.counted import Counted, counted_of
+from tui.data.pages.map.signs import SIGNS, SignCounts
+from tui.data.pages.partition_map import signs_of
+from tui.data.pages.texts import text_answer
+from tui.data.partition_table import partition_table
+from tui.rows import Window
+
+MOMENT = moment_of(small_image())
+
+
+def window(view: str, lists: Lists | None = None, **asked: object) -> Window:
+    query = msgspec.convert({"type": "ListQuery", "list": "partitions", "view": view, **asked}, ListQuery)
+    return (lists or Lists()).window(MOMENT, query, NOW_MS)
+
+
+def test_a_topic_has_the_worst_of_its_replicas_on_each_broker():
+    shown = window("topics", width=58)
+    assert [column.title for column in shown.columns] == ["topic", "b1 b2 b3 b4 X5 b6", "parts", "worst"]
+    assert rows_of(shown) == [
+        "! | orders | o  L  L  L  -  o | 3 | ! under",
+        "X | payments | -  o  .  .  X  + | 3 | X OFFLINE",
+    ]
+
+
+def test_where_there_is_room_the_cells_count():
+    shown = window("topics", width=100)
+    assert shown.columns[1].title == "b1  b2  b3  b4  X5  b6 "
+    assert [text_of(row.cells[1]) for row in shown.rows] == ["o 1 L 1 L 1 L 1 - 2 o 1", "- 1 o 1 .   .   X 2 + 1"]
+    assert all(len(text_of(row.cells[1])) == shown.columns[1].width for row in shown.rows)
+
+
+def test_racks_are_offered_where_the_brokers_do_not_fit_and_the_brokers_next():
+    assert window("topics", width=50).columns[1].title == "  r1   r2   r3"
+    brokers = window("topics-other", width=50, offset=2)
+    assert brokers.columns[0].title == "topic brokers 2-6 of 6"
+    assert brokers.columns[1].title == "b2 b3 b4 X5 b6"
+    assert window("topics-other", width=100).columns[1].title.split() == ["r1", "r2", "r3", "none"]
+    assert [text_of(row.cells[1]) for row in window("topics-other", width=100).rows] == [
+        "L  1 L  1 L  1 -  2",
+        "-  1 o  1 +  1 X  2",
+    ]
+
+
+def test_brokers_are_told_by_how_many_replicas_are_in_which_state():
+    shown = window("brokers")
+    assert [column.title for column in shown.columns[2:]] == [
+        "X leaderless", "- out", "+ adding", "? stray", "L leads", "o in ISR",
+    ]  # fmt: skip
+    assert rows_of(shown) == [
+        "! | b1 | r1 | 0 | 1 | 0 | 0 | 1 | 1",
+        "  | b2 | r2 | 0 | 0 | 0 | 0 | 1 | 1",
+        "  | b3 | r3 | 0 | 0 | 0 | 0 | 1 | 1",
+        "  | b4 | r1 | 0 | 0 | 0 | 0 | 1 | 1",
+        "X | X5 | none | 2 | 2 | 0 | 0 | 0 | 0",
+        "+ | b6 | r3 | 0 | 0 | 1 | 0 | 0 | 1",
+    ]
+
+
+def test_racks_sum_their_brokers_up_and_show_the_worst_of_each():
+    assert rows_of(window("racks")) == [
+        "! | r1 | 0 | 1 | 0 | 0 | 2 | 2 | -L",
+        "  | r2 | 0 | 0 | 0 | 0 | 1 | 1 | L",
+        "+ | r3 | 0 | 0 | 1 | 0 | 1 | 2 | L+",
+        "X | none | 2 | 2 | 0 | 0 | 0 | 0 | X",
+    ]
+
+
+def test_a_filter_says_which_partitions_are_counted():
+    lists = Lists()
+    shown = window("topics", lists, filter="broker:1", width=100)
+    assert rows_of(shown) == [
+        "~ | orders | o 1 L 1 o 1 .   .   . | 1 | ~ prefer",
+        "X | payments | - 1 o 1 .   .   X 1 + 1 | 2 | X OFFLINE",
+    ]
+    assert keys_of(window("topics", lists, filter="state:offline")) == ["payments"]
+    assert window("topics", lists, filter="state:offline").unfiltered_total == 2
+    assert rows_of(window("brokers", lists, filter="topic:orders"))[5] == "  | b6 | r3 | 0 | 0 | 0 | 0 | 0 | 1"
+
+
+def test_a_bad_filter_is_told_and_the_rows_of_the_last_good_one_stay():
+    lists = Lists()
+    window("topics", lists, filter="topic:orders")
+    shown = window("topics", lists, filter="epoch:many")
+    assert keys_of(shown) == ["orders"]
+    assert "number" in shown.note
+    assert window("topics", lists, filter="nosuch").note == "nothing matches the filter"
+
+
+def test_topics_can_be_sorted_by_their_worst_and_by_size():
+    assert keys_of(window("topics", sort="state")) == ["payments", "orders"]
+    assert keys_of(window("brokers", sort="out", reverse=True))[0] == "5"
+    assert keys_of(window("racks", sort="leads", reverse=True))[0] == "r1"
+
+
+def test_the_place_is_found_again_at_every_distance():
+    assert window("topics", key="payments").cursor == 1
+    assert window("matrix", key="payments-*").cursor == 3
+    assert window("matrix", key="payments-*", filter="state:offline").cursor == 0
+    assert window("matrix", key="nothing-*").cursor == -1
+    assert window("racks", key="broker:6").cursor == 2
+    assert window("brokers", key="rack:r3").cursor == 2
+    assert window("brokers", key="rack:nowhere").cursor == -1
+
+
+def test_the_same_partitions_are_counted_once():
+    lists = Lists()
+    first = _counted(lists)
+    lists.window(MOMENT, ListQuery(list="partitions", view="brokers", filter="broker:1", sort="out"), NOW_MS)
+    assert _counted(lists) is first
+
+
+def _counted(lists: Lists) -> Counted:
+    return counted_of(MOMENT, ListQuery(list="partitions", filter="broker:1"), NOW_MS, lists.memory)[0]
+
+
+BROKERS = st.integers(1, 7)
+MEMBERS = st.lists(BROKERS, max_size=4, unique=True).map(tuple)
+
+
+@st.composite
+def images(draw: st.DrawFn) -> ClusterImage:
+    """Clusters that contradict themselves: strangers in the ISR, leaders that are no replicas, dead brokers."""
+    records: list[Record] = []
+    for topic in ("a", "b"):
+        replicas = {number: draw(MEMBERS.filter(bool)) for number in range(draw(st.integers(0, 3)))}
+        adding = {number: brokers[-1:] for number, brokers in replicas.items() if draw(st.booleans())}
+        states = tuple(
+            state(number, draw(st.sampled_from([-1, *range(1, 8)])), draw(MEMBERS), 3)
+            for number in replicas
+            if draw(st.booleans())
+        )
+        records += [
+            TopicAssigned(topic=topic, replicas=replicas, adding=adding),
+            PartitionStatesWritten(topic=topic, states=states),
+        ]
+    return small_image(*records)
+
+
+@given(images(), st.data())
+def test_counting_agrees_with_the_signs_of_each_partition(image: ClusterImage, data: st.DataObject):
+    table = partition_table(image)
+    rows = data.draw(st.lists(st.integers(0, len(table) - 1), unique=True).map(sorted))
+    expected = Counter(pair for row in rows for pair in signs_of(table, row).items())
+    counts = SignCounts(table).of(np.array(rows, np.int64))
+    found = {(table.brokers[b], SIGNS[sign]): int(counts[b, sign]) for b, sign in zip(*np.nonzero(counts), strict=True)}
+    assert found == dict(expected)
+
+
+def test_ids_too_large_for_a_table_are_counted_as_well():
+    huge = 2_000_000_000
+    image = small_image(
+        TopicAssigned(topic="far", replicas={0: (huge, 1)}),
+        PartitionStatesWritten(topic="far", states=(state(0, 1, (1,), 3),)),
+    )
+    counts = SignCounts(partition_table(image)).of(slice(None))
+    assert counts[-1].tolist() == [0, 0, 0, 0, 1, 0, 0]
+    assert counts[0, SIGNS.index("L")] == 2
+
+
+def test_an_empty_cluster_has_no_rows_at_any_distance():
+    for view in ("topics", "topics-other", "brokers", "racks"):
+        shown = Lists().window(moment_of(EMPTY), ListQuery(list="partitions", view=view), NOW_MS)
+        assert (shown.total, bool(shown.note)) == (0, True)
+
+
+def told(about: str, key: str) -> str:
+    return text_answer(MOMENT, TextQuery(about=about, key=key, width=100), NOW_MS).plain
+
+
+def test_a_topic_is_explained_by_its_worst_partition():
+    text = told("topic", "payments")
+    assert "3 partitions   RF 1,2,3" in text
+    assert "2  X OFFLINE      first payments-3" in text
+    assert "why       payments-3: " in text
+    assert "min.insync.replicas=2" in told("topic", "orders")
+    assert "no such topic" in told("topic", "nothing")
+
+
+def test_a_rack_is_told_by_its_brokers():
+    assert "b3 b6" in told("rack", "r3")
+    assert "X5" in told("rack", "none")
+    assert "only a registration" in told("rack", "none")
+    assert "no broker is in such a rack" in told("rack", "r9")

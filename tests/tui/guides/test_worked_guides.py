@@ -1,0 +1,115 @@
+"""The worked guides say what happens: each of their commands is run, on a sandbox where they name zk1."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from model.cluster.group_image import Member
+from model.cluster.ids import TopicPartition
+from model.cluster.records import GroupDescribed
+from model.cluster.snapshot_file import write_snapshot
+from tests.architecture.source_tree import ROOT
+from tests.model.cluster.build import brokers, image, topic
+from tests.segment_corpus import unpack
+from tests.tui.command_line.running import KDRILL, NO_CONFIG, running, until
+from tests.tui.guides.console import Shown, missing, shown_commands
+
+GUIDES = ROOT / "tui/guides"
+WORKED = ("live-cluster", "drill-in-ci", "damaged-log", "preview-assignors", "decommission")
+"""The last one changes the cluster."""
+ENSEMBLE = "zk1:2181,zk2:2181,zk3:2181/kafka"
+DAMAGED = "damaged/crc-flip-payload/00000000000000000060.log"
+ONE_RACK = ("--topic", "clicks", "--replica-assignment", "2:4,4:2", "--allow-writes", "--yes")
+"""A topic that is lost with rack r2."""
+PATIENT = ("--set", "zookeeper.session.timeout.ms=60000", "--set", "replica.lag.time.max.ms=120000")
+"""On a busy machine nobody dies and nobody falls behind."""
+OWNERS = {TopicPartition("orders", number): f"billing-{number // 5 + 1}" for number in range(12)}
+NOON = image(
+    *brokers(1, 2, 3),
+    *topic("orders", (1, 2, 3), partitions=12),
+    GroupDescribed(
+        group="billing",
+        state="Stable",
+        protocol_type="consumer",
+        protocol="sticky",
+        coordinator=1,
+        members={owner: Member({"orders": 1}) for owner in OWNERS.values()},
+        owners=OWNERS,
+    ),
+)
+"""The members of the group have 5, 5 and 2 partitions."""
+
+
+class Desk:
+    """A folder with the files that guides speak of, and a shell in which `kdrill` is ours."""
+
+    def __init__(self, folder: Path, zookeeper: str) -> None:
+        self._folder, self._zookeeper = folder, zookeeper
+        binary = folder / "bin/kdrill"
+        binary.parent.mkdir()
+        binary.write_text(f'#!/bin/sh\nexec {shlex.join(KDRILL)} "$@"\n')
+        binary.chmod(0o755)
+        write_snapshot(folder / "noon.json.zst", NOON, ())
+        partition = folder / "kafka-logs/orders-0"
+        partition.mkdir(parents=True)
+        shutil.copy(unpack(folder / "corpus") / DAMAGED, partition)
+
+    def run(self, command: str) -> subprocess.CompletedProcess[str]:
+        """In bash; what it printed names the ensemble as the guides do."""
+        path = f"{self._folder / 'bin'}:{os.environ['PATH']}"
+        state = str(self._folder / "state")
+        done = subprocess.run(
+            ["bash", "-c", command.replace(ENSEMBLE, self._zookeeper).replace("/var/lib/kafka", "kafka-logs")],
+            cwd=self._folder,
+            env={**os.environ, **NO_CONFIG, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": state},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        done.stdout = done.stdout.replace(self._zookeeper, ENSEMBLE).replace(f"{self._folder}/", "")
+        done.stdout = done.stdout.replace("kafka-logs", "/var/lib/kafka")
+        return done
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    with running("sandbox", "--headless", "--brokers", "4", "--racks", "2", *PATIENT) as sandbox:
+        assert sandbox.stdout is not None
+        desk = Desk(tmp_path_factory.mktemp("desk"), json.loads(sandbox.stdout.readline())["zookeeper"])
+        made = desk.run(f"kdrill topics zk://{ENSEMBLE} create {' '.join(ONE_RACK)}")
+        assert made.returncode == 0, made.stdout
+        describe = f"kdrill topics zk://{ENSEMBLE} describe --topic clicks"
+        until(lambda: "Isr: 2,4" in (said := desk.run(describe).stdout) and "Isr: 4,2" in said)
+        yield desk
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_every_command_of_the_guide_prints_what_is_shown(name: str, desk: Desk) -> None:
+    shown = [*shown_commands((GUIDES / f"{name}.md").read_text(encoding="utf-8")), Shown("", ())]
+    assert len(shown) > 2
+    for one, after in pairwise(shown):
+        if one.command == "echo $?":
+            continue
+        done = desk.run(one.command)
+        assert not missing(one, done.stdout), done.stdout
+        code = int(after.lines[0]) if after.command == "echo $?" else 0
+        assert done.returncode == code, done.stdout
+
+
+def test_a_line_that_was_not_printed_is_noticed() -> None:
+    (shown,) = shown_commands("```console\n$ true\nleaders moved   …9\n…\nend\n```")
+    assert not missing(shown, "leaders moved   19\nmore\nend\n")
+    assert missing(shown, "end\nleaders moved   19\n") == "end"
+    assert missing(shown, "leaders moved   18\nend\n") == "leaders moved   …9"

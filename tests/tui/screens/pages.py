@@ -1,0 +1,89 @@
+"""Every screen of the registry in the forms worth looking at, and the keys between them: one walk through one app."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import NamedTuple
+
+from tests.tui.dashboard import Keys, kdrill, mode, press, rows, settled, until
+from tui.data.messages import STOPPABLE
+from tui.panes.live_text import LiveText
+
+Ready = Callable[[Keys], bool]
+
+
+def has(name: str) -> Ready:
+    return lambda pilot: rows(pilot, name).total > 0
+
+
+def _is_worked_out(name: str) -> Ready:
+    def is_ready(pilot: Keys) -> bool:
+        texts = kdrill(pilot).screen.query(LiveText)
+        return rows(pilot, name).total > 0 and all(STOPPABLE not in text.copy_text for text in texts)
+
+    return is_ready
+
+
+class Page(NamedTuple):
+    """`steps` lead there from the page before: keys, and what must have come true before the next one."""
+
+    steps: tuple[str | Ready, ...]
+    back: tuple[str, ...] = ()
+    """Keys that undo what would change the pages after it."""
+
+
+PAGES: Mapping[str, Page] = {
+    "overview": Page(("1",)),
+    "overview_bars": Page(("v",), back=("v",)),
+    "describe": Page(("a", "d"), back=("escape",)),
+    "znodes": Page(("2", "j", "j", "l")),
+    "znode_raw": Page(("v",), back=("v", "v")),
+    "znode_history": Page(("H",), back=("escape",)),
+    "partitions": Page(("3", "j")),
+    "partition_list": Page(("v",), back=("v",)),
+    "map_of_topics": Page(("z",)),
+    "map_of_brokers": Page(("z",)),
+    "map_of_racks": Page(("z",), back=("z",)),
+    "help": Page(("question_mark",), back=("escape",)),
+    "consumers": Page(("4", "j")),
+    "ownership_table": Page(("v",), back=("v",)),
+    "lab": Page(("5", has("lab-groups"), "j", has("lab-partitions"))),
+    "drill": Page(("6", has("drill-brokers"), "K", has("drill-timeline"), "comma", "comma")),
+    "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
+    "sandbox": Page(("8", "j")),
+    "plans": Page(("9", has("plan-brokers"), "enter", _is_worked_out("plan-changes"))),
+    "brokers": Page(("b", "j")),
+    "events": Page(("i",)),
+    "logs": Page(("L", "j")),
+    "log_segments": Page(("enter",)),
+    "log_segment_bars": Page(("v",), back=("v",)),
+    "log_batches": Page(("enter",)),
+    "log_records": Page(("enter",), back=("escape", "escape", "escape")),
+}
+"""Page → how to come there from the one before."""
+
+
+async def walk(pilot: Keys, pages: Mapping[str, Page] = PAGES) -> AsyncIterator[str]:
+    """Stands on one page after the other, by name."""
+    for name, page in pages.items():
+        await arrive(pilot, page)
+        if (front := kdrill(pilot).page) is not None:
+            front.say("")  # or it would vanish by itself after some seconds
+        await settled(pilot)
+        yield name
+        await press(pilot, *page.back)
+
+
+async def arrive(pilot: Keys, page: Page) -> None:
+    """Goes the page's steps."""
+    for step in page.steps:
+        if isinstance(step, str):
+            await press(pilot, step)
+        else:
+            await until(pilot, lambda is_ready=step: is_ready(pilot))
+            await settled(pilot)
+
+
+async def look_into_logs(pilot: Keys, folder: str) -> None:
+    """The logs screen shows this folder, and the overview is in front again."""
+    kdrill(pilot).run_command(f"logs {folder}")
+    await until(pilot, lambda: mode(pilot) == "logs" and rows(pilot, "log-partitions").total > 0)
+    await press(pilot, "1")

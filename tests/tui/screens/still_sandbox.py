@@ -1,0 +1,88 @@
+"""A sandbox that stands still: how it stands is written here; what is said of it, the program says."""
+
+from model.sandbox.control.state import (
+    LinkView,
+    LoadView,
+    OpenFault,
+    ProcessKind,
+    ProcessStatus,
+    ProcessView,
+    SandboxState,
+)
+from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
+from tests.tui.dashboard import NOW_MS
+from tui.data.link import DataLink, OnPulse
+from tui.data.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.data.pages.listing import Memory
+from tui.data.pages.sandbox.pages import sandbox_text, sandbox_window
+from tui.data.sandbox.wishes import WISHES, Impossible, deed_of
+from tui.rows import Window
+
+CUT = CutLink(("2", "zookeeper"))
+MEMBERS = ("1", "2", "3")
+
+
+def process(name: str, kind: ProcessKind, status: ProcessStatus = "running", **more: str) -> ProcessView:
+    """It has been like this for an hour."""
+    pid = None if status == "killed" else 4_000 + len(name)
+    return ProcessView(name=name, kind=kind, status=status, pid=pid, since_ms=NOW_MS - 3_600_000, **more)
+
+
+STATE = SandboxState(
+    processes=(
+        process("zookeeper 1", "zookeeper", address="127.0.0.1:40001"),
+        process("broker 1", "broker", "killed", detail="rack r1"),
+        process("broker 2", "broker", "paused", address="127.0.0.1:40012", detail="rack r2"),
+        process("broker 3", "broker", address="127.0.0.1:40013", detail="rack r3"),
+        process("producer", "producer"),
+        process("consumer auditors/member-1", "consumer"),
+    ),
+    links=(
+        LinkView(between=("2", "zookeeper"), status="cut"),
+        LinkView(between=("1", "zookeeper")),
+        LinkView(between=("1", "2"), status="slow", delay_ms=200.0),
+        *(LinkView(between=(member, "clients")) for member in MEMBERS),
+    ),
+    faults=(
+        OpenFault(number=1, at_ms=NOW_MS - 9_000, fault=ExpireSession(1), text="session 1 ended", repair=None),
+        OpenFault(number=2, at_ms=NOW_MS - 3_000, fault=CUT, text="broker 2 was cut off", repair=HealLink(CUT.between)),
+    ),
+    load=LoadView(rate=20.0, acknowledged=1_234, acknowledged_per_s=19.6, lost=3, error="NOT_ENOUGH_REPLICAS"),
+)
+
+
+class WithStillSandbox:
+    """A DataLink in front of another: what it says of a sandbox is of `state`."""
+
+    def __init__(self, link: DataLink, state: SandboxState = STATE) -> None:
+        self._link = link
+        self._state = state
+        self._memory = Memory()
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        await self._link.open(on_pulse)
+
+    async def rows(self, query: ListQuery) -> Window:
+        if query.list.startswith("sandbox-"):
+            return sandbox_window(self._state, query, NOW_MS, self._memory)
+        return await self._link.rows(query)
+
+    async def text(self, query: TextQuery) -> TextAnswer:
+        if query.about.startswith("sandbox"):
+            return sandbox_text(self._state, query, NOW_MS)
+        return await self._link.text(query)
+
+    async def wish(self, wish: Wish) -> str:
+        """What it would do; it does nothing."""
+        if wish.verb not in WISHES:
+            return await self._link.wish(wish)
+        try:
+            return repr(deed_of(self._state, wish.verb, wish.about))
+        except Impossible as why:
+            return str(why)
+
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        return await self._link.moment(query)
+
+    async def close(self) -> None:
+        await self._link.close()

@@ -1,0 +1,133 @@
+"""The rebalance lab on the real thing: strategies side by side, deaths and newcomers tried on a group, and the why."""
+
+from __future__ import annotations
+
+from textual.pilot import Pilot
+
+from tests.tui.dashboard import kdrill, mark, mode, opened, press, rows, text, type_in, until
+from tui.screens.describe import Describe
+
+BILLING = 12
+"""Partitions that the group billing reads."""
+
+
+async def lab(pilot: Pilot[int], *keys: str) -> None:
+    """Goes to the lab, to the group `billing`, and presses these."""
+    await press(pilot, "5")
+    await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
+    await press(pilot, "j")
+    await until(pilot, lambda: rows(pilot, "lab-partitions").total == BILLING)
+    await press(pilot, *keys)
+
+
+async def test_every_strategy_stands_beside_the_others(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot)
+        assert mode(pilot) == "lab" and "SIMULATED" in text(pilot).split("\n")[0]
+        names = [row.key for row in rows(pilot, "lab-strategies").answer.rows]
+        assert names == ["zk-range", "zk-roundrobin", "zk-roundrobin-1.0"]
+        assert rows(pilot, "lab-consumers").total == 3
+        assert sum(int(row.cells[2][0][0]) for row in rows(pilot, "lab-consumers").answer.rows) == BILLING
+
+
+async def test_the_strategy_under_the_cursor_is_compared_with_the_one_in_use(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "tab", "j")
+        await until(pilot, lambda: kdrill(pilot).view_state.bench.strategy == "zk-roundrobin")
+        await until(pilot, lambda: len(rows(pilot, "lab-partitions").answer.columns) == 6)
+        titles = [column.title for column in rows(pilot, "lab-partitions").answer.columns]
+        assert titles[1:5] == ["has", "zk-roundrobin", "zk-range", "why"]
+
+
+async def test_a_consumer_dies_and_its_partitions_go_to_others(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "tab", "tab", "K")
+        consumers = rows(pilot, "lab-consumers")
+        dead = consumers.cursor_key
+        await until(pilot, lambda: consumers.answer.rows[0].mark == "X")
+        assert consumers.answer.rows[0].cells[2][0][0] == "0"
+        assert f"dies      {dead[:12]}" in text(pilot)
+        moved = rows(pilot, "lab-partitions").answer.rows
+        assert moved[0].mark == "~"
+        await press(pilot, "0")
+        await until(pilot, lambda: consumers.answer.rows[0].mark == "")
+
+
+async def test_members_join_and_the_fourth_press_sends_them_away(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "J")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").total == 4)
+        await press(pilot, "J", "J")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").total == 6)
+        await press(pilot, "J")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3)
+
+
+async def test_why_a_partition_goes_where_it_goes_is_told_in_full(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "tab", "tab", "tab", "tab", "d")
+        assert isinstance(kdrill(pilot).screen, Describe)
+        await until(pilot, lambda: "partitions of payments" in text(pilot))
+        assert "zk-range" in text(pilot)
+
+
+async def test_o_leads_to_the_group(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "o")
+        await until(pilot, lambda: mode(pilot) == "consumers")
+        await until(pilot, lambda: rows(pilot, "groups").cursor_key == "billing")
+
+
+async def test_bars_of_both_strategies_stand_beside_the_consumers(still: str) -> None:
+    async with opened(still) as pilot:
+        await lab(pilot, "tab", "j", "v")
+        await until(pilot, lambda: "zk-range gives" in text(pilot) and "zk-roundrobin gives" in text(pilot))
+        assert "partitions; no lag is known" in text(pilot) and "Partitions, those" not in text(pilot)
+        before = text(pilot)
+        await press(pilot, "tab", "K")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").answer.rows[0].mark == "X")
+        await until(pilot, lambda: " X1-" in text(pilot) and text(pilot) != before)
+        await press(pilot, "v")
+        await until(pilot, lambda: "Partitions, those" in text(pilot))
+
+
+async def test_bars_are_drawn_without_colours_and_boxes_where_the_terminal_has_none(still: str) -> None:
+    async with opened(still, theme="mono", ascii_only=True) as pilot:
+        await lab(pilot, "v")
+        await until(pilot, lambda: ". has  = zk-range gives" in text(pilot))
+        assert text(pilot).isascii()
+
+
+async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await press(pilot, "5")
+        await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
+        await press(pilot, "c")
+        await type_in(pilot, "pay*,ord* 3")
+        await press(pilot, "enter")
+        await until(pilot, lambda: rows(pilot, "lab-groups").total == 4)
+        await until(pilot, lambda: rows(pilot, "lab-groups").cursor_key == "made-up pay*,ord* by 3")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3)
+        assert mark(pilot, "lab-groups") == "?"
+        await until(pilot, lambda: "it is not there" in text(pilot))
+        strategies = rows(pilot, "lab-strategies")
+        await until(pilot, lambda: {"range", "cooperative-sticky"} <= {row.key for row in strategies.answer.rows})
+        await press(pilot, "J")
+        await until(pilot, lambda: rows(pilot, "lab-consumers").total == 4)
+        await press(pilot, "o")
+        await until(pilot, lambda: "nowhere but here" in text(pilot))
+        await press(pilot, "d")
+        assert isinstance(kdrill(pilot).screen, Describe)
+        await until(pilot, lambda: "range deals" in text(pilot))
+        await press(pilot, "escape", "0", "0")
+        await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
+
+
+async def test_x_leads_to_a_plan_for_the_topics_that_the_group_reads(still: str) -> None:
+    async with opened(still, size=(170, 40)) as pilot:
+        await lab(pilot, "x")
+        await until(pilot, lambda: mode(pilot) == "plans")
+        await until(pilot, lambda: "those of group billing" in text(pilot))
+        await press(pilot, "enter")
+        await until(pilot, lambda: rows(pilot, "plan-changes").total > 0)
+        assert {row.key.rpartition("-")[0] for row in rows(pilot, "plan-changes").answer.rows} == {"payments"}

@@ -1,0 +1,24 @@
+"""That the table of screens names classes that are there, each under its own name."""
+
+import pkgutil
+from importlib import import_module
+
+from tui import screens
+from tui.screens.live_screen import LiveScreen
+from tui.screens.registry import REGISTRY
+
+
+def test_every_screen_is_in_the_table_under_its_name() -> None:
+    for module in pkgutil.iter_modules(screens.__path__, f"{screens.__name__}."):
+        import_module(module.name)
+    assert {screen.load() for screen in REGISTRY} == {each for each in _below(LiveScreen) if each.place}
+    assert [screen.load().place for screen in REGISTRY] == [screen.name for screen in REGISTRY]
+
+
+def test_nothing_is_told_of_two_screens() -> None:
+    for values in zip(*REGISTRY, strict=True):
+        assert len({*values}) == len(REGISTRY)
+
+
+def _below(kind: type[LiveScreen]) -> set[type[LiveScreen]]:
+    return {below for each in kind.__subclasses__() for below in (each, *_below(each))}

@@ -1,0 +1,124 @@
+"""The sweep on the real thing: every death, the worst first, and from there to the drill."""
+
+from __future__ import annotations
+
+import asyncio
+
+from textual.pilot import Pilot
+
+from tests.tui.conftest import Cluster
+from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
+from tui.panes.map_rows import HeatRows
+from tui.screens.describe import Describe
+
+
+async def sweep(pilot: Pilot[int], *keys: str) -> None:
+    """Goes to the sweep, presses these, and waits for the answer."""
+    await press(pilot, "7", *keys)
+    await until(pilot, lambda: rows(pilot, "sweep-scenarios").total > 0)
+    await until(pilot, lambda: "hurt by" in text(pilot))
+    await press(pilot)
+
+
+async def test_every_broker_dies_in_turn_the_worst_first(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot)
+        assert mode(pilot) == "sweep"
+        scenarios = rows(pilot, "sweep-scenarios")
+        assert scenarios.total == 5  # the sixth is dead already
+        assert "5 of 5 scenarios" in text(pilot) and "every broker" in text(pilot)
+        assert "in process" in text(pilot)
+
+
+async def test_the_key_goes_through_pairs_racks_and_random_sets(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot, "v")
+        await until(pilot, lambda: rows(pilot, "sweep-scenarios").total == 10)
+        await until(pilot, lambda: "Pairs by partitions hurt" in text(pilot))
+        await press(pilot, "v")
+        await until(pilot, lambda: "rack rack-a: b1 b4" in text(pilot))
+        await press(pilot, "v", "v")
+        await until(pilot, lambda: "1,000 random sets of 3" in text(pilot) and "hurt by" in text(pilot))
+        await press(pilot, "v")
+        await until(pilot, lambda: "every broker" in text(pilot) and rows(pilot, "sweep-scenarios").total == 5)
+
+
+async def test_a_policy_is_told(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot, "P")
+        assert "on everywhere" in text(pilot)
+
+
+async def test_enter_plays_the_scenario_moment_by_moment(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot, "v")
+        await until(pilot, lambda: rows(pilot, "sweep-scenarios").total == 10)
+        rows(pilot, "sweep-scenarios").focus()
+        worst = rows(pilot, "sweep-scenarios").cursor_key
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.kill == tuple(int(word[1:]) for word in worst.split())
+        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+
+
+async def pairs(pilot: Pilot[int]) -> HeatRows:
+    """Goes to the heat map of pairs, and waits for it."""
+    await press(pilot, "7", "v")
+    heat = rows(pilot, "sweep-heat")
+    assert isinstance(heat, HeatRows)
+    await until(pilot, lambda: heat.total == 5 and heat.column and "cell " in text(pilot))
+    return heat
+
+
+async def test_the_worst_pair_is_under_the_cursor_and_enter_opens_it(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        heat = await pairs(pilot)
+        assert kdrill(pilot).screen.focused is heat
+        pair = tuple(sorted(int(thing[1:]) for thing in (heat.cursor_key, heat.column)))
+        await until(pilot, lambda: f"{heat.cursor_key[1:]} and {heat.column[1:]}: hurt " in text(pilot))
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.kill == pair
+        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+
+
+async def test_arrows_and_mouse_move_over_the_cells(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        heat = await pairs(pilot)
+        things = heat.across.things
+        await press(pilot, "right", "down")
+        assert (heat.cursor_key, heat.column) == (things[1], things[2])
+        await until(pilot, lambda: f"{things[1][1:]} and {things[2][1:]}: hurt " in text(pilot))
+        y, line = next((y, line) for y, line in enumerate(text(pilot).split("\n")) if f">{things[2]}" in line)
+        x = line.index(things[4])
+        await pilot.click(offset=(x, y + 1))
+        await until(pilot, lambda: (heat.cursor_key, heat.column) == (things[0], things[4]))
+        await pilot.click(offset=(x, y + 1), times=2)
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.kill == tuple(sorted((int(things[0][1:]), int(things[4][1:]))))
+
+
+async def test_a_heat_map_is_there_for_pairs_only_and_where_there_is_little_room(still: str) -> None:
+    async with opened(still) as pilot:
+        await pairs(pilot)
+        assert "Pairs by partitions hurt" in text(pilot) and "@" in text(pilot)
+        await press(pilot, "v")
+        await until(pilot, lambda: "Pairs by" not in text(pilot) and rows(pilot).list_name == "sweep-scenarios")
+
+
+async def test_d_tells_who_leads_afterwards(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot)
+        await press(pilot, "d")
+        assert isinstance(kdrill(pilot).screen, Describe)
+        await until(pilot, lambda: "leaders afterwards" in text(pilot))
+
+
+async def test_a_cluster_that_moved_on_makes_it_stale_and_r_works_it_out_anew(cluster: Cluster) -> None:
+    async with opened(cluster.address, size=(160, 40)) as pilot:
+        await sweep(pilot)
+        assert "has changed since" not in text(pilot)
+        await asyncio.to_thread(cluster.demo.lose_broker, 2)
+        await until(pilot, lambda: "has changed since" in text(pilot))
+        await press(pilot, "r")
+        await until(pilot, lambda: "has changed since" not in text(pilot) and "of 4 scenarios" in text(pilot))

@@ -1,0 +1,95 @@
+"""What a browser is refused: all that writes a file, breaks something or reads this machine's; in a plain word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.dashboard import Keys, opened, press, text, type_in, until
+from tui.actions import SANDBOX, holding
+from tui.data.messages import ListQuery, TextAnswer, TextQuery, Wish
+from tui.data.opening import ONLY_SHOWS
+from tui.data.sandbox.wishes import WISHES
+from tui.data.served import HARMLESS, NO_LOGS, NO_PROCESSES, NO_WISH, refused
+from tui.rows import Window
+
+OF_SANDBOX = {"kill", "restart", "failover", "undo", "reset"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where relative names lead."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+async def says(pilot: Keys, reason: str) -> None:
+    await until(pilot, lambda: reason in text(pilot).splitlines()[-1])
+
+
+async def test_keys_that_would_touch_the_machine(still: str, folder: Path) -> None:
+    async with opened(still, size=(140, 30), is_served=True) as pilot:
+        for key, reason in (
+            ("e", "no file is written"),
+            ("ctrl+z", "no shell to go back to"),
+            ("C", "one cluster is shown"),
+        ):
+            await press(pilot, key)
+            await says(pilot, reason)
+        await press(pilot, "8")
+        await until(pilot, lambda: NO_PROCESSES in text(pilot))
+        breaking = [each for each in holding("sandbox") if each.places == SANDBOX and not each.id.startswith("screen")]
+        assert {each.id.partition("(")[0] for each in breaking} >= OF_SANDBOX
+        for action in breaking:
+            await press(pilot, "1", "8", action.keys.partition(",")[0])
+            await says(pilot, NO_WISH)
+        await press(pilot, "L")
+        await until(pilot, lambda: NO_LOGS in text(pilot))
+    assert list(folder.iterdir()) == []
+
+
+async def test_commands_that_would_touch_the_machine(still: str, folder: Path) -> None:
+    async with opened(still, size=(140, 30), is_served=True) as pilot:
+        for command in (
+            "export now.txt",
+            "ctx other",
+            "snapshot now.json",
+            "plan plan.json",
+            "save lab.toml",
+            "rate 10",
+            "failover",
+        ):
+            await press(pilot, "1", "colon")
+            await type_in(pilot, command)
+            await press(pilot, "enter")
+            await says(pilot, ONLY_SHOWS)
+        await press(pilot, "colon")
+        await type_in(pilot, f"logs {folder}")
+        await press(pilot, "enter")
+        await until(pilot, lambda: NO_LOGS in text(pilot))
+        await press(pilot, "colon")
+        await type_in(pilot, "offset 5")
+        await press(pilot, "enter")
+        await until(pilot, lambda: NO_LOGS in text(pilot))
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", [*WISHES, "audit", "save", "snapshot", "plan", "plan-batches", "a new one"])
+def test_every_wish_is_refused_that_is_not_known_to_be_harmless(verb: str) -> None:
+    assert refused(Wish(verb)) == TextAnswer(NO_WISH)
+
+
+def test_what_is_not_refused() -> None:
+    assert {verb for verb in HARMLESS if refused(Wish(verb)) is None} == {"acknowledge", "mark", "stop"}
+    assert refused(ListQuery(list="partitions")) is None
+    assert refused(TextQuery(about="partition")) is None
+
+
+def test_files_and_processes_are_not_read() -> None:
+    assert refused(ListQuery(list="log-partitions", scope="/")) == Window(0, 0, (), note=NO_LOGS)
+    assert refused(ListQuery(list="log-lookup", scope="/")) == Window(0, 0, (), note=NO_LOGS)
+    assert refused(ListQuery(list="sandbox-processes")) == Window(0, 0, (), note=NO_PROCESSES)
+    for about in ("log-record", "log-lookup", "sandbox", "sandbox-process"):
+        answer = refused(TextQuery(about=about, key="/"))
+        assert isinstance(answer, TextAnswer) and ONLY_SHOWS in answer.plain

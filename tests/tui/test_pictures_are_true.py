@@ -1,0 +1,45 @@
+"""The pictures of the README show what the program shows now: who notices a difference takes them anew.
+
+`uv run python -m tui.screenshots` does; each picture carries the text of the screen it was taken of.
+"""
+
+import re
+from difflib import SequenceMatcher
+
+import pytest
+
+from tui.actions import NUMBERS, TITLES
+from tui.export import screen_text
+from tui.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, SIZE, take_of_demo
+from tui.screenshots.png import text_of
+from tui.widgets.tab_line import tab_line
+
+LIKENESS = 0.9
+"""Of the lines, so many are the same but for their figures."""
+
+
+def worded(text: str) -> list[str]:
+    """Lines without figures, ages, random ids, spaces and what fills frames."""
+    lines = re.sub(r"\b[\da-f]{8}\b", "", text).splitlines()
+    return [re.sub(r"[\d\s.,:…─═]+[smhd]?\b|[\s…─═]", "", line) for line in lines]
+
+
+async def test_each_screen_of_the_demo_looks_as_in_its_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    now: dict[str, list[str]] = {}
+    await take_of_demo(lambda app, name: now.update({name: worded(screen_text(app))}))
+    assert now.keys() == DEMO_PICTURES.keys()
+    alike = {
+        name: SequenceMatcher(None, worded(text_of(FOLDER / f"{name}.png")), seen, autojunk=False).ratio()
+        for name, seen in now.items()
+    }
+    assert min(alike.values()) >= LIKENESS, f"take them anew: {alike}"
+
+
+@pytest.mark.parametrize("name", [*DEMO_PICTURES, *SANDBOX_PICTURES])
+def test_every_picture_has_the_screens_that_there_are(name: str) -> None:
+    """Of the sandbox, where no two pictures are alike, this is what can be compared."""
+    forms = {
+        "".join(text for text, _ in tab_line(TITLES, NUMBERS, active, SIZE[0])).strip() for active in range(len(TITLES))
+    }
+    assert text_of(FOLDER / f"{name}.png").split("\n")[1].strip() in forms, "take it anew"
