@@ -33,22 +33,28 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
         "--spark-master",
         metavar="URL",
         envvar="KDRILL_SPARK_MASTER",
+        show_envvar=True,
         default="local[*]",
         show_default=True,
         help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: here",
     )(command)
-    command = click.option("--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", help="no line drawing")(
-        command
-    )
+    command = click.option(
+        "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="no line drawing"
+    )(command)
     themes = click.Choice(THEMES)
     command = click.option(
         "--theme",
         envvar="KDRILL_THEME",
+        show_envvar=True,
         type=themes,
         help="default: the configuration's, or the last one",
     )(command)
     command = click.option(
-        "--fresh", is_flag=True, envvar="KDRILL_FRESH", help="without the screen, filters, views and theme of last time"
+        "--fresh",
+        is_flag=True,
+        envvar="KDRILL_FRESH",
+        show_envvar=True,
+        help="without the screen, filters, views and theme of last time",
     )(command)
     command = click.option(
         "--allow-writes", is_flag=True, help="actions may be carried out, each shown first and confirmed by typing"

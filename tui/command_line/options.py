@@ -24,6 +24,7 @@ def common_options(command: Command) -> Command:
         "--config",
         "config_path",
         envvar="KDRILL_CONFIG",
+        show_envvar=True,
         type=click.Path(path_type=Path),
         help="clusters by name; default: config.toml in the platform's folder for kdrill",
     )

@@ -36,3 +36,10 @@ def test_every_format_is_told_of() -> None:
     sources = "".join(map(read, modules("model", "spark_tasks", "tui")))
     told = (GUIDES / "file-formats.md").read_text(encoding="utf-8")
     assert set(re.findall(r"\bkdrill\.[a-z-]+/\d+", sources)) <= set(re.findall(r"\bkdrill\.[a-z-]+/\d+", told))
+
+
+def test_every_variable_is_told_of() -> None:
+    sources = "".join(map(read, modules("model", "spark_tasks", "tui")))
+    told = (GUIDES / "configuration.md").read_text(encoding="utf-8")
+    read_by_it = re.findall(r'(?:envvar=|\.get\()"(KDRILL_[A-Z_]+)"', sources)
+    assert set(read_by_it) == set(re.findall(r"KDRILL_[A-Z_]+", told))
