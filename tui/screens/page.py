@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.errors import NoWidget
+from textual.map_geometry import MapGeometry
 from textual.reactive import var
 from textual.screen import Screen
 from textual.widget import Widget
@@ -59,6 +61,19 @@ class Page(Screen[None]):
     def middle(self) -> Iterable[Widget]:
         """What stands between the first line and the last."""
         raise NotImplementedError
+
+    def find_widget(self, widget: Widget) -> MapGeometry:
+        """Where the last layout put a widget; raises NoWidget.
+
+        Textual itself may lay out anew to answer. What comes into sight by that is no news to the next layout, which
+        then tells it nothing: no Show, no Resize.
+        """
+        compositor = self._compositor
+        if compositor._visible_map is not None:  # scrolled since: not all places are known
+            return super().find_widget(widget)
+        if (place := compositor._full_map.get(widget)) is None:
+            raise NoWidget(f"{widget} has no place in the last layout")
+        return place
 
     @property
     def kdrill(self) -> LiveApp:
