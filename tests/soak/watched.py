@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
 from tests.soak.screens import Screen, screens
-from tui.data.link import ProcessLink
+from tui.data.link import DATA_PROCESS, ProcessLink
 from tui.data.messages import Pulse, TextQuery, TimeQuery, Wish
 from tui.data.opening import Opening
 from tui.data.past.saving import SNAPSHOT
@@ -24,8 +25,8 @@ MEMORY = re.compile(r"memory\s+about ([\d,.]+) MiB of at most ([\d,]+) MiB")
 class WatchedProcess:
     """One data process, for as long as the context lasts."""
 
-    def __init__(self, source: str, seed: int) -> None:
-        self._link = ProcessLink(Opening(source=source, connect_timeout_s=60.0))
+    def __init__(self, source: str, seed: int, command: Sequence[str] = DATA_PROCESS) -> None:
+        self._link = ProcessLink(Opening(source=source, connect_timeout_s=60.0), command)
         self._dice = random.Random(seed)
         self._news, self._live = asyncio.Event(), asyncio.Event()
         self.pulse: Pulse | None = None
@@ -50,7 +51,9 @@ class WatchedProcess:
                     self._news.clear()
                     await self._ask(screen, at)
                     try:
-                        await asyncio.wait_for(self._news.wait(), max(until_s - loop.time(), 0.01))
+                        # Not wait_for, to which news in the very moment of the end are a reason to go on (Python 3.11).
+                        async with asyncio.timeout_at(until_s):
+                            await self._news.wait()
                     except TimeoutError:
                         break
 

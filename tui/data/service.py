@@ -165,7 +165,8 @@ class DataService:
             due_ms = min((*marks, *((self._pace.due_ms, late_ms) if self._rests else ())), default=None)
             timeout_s = None if due_ms is None else max((due_ms - self._steady_ms()) / 1000, 0) + PULSE_S
             try:
-                await asyncio.wait_for(self._news.wait(), timeout_s)
+                async with asyncio.timeout(timeout_s):  # wait_for goes on where news come in the moment it is cancelled
+                    await self._news.wait()
             except TimeoutError:
                 if due_ms in marks:
                     self._pace.hear()  # a mark fades

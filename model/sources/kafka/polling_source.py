@@ -129,7 +129,8 @@ class PollingSource:
                 interval_s = min(self.interval_s, AT_FIRST_S) if is_new and phase == "stale" else self.interval_s
                 pause_s = max(interval_s, REST * (time.thread_time() - begun_s))
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._hurry.wait(), pause_s)
+                    async with asyncio.timeout(pause_s):  # wait_for goes on where it is hurried and closed at once
+                        await self._hurry.wait()
         finally:
             await client.close()
 
