@@ -25,6 +25,7 @@ from tui.navigation import Navigation
 from tui.palette import THEMES
 from tui.panes.live_app import LiveApp
 from tui.remapped_link import RemappedLink
+from tui.screens.command_palette import KdrillPalette
 from tui.screens.live_screen import LiveScreen
 from tui.screens.page import Page
 from tui.state import ViewState
@@ -218,6 +219,10 @@ class Kdrill(Navigation):
         """The next theme."""
         self.theme = THEMES[(THEMES.index(self.theme) + 1) % len(THEMES)] if self.theme in THEMES else THEMES[0]
         self.seq = self.seq  # plots bring their colours along
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, KdrillPalette):
+            self.push_screen(KdrillPalette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]):
         """The palette offers what holds on the page below it."""

@@ -2,6 +2,7 @@
 
 import pytest
 from textual import events
+from textual.command import CommandList
 from textual.geometry import Size
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
@@ -165,6 +166,14 @@ async def test_capital_letters_can_be_typed(still: str) -> None:
         await type_in(pilot, "QsT")
         assert "/QsT" in text(pilot).split("\n")[-1]
         assert not kdrill(pilot)._exit
+
+
+async def test_the_palette_stays_where_there_is_no_room_for_its_list(still: str) -> None:
+    async with opened(still, size=(30, 4)) as pilot:
+        await press(pilot, "ctrl+p")
+        await until(pilot, lambda: pilot.app.screen.query_one(CommandList).option_count)
+        for key in ("pagedown", "pageup", "down", "escape"):
+            await press(pilot, key)
 
 
 async def test_the_palette_offers_what_holds_here_and_does_it(still: str) -> None:
