@@ -1,6 +1,7 @@
 """A folder that does not outlive this process, whatever ends this one. It knows nothing of what is in it.
 
-As with `guarded_process` a small shell waits at a pipe that only this process holds. It is there before the folder is.
+As with `guarded_process` a small shell waits at a pipe that only this process holds, or shares with a child. It is
+there before the folder is.
 """
 
 import secrets
@@ -38,6 +39,12 @@ class GuardedFolder:
             pass_fds=pass_fds,
             start_new_session=True,  # the terminal's Ctrl+C is for the dashboard only
         )
+
+    @property
+    def pipe(self) -> int:
+        """For a child that would make the folder again: while it holds this, too, the folder is not yet removed."""
+        assert self._guard.stdin is not None
+        return self._guard.stdin.fileno()
 
     def remove(self) -> None:
         """Remove the folder, and let go of the shell, which goes on where this did not work. Once more does nothing."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import shutil
 import signal
 import time
 from collections.abc import Coroutine
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from model.hosts.crash_reports import crash_line
+from model.sandbox.guarded_folder import GuardedFolder
 from spark_tasks.errors import JobCancelled, JobFailed, SparkLost
 from spark_tasks.service.archive_building import ArchiveBuilding
 from spark_tasks.service.jobs import Jobs
@@ -61,7 +61,7 @@ class Service:
 
     def __init__(self, begin: Begin, writer: asyncio.StreamWriter) -> None:
         self._options = begin.options
-        self._folder = Path(begin.folder)
+        self._folder = GuardedFolder(Path(begin.folder))
         self._writer = writer
         self._session = SparkSession(begin.options, self._folder)
         self._jobs = Jobs()
@@ -87,7 +87,7 @@ class Service:
             task.cancel()
         self._archive.close()
         await asyncio.to_thread(self._session.stop)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
     async def _open(self) -> None:
         self._tell_status(state="starting", master=self._options.master)
@@ -128,7 +128,7 @@ class Service:
     def _answered(self, number: int, result: bytes) -> Told:
         if len(result) <= LONGEST_ANSWER_BYTES:
             return Told(id=number, result=msgspec.Raw(result))
-        file = self._folder / f"result-{number}.json"
+        file = self._folder.path / f"result-{number}.json"
         file.write_bytes(result)
         return Told(id=number, result_file=str(file))
 

@@ -22,7 +22,7 @@ def build_archive(options: SparkOptions) -> bool:
 
 def _train(options: SparkOptions, file: Path) -> None:
     folder = temporary_folder("kdrill-spark-")
-    session = SparkSession(options, folder.path, archive_to_write=file)
+    session = SparkSession(options, folder, archive_to_write=file)
     try:
         session.start().progress("none")
         if not session.stop(LONGEST_DUMP_S):

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from model.sandbox.guarded_folder import GuardedFolder
 from spark_tasks.errors import SparkLost
 from spark_tasks.session.complaints import in_one_line
 
@@ -21,10 +22,12 @@ FAREWELL_S = 5.0
 class JavaProcess:
     """From its start to `close`."""
 
-    def __init__(self, spark: Path, settings: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, spark: Path, settings: Mapping[str, str], environment: Mapping[str, str], folder: GuardedFolder
+    ) -> None:
         """Starts it; `folder` is for its log and its other files. Raises SparkLost where there is no shell."""
-        self.log = folder / "java.log"
-        self._says_where = folder / "gateway"
+        self.log = folder.path / "java.log"
+        self._says_where = folder.path / "gateway"
         command = [str(spark / "bin" / "spark-submit")]
         for name, value in settings.items():
             command += ["--conf", f"{name}={value}"]
@@ -36,8 +39,9 @@ class JavaProcess:
                     stdin=subprocess.PIPE,  # where it ends, Java ends: org.apache.spark.api.python.PythonGatewayServer
                     stdout=log,
                     stderr=log,
-                    cwd=folder,
+                    cwd=folder.path,
                     env={**environment, **told},
+                    pass_fds=[folder.pipe],  # it makes its folder again where that is gone while it starts
                     start_new_session=True,
                 )
         except OSError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.sandbox.errors import SandboxError
+from model.sandbox.guarded_folder import GuardedFolder
 from model.sandbox.java import Java, find_java
 from model.sandbox.zookeeper_jars import pyspark_jars_folder
 from spark_tasks.errors import SparkLost
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class SparkSession:
     """One session, from `start` to `stop`."""
 
-    def __init__(self, options: SparkOptions, folder: Path, archive_to_write: Path | None = None) -> None:
+    def __init__(self, options: SparkOptions, folder: GuardedFolder, archive_to_write: Path | None = None) -> None:
         """Touches nothing yet. `folder` is for its files. `archive_to_write` is where Java puts the classes it loaded
         when it ends; without it an archive that is there is used."""
         self._options = options
@@ -39,7 +40,7 @@ class SparkSession:
         masters.check(self._options.master)
         try:
             java, spark = find_java(), pyspark_jars_folder().parent
-            settings = settings_of(self._options, self._folder, self._archive_flags(java))
+            settings = settings_of(self._options, self._folder.path, self._archive_flags(java))
         except SandboxError as error:
             raise SparkLost(str(error)) from error
         environment = environment_of(self._options, self._java_home(java), spark)
@@ -52,7 +53,7 @@ class SparkSession:
         from spark_tasks.session.spark_jobs import SparkJobs  # noqa: PLC0415
 
         is_local = masters.is_local(self._options.master)
-        context = open_context(process, settings, None if is_local else self._folder / "kdrill-code.zip")
+        context = open_context(process, settings, None if is_local else self._folder.path / "kdrill-code.zip")
         warm_up(context, process, self._options.start_timeout_s)
         return SparkJobs(context, process, is_local=is_local)
 
@@ -72,7 +73,7 @@ class SparkSession:
 
     def _java_home(self, java: Java) -> Path:
         """Spark's script wants a folder, while any program may be named as `java`."""
-        home = self._folder / "java"
+        home = self._folder.path / "java"
         (home / "bin").mkdir(parents=True)
         (home / "bin" / "java").symlink_to(java.program.absolute())
         return home

@@ -14,25 +14,29 @@ SMALL = ("--brokers", "2", "--topics", "2")
 """Of a sandbox: quick to start, and enough to lose one of."""
 
 KINDS = (
+    ("--build-archive", "archive builder"),
+    ("ArchiveClassesAtExit", "archive builder"),
     ("QuorumPeerMain", "ZooKeeper"),
     ("model.hosts.live_broker", "broker"),
     ("model.sandbox.load", "load"),
     ("model.hosts.zookeeper_consumer", "consumer"),
     ("model.sandbox.control", "supervisor"),
     ("SparkSubmit", "Spark's Java"),
+    ("/bin/spark-", "Spark's Java"),
     ("pyspark.daemon", "Spark's worker"),
     ("spark_tasks", "Spark"),
     ("tui.data", "data process"),
     ("tui.command_line", "program"),
 )
-"""A word of a command line → what the process is; the first that is found. A shell is one, whatever it runs."""
+"""A word of a command line → what the process is; the first that is found. A guard is one, whatever it
+guards. An archive builder works for the next start: nobody is told of its end."""
 
 Sees = Callable[[str], object]
 
 
 def kind_of(command: tuple[str, ...]) -> str:
     """What a process is, by its command line."""
-    if os.path.basename(command[0]) in ("sh", "bash", "dash"):
+    if os.path.basename(command[0]) in ("sh", "bash", "dash") and "-c" in command[1:2]:
         return "guard"
     return next((kind for word, kind in KINDS if any(word in each for each in command)), os.path.basename(command[0]))
 

@@ -63,7 +63,7 @@ def _begin(dice: random.Random, session: Session, phase: Phase) -> list[str]:
     deadline = time.monotonic() + PATIENCE_S
     while not session.program.shows(session.text):
         if session.has_ended() or time.monotonic() > deadline:
-            return [f"did not start: {session.text.strip()[-2000:]}"]
+            return [f"did not start: {session.text.strip()}"]
         if phase == "start" and len(session.processes()) >= at_least:
             break
         time.sleep(LOOK_S)
@@ -91,7 +91,7 @@ def _told(session: Session, kind: str, phase: Phase) -> list[str]:
         if (may_come_up and shows(session.text)) or (words is not None and re.search(words, session.text)):
             return []
         if time.monotonic() > deadline:
-            return [f"{kind} was killed, and nothing was told:\n{session.text[-4000:]}"]
+            return [f"{kind} was killed, and nothing was told:\n{session.text}"]
         time.sleep(LOOK_S)
     code = session.exit_code()
     said = session.last_words.strip()

@@ -17,6 +17,7 @@ from tests.killed_anywhere.programs import KDRILL, Program, kind_of
 from tests.pseudo_terminal import Terminal
 
 MARK = "TESTS_KILLED_ANYWHERE"
+ENTERS_SCREEN, LEAVES_SCREEN = b"\x1b[?1006h", b"\x1b[?1006l"
 PATIENCE_S = 240.0
 LOOK_S = 0.02
 JAVAS_OWN = Path("/tmp")
@@ -75,7 +76,9 @@ class Session:
         """What it said outside of its screen."""
         if self.terminal is None:
             return self.text
-        return bytes(self.terminal.sent).rpartition(b"\x1b[?1006l")[2].decode(errors="replace")
+        sent = bytes(self.terminal.sent)
+        _, left, words = sent.rpartition(LEAVES_SCREEN)
+        return words.decode(errors="replace") if left or ENTERS_SCREEN not in sent else ""
 
     @property
     def said_in_all(self) -> bytes:
@@ -96,7 +99,7 @@ class Session:
                     found[int(entry.name)] = kind_of(tuple(command))
         for pid, kind in found.items():
             self.ports |= listening_ports(pid)
-            if kind in ("ZooKeeper", "Spark's Java", "java"):
+            if kind in ("ZooKeeper", "Spark's Java", "archive builder", "java"):
                 self.java.add(pid)
         return found
 

@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,18 @@ if sys.argv[2] == "made":
     (folder.path / "deep").mkdir(parents=True)
     (folder.path / "deep" / "file").touch()
 print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+SHARING_OWNER = """
+import subprocess, sys
+from pathlib import Path
+from model.sandbox.guarded_folder import GuardedFolder
+folder = GuardedFolder(Path(sys.argv[1]))
+makes = 'sleep 1; mkdir "$1"'  # by then a guard that did not wait for it is through
+child = subprocess.Popen(["sh", "-c", makes, "sh", str(folder.path)], stdout=subprocess.DEVNULL, pass_fds=[folder.pipe])
+print(child.pid, flush=True)
 sys.stdin.readline()
 """
 
@@ -38,6 +51,16 @@ def test_it_does_not_outlive_its_owner(tmp_path: Path, eventually, end: str, mad
             owner.send_signal(signal.Signals[end])
     eventually(lambda: not path.exists())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_does_not_outlive_a_child_that_makes_it_again(tmp_path: Path, eventually, is_gone: Callable[[int], bool]):
+    path = tmp_path / "own"
+    with subprocess.Popen([sys.executable, "-c", SHARING_OWNER, str(path)], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        child = int(owner.stdout.readline())
+        owner.kill()
+    eventually(lambda: is_gone(child))
+    eventually(lambda: not path.exists())
 
 
 def test_a_temporary_one_is_new_ours_and_gone_when_removed():

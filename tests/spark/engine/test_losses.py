@@ -149,6 +149,41 @@ asyncio.run(main(sys.argv[1]))
 """
 
 
+MAKES_ITS_FOLDER_AGAIN = """
+folder=$PWD
+echo > "$MARKS/begun"
+while [ -e "$folder" ]; do sleep 0.02; done
+sleep 1
+mkdir -p "$folder"
+echo > "$folder/gateway"
+echo > "$MARKS/ended"
+"""
+"""As Spark's Java does where it is alone before it has listened to its input. After a second: by then a guard that did
+not wait for it is through."""
+
+
+@pytest.mark.parametrize("owner_too", [False, True], ids=["Spark", "Spark and its owner"])
+def test_java_that_makes_its_folder_again_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually, owner_too: bool
+):
+    files, marks = tmp_path / "files", tmp_path / "marks"
+    files.mkdir()
+    marks.mkdir()
+    monkeypatch.setenv("TMPDIR", str(files))
+    monkeypatch.setenv("MARKS", str(marks))
+    monkeypatch.setenv("KDRILL_JAVA", fake_java(tmp_path, "21.0.1", MAKES_ITS_FOLDER_AGAIN))
+    with subprocess.Popen([sys.executable, "-c", OWNER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        eventually((marks / "begun").exists)
+        spark = int(owner.stdout.readline().split()[0])
+        os.kill(spark, signal.SIGKILL)
+        if owner_too:
+            owner.kill()
+        eventually((marks / "ended").exists)
+        owner.kill()
+    eventually(lambda: not list(files.iterdir()))
+
+
 @pytest.mark.parametrize("busy", [False, True], ids=["starting", "busy"])
 def test_nothing_outlives_an_owner_that_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually, is_gone: Callable[[int], bool], busy: bool
