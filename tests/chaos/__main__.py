@@ -45,7 +45,7 @@ def told(report: Report) -> list[str]:
     figures = {
         "seed": report.seed,
         "faults": f"{report.faults} ({', '.join(f'{kind} {count}' for kind, count in sorted(report.kinds.items()))})",
-        "changes": f"{report.changes:,}",
+        "changes": f"{report.changes:,}; {report.marks} more, each as a watch was asked for",
         "comparisons": report.comparisons,
         "violations": len(report.violations),
         "longest until LIVE again": f"{max(report.to_live_s):.1f} s",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from tests.chaos.writer import Canary, TenaciousChurn
 from tests.soak.samples import Held, held_by
 from tests.soak.shape import Shape
 from tests.soak.truth import differences, load
+from tui.data.link import DATA_PROCESS
 
 SHAPE = Shape(brokers=5, topics=40, partitions=10, groups=2)
 BEHIND_S = 20.0
@@ -45,6 +46,8 @@ class Course:
     longest_s: float = 60.0
     """Of a fault."""
     changes_per_s: int = 200
+    patience_s: float = PATIENCE_S
+    """For what may take its time and must come."""
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Report:
     violations: list[str] = field(default_factory=list[str])
     kinds: dict[str, int] = field(default_factory=dict[str, int])
     changes: int = 0
+    marks: int = 0
+    """Changes made as a watch was asked for: a moment earlier, and only what is read afterwards tells of them."""
     comparisons: int = 0
     to_live_s: list[float] = field(default_factory=list[float])
     """After each round, until LIVE was shown again."""
@@ -79,8 +84,9 @@ class Report:
 class Chaos:
     """One of them, in `folder`, which is empty. Use it once."""
 
-    def __init__(self, course: Course, folder: Path, tell: Tell) -> None:
-        self._course, self._folder, self._tell = course, folder, tell
+    def __init__(self, course: Course, folder: Path, tell: Tell, command: Sequence[str] = DATA_PROCESS) -> None:
+        """`command` starts the data process."""
+        self._course, self._folder, self._tell, self._command = course, folder, tell, command
         self.report = Report(course.seed)
 
     async def run(self) -> Report:
@@ -96,7 +102,7 @@ class Chaos:
             self._tell("founded")
             canary = Canary(churn)
             through = ",".join(link.address for link in self._links)
-            self._onlooker = Onlooker(f"zk://{through}", self._course.seed, canary)
+            self._onlooker = Onlooker(f"zk://{through}", self._course.seed, canary, self._command)
             async with self._onlooker as onlooker:
                 await self._beside(
                     self._play(), churn.go_on(self._course.changes_per_s), canary.sing(), onlooker.look()
@@ -143,18 +149,18 @@ class Chaos:
 
     async def _settle(self) -> None:
         """Until LIVE is shown, and until it is the truth; what differs in the end is a violation."""
-        report, onlooker = self.report, self._onlooker
+        report, onlooker, patience_s = self.report, self._onlooker, self._course.patience_s
         loop = asyncio.get_running_loop()
         whole_s = loop.time()
-        while not onlooker.is_live and loop.time() < whole_s + PATIENCE_S:
+        while not onlooker.is_live and loop.time() < whole_s + patience_s:
             await asyncio.sleep(AGAIN_S / 2)
         report.to_live_s.append(loop.time() - whole_s)
         if not onlooker.is_live:
-            report.violations.append(f"not LIVE within {PATIENCE_S:.0f} s: {onlooker.pulse}")
+            report.violations.append(f"not LIVE within {patience_s:.0f} s: {onlooker.pulse}")
         async with self._churn.paused():
             quiet_s = loop.time()
             differs = await self._differences()
-            while differs and loop.time() < quiet_s + PATIENCE_S:
+            while differs and loop.time() < quiet_s + patience_s:
                 await asyncio.sleep(AGAIN_S)
                 differs = await self._differences()
             report.to_truth_s.append(loop.time() - quiet_s)
@@ -178,7 +184,7 @@ class Chaos:
     async def _check_leaks(self) -> None:
         """Clients that were given up take a while to say farewell."""
         loop, (before, *_) = asyncio.get_running_loop(), self.report.held
-        ends_s = loop.time() + PATIENCE_S
+        ends_s = loop.time() + self._course.patience_s
         while _leaked(before, now := held_by(self._onlooker.pid)) and loop.time() < ends_s:
             await asyncio.sleep(AGAIN_S)
         self.report.held.append(now)
@@ -186,7 +192,7 @@ class Chaos:
 
     def _sum_up(self) -> None:
         report, onlooker, links = self.report, self._onlooker, self._links
-        report.changes = self._churn.changes
+        report.changes, report.marks = self._churn.changes, sum(link.marks.made for link in links)
         report.most_behind_s, report.most_unsaid_s = onlooker.most_behind_s, onlooker.most_unsaid_s
         report.looks = onlooker.shown_live, onlooker.shown_stale
         report.connections = sum(link.connections for link in links)

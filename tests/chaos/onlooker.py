@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from tests.chaos.writer import Canary
 from tests.soak.watched import WatchedProcess
@@ -18,8 +19,8 @@ STALE_AFTER_MS = 15_000
 class Onlooker(WatchedProcess):
     """A data process and row one's verdict on it."""
 
-    def __init__(self, source: str, seed: int, canary: Canary) -> None:
-        super().__init__(source, seed)
+    def __init__(self, source: str, seed: int, canary: Canary, command: Sequence[str]) -> None:
+        super().__init__(source, seed, command)
         self._canary = canary
         self.most_behind_s = 0.0
         """For how long at most the newest was missing while LIVE was shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -24,7 +25,17 @@ async def test_what_is_followed_through_chaos_is_the_truth(tmp_path: Path) -> No
     assert report.faults == FAULTS
     assert report.comparisons == len(report.history) + 1
     assert report.changes > 0
+    assert report.marks > 0
     assert report.looks[0] > 0
+
+
+@pytest.mark.skipif(not HAS_PROC, reason="threads and sockets are read from /proc")
+async def test_a_watch_that_is_asked_for_too_late_is_found_out(tmp_path: Path) -> None:
+    """By the first load already, and by no accident."""
+    course = Course(faults=0, seed=1, changes_per_s=1, patience_s=5.0)
+    late = (sys.executable, "-m", "tests.chaos.late_watch")
+    report = await Chaos(course, tmp_path, lambda _: None, late).run()
+    assert any(each.startswith("/configs/clients/mark-") for each in report.violations), "\n".join(told(report))
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60))

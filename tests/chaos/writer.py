@@ -1,21 +1,26 @@
-"""Who changes the tree: churn that does not give up, whatever becomes of servers, and a canary that is counted up."""
+"""Who changes the tree: churn that does not give up, whatever becomes of servers; a canary; marks."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from bisect import bisect_right
+from contextlib import suppress
 
 from model.sandbox.demo.tree import DemoCommand, InSession
 from model.sandbox.errors import SandboxError
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.znode_session import ZnodeSession
+from model.sandbox.znode_writes import CreateZnode, WriteZnode
 from model.znodes.cluster import ClusterId
 from model.znodes.codec import encode
+from model.znodes.configs import EntityConfig
 from tests.soak.churn import Churn
 
 AGAIN_S = 0.05
 CANARY = "canary"
 CANARY_S = 0.1
 CANARY_PREFIX = "canary-"
+MARKED = "/config/clients"
 
 
 class TenaciousChurn(Churn):
@@ -69,3 +74,31 @@ class Canary:
         shown = int(cluster.removeprefix(CANARY_PREFIX)) if cluster.startswith(CANARY_PREFIX) else 0
         place = bisect_right(self._numbers, shown)
         return now_s - self._known_s[place] if place < len(self._numbers) else 0.0
+
+
+class Marks:
+    """Settings of clients, made through one server and never changed again: who misses one goes on missing it."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._session: ZnodeSession | None = None
+        self._tried = 0
+        self._lock = threading.Lock()
+        self.made = 0
+
+    def make(self) -> None:
+        """One more, from any thread; none where the server takes none. This server has it when it returns."""
+        with self._lock, suppress(SandboxError):
+            if self._session is None:
+                self._session = ZnodeSession(self._address)
+                self._session.make_path(MARKED)
+            self._tried += 1
+            name = f"mark-{self._address.rpartition(':')[2]}-{self._tried}"
+            self._session.apply([CreateZnode(f"{MARKED}/{name}", encode(EntityConfig(config={"marked": name})))])
+            self.made += 1
+
+    def close(self) -> None:
+        """Makes none any more."""
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
