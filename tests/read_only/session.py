@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from tests.read_only.clusters import Counted
-from tests.read_only.walk import WRITING, Operator, Step, commands, registry
+from tests.read_only.walk import PROPOSED, WRITING, Operator, Step, commands, registry
 from tests.tui.dashboard import Keys, kdrill, mode, opened, rows, text, until
 from tui.data.link import ProcessLink
 from tui.data.opening import Opening
@@ -45,7 +45,7 @@ async def press_keys(
 ) -> Report:
     """At least so many keys: this part of the registry and of the commands in a random order, then anything.
 
-    Fails where the program falls over, does not answer at the end, or does not refuse what would write.
+    Fails where the program falls over, does not answer at the end, or does not refuse, or propose, what would write.
     """
     dice = random.Random(seed)
     async with dashboard(counted.source, allow_writes=allow_writes) as pilot:
@@ -60,12 +60,12 @@ async def press_keys(
             if operator.pressed % TOLD_EVERY == 0:
                 tell(f"{operator.pressed:,} keys, writes: {dict(counted.writes) or 'none'}")
         await operator.leave_everything()
-        if not allow_writes:
-            for command in WRITING:
-                if (front := kdrill(pilot).page) is not None:
-                    front.say("")
-                await operator.take(Step("partitions", command=command))
-                await until(pilot, lambda: "without --allow-writes" in text(pilot))
+        told = "to do it" if allow_writes else "without --allow-writes"
+        for command in PROPOSED if allow_writes else WRITING:
+            if (front := kdrill(pilot).page) is not None:
+                front.say("")
+            await operator.take(Step("partitions", command=command))
+            await until(pilot, lambda: told in text(pilot))
         await operator.take(Step("overview", key="3"))
         await until(
             pilot, lambda: mode(pilot) == "partitions" and rows(pilot, "partitions").answer.unfiltered_total > 0

@@ -63,6 +63,8 @@ PATIENT = 0.2
 """Of the keys: pressed once the screen stands still."""
 WRITING = tuple(f"{word} {ARGUMENTS[word][0]}".strip() for word in ("reassign", "elect", "topics", "configs", "act"))
 """Commands that would change the cluster."""
+PROPOSED = (f"topics {ARGUMENTS['topics'][0]}",)
+"""Of these, what any cluster allows: with leave to write it is proposed, and waits to be confirmed."""
 
 
 class Step(NamedTuple):
@@ -132,9 +134,9 @@ class Operator:
             await self._press(self._dice.choice(self._dice.choice((MOTIONS, PAGING, TYPED, OF_REGISTRY))))
 
     async def leave_everything(self) -> None:
-        """Back to a large overview, whatever is open."""
+        """Back to a large overview that follows the cluster, whatever is open."""
         await self._pilot.resize_terminal(120, 40)
-        await self._stand_on("overview")
+        await self.take(Step("overview", command="live"))
 
     async def _stand_on(self, screen: str) -> None:
         app = kdrill(self._pilot)
