@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from model.recordings.errors import RecordingError
 from model.recordings.format import FAMILY, FORMAT, METADATA, SCHEMA, PartHeader
-from model.recordings.parquet_footer import claims
+from model.recordings.parquet_footer import chunks
+from model.recordings.parquet_pages import check_pages
 
 MOST_VALUES = 1 << 27
 MOST_BYTES = 1 << 30
@@ -78,9 +79,11 @@ def _opened(path: Path, texts_once: Sequence[str] = ()) -> Generator[pq.ParquetF
 def _check_size(path: Path) -> None:
     """Few bytes may stand for any number of values."""
     with path.open("rb") as file:
-        values, size = claims(file)
-    if values > MOST_VALUES or size > MOST_BYTES:
-        raise RecordingError(f"{path}: {values:,} values, {size:,} bytes: too much for one recorded part")
+        claimed = chunks(file)
+        values, size = sum(each.values for each in claimed), sum(each.bytes for each in claimed)
+        if values > MOST_VALUES or size > MOST_BYTES:
+            raise RecordingError(f"{path}: {values:,} values, {size:,} bytes: too much for one recorded part")
+        check_pages(file, claimed)
 
 
 def _check_texts(path: Path, table: pa.Table) -> None:

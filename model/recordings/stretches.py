@@ -43,6 +43,8 @@ def stretch_around(folder: ClusterFolder, at_ms: int, most: int) -> Stretch:
     while last < len(sets) - 1 and len(times) - np.searchsorted(times, at_ms) < most:
         last += 1
         times = np.union1d(times, _times(sets[last]))
+    if not len(times):
+        raise RecordingError(f"{folder.path}: nothing is recorded here")
     middle = max(int(np.searchsorted(times, at_ms, side="right")) - 1, 0)
     start = max(min(middle - most // 2, len(times) - most), 0)
     end = min(start + most, len(times))

@@ -22,6 +22,7 @@ from model.log.records.codecs.xerial import MAGIC
 from model.recordings.errors import RecordingError
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.part_file import read_part
+from tests.hostile_input.forged_pages import with_footer
 
 GIB = 1 << 30
 SIZE = 5 * GIB // 4
@@ -114,6 +115,21 @@ def test_a_recording_that_claims_more_than_any_is_refused(tmp_path: Path) -> Non
     with pytest.raises(RecordingError, match="too much for one recorded part") as caught:
         read_part(path)
     assert "\n" not in str(caught.value)
+    assert peak_mib() - before < SMALL
+
+
+def test_a_recording_that_keeps_quiet_of_what_its_pages_hold_is_refused(tmp_path: Path) -> None:
+    """The same bomb, and a footer that says that it is one number."""
+    path, file = tmp_path / "a.parquet", io.BytesIO()
+    bomb = list_bomb()
+    columns = {field.name: pa.nulls(1, field.type) for field in SCHEMA} | {"isr": bomb.column("isr")}
+    table = pa.table(columns, schema=SCHEMA.with_metadata({METADATA: HEADER}))
+    pq.write_table(table, file, compression="zstd", use_dictionary=False)  # pyright: ignore[reportUnknownMemberType]
+    path.write_bytes(with_footer(file.getvalue(), SCHEMA.names.index("isr"), {"num_values": 1}))
+    assert path.stat().st_size < 1 << 20
+    before = peak_mib()
+    with pytest.raises(RecordingError, match="its pages hold more than its footer says"):
+        read_part(path)
     assert peak_mib() - before < SMALL
 
 

@@ -27,6 +27,7 @@ from model.sources.recording.source import RecordingSource
 from model.sources.source import Batch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json
+from tests.hostile_input.forged_pages import FOOTER, HEADER, with_footer, with_page, with_rows
 from tests.hostile_input.hostile_values import TEXTS
 from tests.hostile_input.looked_at import look_at
 from tests.hostile_input.shown import check_error
@@ -35,6 +36,7 @@ from tests.hostile_input.targets.snapshots import SMALL
 
 FROM_MS = 1_700_000_000_000
 _INTS = (0, 1, -1, -2, 2**31 - 1, -(2**31), 7, 100_000)
+_SIZES = (0, 1, 2, 3, 7, 8, 60, 1_000, 1 << 20, 1 << 27, 1 << 30, 2**31 - 1, 2**31, 2**62, -1)
 _LONGS = (*_INTS, 2**63 - 1, -(2**63), FROM_MS, 253_402_300_800_000, 1 << 52)
 
 
@@ -83,14 +85,33 @@ def make(random: Random) -> bytes:
         table = pa.Table.from_pylist(_rows(), schema=SCHEMA)
     file = io.BytesIO()
     codec = random.choice(("zstd", "gzip", "snappy", "none", "lz4", "brotli"))
+    with_checksums = random.random() < 0.5
     pq.write_table(
-        table.replace_schema_metadata({METADATA: header}),
-        file,
-        compression=codec,
-        write_page_checksum=random.random() < 0.5,
+        table.replace_schema_metadata({METADATA: header}), file, compression=codec, write_page_checksum=with_checksums
     )
     data = file.getvalue()
+    if not with_checksums and random.random() < 0.4:
+        data = _forged(random, data)
     return broken(random, data) if random.random() < 0.4 else data
+
+
+def _forged(random: Random, data: bytes) -> bytes:
+    """Sizes and counts that are not those of what is there."""
+    group = pq.read_metadata(io.BytesIO(data)).row_group(0)
+    column = random.randrange(group.num_columns)
+    match random.randrange(4):
+        case 0:
+            return with_footer(data, column, _numbers(random, FOOTER))
+        case 1:
+            return with_rows(data, random.choice(_SIZES))
+        case _:
+            said: Any = group.column(column)
+            is_dictionary = said.has_dictionary_page and random.random() < 0.5
+            return with_page(data, column, _numbers(random, HEADER), is_dictionary=is_dictionary)
+
+
+def _numbers(random: Random, names: Sequence[str]) -> dict[str, int]:
+    return {name: random.choice(_SIZES) for name in random.sample(names, random.choice((1, 1, 2)))}
 
 
 def _break_row(random: Random, rows: list[dict[str, Any]]) -> None:
