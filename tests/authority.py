@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, NoEncryption, pkcs12
 
 PASSWORD = "store-canary-1"
-"""Of every PKCS12 store and every key that is encrypted."""
+"""Of every PKCS12 store and every key that is encrypted, if nobody asks for another."""
 
 _DAY = datetime.timedelta(days=1)
 
@@ -45,7 +45,7 @@ class Authority:
         )
         self.certificate = self._write(f"{name}.pem", self._certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, *names: str, expired: bool = False) -> Identity:
+    def issue(self, name: str, *names: str, expired: bool = False, password: str = PASSWORD) -> Identity:
         """A certificate for `names` (host names and addresses)."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
@@ -54,7 +54,7 @@ class Authority:
             builder = builder.add_extension(x509.SubjectAlternativeName([*map(_general_name, names)]), critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
         pem = b"".join(c.public_bytes(serialization.Encoding.PEM) for c in (certificate, self._certificate))
-        secret = BestAvailableEncryption(PASSWORD.encode())
+        secret = BestAvailableEncryption(password.encode())
         bare, sealed = _pem(key, NoEncryption()), _pem(key, secret)
         store = pkcs12.serialize_key_and_certificates(name.encode(), key, certificate, [self._certificate], secret)
         return Identity(

@@ -22,6 +22,8 @@ class Engine(msgspec.Struct, frozen=True):
 
     kind: Literal["auto", "here", "spark"] = "auto"
     master: str = ""
+    without: tuple[str, ...] = ()
+    """Environment variables that Spark's processes do not get."""
 
     def is_spark(self, is_large: bool) -> bool:
         """Whether Spark is to do work of that size."""
@@ -36,8 +38,6 @@ class Outcome(msgspec.Struct, frozen=True):
     """`in process`, or `spark local[2]`."""
     seconds: float
     """For the analysis, without the start of Spark."""
-    start_s: float = 0.0
-    """What the start of Spark took."""
 
 
 def run_once(
@@ -54,7 +54,7 @@ def run_once(
     Raises AnalysisError (in this process), JobFailed and SparkLost (on Spark).
     """
     if engine.is_spark(is_large):
-        return asyncio.run(_on_spark(analysis, arrays, parameters, engine.master or LOCAL, told))
+        return asyncio.run(_on_spark(analysis, arrays, parameters, engine, told))
     began_s = time.perf_counter()
 
     def progress(done: int, every: int) -> None:
@@ -66,18 +66,20 @@ def run_once(
 
 
 async def _on_spark(
-    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, master: str, told: Callable[[str], object] | None
+    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, engine: Engine, told: Callable[[str], object] | None
 ) -> Outcome:
+    master = engine.master or LOCAL
+
     def hear(status: SparkStatus) -> None:
         if told is not None and (text := _in_words(status)):
             told(text)
 
-    client = SparkClient(SparkOptions(master=master, build_archive=False), hear)
+    client = SparkClient(SparkOptions(master=master, build_archive=False), hear, without=engine.without)
     try:
         await client.start()
         began_s = time.perf_counter()
         result = await client.run(analysis, arrays, parameters, analysis.name)
-        return Outcome(result, f"spark {master}", time.perf_counter() - began_s, client.status.seconds)
+        return Outcome(result, f"spark {master}", time.perf_counter() - began_s)
     finally:
         await client.close()
 

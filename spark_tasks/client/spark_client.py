@@ -4,7 +4,7 @@ The process ends, with Spark and all workers, when this one does, however that h
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,21 @@ class SparkClient:
     """One Spark at a time, from the first `start` or `run` to `close`. After a loss it may be started again."""
 
     def __init__(
-        self, options: SparkOptions | None = None, news: OnStatus | None = None, command: Sequence[str] = COMMAND
+        self,
+        options: SparkOptions | None = None,
+        news: OnStatus | None = None,
+        command: Sequence[str] = COMMAND,
+        *,
+        without: Collection[str] = (),
     ) -> None:
-        """Starts nothing yet. `news` is called on the event loop with each new status."""
+        """Starts nothing yet. `news` is called on the event loop with each new status. `without`: environment variables
+        that its processes do not get."""
         self._options = options = options or SparkOptions()
         self.status = SparkStatus(master=options.master)
         """How Spark stood when it last said so."""
         self._news = news
         self._command = command
+        self._without = without
         self._process: SparkProcess | None = None
 
     async def start(self) -> None:
@@ -76,7 +83,7 @@ class SparkClient:
 
     def _running(self) -> SparkProcess:
         if self._process is None or self._process.is_lost:
-            self._process = SparkProcess(self._options, self._hear, self._command)
+            self._process = SparkProcess(self._options, self._hear, self._command, self._without)
         return self._process
 
     def _hear(self, status: SparkStatus) -> None:

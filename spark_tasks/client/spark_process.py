@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,13 @@ class _Asked:
 class SparkProcess:
     """Starts with the object. For one event loop."""
 
-    def __init__(self, options: SparkOptions, on_status: Callable[[SparkStatus], None], command: Sequence[str]) -> None:
+    def __init__(
+        self,
+        options: SparkOptions,
+        on_status: Callable[[SparkStatus], None],
+        command: Sequence[str],
+        without: Collection[str],
+    ) -> None:
         self._folder = temporary_folder("kdrill-spark-")
         self.files = ArrayFiles(self.folder)
         self._on_status = on_status
@@ -41,7 +47,7 @@ class SparkProcess:
         self._last_id = 0
         self._lost: SparkLost | None = None
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._process = ChildProcess(command)
+        self._process = ChildProcess(command, without)
         self._opening = asyncio.create_task(self._open(options))
         self._listening = asyncio.create_task(self._listen())
         on_status(self._status)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+from PIL import Image
 
 from tests.trust.canaries import forms_in
 
@@ -60,6 +61,10 @@ def _unpacked(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield "parquet", _table(pq.read_table(io.BytesIO(data)))  # pyright: ignore[reportUnknownMemberType]
     elif data.startswith(b"ARROW1"):
         yield "arrow", _table(pa.ipc.open_file(io.BytesIO(data)).read_all())
+    elif data.startswith(b"\x89PNG"):
+        with Image.open(io.BytesIO(data)) as picture:  # what it says beside its cells, which are drawn of the same text
+            picture.load()
+            yield from ((str(name), str(told).encode()) for name, told in picture.info.items())
     elif data.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield from ((each, archive.read(each)) for each in archive.namelist() if not each.endswith(".class"))

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from tests.trust.canaries import FORMS, canary, forms_in, written_as
 from tests.trust.leaks import Search
@@ -30,6 +32,9 @@ def test_packed_files_and_names_are_looked_into(tmp_path: Path) -> None:
     pq.write_table(table, parquet, compression="zstd")  # pyright: ignore[reportUnknownMemberType]
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("inside", gzip.compress(secret.encode()))
+    told = PngInfo()
+    told.add_itxt("text", secret, zip=True)
+    Image.new("1", (1, 1)).save(tmp_path / "png", "PNG", pnginfo=told)
     with pa.OSFile(str(tmp_path / "arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
     for name, data in (
@@ -41,5 +46,5 @@ def test_packed_files_and_names_are_looked_into(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
     search = Search()
     search.look_into(tmp_path)
-    for name in ("zstd", "parquet", "zip", "arrow", "empty"):
+    for name in ("zstd", "parquet", "zip", "arrow", "png", "empty"):
         assert [each for each in search.found if name in each], name

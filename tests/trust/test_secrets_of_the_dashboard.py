@@ -24,6 +24,7 @@ from tests.tui.screens.test_acting import confirmed, proposed
 from tui.actions import SCREENS
 from tui.data.link import DataLink
 from tui.screens.live_screen import LiveScreen
+from tui.screenshots.png import save_png
 
 WITH_SECRETS = (
     f"/config/users/{USER}",
@@ -66,12 +67,13 @@ class Watch:
         self.search.look(f"copied at {self.stops}", pilot.app.clipboard.encode())
 
     async def take_away(self, pilot: Keys) -> None:
-        """Files in every form."""
+        """Files in every form, and a picture as the README has them."""
         for form in ("txt", "svg", "json", "csv"):
             file = self.folder / f"{self.stops}.{form}"
             kdrill(pilot).export(str(file))
             await until(pilot, file.exists)
             await settled(pilot)
+        save_png(pilot.app, self.folder / f"{self.stops}.png")
 
 
 async def look_at(source: str, watch: Watch, looks: Callable[[Keys, Watch], Awaitable[None]]) -> Search:
@@ -180,5 +182,5 @@ async def test_the_same_search_finds_them_where_nothing_is_hidden(
         await znodes(pilot, watch, (f"/config/users/{USER}", f"/config/brokers/{BROKER}"))
 
     found = (await look_at(source, Watch(tmp_path), looks)).found
-    for way in ("screen ", "copied ", "the pipe", ".txt", ".svg", "past.json"):
+    for way in ("screen ", "copied ", "the pipe", ".txt", ".svg", ".png", "past.json"):
         assert [each for each in found if way in each], way

@@ -12,6 +12,7 @@ from spark_tasks.errors import AnalysisError, JobFailed, SparkLost
 if TYPE_CHECKING:
     from spark_tasks.analysis import Analysis, Arrays
     from spark_tasks.client.once import Engine, Outcome
+    from tui.data.opening import Opening
 
 Command = Callable[..., Any]
 ERASE_LINE = "\r\x1b[K"
@@ -40,7 +41,9 @@ def takes_engine(command: Command) -> Command:
             raise click.UsageError("--engine here and --spark-master exclude each other")
         from spark_tasks.client.once import Engine  # noqa: PLC0415 - takes numpy, which no help needs
 
-        return command(engine=Engine(kind, master), **others)
+        opening: Opening | None = others.get("opening")
+        without = opening.login.variables if opening is not None else ()
+        return command(engine=Engine(kind, master, without), **others)
 
     return with_engine
 

@@ -52,6 +52,7 @@ async def _serve(opening: Opening, address: ServeAddress, arguments: Sequence[st
 
 async def _work(opening: Opening, address: ServeAddress, arguments: Sequence[str]) -> None:
     server = DashboardServer(address)
+    server.login = opening.login.variables
     async with contextlib.AsyncExitStack() as ends, _listening(server, address) as url:
         server.command = command_of(arguments, await standing(opening, ends, _tell))
         click.echo(url)

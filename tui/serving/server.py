@@ -5,6 +5,7 @@ Every session is a process of its own that runs the dashboard. What a session ma
 
 import asyncio
 import secrets
+from collections.abc import Collection
 from importlib.resources import files
 from string import Template
 
@@ -14,6 +15,7 @@ from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
 from tui.serving.address import ServeAddress
+from tui.serving.environment import needed
 from tui.serving.guard import HEADERS, content_policy, refusal
 
 MOST_SESSIONS = 4
@@ -24,6 +26,12 @@ PATIENCE_S = 10.0
 
 class Session(AppService):
     """One tab's process. When it has ended the tab is told, and when the tab is closed it ends."""
+
+    login: Collection[str] = ()
+    """Names of environment variables with what it logs in by."""
+
+    def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
+        return needed(super()._build_environment(width, height), self.login)
 
     async def run(self) -> None:
         await super().run()
@@ -49,6 +57,8 @@ class DashboardServer(Server):
         self._most_sessions = most_sessions
         self.patience_s = patience_s
         """How long a tab waits for a place."""
+        self.login: Collection[str] = ()
+        """As a session's."""
         self._places = asyncio.Semaphore(most_sessions)
         self._sessions: set[asyncio.Task[object]] = set()
         self._page = Template(files("tui.serving").joinpath("page.html").read_text("utf-8"))
@@ -113,6 +123,7 @@ class DashboardServer(Server):
             close=lambda: _close(websocket),
             download_manager=self.download_manager,
         )
+        session.login = self.login
         try:
             await session.start(to_int(request.query.get("width", ""), 80), to_int(request.query.get("height", ""), 24))
             await self._process_messages(websocket, session)
