@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from model.cluster.ids import NO_STATE
-from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, TopicImage
+from model.cluster.topic_image import NOBODY, STATE_COLUMNS, Column, Flags, Ints, Longs, TopicImage, widened
 
 Rows = slice | Column
 """Which rows of a topic: all of them, or these."""
@@ -90,9 +90,7 @@ def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) ->
         return columns if rows is None else [column[chosen] for column, chosen in zip(columns, rows, strict=True)]
 
     lengths = [len(part) for part in parts("partitions")]
-    names = (
-        "partitions", "leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms",
-    )  # fmt: skip
+    names = ("partitions", *STATE_COLUMNS)
     columns: dict[str, Column] = {name: np.concatenate([np.empty(0, bool), *parts(name)]) for name in names}
     return PartitionColumns(
         topics=tuple(topics),
@@ -101,6 +99,25 @@ def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) ->
         isr=_stacked_rows(parts("isr"), sum(lengths)),
         **columns,
     )
+
+
+def restacked(before: PartitionColumns, topics: Sequence[TopicImage]) -> PartitionColumns:
+    """As `stacked`, where `before` has all of the same partitions: only topics that are other objects are copied in."""
+    changed = [place for place, pair in enumerate(zip(before.topics, topics, strict=True)) if pair[0] is not pair[1]]
+    rows_of_brokers = {"replicas": before.replicas.shape[1], "isr": before.isr.shape[1]}
+    if any(
+        getattr(topics[place], name).shape[1] > width for name, width in rows_of_brokers.items() for place in changed
+    ):
+        return stacked(topics)
+    columns: dict[str, Column] = {
+        name: getattr(before, name).copy(order="K") for name in (*STATE_COLUMNS, *rows_of_brokers)
+    }
+    for place, start in zip(changed, np.searchsorted(before.topic, changed).tolist(), strict=True):
+        topic = topics[place]
+        for name, column in columns.items():
+            values: Column = getattr(topic, name)
+            column[start : start + len(topic)] = widened(values, rows_of_brokers[name]) if values.ndim > 1 else values
+    return PartitionColumns(topics=tuple(topics), topic=before.topic, partitions=before.partitions, **columns)
 
 
 def _stacked_rows(parts: list[Column], length: int) -> Ints:

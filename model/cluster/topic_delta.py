@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -65,31 +66,34 @@ class TopicDelta:
         states = written if base is None else latest([_states_of(base), written])
         states = _kept(states, states.version != NO_STATE)
         placed, replicas = self._placed()
-        rows = placed if np.array_equal(placed, states.partition) else np.union1d(placed, states.partition)
+        rows = placed if np.array_equal(placed, states.partition) else _union(placed, states.partition)
         if not len(rows):
             return None
         spread = _spread(replicas, _places(rows, placed), len(rows))
+        known = None if self._unassigned else record or base
+        said: dict[str, Any] = {} if known is None else {name: getattr(known, name) for name in _BESIDE}
         if len(states) == len(rows):
             numbers = {name: getattr(states, name) for name in STATE_COLUMNS}
-            topic = TopicImage(name=self._name, partitions=rows, replicas=spread, isr=states.isr, **numbers)
-        else:
-            topic = _with_states(blank_topic(self._name, rows, spread), _places(rows, states.partition), states)
-        known = None if self._unassigned else record or base
-        if known is None:
-            return topic
-        return replace(topic, topic_id=known.topic_id, adding=known.adding, removing=known.removing)
+            return TopicImage(self._name, rows, spread, isr=states.isr, **numbers, **said)
+        blank = blank_topic(self._name, rows, spread)
+        return replace(_with_states(blank, _places(rows, states.partition), states), **said)
 
     def _placed(self) -> tuple[Ints, Ints]:
         """Partitions with replicas, ascending, and these replicas."""
         if self._assigned is not None:
-            placed = {partition: brokers for partition, brokers in self._assigned.replicas.items() if brokers}
-            partitions = np.fromiter(placed, np.int32, len(placed))
+            placed = self._assigned.replicas
+            partitions, replicas = np.fromiter(placed, np.int32, len(placed)), padded(list(placed.values()))
             order = np.argsort(partitions)
-            return partitions[order], padded(list(placed.values()))[order]
+            order = order[replicas[order, 0] != NOBODY]
+            return partitions[order], replicas[order]
         if self._unassigned or self._base is None:
             return np.empty(0, np.int32), padded([])
         has_some = ~self._base.orphaned
         return self._base.partitions[has_some], self._base.replicas[has_some]
+
+
+_BESIDE = ("topic_id", "adding", "removing")
+"""What an assignment says, beside the replicas."""
 
 
 def _states_of(topic: TopicImage) -> StateColumns:
@@ -108,6 +112,11 @@ def _places(partitions: Ints, some: Ints) -> Longs | None:
     rows = np.searchsorted(partitions, some)
     known = rows < len(partitions)
     return rows if known.all() and (partitions[rows] == some).all() else None
+
+
+def _union(some: Ints, others: Ints) -> Ints:
+    both = np.sort(np.concatenate((some, others)))
+    return both[np.append(both[1:] != both[:-1], np.True_)[: len(both)]]
 
 
 def _spread(replicas: Ints, rows: Longs | None, count: int) -> Ints:

@@ -4,7 +4,7 @@ Recognising is called for a million paths: the catalogue becomes a tree of dicti
 It does not parse payloads, and names stay as they are in the path (see `configs.desanitise`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -112,21 +112,42 @@ def state_place(path: str) -> tuple[str, int] | None:
     return None if partition < 0 else (parts[3], partition)
 
 
-def state_places(paths: Iterable[str]) -> Iterator[tuple[str, int] | None]:
-    """`state_place` of each; quicker where those of a topic stand together."""
-    folder, topic = "?", ""
+def state_runs(paths: Sequence[str]) -> Iterator[tuple[str, int, list[int]]]:
+    """Where states of a topic stand together among paths: the topic, the place of the first, and their partitions."""
     known: dict[str, int] = {}
-    for path in paths:
-        partition = known.get(path[len(folder) :]) if path.startswith(folder) else None
-        if partition is not None:
-            yield topic, partition
+    names, partitions = list[str](), list[int]()
+    start = 0
+    while start < len(paths):
+        place = state_place(paths[start])
+        if place is None:
+            start += 1
             continue
-        place = state_place(path)
-        if place is not None:
-            topic, partition = place
-            folder = f"{partitions_path(topic)}/"
-            known[path[len(folder) :]] = partition
-        yield place
+        folder = f"{partitions_path(place[0])}/"
+        end = start + len(names)
+        may_be_alike = start < end <= len(paths) and paths[end - 1].startswith(folder)
+        if not (may_be_alike and paths[start:end] == [folder + name for name in names]):  # as in the folder before
+            partitions = _partitions(paths, start, folder, known)
+            end = start + len(partitions)
+            names = [path[len(folder) :] for path in paths[start:end]]
+        yield place[0], start, partitions
+        start = end
+
+
+def _partitions(paths: Sequence[str], start: int, folder: str, known: dict[str, int]) -> list[int]:
+    """Partitions of the states in a folder, from `start` to the first path that is none; `known`: by path in there."""
+    partitions, skip = list[int](), len(folder)
+    for row in range(start, len(paths)):
+        path = paths[row]
+        if not path.startswith(folder):
+            break
+        partition = known.get(path[skip:])
+        if partition is None:
+            place = state_place(path)
+            if place is None:
+                break
+            partition = known[path[skip:]] = place[1]
+        partitions.append(partition)
+    return partitions
 
 
 def describe(path: str) -> ZnodeDescription:

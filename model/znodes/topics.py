@@ -38,8 +38,9 @@ class TopicAssignment(JsonPayload, frozen=True, kw_only=True):
     }
 
     def problem(self) -> str | None:
-        for partition, replicas in self.partitions.items():
+        for replicas in set(self.partitions.values()):  # of a million partitions many have the same
             if not replicas or len(set(replicas)) != len(replicas):
+                partition = next(each for each, brokers in self.partitions.items() if brokers == replicas)
                 return f"partition {partition} {replicas_problem(replicas)}"
         return None
 

@@ -97,6 +97,11 @@ def _descendants(pid: int) -> Iterator[int]:
                 yield from _descendants(child)
 
 
+def own_mib(pid: int) -> float:
+    """A process's own memory just now, without what it maps of files."""
+    return _memory(pid)[0]
+
+
 def _memory(pid: int) -> tuple[float, float]:
     facts = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":" in line)
     own, mapped = (int(facts.get(name, "0 kB").split()[0]) / KIB_A_MIB for name in ("RssAnon", "RssFile"))

@@ -84,7 +84,7 @@ class Texts:
         return [text.lower() for text in self.make()]
 
     def matching(self, wanted: Predicate) -> Flags:
-        return np.fromiter(map(bool, map(wanted, self.folded)), np.bool_, len(self.folded))
+        return np.fromiter(map(wanted, self.folded), np.bool_, len(self.folded))
 
     def compared(self, sign: str, value: str) -> Flags:
         if sign in ("<", "<=", ">", ">="):

@@ -15,10 +15,10 @@ import numpy as np
 
 from model.cluster.cluster_image import AdminImage, ClusterImage
 from model.cluster.descent import differing_keys
-from model.cluster.findings.health import Health, health
+from model.cluster.findings.health import Health, health_of
 from model.cluster.findings.surroundings import Surroundings, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.cluster.partition_columns import PartitionColumns
+from model.cluster.partition_columns import PartitionColumns, restacked, stacked
 from model.cluster.topic_image import Flags, Ints, TopicImage, unpadded
 from tui.data.fields import BrokerSets, Coded, Field, Numbers, Texts
 
@@ -100,6 +100,8 @@ class PartitionTable:
     outline: Outline
     alone: dict[str, "PartitionTable"] = field(default_factory=dict[str, "PartitionTable"])
     """Tables of single topics that were looked at."""
+    stacked_before: PartitionColumns | None = None
+    """The facts of the table before, where it had the same partitions."""
 
     def __len__(self) -> int:
         return self.outline.ends[-1] if self.topics else 0
@@ -118,7 +120,9 @@ class PartitionTable:
     def health(self) -> Health:
         """Which partitions are unwell, those of topics that are being deleted as well."""
         wanted = msgspec.structs.replace(self.image, admin=AdminImage())
-        return health(wanted, [topic.name for topic in self.topics], self.around)
+        before = self.stacked_before
+        columns = stacked(self.topics) if before is None else restacked(before, self.topics)
+        return health_of(wanted, columns, self.around)
 
     @property
     def columns(self) -> PartitionColumns:
@@ -230,7 +234,8 @@ def partition_table(image: ClusterImage, before: PartitionTable | None = None) -
     if before is None or topics is None:
         topics = tuple(image.topics[name] for name in sorted(image.topics))
         return PartitionTable(image, around, topics, Outline(topics))
-    table = PartitionTable(image, around, topics, before.outline)
+    stacked_before = before.columns if "health" in vars(before) else before.stacked_before
+    table = PartitionTable(image, around, topics, before.outline, stacked_before=stacked_before)
     if image.brokers.keys() == before.image.brokers.keys() and _have_same_brokers(before.topics, topics):
         vars(table).update({name: value for name, value in vars(before).items() if name in _OF_BROKERS})
     if (around, image.configs, image.admin) == (before.around, before.image.configs, before.image.admin):

@@ -163,8 +163,13 @@ def health(
 ) -> Health:
     """Of these topics of an image, without those that are being deleted; of those in `rows`, only these rows."""
     topics = [image.topics[name] for name in names if name in image.topics and name not in image.admin.delete_topics]
-    chosen = [(rows or {}).get(topic.name, ALL) for topic in topics]
-    columns = stacked(topics, chosen)
+    columns = stacked(topics, None if rows is None else [rows.get(topic.name, ALL) for topic in topics])
+    return health_of(image, columns, around)
+
+
+def health_of(image: ClusterImage, columns: PartitionColumns, around: Surroundings) -> Health:
+    """Of these partitions of an image."""
+    topics = columns.topics
     lengths = np.bincount(columns.topic, minlength=len(topics))
     min_isr = [at_least_one(image.topic_config(topic.name).get(MIN_ISR), around.min_isr) for topic in topics]
     return Health(

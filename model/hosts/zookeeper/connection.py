@@ -121,6 +121,16 @@ class BufferedConnection(ConnectionHandler):
     def _read(self, length: int, timeout: float) -> bytes:
         return super()._read(_plausible(length), timeout)
 
+    def _write(self, msg: Any, timeout: float) -> None:
+        """Send at once what the socket takes; kazoo asks it first, each time anew."""
+        with self._socket_error_handling():
+            try:
+                sent = self._socket.send(msg)
+            except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                sent = 0
+        if sent < len(msg):
+            super()._write(msg[sent:], timeout)
+
     def _read_socket(self, read_timeout: float) -> object:
         self._receive()
         events: list[ZnodeChanged] = []

@@ -32,8 +32,11 @@ _INT = struct.Struct("!i")
 _INTS = struct.Struct("!ii")
 _LONG = struct.Struct("!q")
 _OP = struct.Struct("!iBi")
-_OP_AND_INT = struct.Struct("!iBii")
+_KIND_AND_LENGTH = struct.Struct("!i5xi")
+"""Of one answer among many: the operation, or that it failed; then bytes of data, or why it failed."""
 _EVENT_KINDS = frozenset(EventKind)
+_BYTES = "latin-1"
+"""A letter for each byte."""
 _LAST_OP = _OP.pack(-1, True, -1)
 
 
@@ -175,11 +178,12 @@ class MultiRead:
     paths: tuple[str, ...]
 
     def serialize(self) -> bytes:
-        full = [full_path(self.chroot, path) for path in self.paths] if self.chroot else self.paths
-        paths = list(map(str.encode, full))
+        paths = [full_path(self.chroot, path) for path in self.paths] if self.chroot else self.paths
+        if not all(map(str.isascii, paths)):
+            paths = [path.encode().decode(_BYTES) for path in paths]
         header = _OP.pack(self.op, False, -1)
-        heads = {length: header + _INT.pack(length) for length in set(map(len, paths))}
-        return b"".join([part for path in paths for part in (heads[len(path)], path, b"\0")]) + _LAST_OP
+        heads = {length: (header + _INT.pack(length)).decode(_BYTES) for length in set(map(len, paths))}
+        return "".join([f"{heads[len(path)]}{path}\0" for path in paths]).encode(_BYTES) + _LAST_OP
 
     def deserialize(self, buffer: bytes, offset: int) -> Sequence[Znode | Unread] | Sequence[Children | Unread]:
         take = _take_znodes if self.op is MultiOp.GET_DATA else _take_folders
@@ -190,10 +194,10 @@ def _take_znodes(paths: Sequence[str], buffer: bytes, offset: int) -> ZnodeColum
     """Called for a million znodes: what each costs here is most of what reading a large cluster costs."""
     data: list[bytes | Unread] = []
     stats: list[bytes] = []
-    take_head = _OP_AND_INT.unpack_from
+    take_head = _KIND_AND_LENGTH.unpack_from
     for path in paths:
-        op, _, _, number = take_head(buffer, offset)
-        offset += _OP_AND_INT.size
+        op, number = take_head(buffer, offset)
+        offset += _KIND_AND_LENGTH.size
         if op == _FAILED:
             data.append(unread(path, number))
             stats.append(NO_STAT)
@@ -209,15 +213,21 @@ def _take_znodes(paths: Sequence[str], buffer: bytes, offset: int) -> ZnodeColum
 
 def _take_folders(paths: Sequence[str], buffer: bytes, offset: int) -> list[Children | Unread]:
     answers: list[Children | Unread] = []
+    before, names = b"", ()
     for path in paths:
         op, _, _ = _OP.unpack_from(buffer, offset)
         offset += _OP.size
         if op == _FAILED:
             answers.append(unread(path, *_INT.unpack_from(buffer, offset)))
             offset += _INT.size
+            continue
+        start = offset
+        if before and buffer.startswith(before, start):  # the same names: topics have as many partitions as others
+            offset += len(before)
         else:
-            answer, offset = _take_names(path, buffer, offset)
-            answers.append(answer)
+            answer, offset = _take_names(path, buffer, start)
+            before, names = buffer[start:offset], answer.names
+        answers.append(Children(path, names, None))
     return answers
 
 

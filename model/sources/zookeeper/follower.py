@@ -7,7 +7,7 @@ happens during the load is missed, and a resynchronisation is a load. Keeps no i
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import msgspec
 
@@ -18,6 +18,7 @@ from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, Connecti
 from model.hosts.zookeeper.znode_columns import columns_of
 from model.sources.source import Batch, Cost, Phase, Sink, SourceStatus
 from model.sources.zookeeper.address import ZooKeeperAddress
+from model.sources.zookeeper.ahead import read_ahead
 from model.sources.zookeeper.collecting import uncollected
 from model.sources.zookeeper.costs import cost_between
 from model.sources.zookeeper.inbox import Inbox
@@ -163,15 +164,22 @@ class Follower:
         self._withheld = [answer.path for answer in found.forbidden]
         if found.forbidden:
             self._tell(found.forbidden, part=1, fresh=fresh)
-        for part, start in enumerate(range(0, len(paths), CHUNK), 1 + bool(found.forbidden)):
-            if self._status.phase == "loading":
-                self._report("loading", done=start, total=len(paths), cost=self._cost(watching))
-            answers = columns_of(watching.read(paths[start : start + CHUNK]))
-            if self._inbox.state is not state:
-                raise ZooKeeperUnavailable("the connection broke while everything was read")
-            self._withheld += [answer.path for answer in answers.data if isinstance(answer, Forbidden)]
-            with uncollected():
-                self._tell(answers, part=part, listing=start + CHUNK >= len(paths), fresh=fresh)
+        self._tell_progress(watching, 0, len(paths))
+        starts, told = range(0, len(paths), CHUNK), 1 + bool(found.forbidden)
+        with closing(read_ahead(lambda start: watching.read(paths[start : start + CHUNK]), starts)) as parts:
+            for part, (start, read) in enumerate(zip(starts, parts, strict=True), told):
+                if self._inbox.state is not state:
+                    raise ZooKeeperUnavailable("the connection broke while everything was read")
+                answers = columns_of(read)
+                if Forbidden in set(map(type, answers.data)):
+                    self._withheld += [answer.path for answer in answers.data if isinstance(answer, Forbidden)]
+                with uncollected():
+                    self._tell(answers, part=part, listing=start + CHUNK >= len(paths), fresh=fresh)
+                self._tell_progress(watching, min(start + CHUNK, len(paths)), len(paths))
+
+    def _tell_progress(self, watching: Watching, done: int, total: int) -> None:
+        if self._status.phase == "loading":
+            self._report("loading", done=done, total=total, cost=self._cost(watching))
 
     def _follow(self, watching: Watching, state: Connected, loaded_ms: int) -> None:
         """Reads what changes until the connection is another one, or until everything has to be read again."""

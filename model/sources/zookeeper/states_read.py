@@ -1,61 +1,70 @@
 """State znodes as read → one record a topic, the states as columns. There may be a million of them; pure."""
 
 from collections.abc import Iterator
-from itertools import compress
-from operator import attrgetter
 
 import numpy as np
 
 from model.cluster import records as r
 from model.cluster.state_columns import StateColumns
-from model.cluster.topic_image import Ints, padded
+from model.cluster.topic_image import Ints, Longs
 from model.hosts.zookeeper.znode_columns import ZnodeColumns
-from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
-from model.znodes.paths import state_places
+from model.sources.zookeeper.state_payloads import state_payloads
+from model.znodes.partition_state import RECOVERING
+from model.znodes.paths import state_runs
 
 
 class StatesRead:
     """The states that can be used among some answers. `rows` says where they are, `others` where the rest is."""
 
     def __init__(self, answers: ZnodeColumns) -> None:
-        self._answers = answers
-        self.rows: list[int] = []
-        self.others: list[int] = []
         self._topics: dict[str, int] = {}
-        self._topic_of: list[int] = []
-        self._partitions: list[int] = []
-        self._payloads = self._decoded(self._find())
+        topics, partitions, rows, found = self._find(answers)
+        payloads = state_payloads(found)
+        states = StateColumns(
+            partition=partitions,
+            leader=payloads.leader,
+            leader_epoch=payloads.leader_epoch,
+            isr=payloads.isr,
+            controller_epoch=payloads.controller_epoch,
+            version=answers.stat("version")[rows].astype(np.int32),
+            recovering=payloads.leader_recovery_state == RECOVERING,
+            zxid=answers.stat("mzxid")[rows],
+            time_ms=answers.stat("mtime_ms")[rows],
+        )
+        if not payloads.usable.all():
+            topics, rows, states = topics[payloads.usable], rows[payloads.usable], states.take(payloads.usable)
+        self._topic_of, self._states = topics, states
+        self.rows: list[int] = rows.tolist()
+        is_other = np.ones(len(answers), np.bool_)
+        is_other[rows] = False
+        self.others: list[int] = np.flatnonzero(is_other).tolist()
 
-    def _find(self) -> list[bytes]:
-        """What stands where a state should."""
-        topics, found = self._topics, list[bytes]()
-        places = state_places(self._answers.paths)
-        for row, (place, data) in enumerate(zip(places, self._answers.data, strict=True)):
-            if place is None or not data or not isinstance(data, bytes):
-                self.others.append(row)
-                continue
-            self.rows.append(row)
-            self._topic_of.append(topics.setdefault(place[0], len(topics)))
-            self._partitions.append(place[1])
-            found.append(data)
-        return found
-
-    def _decoded(self, found: list[bytes]) -> list[LeaderIsrAndControllerEpoch]:
-        payloads = decode_partition_state.many(found)
-        usable = [payload for payload in payloads if payload is not None]
-        if len(usable) < len(payloads):
-            are_usable = [payload is not None for payload in payloads]
-            self.others = sorted({*self.others, *self.rows} - {*compress(self.rows, are_usable)})
-            for column in (self.rows, self._topic_of, self._partitions):
-                column[:] = compress(column, are_usable)
-        return usable
+    def _find(self, answers: ZnodeColumns) -> tuple[Longs, Ints, Longs, list[bytes]]:
+        """What stands where a state should: which topic's, which partition's, in which row."""
+        topics, lengths, partitions, rows = list[int](), list[int](), list[int](), list[int]()
+        for topic, start, run in state_runs(answers.paths):
+            topics.append(self._topics.setdefault(topic, len(self._topics)))
+            lengths.append(len(run))
+            partitions += run
+            rows += range(start, start + len(run))
+        data = [answers.data[row] for row in rows]
+        found = [datum for datum in data if datum and isinstance(datum, bytes)]
+        of_topic, numbers, places = (
+            np.repeat(np.array(topics, np.int64), lengths),
+            np.array(partitions, np.int32),
+            np.array(rows, np.int64),
+        )
+        if len(found) == len(data):
+            return of_topic, numbers, places, found
+        is_found = [isinstance(datum, bytes) and datum != b"" for datum in data]
+        return of_topic[is_found], numbers[is_found], places[is_found], found
 
     def records(self) -> Iterator[r.Record]:
         """A record of each topic, its partitions ascending, dated by the newest of its states."""
         if not self.rows:
             return
-        topics, partitions = np.array(self._topic_of), np.array(self._partitions, np.int32)
-        states = self._columns(partitions).take(np.lexsort((partitions, topics)))
+        topics = self._topic_of
+        states = self._states.take(np.lexsort((self._states.partition, topics)))
         ends = np.bincount(topics, minlength=len(self._topics)).cumsum().tolist()
         for topic, start, end in zip(self._topics, [0, *ends[:-1]], ends, strict=True):
             if start < end:
@@ -63,20 +72,3 @@ class StatesRead:
                 newest = int(of_topic.zxid.argmax())
                 zxid, time_ms = int(of_topic.zxid[newest]), int(of_topic.time_ms[newest])
                 yield r.PartitionStatesWritten(topic=topic, states=of_topic, zxid=zxid, time_ms=time_ms)
-
-    def _columns(self, partitions: Ints) -> StateColumns:
-        answers, rows = self._answers, np.array(self.rows)
-        return StateColumns(
-            partition=partitions,
-            leader=self._numbers("leader"),
-            leader_epoch=self._numbers("leader_epoch"),
-            isr=padded([payload.isr for payload in self._payloads]),
-            controller_epoch=self._numbers("controller_epoch"),
-            version=answers.stat("version")[rows].astype(np.int32),
-            recovering=self._numbers("leader_recovery_state") == RECOVERING,
-            zxid=answers.stat("mzxid")[rows],
-            time_ms=answers.stat("mtime_ms")[rows],
-        )
-
-    def _numbers(self, name: str) -> Ints:
-        return np.fromiter(map(attrgetter(name), self._payloads), np.int32, len(self._payloads))

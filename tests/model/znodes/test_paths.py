@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from model.znodes import paths
 from model.znodes.catalogue import CATALOGUE, SECRET_KINDS, ZnodeKind
 from model.znodes.configs import DEFAULT_ENTITY
-from model.znodes.paths import ZnodeMatch, describe, recognise, state_place, state_places
+from model.znodes.paths import ZnodeMatch, describe, partition_state_path, recognise, state_place, state_runs
 
 K = ZnodeKind
 
@@ -195,7 +195,17 @@ def test_a_states_place_is_what_the_catalogue_says(topic: str, partition: str, e
 
 @given(st.lists(st.builds("/brokers/topics/{}/partitions/{}{}".format, *map(st.sampled_from, PLACES)) | st.text("/?")))
 def test_places_of_many_are_those_of_each(many: list[str]):
-    assert list(state_places(many)) == [state_place(path) for path in many]
+    assert _runs_apart(many) == {row: place for row, path in enumerate(many) if (place := state_place(path))}
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.lists(st.integers(0, 3), max_size=4))))
+def test_states_of_topics_one_after_the_other(topics: list[tuple[str, list[int]]]):
+    paths = [path for topic, numbers in topics for path in ("/x", *(partition_state_path(topic, n) for n in numbers))]
+    assert _runs_apart(paths) == {row: place for row, path in enumerate(paths) if (place := state_place(path))}
+
+
+def _runs_apart(paths: list[str]) -> dict[int, tuple[str, int]]:
+    return {start + row: (topic, each) for topic, start, run in state_runs(paths) for row, each in enumerate(run)}
 
 
 @given(st.text("/brokestpican", max_size=30))
