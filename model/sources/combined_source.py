@@ -10,6 +10,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.hosts.zookeeper.reader import ZooKeeperReader
+from model.sources.grown_logs import GrownLogs
 from model.sources.source import Batch, Sink, Source, SourceStatus
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
@@ -36,6 +37,7 @@ class CombinedSource:
         self._lock = threading.RLock()
         self._read: set[TopicPartition] = set()
         """What ZooKeeper groups have committed offsets of."""
+        self._logs = GrownLogs()
         self._status = SourceStatus()
         self._trouble = ""
         self._is_partial = True
@@ -59,27 +61,34 @@ class CombinedSource:
 
     def open(self, sink: Sink) -> None:
         self._zookeeper.open(_Part(self._lock, sink, self._take, self._fare))
-        self._groups.open(_Part(self._lock, sink, lambda _: None, self._groups_fare))
+        self._groups.open(_Part(self._lock, sink, self._groups_take, lambda status: self._groups_fare(status, sink)))
 
     def close(self) -> None:
         self._groups.close()
         self._zookeeper.close()
 
-    def _take(self, batch: Batch) -> None:
+    def _take(self, batch: Batch) -> Batch:
         if batch.fresh:
             self._groups.is_forgotten = True
+            self._logs = GrownLogs()
         if batch.begins_listing:
             self._read.clear()
         before = len(self._read)
         self._read.update(record.partition for record in batch.records if isinstance(record, r.OffsetCommitted))
         if batch.listing or len(self._read) != before:
             self._groups.also_measure(self._read)
+        return msgspec.structs.replace(batch, records=(*batch.records, *self._logs.commit(batch.records)))
+
+    def _groups_take(self, batch: Batch) -> Batch:
+        return msgspec.structs.replace(batch, records=self._logs.read(batch.records))
 
     def _fare(self, status: SourceStatus) -> SourceStatus:
         self._status = status
         return self._summary()
 
-    def _groups_fare(self, status: SourceStatus) -> SourceStatus | None:
+    def _groups_fare(self, status: SourceStatus, sink: Sink) -> SourceStatus | None:
+        if status.phase == "live" and (ends := self._logs.looked()):
+            sink.take(Batch(ends, -1, status.verified_ms))
         said = status.reason or status.warning
         before = (self._trouble, self._is_partial)
         self._trouble, self._is_partial = f"consumer groups: {said}" if said else "", False
@@ -98,15 +107,14 @@ class _Part:
         self,
         lock: threading.RLock,
         sink: Sink,
-        listens: Callable[[Batch], object],
+        takes: Callable[[Batch], Batch],
         fares: Callable[[SourceStatus], SourceStatus | None],
     ) -> None:
-        self._lock, self._sink, self._listens, self._fares = lock, sink, listens, fares
+        self._lock, self._sink, self._takes, self._fares = lock, sink, takes, fares
 
     def take(self, batch: Batch) -> None:
         with self._lock:
-            self._listens(batch)
-            self._sink.take(batch)
+            self._sink.take(self._takes(batch))
 
     def report(self, status: SourceStatus) -> None:
         with self._lock:

@@ -71,8 +71,10 @@ class GroupSurvey:
             read for one in known for read in one.owners or ()
         )
         wanted |= self._read
-        # Where a leader does not answer, the last end known stands.
+        # Where a leader does not answer, the last end known stands, or what was committed since.
         last = {read: end for read, end in self._ends.items() if read in wanted}
+        for one in offsets:
+            last |= {read: offset for read, offset in one.offsets.items() if offset > last.get(read, offset)}
         self._ends = last | await self._log_ends(wanted, failures)
         self.silent = tuple(dict.fromkeys(failures))
         dead = [name for name, one in described.items() if one is None and self._groups.pop(name, None) is not None]

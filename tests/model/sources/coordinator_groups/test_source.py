@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from kio.schema.errors import ErrorCode
@@ -58,8 +58,8 @@ def metadata(request: Request, port: int, leaders: Sequence[int]) -> Entity:
     )
 
 
-async def list_offsets(request: Request, logs: LogsInMemory) -> Entity:
-    """Every log ends at END, but those that are there."""
+async def list_offsets(request: Request, logs: LogsInMemory, silent: Collection[str]) -> Entity:
+    """Every log ends at END, but those that are there; of topics in `silent` nothing is told."""
     topic, place = request.shape("ListOffsetsTopicResponse"), request.shape("ListOffsetsPartitionResponse")
     return request.answer(
         "ListOffsetsResponse",
@@ -69,7 +69,7 @@ async def list_offsets(request: Request, logs: LogsInMemory) -> Entity:
                 partitions=tuple(
                     place(
                         partition_index=one.partition_index,
-                        error_code=ErrorCode.none,
+                        error_code=ErrorCode.not_leader_or_follower if each.name in silent else ErrorCode.none,
                         offset=logs.end_offset(TopicPartition(each.name, one.partition_index))
                         if each.name == OFFSETS_TOPIC
                         else END,
@@ -119,8 +119,9 @@ async def cluster(
     fetches: Fetches | None = None,
     leaders: Sequence[int] = (1, 1),
     asked: Counter[int] | None = None,
+    silent: Collection[str] = (),
 ) -> AsyncIterator[int]:
-    """A listener of one broker; its port. `asked` counts requests by their API."""
+    """A listener of one broker; its port. `asked` counts requests by their API; `silent` as in `list_offsets`."""
 
     def counted(key: int, api: Api) -> Api:
         async def answer(request: Request) -> Entity | None:
@@ -134,8 +135,11 @@ async def cluster(
         return metadata(request, port, leaders)
 
     apis = dict(group_apis(here.coordinator, here.logs.metadata, _refuse))
-    apis |= {METADATA: Api(8, 8, tell_metadata), LIST_OFFSETS: Api(5, 5, lambda one: list_offsets(one, here.logs))}
-    apis |= {FETCH: Api(4, 9, (fetches or Fetches(here.logs)).fetch)}
+    apis |= {
+        METADATA: Api(8, 8, tell_metadata),
+        LIST_OFFSETS: Api(5, 5, lambda one: list_offsets(one, here.logs, silent)),
+        FETCH: Api(4, 9, (fetches or Fetches(here.logs)).fetch),
+    }
     server = Server({key: counted(key, api) for key, api in apis.items()}, listener="PLAINTEXT")
     port = await server.start("127.0.0.1", 0)
     try:
@@ -282,6 +286,26 @@ async def test_a_group_is_asked_of_the_leader_of_its_partition() -> None:
                 await watched.until(lambda moment: name in moment.image.classic_groups)
             finally:
                 await asyncio.to_thread(source.close)
+
+
+async def test_an_end_that_nobody_tells_any_more_is_not_before_what_was_committed_since() -> None:
+    silent = set[str]()
+    async with broker() as here, cluster(here, silent=silent) as port:
+        member = await joined(here, lambda: here.join(3), 0)
+        await here.commit({("orders", 0): 12}, generation_id_or_member_epoch=1, member_id=member)
+        watched = Watched()
+        source = CoordinatorGroupsSource(f"127.0.0.1:{port}", interval_s=0.01)
+        source.open(watched.feed)
+        try:
+            await watched.until(lambda moment: moment.image.log_ends.get(READ) == END)
+            silent.add("orders")
+            await here.commit({("orders", 0): END + 10}, generation_id_or_member_epoch=1, member_id=member)
+            seen = await watched.until(is_at(END + 10))
+            assert seen.image.log_ends[READ] == END + 10
+            silent.clear()
+            await watched.until(lambda moment: moment.image.log_ends[READ] == END)
+        finally:
+            await asyncio.to_thread(source.close)
 
 
 async def test_a_broker_that_dies_takes_nothing_along() -> None:
