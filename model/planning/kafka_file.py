@@ -2,13 +2,18 @@
 
 Format: `ReassignPartitionsCommand.parseExecuteAssignmentArgs` (3.9), read back by `model.controller.reassignment_file`.
 Kafka does not look at keys that it does not know, in the file and in its partitions: `kdrill` says which moment of
-which cluster the file is for, and `current` what a partition's replicas were then. A bare file has neither.
+which cluster the file is for and how the plan was cut into batches, and `current` what a partition's replicas were
+then. A bare file has neither.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from model.planning.plan import Change, Plan
+from model.planning.refusal import PlanError
+from model.planning.request import Batching
 
 FORMAT = "kdrill.reassignment/1"
 
@@ -25,6 +30,24 @@ def rollback(plan: Plan, changes: Sequence[Change] | None = None, *, is_bare: bo
     return _file(plan, [(change, change.before, change.after) for change in reversed(rows)], is_bare)
 
 
+class _About(msgspec.Struct, frozen=True):
+    batching: Batching = Batching()
+
+
+class _Known(msgspec.Struct, frozen=True):
+    kdrill: _About = _About()
+
+
+def batching_in(text: bytes, name: str) -> Batching:
+    """How the plan in a file was cut into batches; as always where it does not say so. Raises PlanError."""
+    if not text.lstrip().startswith(b"{"):
+        return Batching()  # another tool's
+    try:
+        return msgspec.json.decode(text, type=_Known).kdrill.batching
+    except msgspec.ValidationError as error:
+        raise PlanError(f"{name}: what kdrill wrote into it was changed: {error}") from None
+
+
 def _file(plan: Plan, rows: Sequence[tuple[Change, tuple[int, ...], tuple[int, ...]]], is_bare: bool) -> str:
     about = {
         "format": FORMAT,
@@ -32,6 +55,7 @@ def _file(plan: Plan, rows: Sequence[tuple[Change, tuple[int, ...], tuple[int, .
         "cluster_id": plan.cluster_id,
         "zxid": plan.zxid,
         "time_ms": plan.time_ms,
+        "batching": msgspec.to_builtins(plan.request.batching),
     }
     entries = (
         {"topic": change.topic, "partition": change.partition, "replicas": to, **({} if is_bare else {"current": now})}

@@ -1,14 +1,16 @@
 """What an operator wants of a plan. A value that travels as JSON; it decides nothing."""
 
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 Reach = Literal["balance", "forced", "racks", "leaders"]
 """How far a plan goes: balance everything; only the moves that must be; also those that mend racks; no data at all."""
 
 By = Literal["count", "bytes"]
+AtLeastOne = Annotated[int, Meta(ge=1)]
 
 
 class NewBroker(msgspec.Struct, frozen=True):
@@ -21,9 +23,9 @@ class NewBroker(msgspec.Struct, frozen=True):
 class Batching(msgspec.Struct, frozen=True):
     """What one broker may receive, and send, in one batch. `count` asks for that many batches, however large."""
 
-    replicas: int = 20
-    bytes: int | None = None
-    count: int | None = None
+    replicas: AtLeastOne = 20
+    bytes: AtLeastOne | None = None
+    count: AtLeastOne | None = None
 
 
 class Throttling(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 from model.actions.reassignment import Asked, RunState
 from model.actions.reassignment_run import decide, started
 from model.planning.applied import applied
+from model.planning.kafka_file import batching_in
 from model.planning.refusal import PlanError
 from model.planning.request import Batching, PlanRequest
 from model.planning.scoring import read_moves, score
@@ -30,7 +31,8 @@ class _Wish(msgspec.Struct, frozen=True):
     file: Path | None
     resume: bool
     throttle: int | None
-    batching: Batching
+    batching: Batching | None
+    """None: as the plan was cut."""
 
 
 @click.command()
@@ -39,7 +41,10 @@ class _Wish(msgspec.Struct, frozen=True):
 @click.option("--resume", is_flag=True, help="go on with the one that was not brought to its end")
 @click.option("--throttle", metavar="BYTES/S", type=Amount(), help="what a broker may send, and receive, for it: 50MB")
 @click.option(
-    "--batch-size", metavar="N", type=click.IntRange(min=1), default=20, help="replicas to, or from, a broker"
+    "--batch-size",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="replicas to, or from, a broker in one batch; without it and --batch-bytes the plan's own batches, or 20",
 )
 @click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes to, or from, a broker in one batch")
 @takes_act_options
@@ -48,7 +53,7 @@ def reassign(
     file: Path | None,
     resume: bool,
     throttle: int | None,
-    batch_size: int,
+    batch_size: int | None,
     batch_bytes: int | None,
     act: ActOptions,
 ) -> None:
@@ -63,7 +68,8 @@ def reassign(
     """
     if (file is None) != resume:
         raise click.UsageError("name a plan, or say --resume to go on with the last one")
-    wish = _Wish(file, resume, throttle, Batching(batch_size, batch_bytes))
+    given = {name: size for name, size in (("replicas", batch_size), ("bytes", batch_bytes)) if size is not None}
+    wish = _Wish(file, resume, throttle, Batching(**given) if given else None)
     with way_to(opening, act) as way:
         last = way.last_run()
         state, drilled = (_resumed(last, wish), "") if resume else _begun(last, way, wish)
@@ -83,8 +89,9 @@ def _begun(last: RunState | None, way: Way, wish: _Wish) -> tuple[RunState, str]
         raise click.UsageError(told + _WAYS_OUT)
     assert wish.file is not None
     try:
-        moves = read_moves(plan_files.read(wish.file), str(wish.file))
-        plan = score(way.image, moves, PlanRequest(batching=wish.batching), str(wish.file))
+        text, name = plan_files.read(wish.file), str(wish.file)
+        moves, batching = read_moves(text, name), wish.batching or batching_in(text, name)
+        plan = score(way.image, moves, PlanRequest(batching=batching), name)
     except PlanError as error:
         raise click.ClickException(str(error)) from None
     if not plan.changes:

@@ -14,7 +14,7 @@ from model.cluster.ids import TopicPartition
 from model.controller.reassignment_file import requested_moves
 from model.planning.applied import applied
 from model.planning.balance import balance_of
-from model.planning.kafka_file import forward, rollback
+from model.planning.kafka_file import batching_in, forward, rollback
 from model.planning.layout import layout_of
 from model.planning.plan import Plan
 from model.planning.planner import plan
@@ -102,6 +102,8 @@ def test_what_is_rolled_back_is_as_it_was(case: Case) -> None:
     assert there.keys() == back.keys()
     current = {TopicPartition(e["topic"], e["partition"]): tuple(e["current"]) for e in entries(forward(made))}
     assert current == {name: before[name] for name in there}
+    read = {batching_in(text.encode(), "f") for text in (forward(made), rollback(made))}
+    assert read == {made.request.batching}
 
 
 @settings(max_examples=25)

@@ -9,9 +9,10 @@ import pytest
 
 from model.cluster import records as r
 from model.cluster.ids import TopicPartition
+from model.planning.kafka_file import batching_in
 from model.planning.planner import plan
 from model.planning.refusal import PlanError
-from model.planning.request import NewBroker, PlanRequest
+from model.planning.request import Batching, NewBroker, PlanRequest
 from model.planning.scoring import read_moves, score
 from tests.model.planning.clusters import cluster
 
@@ -67,6 +68,18 @@ def test_a_file_that_does_not_fit(text: bytes, reason: str) -> None:
         score(IMAGE, read_moves(text, "their.json"), PlanRequest(), "their.json")
     assert str(error.value).startswith(reason)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("replicas", [0, -1, "20"])
+def test_batches_in_a_file_that_are_none(replicas: object) -> None:
+    text = json.dumps({"version": 1, "partitions": [], "kdrill": {"batching": {"replicas": replicas}}})
+    with pytest.raises(PlanError, match=r"f: what kdrill wrote into it was changed: Expected `int") as error:
+        batching_in(text.encode(), "f")
+    assert "\n" not in str(error.value)
+
+
+def test_what_others_wrote_says_nothing_of_batches() -> None:
+    assert batching_in(moving(("orders", 0, [1])), "f") == batching_in(b"Current partition ...", "f") == Batching()
 
 
 def test_kafka_would_not_move_anything_to_the_dead() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from model.cluster.words import counted
 from tests.tui.command_line.running import failure, kdrill
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -34,6 +35,20 @@ def test_without_leave_it_only_shows_and_writes_nothing(still: str, plan: Path) 
     creates = [step for step in document["steps"] if step["path"] == "/admin/reassign_partitions"]
     moved = [entry for step in creates for entry in json.loads(step["after"])["partitions"]]
     assert moved and len(moved) == len(document["changes"]) - 2
+
+
+@pytest.mark.parametrize(("words", "limit"), [((), 1), (("--batch-size", "100"), 100)])
+def test_batches_are_those_of_the_plan_unless_others_are_asked_for(
+    still: str, tmp_path: Path, words: tuple[str, ...], limit: int
+) -> None:
+    file = tmp_path / "plan.json"
+    made = kdrill("plan", f"zk://{still}", "--rebalance", "--batch-size", "1", "-o", file)
+    assert made.returncode == 0, made.stderr
+    scored = kdrill("plan", f"zk://{still}", "--score", file, "--batch-size", str(limit), "--json")
+    batches = len(json.loads(scored.stdout)["batches"])
+    assert (batches > 1) == (limit == 1)
+    shown = kdrill("act", f"zk://{still}", "reassign", file, *words)
+    assert f"in {counted(batches, 'batch', 'batches')}: {file}" in shown.stdout
 
 
 def test_with_leave_and_nobody_to_ask_it_does_nothing(still: str, plan: Path) -> None:

@@ -85,8 +85,8 @@ def _of_acting() -> Iterator[str]:
     yield (
         f"## Reassignment file: {kafka_file.FORMAT}\n\nWhat `kdrill plan -o` writes: the file of "
         'kafka-reassign-partitions, `{"version":1,"partitions":[{"topic","partition","replicas"}]}`, with `kdrill` '
-        "(`format`, `source`, `cluster_id`, `zxid`, `time_ms`) and `current` of each partition, which Kafka does not "
-        "look at."
+        "(`format`, `source`, `cluster_id`, `zxid`, `time_ms`, `batching`) and `current` of each partition, which "
+        "Kafka does not look at."
     )
     yield "## Journal of a reassignment: kdrill.reassignment-run/1\n\nIn `reassignments/` of the folder for state."
     yield from _structs(Kept)
