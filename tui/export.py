@@ -19,6 +19,8 @@ from tui.data.messages import HeaderFacts, ListQuery
 from tui.rows import Line, Row, Window
 from tui.text import plain
 
+_HARMLESS = re.compile(r"[+-]?[\d,.]*")
+"""A number, or a lonely sign."""
 ROWS_AT_ONCE = 5_000
 """So many rows are asked for at once: the data process answers others in between."""
 
@@ -60,12 +62,18 @@ def rows_as_json(window: Window, query: ListQuery, facts: HeaderFacts) -> str:
 
 
 def rows_as_csv(window: Window, _: ListQuery, __: HeaderFacts) -> str:
-    """A line of titles, and one for each row."""
+    """A line of titles, and one for each row. What a spreadsheet would take for a formula has a `'` in front of it."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["mark", *(column.title for column in window.columns)])
-    writer.writerows([row.mark, *_cells(row)] for row in window.rows)
+    writer.writerows([row.mark, *map(_inert, _cells(row))] for row in window.rows)
     return text.getvalue()
+
+
+def _inert(cell: str) -> str:
+    """Anybody who may name a group or a client may name it like a formula, that whoever opens the file would run."""
+    is_formula = cell.startswith(("=", "@")) or (cell.startswith(("+", "-")) and not _HARMLESS.fullmatch(cell))
+    return f"'{cell}" if is_formula else cell
 
 
 ROW_FORMATS: Mapping[str, Callable[[Window, ListQuery, HeaderFacts], str]] = {

@@ -8,6 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.tui.dashboard import Keys, kdrill, opened, press, rows, text, until
+from tui.data.messages import HeaderFacts, ListQuery
+from tui.export import rows_as_csv
+from tui.rows import Column, Row, Window, line
 
 
 async def write(pilot: Keys, name: str) -> str:
@@ -49,6 +52,28 @@ async def test_every_row_of_the_list_as_it_is_filtered(still: str, tmp_path: Pat
             titles, *lines = csv.reader(file)
         assert titles == ["mark", *document["columns"]]
         assert [row[1:] for row in lines] == [row["cells"] for row in document["rows"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("+1-2", "'+1-2"),
+        ("-2+cmd|x!A0", "'-2+cmd|x!A0"),
+        ("-1", "-1"),
+        ("+1,250.5", "+1,250.5"),
+        ("-", "-"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_a_spreadsheet_finds_no_formula(cell: str, written: str) -> None:
+    window = Window(0, 1, (Row("key", (line(cell),)),), (Column("Group", 20),))
+    assert list(csv.reader(rows_as_csv(window, ListQuery(list="groups"), HeaderFacts()).splitlines())) == [
+        ["mark", "Group"],
+        ["", written],
+    ]
 
 
 async def test_what_cannot_be_written_is_said_in_a_line(still: str, tmp_path: Path) -> None:
