@@ -14,7 +14,6 @@ from model.sandbox.scenarios import scenario as scenarios
 
 Command = Callable[..., Any]
 RATE = SandboxOptions().rate
-RATES = click.FloatRange(0, 1_000_000)
 PORTS = click.IntRange(1, 65_535)
 
 

@@ -37,6 +37,11 @@ SIGNS = (Sign("░", "."), Sign("▒", "="), Sign("█", "#"))
 """Of bars side by side, in their order."""
 
 
+def uncoloured(ansi: str) -> str:
+    """The text alone."""
+    return _COLOUR.sub("", ansi)
+
+
 def plot_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
     """The plot `query.key`; there is one, brokers. `query.view` mono leaves the colours out."""
     brokers = brokers_of(moment, memory)
@@ -46,7 +51,7 @@ def plot_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
         (brokers, query.width, query.height, colour),
         lambda: plot_brokers(brokers, query.width, query.height, colour),
     )
-    return TextAnswer("leaders and replicas by broker", ansi=ansi, plain=_COLOUR.sub("", ansi))
+    return TextAnswer("leaders and replicas by broker", ansi=ansi, plain=uncoloured(ansi))
 
 
 def plot_brokers(brokers: Brokers, width: int, height: int, colour: bool) -> str:
@@ -101,7 +106,7 @@ def grouped_bars(names: Sequence[str], groups: Sequence[Sequence[int]], size: tu
         middles = [n * pitch + (pitch - 2) / 2 for n in range(len(names))]
         figure.ruler("x").ticks(middles[::every], [name[: pitch * every - 1] for name in names[::every]])
         text = str(figure.build().string()).rstrip("\n")
-    return text if colour else _COLOUR.sub("", text)
+    return text if colour else uncoloured(text)
 
 
 def _short(tick: int) -> str:
@@ -129,7 +134,7 @@ def _bars(
         figure.ruler("x").ticks(places[::every], list(names[::every]))
         text = str(figure.build().string())
     text = text.rstrip("\n")
-    return text if colour else _COLOUR.sub("", text)
+    return text if colour else uncoloured(text)
 
 
 @cache

@@ -1,6 +1,5 @@
-"""What the screens of analyses share: working out anew, stopping, and changing what is asked."""
+"""What the screens of analyses share: working out anew, and stopping."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from tui import asking
@@ -8,7 +7,6 @@ from tui.asking import Kept
 from tui.data.messages import STOPPABLE
 from tui.panes.live_text import LiveText
 from tui.screens.live_screen import LiveScreen
-from tui.state import ViewState
 
 
 class AskedScreen(LiveScreen):
@@ -16,10 +14,6 @@ class AskedScreen(LiveScreen):
 
     mode = "SIMULATED"
     kept: ClassVar[Kept]
-
-    def ask(self, change: Callable[[ViewState], ViewState]) -> None:
-        """Changes what is asked."""
-        self.kdrill.view_state = change(self.kdrill.view_state)
 
     def action_refresh(self) -> None:
         self.ask(lambda state: asking.anew(state, self.kept))

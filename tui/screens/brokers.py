@@ -66,9 +66,8 @@ class Brokers(TimedScreen):
     def action_kill(self) -> None:
         """Its death, on a copy: what the controller would decide, write and send."""
         if self.brokers.cursor_key:
-            state = self.kdrill.view_state
             victims = (int(self.brokers.cursor_key),)
-            self.kdrill.view_state = drilling.with_victims(state, victims, unclean=state.drill.unclean)
+            self.ask(lambda state: drilling.with_victims(state, victims, unclean=state.drill.unclean))
             self.kdrill.show_screen("drill")
 
     def action_describe(self) -> None:

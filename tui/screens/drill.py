@@ -89,9 +89,6 @@ class Drill(LiveScreen):
 
     # What is played
 
-    def _play(self, change: Callable[[ViewState], ViewState]) -> None:
-        self.kdrill.view_state = change(self.kdrill.view_state)
-
     @property
     def _thing(self) -> str:
         """The broker under the map's column cursor, if the map is at hand; else the one in the list."""
@@ -104,17 +101,17 @@ class Drill(LiveScreen):
         if broker is None:
             self.say("no broker is selected")
         else:
-            self._play(lambda state: change(state, broker))
+            self.ask(lambda state: change(state, broker))
 
     def action_pick(self) -> None:
         if self._thing:
-            self._play(lambda state: drilling.with_mark(state, self._thing))
+            self.ask(lambda state: drilling.with_mark(state, self._thing))
 
     def action_kill(self) -> None:
         """Those that are marked and nobody else, or the one under the cursor as well."""
         marked = self.kdrill.view_state.marked
         if marked:
-            self._play(lambda state: drilling.with_these(state, marked))
+            self.ask(lambda state: drilling.with_these(state, marked))
         else:
             self._at_cursor(drilling.with_broker)
 
@@ -125,28 +122,28 @@ class Drill(LiveScreen):
         self._at_cursor(drilling.with_rack)
 
     def action_restart(self) -> None:
-        self._play(drilling.with_restart)
+        self.ask(drilling.with_restart)
 
     def action_policy(self) -> None:
-        self._play(drilling.with_next_policy)
+        self.ask(drilling.with_next_policy)
 
     def action_undo(self) -> None:
-        self._play(drilling.undone)
+        self.ask(drilling.undone)
 
     def action_reset(self) -> None:
-        self._play(drilling.without_any)
+        self.ask(drilling.without_any)
 
     def action_refresh(self) -> None:
-        self._play(drilling.anew)
+        self.ask(drilling.anew)
 
     def clear_filter(self) -> bool:
         if super().clear_filter():
             return True
         if STOPPABLE in self.timeline.answer.note:
-            self._play(drilling.stopped)
+            self.ask(drilling.stopped)
             return True
         has_marks = bool(self.kdrill.view_state.marked)
-        self._play(drilling.without_marks)
+        self.ask(drilling.without_marks)
         return has_marks
 
     # Which moment is looked at
@@ -154,7 +151,7 @@ class Drill(LiveScreen):
     @on(RowHighlighted, "#drill-timeline")
     def _look_at(self, event: RowHighlighted) -> None:
         if event.key:
-            self._play(lambda state: replace(state, moment=int(event.key)))
+            self.ask(lambda state: replace(state, moment=int(event.key)))
 
     @on(RowsShown, "#drill-timeline")
     def _show_the_end(self) -> None:

@@ -1,7 +1,7 @@
 """What the screens share: tabs, panes in frames, and the actions on the list at hand."""
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from textual import events, on
 from textual.widget import Widget
@@ -13,7 +13,7 @@ from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveRows, NotFound, RowsShown
 from tui.panes.live_text import LiveText
 from tui.screens.page import Page
-from tui.state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, reduce
+from tui.state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, ViewState, reduce
 from tui.tour import tour_line
 from tui.widgets.tab_line import TabLine
 from tui.widgets.tour_strip import TourStrip
@@ -60,7 +60,11 @@ class LiveScreen(Page):
 
     def intend(self, intent: Intent) -> None:
         """Changes what the operator chose to see."""
-        self.kdrill.view_state = reduce(self.kdrill.view_state, intent)
+        self.ask(lambda state: reduce(state, intent))
+
+    def ask(self, change: Callable[[ViewState], ViewState]) -> None:
+        """Changes what is chosen or asked, by a pure function."""
+        self.kdrill.view_state = change(self.kdrill.view_state)
 
     # Panes
 

@@ -122,7 +122,7 @@ class Partitions(TimedScreen):
 
     def action_pick(self) -> None:
         if self._thing:
-            self.kdrill.view_state = drilling.with_mark(self.kdrill.view_state, self._thing)
+            self.ask(lambda state: drilling.with_mark(state, self._thing))
         else:
             self.say(WHOM.format(zoom=self.kdrill.sign("zoom"), pick=self.kdrill.sign("pick")))
 
@@ -130,7 +130,7 @@ class Partitions(TimedScreen):
         """Never for real: the drill plays it on a copy."""
         things = self.kdrill.view_state.marked or (self._thing,)
         if any(things):
-            self.kdrill.view_state = drilling.with_these(self.kdrill.view_state, things)
+            self.ask(lambda state: drilling.with_these(state, things))
             self.kdrill.show_screen("drill")
         else:
             self.say(WHOM.format(zoom=self.kdrill.sign("zoom"), pick=self.kdrill.sign("pick")))
@@ -142,7 +142,7 @@ class Partitions(TimedScreen):
         if super().clear_filter():
             return True
         has_marks = bool(self.kdrill.view_state.marked)
-        self.kdrill.view_state = drilling.without_marks(self.kdrill.view_state)
+        self.ask(drilling.without_marks)
         return has_marks
 
     @property

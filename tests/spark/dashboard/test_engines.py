@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from spark_tasks import here
+from spark_tasks.client.once import IN_PROCESS
 from spark_tasks.errors import JobCancelled
 from tests.spark.engine.held_job import HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
-from tui.data.analyses.engines import IN_PROCESS, Engines
+from tui.data.analyses.engines import Engines
 
 ARRAYS = {"values": np.arange(1000)}
 DEADLINE_S = 120.0

@@ -1,5 +1,5 @@
 """Works out what the screens ask, several questions at a time, and keeps the answers. Nobody waits: `look` says at once
-how a question stands. It draws nothing and can reach no cluster.
+how a question stands. It can reach no cluster.
 """
 
 import asyncio
@@ -10,12 +10,17 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.hosts.crash_reports import crash_line
+from model.planning.plan import Plan
 from model.planning.refusal import PlanError
 from spark_tasks.errors import AnalysisError, JobCancelled, JobFailed
 from tui.data.analyses.engines import Engines
 from tui.data.analyses.look import STOPPED, Look
+from tui.data.analyses.plan_files import written
+from tui.data.analyses.planned import kept_plan
 from tui.data.analyses.work import worked_out
-from tui.data.messages import STOPPABLE
+from tui.data.messages import STOPPABLE, Answer, Query, TextAnswer, Wish
+from tui.data.pages.asked import asked_page
+from tui.data.pages.listing import Memory
 from tui.data.questions import PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 _KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
@@ -32,9 +37,19 @@ class AnalysisDesk:
         """image: the cluster as it is now; master: of Spark, empty for none."""
         self._image = image
         self._news = news
-        self.engines = Engines(master, news)
+        self._engines = Engines(master, news)
+        self._memory = Memory()
+        self._drawing = asyncio.Lock()
         self._looks: dict[Question, Look] = {}
         self._tasks: dict[Question, asyncio.Task[None]] = {}
+
+    async def answer(self, query: Query, now_ms: int) -> Answer:
+        """Answers one question, in a thread: a page of it can take a while."""
+        look = self.look(query.question)
+        if isinstance(query, Wish):
+            return TextAnswer(await asyncio.to_thread(written, look, query.about, query.verb))
+        async with self._drawing:
+            return await asyncio.to_thread(asked_page, look, query, self._image(), now_ms, self._memory)
 
     def look(self, question: Question) -> Look:
         """How the question stands; begins to work out one that was not asked before."""
@@ -48,10 +63,23 @@ class AnalysisDesk:
         for old in list(self._looks)[:-KEPT]:
             if old not in self._tasks:
                 del self._looks[old]
-        progress = self.engines.progress(_tag(question)) if question in self._tasks else ""
+        progress = self._engines.progress(_tag(question)) if question in self._tasks else ""
         return msgspec.structs.replace(
-            last, note=f"{progress}; {STOPPABLE}" if progress else last.note, spark=spark_line(self.engines)
+            last, note=f"{progress}; {STOPPABLE}" if progress else last.note, spark=self.spark
         )
+
+    def plan(self, question: PlanQuestion) -> Plan | None:
+        """What is to be carried out of the plan on the screen; None where there is none yet."""
+        return kept_plan(self.look(question))
+
+    def warm_up(self) -> None:
+        """Begins to start Spark."""
+        self._engines.warm_up()
+
+    @property
+    def spark(self) -> str:
+        """How Spark stands, one line; empty where nobody wants it."""
+        return self._engines.standing
 
     @property
     def under_way(self) -> list[str]:
@@ -62,7 +90,7 @@ class AnalysisDesk:
         """Ends all work, and Spark."""
         for task in self._tasks.values():
             task.cancel()
-        await self.engines.close()
+        await self._engines.close()
 
     def _begun(self, question: Question) -> Look:
         if question.stopped:
@@ -87,7 +115,7 @@ class AnalysisDesk:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
         try:
-            result, engine = await worked_out(question, image, self.engines, _tag(question), told)
+            result, engine = await worked_out(question, image, self._engines, _tag(question), told)
             look = Look(question, image, result, engine=engine, seconds=time.monotonic() - began)
         except (JobCancelled, asyncio.CancelledError):
             look = Look(question, image, note=STOPPED)
@@ -105,20 +133,6 @@ class AnalysisDesk:
         if question in self._looks:
             self._looks[question] = look
             self._news()
-
-
-def spark_line(engines: Engines) -> str:
-    """How Spark stands, one line; empty where nobody wants it."""
-    status = engines.status
-    match status.state:
-        case "off":
-            return ""
-        case "starting":
-            return f"Spark {status.master} starting, {status.seconds:.0f} s"
-        case "failed":
-            return f"no Spark: {status.reason}"
-        case state:
-            return f"Spark {status.master} {state}, started in {status.seconds:.1f} s"
 
 
 def _tag(question: Question) -> str:

@@ -7,12 +7,11 @@ from typing import Any
 
 from spark_tasks import here
 from spark_tasks.analysis import Analysis, Arrays
+from spark_tasks.client.once import IN_PROCESS
 from spark_tasks.client.spark_client import SparkClient
 from spark_tasks.errors import JobCancelled, SparkLost
 from spark_tasks.options import SparkOptions
 from spark_tasks.status import SparkStatus
-
-IN_PROCESS = "in process"
 
 Told = Callable[[str], None]
 """Is told in a few words how far the work is."""
@@ -31,6 +30,20 @@ class Engines:
     def status(self) -> SparkStatus:
         """How Spark stands; `off` where there is none."""
         return self._spark.status if self._spark else SparkStatus()
+
+    @property
+    def standing(self) -> str:
+        """How Spark stands, one line; empty where nobody wants it."""
+        status = self.status
+        match status.state:
+            case "off":
+                return ""
+            case "starting":
+                return f"Spark {status.master} starting, {status.seconds:.0f} s"
+            case "failed":
+                return f"no Spark: {status.reason}"
+            case state:
+                return f"Spark {status.master} {state}, started in {status.seconds:.1f} s"
 
     def warm_up(self) -> None:
         """Begins to start Spark; how that goes is in `status`."""

@@ -12,7 +12,7 @@ from tui.data.messages import Answer, ListQuery, Query, Wish
 
 if TYPE_CHECKING:
     from model.planning.plan import Plan
-    from tui.data.analyses.asked import AnalysisPages
+    from tui.data.analyses.desk import AnalysisDesk
     from tui.data.questions import PlanQuestion
 
 WARM_UP_AFTER_S = 2.0
@@ -29,23 +29,23 @@ class AnalysisGate:
     """Used on one event loop."""
 
     def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], spark_master: str) -> None:
-        """As `AnalysisPages`."""
+        """As `AnalysisDesk`."""
         self._image = image
         self._news = news
         self._spark_master = spark_master
-        self._pages: AnalysisPages | None = None
+        self._desk: AnalysisDesk | None = None
         self._loading = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
 
     @property
     def spark(self) -> str:
         """How Spark stands, one line."""
-        return "" if self._pages is None else self._pages.spark
+        return "" if self._desk is None else self._desk.spark
 
     @property
     def under_way(self) -> list[str]:
         """What is being worked out, a line each."""
-        return [] if self._pages is None else self._pages.under_way
+        return [] if self._desk is None else self._desk.under_way
 
     def warm_up(self) -> None:
         """The first image is there: Spark may start, once."""
@@ -64,16 +64,16 @@ class AnalysisGate:
         """Ends all work, and Spark."""
         if self._warming is not None:
             self._warming.cancel()
-        if self._pages is not None:
-            await self._pages.close()
+        if self._desk is not None:
+            await self._desk.close()
 
     async def _warm_up(self) -> None:
         await asyncio.sleep(WARM_UP_AFTER_S)
         (await self._opened()).warm_up()
 
-    async def _opened(self) -> "AnalysisPages":
+    async def _opened(self) -> "AnalysisDesk":
         async with self._loading:
-            if (pages := self._pages) is None:
-                module = await asyncio.to_thread(import_module, "tui.data.analyses.asked")
-                pages = self._pages = module.AnalysisPages(self._image, self._news, self._spark_master)
-            return pages
+            if (desk := self._desk) is None:
+                module = await asyncio.to_thread(import_module, "tui.data.analyses.desk")
+                desk = self._desk = module.AnalysisDesk(self._image, self._news, self._spark_master)
+            return desk

@@ -13,13 +13,14 @@ from model.planning.planner import plan
 from model.planning.refusal import PlanError
 from model.planning.request import NewBroker, PlanRequest
 from model.planning.sizes import measured
+from spark_tasks.client.once import IN_PROCESS
 from spark_tasks.drills.analysis import DRILLS
 from spark_tasks.drills.results import Parameters as DrillParameters
 from spark_tasks.image_arrays import arrays_of, racks_of
 from spark_tasks.previews.analysis import PREVIEWS
 from spark_tasks.previews.parameters import Parameters as PreviewParameters
 from spark_tasks.previews.staging import Staged, stage
-from tui.data.analyses.engines import IN_PROCESS, Engines, Told
+from tui.data.analyses.engines import Engines, Told
 from tui.data.analyses.known_sizes import known_sizes
 from tui.data.analyses.made_up import with_made_up
 from tui.data.analyses.planned import planned

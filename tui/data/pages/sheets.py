@@ -13,6 +13,12 @@ NAMES = 10
 """Cells of the first column."""
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, or its first characters and how many more there are."""
+    rest = len(text) - most
+    return text if rest <= 0 else f"{text[:most]} ({rest:,} characters more)"
+
+
 class Sheet:
     """Collects lines; every method but `answer` returns the sheet, for chaining."""
 

@@ -9,7 +9,7 @@ from model.znodes.payload_diff import differences, told
 from model.znodes.state_writer import NOBODY_KNOWN, state_writer
 from tui.data.messages import TextAnswer
 from tui.data.pages.ages import stamp_text
-from tui.data.pages.sheets import Sheet
+from tui.data.pages.sheets import Sheet, shortened
 
 MOST_DIFFERENCES = 40
 """Differences told of one value; the rest is counted."""
@@ -48,7 +48,7 @@ def _value(sheet: Sheet, path: str, before: Version | None, version: Version) ->
     sheet.draw((stamp_text(version.at_ms), "strong"), f"  v{version.version}", (f"  mzxid={version.mzxid:#x}", "dim"))
     if before is None or before.data is None:
         sheet.say("created" if version.is_created else "the oldest value remembered", "dim")
-        sheet.say(_cut(version.data.decode(errors="backslashreplace")) or "no data")
+        sheet.say(shortened(version.data.decode(errors="backslashreplace"), MOST_CHARACTERS) or "no data")
     else:
         _difference(sheet, path, before, before.data, version, version.data)
 
@@ -61,14 +61,9 @@ def _difference(sheet: Sheet, path: str, before: Version, old: bytes, version: V
         sheet.say(f"{missed:,} write{'s' if missed > 1 else ''} in between not seen", "warn")
     found = differences(old, new)
     for difference in found[:MOST_DIFFERENCES]:
-        sheet.say(_cut(told(difference)), "changed")
+        sheet.say(shortened(told(difference), MOST_CHARACTERS), "changed")
     if len(found) > MOST_DIFFERENCES:
         sheet.say(f"{len(found) - MOST_DIFFERENCES:,} differences more", "dim")
     if not found:
         hides = recognise(path).kind in SECRET_KINDS
         sheet.say("written; no difference that may be shown" if hides else "the same value, written again", "dim")
-
-
-def _cut(text: str) -> str:
-    rest = len(text) - MOST_CHARACTERS
-    return text if rest <= 0 else f"{text[:MOST_CHARACTERS]} ({rest:,} characters more)"

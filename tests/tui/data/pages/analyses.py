@@ -8,7 +8,7 @@ from typing import Any
 
 from model.cluster.cluster_image import ClusterImage
 from tests.tui.data.small_cluster import NOW_MS
-from tui.data.analyses.asked import AnalysisPages
+from tui.data.analyses.desk import AnalysisDesk
 from tui.data.messages import STOPPABLE, ListQuery, TextAnswer, TextQuery, Wish
 from tui.data.questions import Question
 from tui.rows import Window
@@ -22,7 +22,7 @@ class Pages:
     def __init__(self, image: ClusterImage, question: Question) -> None:
         self.image = image
         self.question = question
-        self.pages = AnalysisPages(lambda: self.image, lambda: None, "")
+        self.desk = AnalysisDesk(lambda: self.image, lambda: None)
 
     async def rows(self, name: str, until: str = "", **more: Any) -> Window:
         """A list; `until`: the list whose rows say that the answer is there."""
@@ -34,19 +34,19 @@ class Pages:
 
     async def _rows(self, name: str, **more: Any) -> Window:
         query = ListQuery(list=name, question=self.question, width=160, **more)
-        answer = await self.pages.answer(query, NOW_MS)
+        answer = await self.desk.answer(query, NOW_MS)
         assert isinstance(answer, Window)
         return answer
 
     async def text(self, about: str, key: str = "", **more: Any) -> TextAnswer:
         """A text, of what has been worked out."""
         query = TextQuery(**{"about": about, "key": key, "question": self.question, "width": 120, **more})
-        answer = await self.pages.answer(query, NOW_MS)
+        answer = await self.desk.answer(query, NOW_MS)
         assert isinstance(answer, TextAnswer)
         return answer
 
     async def wish(self, verb: str, about: str) -> str:
         """What was done."""
-        answer = await self.pages.answer(Wish(verb, about, self.question), NOW_MS)
+        answer = await self.desk.answer(Wish(verb, about, self.question), NOW_MS)
         assert isinstance(answer, TextAnswer)
         return answer.title

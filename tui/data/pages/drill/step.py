@@ -19,7 +19,7 @@ from tui.data.drills.film import Film
 from tui.data.drills.reasons import reasons
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.drill.moments import STYLES, seconds
-from tui.data.pages.sheets import NAMES, Sheet
+from tui.data.pages.sheets import NAMES, Sheet, shortened
 from tui.rows import span
 
 MOST_WRITES = 200
@@ -128,11 +128,11 @@ def _contents(row: ZnodeWritten) -> Iterator[str]:
         yield "what it holds is not shown"
     elif row.before is not None and row.after is not None:
         found = differences(row.before, row.after)
-        yield from (_cut(told_difference(one)) for one in islice(found, MOST_PARTITIONS))
+        yield from (shortened(told_difference(one), MOST_CHARACTERS) for one in islice(found, MOST_PARTITIONS))
         if not found:
             yield "the same value, written again"
     elif row.before or row.after:
-        yield _cut((row.before or row.after or b"").decode(errors="backslashreplace"))
+        yield shortened((row.before or row.after or b"").decode(errors="backslashreplace"), MOST_CHARACTERS)
 
 
 def _versions(old: int | None, new: int) -> str:
@@ -173,11 +173,6 @@ def _leader(broker: int) -> str:
 def _and_more(sheet: Sheet, count: int) -> None:
     if count > 0:
         sheet.say(f"and {count:,} more", "dim")
-
-
-def _cut(text: str) -> str:
-    rest = len(text) - MOST_CHARACTERS
-    return text if rest <= 0 else f"{text[:MOST_CHARACTERS]} ({rest:,} characters more)"
 
 
 _TELL: Mapping[type, Callable[[Sheet, Any], None]] = {

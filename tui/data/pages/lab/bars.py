@@ -1,6 +1,5 @@
 """Bars by consumer: partitions and lag now, by the strategy in use, and by the one that is tried, side by side."""
 
-import re
 from itertools import zip_longest
 
 from model.consumers.assignors.group import Ints
@@ -9,14 +8,12 @@ from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.lab.bench import Tried, tried
 from tui.data.pages.lab.shares import Shares, apart, shares_of
 from tui.data.pages.listing import Memory
-from tui.data.plots import SIGNS, grouped_bars
+from tui.data.plots import SIGNS, grouped_bars, uncoloured
 from tui.text import cells, plain
 
 TITLE = "partitions and lag by consumer"
 LEAST_BESIDE = 40
 """Cells of width from which two plots stand side by side."""
-
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def lab_bars(look: Look, query: TextQuery, memory: Memory) -> TextAnswer:
@@ -28,7 +25,7 @@ def lab_bars(look: Look, query: TextQuery, memory: Memory) -> TextAnswer:
         return TextAnswer(TITLE, ansi=said, plain=said)
     made_from = (one, query.width, query.height, query.view, query.bench.leaves)
     ansi = memory.recall("lab bars", made_from, lambda: _drawn(one, shares, query))
-    return TextAnswer(TITLE, ansi=ansi, plain=_COLOUR.sub("", ansi))
+    return TextAnswer(TITLE, ansi=ansi, plain=uncoloured(ansi))
 
 
 def _drawn(one: Tried, shares: Shares, query: TextQuery) -> str:
@@ -57,7 +54,7 @@ def _plot(title: str, names: list[str], groups: list[Ints], size: tuple[int, int
 
 
 def _filled(text: str, width: int) -> str:
-    return text + " " * (width - cells(_COLOUR.sub("", text)))
+    return text + " " * (width - cells(uncoloured(text)))
 
 
 def _names(consumers: tuple[str, ...], dies: str) -> list[str]:
