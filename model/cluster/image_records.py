@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import GroupImage
+from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage, unpadded
 
@@ -25,10 +25,8 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
         )
     for topic in image.topics.values():
         yield from _topic(topic)
-    for group in image.groups.values():
-        yield from _group(group)
-    for group in image.classic_groups.values():
-        yield from classic_group_records(group)
+    for _, group in image.every_group():
+        yield from group_records(group)
     yield r.LogEndsRead(ends=image.log_ends)
     for entity, config in image.configs.items():
         yield r.ConfigChanged(entity=entity, config=config)
@@ -91,6 +89,11 @@ def state_of(topic: TopicImage, row: int) -> r.PartitionState:
         zxid=int(topic.zxid[row]),
         time_ms=int(topic.time_ms[row]),
     )
+
+
+def group_records(group: GroupImage) -> Iterator[r.Record]:
+    """A group of either kind."""
+    return _group(group) if group.kind == ZOOKEEPER else classic_group_records(group)
 
 
 def classic_group_records(group: GroupImage) -> Iterator[r.Record]:

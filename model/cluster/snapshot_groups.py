@@ -1,14 +1,12 @@
-"""Consumer groups in a kdrill.snapshot/1 document, of both kinds: as documents, and back as records."""
+"""Consumer groups in a kdrill.snapshot/1 document, of both kinds: as documents, and back."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from model.cluster import records as r
 from model.cluster.group_image import ZOOKEEPER, GroupImage, Member, Rebalance
 from model.cluster.ids import TopicPartition
-from model.cluster.image_records import classic_group_records
 from model.cluster.snapshot_format import GroupDocument, MemberDocument, RebalanceDocument
 
 V = TypeVar("V")
@@ -64,42 +62,21 @@ def _numbers(owned: Mapping[str, Iterable[TopicPartition]]) -> dict[str, dict[st
     return topics
 
 
-def group_records(key: str, group: GroupDocument) -> Iterator[r.Record]:
-    """What a document says of a group. Whatever is not of ZooKeeper is taken for a classic group."""
-    name = _known(group.name, key)
-    members = {member: _member_of(facts) for member, facts in group.members.items()}
-    rebalances = tuple(_rebalance_of(past) for past in _known(group.rebalances, ()))
-    if group.kind != ZOOKEEPER:
-        image = GroupImage(
-            name,
-            members,
-            by_partition(group.owners),
-            by_partition(group.offsets),
-            group.kind,
-            _known(group.state, ""),
-            _known(group.protocol_type, ""),
-            _known(group.protocol, ""),
-            _known(group.coordinator, None),
-            _known(group.generation, None),
-            rebalances,
-        )
-        yield from classic_group_records(image)
-        return
-    yield r.GroupSeen(group=name)
-    for member, facts in members.items():
-        yield r.MemberJoined(
-            group=name,
-            member=member,
-            subscription=facts.subscription,
-            pattern=facts.pattern,
-            joined_ms=facts.joined_ms,
-        )
-    for partition, owner in by_partition(group.owners).items():
-        yield r.PartitionClaimed(group=name, partition=partition, owner=owner)
-    for partition, offset in by_partition(group.offsets).items():
-        yield r.OffsetCommitted(group=name, partition=partition, offset=offset)
-    if rebalances:
-        yield r.GroupRebalancesSeen(group=name, kind=ZOOKEEPER, rebalances=rebalances)
+def group_of(key: str, group: GroupDocument) -> GroupImage:
+    """The group of a document. Whatever is not of ZooKeeper is taken for a classic group."""
+    return GroupImage(
+        _known(group.name, key),
+        {member: _member_of(facts) for member, facts in group.members.items()},
+        by_partition(group.owners),
+        by_partition(group.offsets),
+        group.kind,
+        _known(group.state, ""),
+        _known(group.protocol_type, ""),
+        _known(group.protocol, ""),
+        _known(group.coordinator, None),
+        _known(group.generation, None),
+        tuple(_rebalance_of(past) for past in _known(group.rebalances, ())),
+    )
 
 
 def _member_of(facts: MemberDocument) -> Member:

@@ -9,6 +9,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.finding import Finding
 from model.cluster.ids import NO_STATE, TopicPartition
+from model.cluster.image_records import group_records
 from model.cluster.log_dirs import LogDir, largest
 from model.cluster.secrets import redacted
 from model.cluster.snapshot_format import (
@@ -22,7 +23,7 @@ from model.cluster.snapshot_format import (
     SnapshotDocument,
     TopicDocument,
 )
-from model.cluster.snapshot_groups import by_partition, by_topic, group_document, group_records
+from model.cluster.snapshot_groups import by_partition, by_topic, group_document, group_of
 from model.cluster.topic_image import TopicImage, unpadded
 
 
@@ -122,7 +123,7 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
     for name, topic in document.topics.items():
         yield from _topic_records(name, topic)
     for key, group in document.groups.items():
-        yield from group_records(key, group)
+        yield from group_records(group_of(key, group))
     if document.log_ends is not UNSET:
         yield r.LogEndsRead(ends=by_partition(document.log_ends))
     for entity, config in document.configs.items():
