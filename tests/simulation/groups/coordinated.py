@@ -11,7 +11,7 @@ from random import Random
 from model.cluster.ids import TopicPartition
 from model.consumers.group_coordinator import commands, events
 from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.group import STABLE
+from model.consumers.group_coordinator.group import STABLE, Group
 from tests.simulation.groups.cluster import Cluster
 from tests.simulation.groups.connection import Connection, DisconnectedError
 from tests.simulation.groups.member import Member
@@ -167,15 +167,23 @@ class History:
                 await self.cluster.boot(broker)
         for member in self._living():
             member.resume()
-        for plan in self.scenario.groups:
-            living = [member for member in self._living() if member.plan is plan]
-            if any(each.instance_id for each in living) and not any(each.watches_its_topic for each in living):
-                # A static leader that came back may not know that it leads (before KIP-814), or what it led before.
-                self.cluster.start_member(plan, None)
         until_s = self.loop.time() + HEALED_S
         while wrong := self._wrong():
             promise(self.loop.time() < until_s, f"it is never balanced: {wrong}")
+            self._help_blind_leaders()
             await self._pass(2.0)
+
+    def _help_blind_leaders(self) -> None:
+        """Somebody joins where nobody is going to notice that the topic has grown: a static leader that came back does
+        not know that it leads (before KIP-814), or what it led before. Who takes itself for the leader does not count:
+        it may be a process of before, or have lost its membership.
+        """
+        for plan in self.scenario.groups:
+            group = self._group(plan)
+            leaders = [each for each in self._living() if group is not None and each.id == group.leader]
+            is_stable = group is not None and group.state is STABLE
+            if is_stable and any(each.instance_id and not each.watches_its_topic for each in leaders):
+                self.cluster.start_member(plan, None)
 
     def _wrong(self) -> str:
         """What is not as it should be at last; nothing if all is well."""
@@ -189,8 +197,7 @@ class History:
         living = [member for member in self._living() if member.plan is plan]
         if not living:
             return ""
-        home = self.cluster.home(plan.group_id)
-        group = self.cluster.brokers[home.leader].coordinator.groups.get(plan.group_id)
+        group = self._group(plan)
         if group is None or group.state is not STABLE:
             return f"{plan.group_id} is {group and group.state}"
         if set(group.members) != {member.id for member in living}:
@@ -203,6 +210,11 @@ class History:
             return f"{plan.group_id} owns {owned}, not {there}"
         read = [member for member in living if member.owned - member.positions.keys()]
         return f"{read[0]} has no offsets" if read else ""
+
+    def _group(self, plan: GroupPlan) -> Group | None:
+        """As its coordinator has it."""
+        home = self.cluster.home(plan.group_id)
+        return self.cluster.brokers[home.leader].coordinator.groups.get(plan.group_id)
 
 
 _ACTS: Mapping[str, Callable[[History], Awaitable[None]]] = {

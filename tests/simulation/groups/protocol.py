@@ -29,6 +29,11 @@ def subscription(topic: str, owned: Iterable[TopicPartition], generation: int) -
     return struct.pack(">hih", 1, 1, len(topic)) + topic.encode() + msgspec.json.encode(claim)
 
 
+def claim_in(metadata: bytes, topic: str) -> Claim:
+    """What a member said that it owns, in its subscription."""
+    return msgspec.json.decode(metadata[8 + len(topic) :], type=Claim)
+
+
 def assignment(partitions: Iterable[tuple[str, int]]) -> bytes:
     """A ConsumerProtocolAssignment, topic by topic."""
     topics: dict[str, list[int]] = {}
@@ -50,7 +55,7 @@ def shares(strategy: str, members: Iterable[JoinedMember], topic: str, partition
     """By member id, as the leader works it out with Kafka's own assignor."""
     known: dict[str, Member] = {}
     for each in members:
-        claim = msgspec.json.decode(each.metadata[8 + len(topic) :], type=Claim)
+        claim = claim_in(each.metadata, topic)
         known[each.member_id] = Member(
             topics=[topic],
             owned=claim.owned,

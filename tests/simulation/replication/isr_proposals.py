@@ -24,23 +24,30 @@ LOST = 0.05
 
 
 class IsrProposals:
-    """Of one process: gone with it. `written` is called once ZooKeeper has another ISR, before this leader hears it."""
+    """Of one process: gone with it. `written` is called once ZooKeeper has another ISR, before this leader hears it;
+    `overtaken`, before this leader takes for not written what it had written, and somebody else has changed since."""
 
     def __init__(
-        self, broker: ReplicatingBroker, cluster: VirtualCluster, dice: Random, written: Callable[[], None]
+        self,
+        broker: ReplicatingBroker,
+        cluster: VirtualCluster,
+        dice: Random,
+        written: Callable[[], None],
+        overtaken: Callable[[ReplicatingBroker, ProposeIsr], None],
     ) -> None:
         self._broker = broker
         self._cluster = cluster
         self._dice = dice
         self._written = written
+        self._overtaken = overtaken
         self._number = cluster.process(broker.id).number
         self._queue = AlterPartitionQueue()
         self._refused: list[ProposedIsr] = []
         self._asked: tuple[int, int, int] | None = None
         """The number of the request on its way, the controller that was asked, and its process's number."""
         self._writes: list[ProposeIsr] = []
-        self._unheard: list[ProposeIsr] = []
-        """Written perhaps: the connection broke before the answer."""
+        self._unheard: list[tuple[ProposeIsr, bool]] = []
+        """Asked for before the connection broke, and whether it was written, which this leader does not know."""
         self._notices = IsrChangeNotices(notified_ms=broker.conditions.now_ms)
 
     @property
@@ -109,16 +116,15 @@ class IsrProposals:
     # By the state znode
 
     def _write(self, *, calm: bool) -> None:
-        is_again = bool(self._unheard)
-        command = (self._unheard or self._writes)[0]
+        command, was_written = self._unheard[0] if self._unheard else (self._writes[0], False)
         write = isr_write(command.proposal, self._broker.id, command.controller_epoch)
         answer = self._cluster.ask_zookeeper(self._broker.id, write)
         if answer is None:
             return
         self._written()
-        (self._unheard if is_again else self._writes).remove(command)
+        (self._unheard or self._writes).pop(0)
         if not calm and self._dice.random() < LOST:
-            self._unheard.append(command)
+            self._unheard.append((command, was_written or answer.ok))
             return
         outcome = isr_written(command.proposal, self._broker.id, answer)
         if answer.code is Code.BAD_VERSION:
@@ -127,6 +133,8 @@ class IsrProposals:
             outcome = isr_found(command.proposal, self._broker.id, write, found)
         if outcome.error == "NONE" and self._broker.settings.rules.notifies_isr_changes:
             self._notices = self._notices.add(command.partition, self._broker.conditions.now_ms)
+        if outcome.error != "NONE" and was_written:
+            self._overtaken(self._broker, command)
         self._hear(command.proposal, outcome)
 
     def _notify(self) -> None:

@@ -41,8 +41,14 @@ class Ledger:
           knows (`Partition.updateAssignmentAndIsr`, `maybeIncrementLeaderHW`, 2.4 to 3.9);
         - one that a reassignment drops though nobody of the target could be elected any more: a leader of before 2.7
           may shrink the ISR after `isReassignmentComplete` has read it. The election fails, which is only logged, and
-          the last of the ISR is told to delete its log (`onPartitionReassignment`).
+          the last of the ISR is told to delete its log (`onPartitionReassignment`);
+        - one that a leader of before 2.7 wrote into the ISR when its connection to ZooKeeper broke. If the controller
+          has written since, the leader that tries again reads another state than its own, takes its write for failed
+          and goes on by the ISR of before (`ReplicationUtils.checkLeaderAndIsrZkData`, `Partition.expandIsr`: "Cached
+          zkVersion not equal", 2.6) until it is told. KIP-497 (2.7) keeps such an ISR pending.
         """
+        self._burnt: list[tuple[int, list[RecordBatch]]] = []
+        """Logs as brokers had them before power failures: acks=all asks for so many who have it, not for a flush."""
         self._writers: dict[int, int] = {}
         self._sequences: dict[int, int] = {}
 
@@ -60,10 +66,17 @@ class Ledger:
         if before is None or not set(state.isr) <= set(before.isr):
             self.check_in_sync()
 
-    def power_lost(self, broker: int, *, may_be_in_sync: bool) -> None:
+    def power_lost(self, broker: int, before: list[RecordBatch], *, may_be_in_sync: bool) -> None:
         """The end of a broker's log is gone. `may_be_in_sync`: a leader believes so, or asked for it to join."""
+        self._burnt.append((broker, before.copy()))
         if may_be_in_sync or (self.state is not None and broker in self.state.isr):
             self._holes.add(broker)
+
+    def join_forgotten(self, broker: int | None) -> None:
+        """Somebody leads on as if this one had not joined."""
+        if broker is not None and self.state is not None and broker in self.state.isr:
+            self._holes.add(broker)
+            self.is_void |= self.state.leader == broker
 
     def log_deleted(self, broker: int) -> None:
         """A broker has no log any more."""
@@ -88,7 +101,7 @@ class Ledger:
             self._holes |= set(after.state.isr) - set(after.assignment.replicas)
             if after.broker in self._holes:
                 self.is_void = True
-        if before is None or before.high_watermark != after.high_watermark or before.leads != after.leads:
+        if before is None or _standing(before) != _standing(after):
             self._check_high_watermark(after, log)
 
     def acknowledge(self, leader_epoch: int, end: int, min_isr: int) -> None:
@@ -98,8 +111,8 @@ class Ledger:
         self.acknowledged += 1
         count = len(self.committed)
         promise(end <= count, f"{self.name}: offset {end - 1} is acknowledged, committed is what lies below {count}")
-        logs = {broker: logs[self.name].records for broker, logs in self._logs.items() if self.name in logs}
-        having = {broker for broker, records in logs.items() if records[:end] == self.committed[:end]} | self._holes
+        logs = [(broker, logs[self.name].records) for broker, logs in self._logs.items() if self.name in logs]
+        having = {broker for broker, had in logs + self._burnt if had[:end] == self.committed[:end]} | self._holes
         few = f"{self.name}: offset {end - 1} is acknowledged, only brokers {sorted(having)} of {min_isr} have it"
         promise(len(having) >= min_isr, few)
 
@@ -183,3 +196,8 @@ class Ledger:
         """An unclean election: what was committed may be lost."""
         self.promised_from = leader_epoch
         self.committed = []
+
+
+def _standing(partition: Partition) -> tuple[int, bool, int]:
+    """What a high watermark stands for. One who led before may lead anew in an epoch that promises other records."""
+    return partition.high_watermark, partition.leads, partition.state.leader_epoch

@@ -82,7 +82,9 @@ class ReplicatedCluster:
         broker = ReplicatingBroker(record.broker, logs, settings, self._now_ms, observers)
         self.running[record.broker] = broker
         self._answers[record.broker] = {}
-        self._proposals[record.broker] = IsrProposals(broker, self._cluster, self._dice, self.follow)
+        self._proposals[record.broker] = IsrProposals(
+            broker, self._cluster, self._dice, self.follow, self._isr_overtaken
+        )
 
     def _died(self, record: BrokerCrashed) -> None:
         self._ended(record.broker)
@@ -92,7 +94,7 @@ class ReplicatedCluster:
                 if end < log.end:
                     held = [broker.held[name] for broker in self.running.values() if name in broker.held]
                     believed = any(record.broker in partition.maximal_isr for partition in held)
-                    self.ledger(name).power_lost(record.broker, may_be_in_sync=believed)
+                    self.ledger(name).power_lost(record.broker, log.records, may_be_in_sync=believed)
                     log.truncate(end)
 
     def _stopped(self, record: BrokerStopped) -> None:
@@ -217,6 +219,12 @@ class ReplicatedCluster:
 
     def _isr_wanted(self, broker: ReplicatingBroker, command: ProposeIsr) -> None:
         self._proposals[broker.id].propose(command)
+
+    def _isr_overtaken(self, broker: ReplicatingBroker, command: ProposeIsr) -> None:
+        partition = broker.held.get(command.partition)
+        leading = None if partition is None else partition.leading
+        if leading is not None and leading.pending is not None and leading.pending.proposal == command.proposal:
+            self.ledger(command.partition).join_forgotten(leading.pending.joining)
 
     def _now_ms(self) -> int:
         return START_MS + int(self._cluster.now_ms)
