@@ -98,7 +98,7 @@ class Terminal:
     def exit_code(self) -> int:
         """Waits for the end; the exit code, negative for the signal that ended it."""
         self.until(self.has_ended, "it did not end")
-        self._reading.join(1)
+        self.until(self.is_read, "it went on writing after its end")
         assert self._code is not None
         return self._code
 
@@ -135,11 +135,16 @@ class Terminal:
             self._code = os.waitstatus_to_exitcode(status) if pid else None
         return self._code is not None
 
+    def is_read(self) -> bool:
+        """Whether all that was written until now is in `sent`: the reader may be far behind on a slow machine."""
+        with self._lock:
+            return not self._reading.is_alive() or not select.select([self._master], [], [], 0)[0]
+
     def _read(self) -> None:
         with suppress(OSError):  # the other side has closed
             while self._closing not in select.select([self._master, self._closing], [], [])[0]:
-                if not (data := os.read(self._master, 65536)):
-                    break
                 with self._lock:
+                    if not (data := os.read(self._master, 65536)):
+                        break
                     self.sent += data
                     self._stream.feed(UNKNOWN_TO_PYTE.sub(b"", data))

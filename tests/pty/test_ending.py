@@ -160,6 +160,7 @@ def test_it_stops_and_goes_on(open_kdrill: Open, tree: DemoTree) -> None:
     terminal.shows("LIVE", "Brokers")
     terminal.press("\x1a")
     terminal.until(terminal.is_stopped, "it did not stop")
+    terminal.until(terminal.is_read)
     assert not left_switched(terminal)
     before = len(terminal.sent)
     terminal.send(signal.SIGCONT)
