@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
-from tests.trust import unhidden
 from tests.trust.canaries import forms_in
 from tests.trust.ground import Ground, environment_in, ground
 from tests.trust.leaks import Search
@@ -119,10 +117,8 @@ async def test_no_secret_comes_over_the_socket_or_lies_in_a_process(here: Ground
     assert b"[hidden]" in tab.heard and not search.found
 
 
-async def test_the_same_search_finds_them_where_nothing_is_hidden(here: Ground, tmp_path: Path) -> None:
-    (tmp_path / "unhidden").mkdir()
-    shutil.copy(unhidden.__file__, tmp_path / "unhidden" / "sitecustomize.py")
-    with served(here, PYTHONPATH=str(tmp_path / "unhidden")) as server:
+async def test_the_same_search_finds_them_where_nothing_is_hidden(here: Ground) -> None:
+    with served(here, PYTHONPATH=str(Path(__file__).with_name("unhidden"))) as server:
         async with tab_on(server) as tab:
             seen = [len(tab.heard)]
             for keys, shows in ((f":zk {WITH_SECRETS[0]}\r", "SCRAM-SHA-256"), ("v", "data version")):

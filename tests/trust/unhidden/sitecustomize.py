@@ -1,4 +1,7 @@
-"""As `sitecustomize`: Python processes that hide no secret, so that a search for secrets has something to find."""
+"""Python processes with this folder on their path hide no secret: a search for secrets has something to find there.
+
+Never to be imported by a test: it would be off for all that come after.
+"""
 
 from model.cluster import secrets
 
