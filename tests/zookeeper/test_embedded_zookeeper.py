@@ -20,13 +20,17 @@ from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 
 SESSION_S = 60.0
+HOSTS = 12
 
 
 @contextmanager
 def kazoo_client(server: EmbeddedZooKeeper) -> Iterator[Any]:
-    """With a session that outlives the restart of a server on a busy machine."""
+    """With a session that outlives the restart of a server on a busy machine.
+
+    A server that is ending may swallow the greeting; kazoo waits for the answer as long as a host's part of that time.
+    """
     retry = {"max_tries": -1, "delay": 0.05, "max_delay": 0.5}
-    client = KazooClient(server.address, timeout=SESSION_S, connection_retry=retry)
+    client = KazooClient(",".join([server.address] * HOSTS), timeout=SESSION_S, connection_retry=retry)
     client.start()
     yield client
     client.stop()
