@@ -104,15 +104,25 @@ class Commands:
         self._run("produce", "--broker-list", self._bootstrap, "--topic", topic, input_text=lines)
 
     def consume(self, topic: str, count: int) -> list[str]:
-        """ConsoleConsumer from the beginning, until it has read `count` messages."""
+        """ConsoleConsumer from the beginning, until it has read `count` messages.
+
+        Where an error ends it earlier its exit code is 0 all the same. Raises RuntimeError with what it said then.
+        """
         wish = ["--topic", topic, "--from-beginning", "--max-messages", str(count)]
-        return self._run("consume", *self._target, *wish).splitlines()
+        done = self._done("consume", *self._target, *wish)
+        messages = done.stdout.splitlines()
+        if len(messages) < count:
+            raise RuntimeError(f"consume {topic} ended after {len(messages)} of {count}:\n{done.stderr[-4000:]}")
+        return messages
 
     def java(self, name: str, *arguments: str) -> list[str]:
         """The command line of a command, for those that stay."""
         return self._kafka.java(self._kafka.release.classes[name], *arguments, heap_mb=128)
 
     def _run(self, name: str, *arguments: str, input_text: str = "") -> str:
+        return self._done(name, *arguments, input_text=input_text).stdout
+
+    def _done(self, name: str, *arguments: str, input_text: str = "") -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
             self.java(name, *arguments),
             input=input_text,
@@ -125,7 +135,7 @@ class Commands:
         # TopicCommand of 0.8 ends with 0 after an error; all releases say "Error" first.
         if done.returncode != 0 or done.stdout.startswith("Error"):
             raise RuntimeError(f"{name} {' '.join(arguments)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-        return done.stdout
+        return done
 
     def _json_file(self, name: str, partitions: list[dict[str, Any]]) -> str:
         file = self._folder / f"{name}.json"
