@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from rich.text import Text
@@ -182,7 +183,8 @@ class Kdrill(Navigation):
         """Writes what is shown to a new file; what was written is said on the last line."""
         page = self.page
         if isinstance(page, LiveScreen):
-            self._export = self.run_worker(self._exported(page, name), name="export", group="exports", exclusive=True)
+            work = partial(self._exported, page, name)
+            self._export = self.run_worker(work, name="export", group="exports", exclusive=True)
 
     async def _exported(self, page: LiveScreen, name: str) -> None:
         def told(done: int, of: int) -> None:

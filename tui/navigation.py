@@ -1,6 +1,7 @@
 """From screen to screen: which there are, what lies over them, and the ways back. Asks and shows nothing itself."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 from textual.screen import Screen
@@ -88,13 +89,13 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def wish(self, verb: str, about: str) -> None:
         wish = Wish(verb, about, self.view_state.plan, self.view_state.at)
-        self.run_worker(self._wished(wish), name="wish", group="wishes")
+        self.run_worker(partial(self._wished, wish), name="wish", group="wishes")
 
     def act(self, words: str) -> None:
         """Asks what it would take, and shows that; `elect` without a name is about what the cursor is on."""
         if words == "elect" and isinstance(self.screen, LiveScreen):
             words = f"elect {self.screen.list_at_hand.cursor_key}".strip()
-        self.run_worker(self._proposed(words, None), name="act", group="wishes")
+        self.run_worker(partial(self._proposed, words, None), name="act", group="wishes")
 
     def request(self, words: str) -> None:
         """As `act`, in the words of the command line; what has to be named and is not, is what the cursor is on."""
@@ -110,7 +111,7 @@ class Navigation(TimeTravel, Noticing, Touring):
             except CommandError as error:
                 self._tell(str(error))
                 return
-        self.run_worker(self._proposed(words, request), name="act", group="wishes")
+        self.run_worker(partial(self._proposed, words, request), name="act", group="wishes")
 
     async def _proposed(self, words: str, request: Request | None) -> None:
         state = self.view_state

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tui.data.link import DataLost
@@ -17,16 +18,16 @@ class TimeTravel(LiveApp):
         self._one_at_a_time = asyncio.Lock()
 
     def go_in_time(self, to: Direction, text: str = "") -> None:
-        self.run_worker(self._travel(to, text), name="travel", group="time")
+        self.run_worker(partial(self._travel, to, text), name="travel", group="time")
 
     def pause(self) -> None:
-        self.run_worker(self._pause_or_follow(), name="pause", group="time")
+        self.run_worker(self._pause_or_follow, name="pause", group="time")
 
     def compare(self, text: str = "") -> None:
-        self.run_worker(self._compare(text), name="compare", group="time")
+        self.run_worker(partial(self._compare, text), name="compare", group="time")
 
     def go_live(self) -> None:
-        self.run_worker(self._follow(), name="live", group="time")
+        self.run_worker(self._follow, name="live", group="time")
 
     async def _travel(self, to: Direction, text: str = "") -> None:
         async with self._one_at_a_time:

@@ -1,13 +1,15 @@
 """`e` and `:export`: what is on the screen, and all rows of its list, as files. Nothing is overwritten."""
 
 import csv
+import gc
 import json
+import warnings
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.tui.dashboard import Keys, kdrill, opened, press, rows, text, until
+from tests.tui.dashboard import Keys, kdrill, opened, press, rows, settled, text, until
 from tui.data.messages import HeaderFacts, ListQuery
 from tui.export import rows_as_csv
 from tui.rows import Column, Row, Window, line
@@ -98,3 +100,15 @@ async def test_the_key_offers_a_name_and_enter_takes_it(
         await pilot.press("enter")
         await until(pilot, lambda: list(tmp_path.iterdir()))
         assert [path.name for path in tmp_path.iterdir()] == ["kdrill-overview-20231115-011320.txt"]
+
+
+async def test_who_quits_at_once_is_told_nothing_of_work_that_never_began(still: str, tmp_path: Path) -> None:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        async with opened(still) as pilot:
+            kdrill(pilot).export(str(tmp_path / "screen.txt"))
+            kdrill(pilot).workers.cancel_all()
+            await settled(pilot)
+            vars(kdrill(pilot))["_export"] = None
+            gc.collect()
+    assert not [str(each.message) for each in warned if "never awaited" in str(each.message)]

@@ -54,7 +54,7 @@ class Asking:
         if self._is_due and not self._is_under_way and self._is_in_sight():
             self._is_under_way = True
             # A worker: it ends with the pane, and a defect in it is not lost.
-            self._pane.run_worker(self._run(), name="ask")
+            self._pane.run_worker(self._run, name="ask")
 
     @property
     def is_settled(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -178,7 +179,7 @@ class Drill(LiveScreen):
             self._go(f"@{event.text.strip().removeprefix('+').removesuffix('s').strip()}")
 
     def _go(self, where: str) -> None:
-        self.run_worker(self._gone(where), name="go", exclusive=True)
+        self.run_worker(partial(self._gone, where), name="go", exclusive=True)
 
     @on(Scrubber.Scrubbed)
     def _scrub(self, event: Scrubber.Scrubbed) -> None:

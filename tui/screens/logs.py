@@ -1,6 +1,7 @@
 """The logs screen: partition folders, their segments, the batches and records in them, and how a look-up finds one."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -158,7 +159,7 @@ class Logs(LiveScreen):
     def look_up(self, wanted: str) -> None:
         """Goes to the batch of `offset N` or `time T` in the partition at hand, and tells how it was found."""
         path = self._scope("log-segments") if self._level else self.list_at_hand.cursor_key
-        self.run_worker(self._find(path, wanted), name="look-up", exclusive=True)
+        self.run_worker(partial(self._find, path, wanted), name="look-up", exclusive=True)
 
     async def _find(self, path: str, wanted: str) -> None:
         asked = ListQuery(list="log-lookup", scope=path, filter=wanted)
