@@ -101,12 +101,13 @@ class Recording:
         if self._recorder is None:
             name = self._cluster or image.cluster_id or image.provenance.source.removeprefix("zk://")
             self._recorder = Recorder(self._output, name, secrets.token_hex(4))
+        self._recorder.take(image, _now_ms())
+        self._taken_s = time.monotonic()
+        if not self.begun.is_set():  # only now a reader finds it
             self.begun.set()
             click.echo(
                 plain(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C ends it"), err=True
             )
-        self._recorder.take(image, _now_ms())
-        self._taken_s = time.monotonic()
 
     def summary(self) -> str:
         """What has been recorded, in one line."""

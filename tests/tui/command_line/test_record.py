@@ -39,6 +39,7 @@ def test_told_to_end_it_closes_the_recording(tree: DemoTree, tmp_path: Path, num
 def test_killed_it_leaves_what_it_had_written(tree: DemoTree, tmp_path: Path) -> None:
     with running("record", tree.source, "-o", str(tmp_path)) as recorder:
         begun(recorder)
+        assert list(the_cluster_in(tmp_path).sets()), "it says that it records before anything is written"
         for number in range(6):
             tree.cluster.step(number)
         truth = loaded(tree.source.removeprefix("zk://"))
