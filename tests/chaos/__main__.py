@@ -9,27 +9,21 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import secrets
 import sys
 import tempfile
-import time
 from dataclasses import asdict
 from pathlib import Path
 
 from tests.chaos.chaos import Chaos, Course, Report
+from tests.progress import telling, told_seed
 from tests.soak.samples import HAS_PROC
 
 
 def main() -> int:
     """Progress on standard error, figures on standard output."""
     given = _arguments()
-    began_s = time.monotonic()
-
-    def tell(line: str) -> None:
-        print(f"{time.monotonic() - began_s:8.1f} {line}", file=sys.stderr, flush=True)
-
-    seed = secrets.randbits(32) if given.seed is None else given.seed
-    tell(f"seed {seed}")
+    tell = telling()
+    seed = told_seed(given.seed, tell)
     with tempfile.TemporaryDirectory(prefix="kdrill-chaos-") as folder:
         report = asyncio.run(Chaos(Course(given.faults, seed), Path(folder), tell).run())
     for line in told(report):

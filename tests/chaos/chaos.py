@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.chaos.links import Link
 from tests.chaos.onlooker import Onlooker
 from tests.chaos.site import Site
 from tests.chaos.writer import Canary, TenaciousChurn
+from tests.progress import Tell
 from tests.soak.samples import Held, held_by
 from tests.soak.shape import Shape
 from tests.soak.truth import differences, load
@@ -33,8 +34,6 @@ PATIENCE_S = 90.0
 AGAIN_S = 0.1
 MORE = 2
 """So many threads or sockets more, at the end than after the first load, may be chance."""
-
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tests.killed_anywhere.programs import PROGRAMS
 from tests.killed_anywhere.rounds import by_kind, play_rounds, starts_again
+from tests.progress import telling, told_seed
 
 
 def main() -> int:
@@ -19,13 +18,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=None, help="of who is killed; the moments are the machine's")
     given = parser.parse_args()
-    began_s = time.monotonic()
-
-    def tell(line: str) -> None:
-        print(f"{time.monotonic() - began_s:8.2f} {line}", file=sys.stderr, flush=True)
-
-    seed = secrets.randbits(32) if given.seed is None else given.seed
-    tell(f"seed {seed}")
+    tell = telling()
+    seed = told_seed(given.seed, tell)
     with tempfile.TemporaryDirectory(prefix="kdrill-killed-") as folder:
         played = play_rounds(given.rounds, seed, Path(folder), tell)
         wrong = {program.name: starts_again(program, Path(folder)) for program in PROGRAMS}

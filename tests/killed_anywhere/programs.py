@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
@@ -30,8 +30,6 @@ KINDS = (
 )
 """A word of a command line → what the process is; the first that is found. A guard is one, whatever it
 guards. An archive builder works for the next start: nobody is told of its end."""
-
-Sees = Callable[[str], object]
 
 
 def kind_of(command: tuple[str, ...]) -> str:

@@ -7,12 +7,13 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tests.killed_anywhere.programs import PROGRAMS, Program
 from tests.killed_anywhere.session import LOOK_S, PATIENCE_S, Session
+from tests.progress import Tell
 
 Phase = Literal["start", "run", "stop"]
 PHASES: tuple[Phase, ...] = ("start", "run", "stop")
@@ -103,7 +104,7 @@ def _told(session: Session, kind: str, phase: Phase) -> list[str]:
 
 
 def play_rounds(
-    rounds: int, seed: int, folder: Path, tell: Callable[[str], object], programs: Sequence[Program] = PROGRAMS
+    rounds: int, seed: int, folder: Path, tell: Tell, programs: Sequence[Program] = PROGRAMS
 ) -> list[Round]:
     """So many rounds, every program and phase in turn; then every program starts and ends once more in order."""
     dice = random.Random(seed)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import secrets
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.progress import telling, told_seed
 from tests.read_only.clusters import Counted, counted_brokers, counted_tree
 from tests.read_only.session import Report, press_keys
 
@@ -29,8 +29,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--session", choices=SESSIONS, action="append", help="only this one; may be given again")
     given = parser.parse_args()
-    seed = secrets.randbits(32) if given.seed is None else given.seed
-    print(f"seed {seed}", file=sys.stderr, flush=True)
+    seed = told_seed(given.seed, telling())
     reports: list[Report] = []
     with tempfile.TemporaryDirectory(prefix="kdrill-read-only-") as folder:
         os.environ.update(XDG_STATE_HOME=folder, XDG_CONFIG_HOME=folder, KDRILL_CONFIG=os.devnull)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import secrets
 import sys
-import time
 
 import msgspec
 
+from tests.progress import telling, told_seed
 from tests.sandbox_rounds.rounds import lose_records, play_rounds
 
 
@@ -23,17 +22,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="of the faults; their timing is the machine's")
     parser.add_argument("--unclean", action="store_true")
     given = parser.parse_args()
-    began_s = time.monotonic()
-
-    def tell(line: str) -> None:
-        print(f"{time.monotonic() - began_s:8.2f} {line}", file=sys.stderr, flush=True)
-
+    tell = telling()
     if given.unclean:
         report = asyncio.run(lose_records(tell))
         print(msgspec.json.encode(report).decode())
         return 0 if report.lost and not report.unread else 1
-    seed = secrets.randbits(32) if given.seed is None else given.seed
-    tell(f"seed {seed}")
+    seed = told_seed(given.seed, tell)
     result = asyncio.run(play_rounds(given.rounds, seed, tell))
     print(msgspec.json.encode(result).decode())
     return 0 if result.outcome.passed and result.report.is_clean else 1

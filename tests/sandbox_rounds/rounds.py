@@ -13,6 +13,7 @@ from model.sandbox.faults import faults
 from model.sandbox.load.report import AuditReport
 from model.sandbox.scenarios.outcome import ScenarioOutcome
 from model.sandbox.scenarios.scenario import Expectation, Scenario, Step
+from tests.progress import Tell
 
 SAFE = {"unclean.leader.election.enable": "false", "min.insync.replicas": "2"}
 UNSAFE = {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"}
@@ -58,7 +59,7 @@ def random_round(dice: random.Random) -> list[faults.Deed]:
     return [first, dice.choice(more)]
 
 
-async def play_rounds(rounds: int, seed: int, tell: Callable[[str], None]) -> RunResult:
+async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
     """Play so many; after each everything is repaired, and every replica has to come back in sync."""
     dice = random.Random(seed)
     sandbox = Sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
@@ -89,7 +90,7 @@ def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
     )
 
 
-async def lose_records(tell: Callable[[str], None]) -> AuditReport:
+async def lose_records(tell: Tell) -> AuditReport:
     """With unclean elections allowed: a follower falls behind, leads, and what only the old leader had is lost."""
     sandbox = Sandbox(options(unclean=True), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
     await sandbox.start()

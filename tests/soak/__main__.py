@@ -10,10 +10,10 @@ import asyncio
 import json
 import sys
 import tempfile
-import time
 from dataclasses import asdict
 from pathlib import Path
 
+from tests.progress import telling
 from tests.soak.samples import HAS_PROC
 from tests.soak.shape import Course, Shape
 from tests.soak.soak import Report, Soak
@@ -25,11 +25,7 @@ LEAST_MINUTES = 0.2
 def main() -> int:
     """Progress on standard error, the verdict on standard output."""
     given = _arguments()
-    began_s = time.monotonic()
-
-    def tell(line: str) -> None:
-        print(f"{time.monotonic() - began_s:8.1f} {line}", file=sys.stderr, flush=True)
-
+    tell = telling()
     shape = Shape(topics=given.topics, partitions=given.partitions)
     seconds = given.minutes * 60
     course = Course(

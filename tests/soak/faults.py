@@ -7,6 +7,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.progress import Tell
 from tests.soak.churn import Churn
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -25,7 +26,7 @@ class Faults:
         self._dice = random.Random(seed)
         self.made: list[str] = []
 
-    async def go_on(self, tell: Callable[[str], None]) -> None:
+    async def go_on(self, tell: Tell) -> None:
         """For ever, each kind in turn. Raises SandboxError."""
         kinds: tuple[Callable[[], Awaitable[None]], ...] = (
             self._cut, self._cut_in_mid_frame, self._black_hole, self._slow, self._pause, self._kill,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 from model.sandbox.process_state import GONE, process_state
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.progress import Tell
 from tests.soak.churn import Churn
 from tests.soak.faults import Faults
 from tests.soak.samples import Sample, connections, held_by, watches
@@ -30,8 +31,6 @@ GONE_S = 60.0
 """What has ended is gone from the server within this time."""
 BASE_MIB, KIB_A_PARTITION = 300, 4
 """What the data process may take beside its timeline."""
-
-Tell = Callable[[str], None]
 
 
 @dataclass
