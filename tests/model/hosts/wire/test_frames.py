@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import struct
 import tracemalloc
 
@@ -22,27 +23,19 @@ def reader_of(*pieces: bytes, limit: int = 2**16) -> asyncio.StreamReader:
     return reader
 
 
-class Pipe:
-    """Writes that can be read."""
-
-    def __init__(self) -> None:
-        self.reader = asyncio.StreamReader()
-
-    def writelines(self, data: list[bytes]) -> None:
-        self.reader.feed_data(b"".join(data))
-
-    async def drain(self) -> None:
-        pass
-
-
 async def test_what_is_written_is_read() -> None:
-    pipe = Pipe()
-    await write_frame(pipe, b"head", b"body")
-    await write_frame(pipe, b"")
-    pipe.reader.feed_eof()
-    assert await read_frame(pipe.reader) == b"headbody"
-    assert await read_frame(pipe.reader) == b""
-    assert await read_frame(pipe.reader) is None
+    here, there = socket.socketpair()
+    _, writer = await asyncio.open_connection(sock=here)
+    reader, other = await asyncio.open_connection(sock=there)
+    await write_frame(writer, b"head", b"body")
+    await write_frame(writer, b"")
+    writer.close()
+    async with asyncio.timeout(30):  # until all is sent, an empty part included
+        await writer.wait_closed()
+    assert await read_frame(reader) == b"headbody"
+    assert await read_frame(reader) == b""
+    assert await read_frame(reader) is None
+    other.close()
 
 
 @given(st.binary(max_size=300), st.data())
