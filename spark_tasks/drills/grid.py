@@ -41,7 +41,7 @@ class Grid:
     def allowed(self, start: int, end: int) -> Column:
         """bool[end - start, width]: scenarios of these rows. Each is there once, and somebody outlives it."""
         rows, columns = np.arange(start, end), np.arange(self.width)
-        live = int(self.arrays["live"].sum())
+        live = int(np.count_nonzero(self.arrays["live"]))
         size = self._sizes(self.first)[rows][:, None]
         allowed = np.broadcast_to((size > 0) & (size < live), (len(rows), self.width)).copy()
         if self.second is not None:

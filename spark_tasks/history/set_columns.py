@@ -58,7 +58,7 @@ def read_set(whole: PartSet) -> SetColumns:
     table = pa.concat_tables([part for _, part in read]).unify_dictionaries().combine_chunks()
     chunks: dict[str, Any] = {name: _chunk(table, name) for name in _COLUMNS}
     lengths = [len(part) for _, part in read]
-    before = np.cumsum([0, *(_numbers(_chunk(part, "record")).max(initial=NONE) + 1 for _, part in read[:-1])])
+    before = np.cumsum([0, *(int(_numbers(_chunk(part, "record")).max(initial=NONE)) + 1 for _, part in read[:-1])])
     kind, topic, group = (_codes(chunks[name]) for name in ("kind", "topic", "group"))
     return SetColumns(
         from_ms=whole.from_ms,
@@ -77,7 +77,7 @@ def read_set(whole: PartSet) -> SetColumns:
         isr=_padded(chunks["isr"]),
         replicas=_padded(chunks["replicas"]),
         adding=_padded(chunks["adding"]),
-        has_replicas=np.asarray(chunks["replicas"].is_valid()),
+        has_replicas=np.asarray(chunks["replicas"].is_valid(), dtype=np.bool_),
         payload=chunks["payload"],
     )
 

@@ -95,7 +95,7 @@ class EachBroker:
 
 
 def _hurt_by_death(arrays: Arrays, parameters: Parameters) -> dict[int, int]:
-    live = int(arrays["live"].sum())
+    live = int(np.count_nonzero(arrays["live"]))
     asked = DrillParameters(kind="brokers", racks=parameters.racks, listed=live, detailed=0)
     return {one.kill[0]: one.counts.hurt for one in here.run(DRILLS, arrays, asked).listed}
 

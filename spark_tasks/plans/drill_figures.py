@@ -1,6 +1,7 @@
 """What the worst failure would do to a cluster, in few figures: to be held beside those after a plan."""
 
 import msgspec
+import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from spark_tasks import here
@@ -46,7 +47,7 @@ def figures_of(image: ClusterImage, rate: float = DEFAULT_RATE) -> DrillFigures:
 def figures(arrays: Arrays, racks: tuple[str, ...], rate: float = DEFAULT_RATE) -> DrillFigures:
     """As `figures_of`, of its arrays."""
     brokers = _drilled(arrays, racks, "brokers", rate)
-    pairs = None if int(arrays["live"].sum()) > PAIRS_UP_TO else _drilled(arrays, racks, "pairs", rate)
+    pairs = None if int(np.count_nonzero(arrays["live"])) > PAIRS_UP_TO else _drilled(arrays, racks, "pairs", rate)
     chances = () if brokers is None else brokers.loss
     loss = next((one for one in chances if one.rate is not None), None)
     return DrillFigures(
