@@ -29,7 +29,9 @@ BEFORE: Replicas = {"heavy": {0: [1, 2]}, "light": {0: [1, 2], 1: [2, 3], 2: [3,
 AFTER: Replicas = {"heavy": {0: [3, 2]}, "light": {0: [2, 1], 1: [1, 3], 2: [3, 1], 3: [3, 1]}}
 SET = {ConfigSource.DYNAMIC_TOPIC_CONFIG, ConfigSource.DYNAMIC_BROKER_CONFIG}
 SLOW = 20_000
-"""Bytes/s; a broker fetches 1 MB at once, so that what is more than that takes a while."""
+"""Bytes/s. A broker fetches 1 MB at once, and again when its quota's window of 11 s has passed."""
+HEAVY = 12_000
+"""Messages of 1 kB: two minutes' copying, for all that is tried meanwhile."""
 
 
 class Site:
@@ -49,7 +51,7 @@ class Site:
         heavy = "heavy" + self.suffix
         for topic, assignment in self.before.items():
             self.commands.create(topic + self.suffix, assignment)
-        self.commands.produce(heavy, ["x" * 1000] * 4000)
+        self.commands.produce(heavy, ["x" * 1000] * HEAVY)
         until(lambda: len(self.commands.describe()[heavy][0].isr) == len(self.before["heavy"][0]), "all to be in sync")
 
     def act(self, *words: str | Path, source: str = "", elsewhere: Path | None = None) -> Done:
