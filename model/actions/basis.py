@@ -14,10 +14,6 @@ from model.controller.placement import RackMode, brokers_by_mode
 from model.controller.placement_strategies import BrokerMetadata
 from model.controller.refusal import Refusal
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
-"""`org.apache.kafka.common.internals.Topic.INTERNAL_TOPICS` (3.9)."""
-
-
 Replicas = Mapping[int, tuple[int, ...]]
 """By partition, the preferred leader first."""
 

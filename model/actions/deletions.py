@@ -5,9 +5,10 @@ Source: `TopicCommand.deleteTopic` (0.8.2, 1.1), `AdminZkClient.deleteTopic`, `T
 
 from collections.abc import Iterator, Sequence
 
-from model.actions.basis import INTERNAL_TOPICS, Basis, refuse
+from model.actions.basis import Basis, refuse
 from model.actions.found import check, create, delete
 from model.actions.proposal import ActionRefused, ApiCall, Proposal, Step
+from model.cluster.ids import INTERNAL_TOPICS
 from model.cluster.pending_work import pending_work
 from model.cluster.topic_image import TopicImage
 from model.cluster.words import brokers, counted, listed

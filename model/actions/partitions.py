@@ -8,10 +8,11 @@ from math import lcm
 
 import msgspec
 
-from model.actions.basis import INTERNAL_TOPICS, Basis, Replicas, refuse
+from model.actions.basis import Basis, Replicas, refuse
 from model.actions.expected_facts import states_of_new
 from model.actions.found import put
 from model.actions.proposal import ActionRefused, ApiCall, Proposal, Step
+from model.cluster.ids import INTERNAL_TOPICS
 from model.cluster.records import TopicAssigned
 from model.cluster.topic_image import TopicImage, rows_of
 from model.cluster.words import replicas as replica_list

@@ -8,6 +8,10 @@ NO_LEADER = -1
 LEADER_DURING_DELETE = -2
 """Leader sent while a topic is being deleted (Kafka's `LeaderAndIsr.LeaderDuringDelete`); wire only."""
 
+OFFSETS_TOPIC = "__consumer_offsets"
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
+"""Kafka's own (`org.apache.kafka.common.internals.Topic`, 3.9): left out of `exclude.internal.topics`' patterns."""
+
 NO_STATE = -1
 """Data version of a partition that has no state znode yet."""
 

@@ -12,8 +12,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from model.cluster.group_image import GroupImage
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.sandbox.java import java_environment
 from model.sources.coordinator_groups.source import CoordinatorGroupsSource
 from model.sources.feed import Feed, Moment

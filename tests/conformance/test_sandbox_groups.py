@@ -16,6 +16,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from model.cluster.ids import OFFSETS_TOPIC
 from model.consumers.group_coordinator.record_codec import ValueVersions, read_record, write_record
 from model.consumers.group_coordinator.records import GroupRecord
 from model.log.records import Damage, RecordBatch, records_of, scan
@@ -33,7 +34,6 @@ pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 JAVA, OURS = 1, 2
-OFFSETS_TOPIC = "__consumer_offsets"
 LONG_SESSION_MS = 120_000
 """Longer than a coordinator takes to be another one."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from model.cluster.ids import INTERNAL_TOPICS
 from model.consumers.assignors.case import Case, Member
 from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, Group
 from model.consumers.assignors.java_hashing import string_hashes
@@ -16,8 +17,6 @@ from model.consumers.assignors.named_group import NamedGroup
 from model.consumers.ownership import MOST_THREADS
 
 MOST_THREADS_OF_ALL = 1_000_000
-
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 def named_threads(case: Case) -> NamedGroup:

@@ -5,8 +5,6 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.consumers.group_coordinator.committed_offset import CommittedOffset
 
-OFFSETS_TOPIC = "__consumer_offsets"
-
 
 class StoredMember(msgspec.Struct, frozen=True, kw_only=True):
     """A member in a group's record."""

@@ -12,12 +12,12 @@ from model.broker.settings.client_keys import (
     OFFSETS_TOPIC_SEGMENT_BYTES,
 )
 from model.broker.settings.settings import Settings
+from model.cluster.ids import OFFSETS_TOPIC
 from model.controller.refusal import Refusal
 from model.controller.validation import BROKER_DEFAULT
 from model.hosts.live_broker.admin_apis.topic_creation import WantedTopic
 from model.hosts.live_broker.admin_apis.topic_maker import TopicMaker
 
-OFFSETS_TOPIC = "__consumer_offsets"
 _LOGGER = logging.getLogger(__name__)
 
 

@@ -12,9 +12,8 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.group_image import CLASSIC, CONSUMER
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.offsets_topic import partition_of
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.hosts.kafka_client.fetch import fetch_request, fetched_records
 from model.hosts.kafka_client.kafka_client import KafkaClient
 from model.hosts.kafka_client.list_offsets import LATEST, list_offsets_request, listed_offsets

@@ -8,12 +8,11 @@ from collections.abc import Callable, Collection, Mapping
 from model.broker.controller_requests.metadata_image import MetadataImage
 from model.broker.settings import client_keys
 from model.broker.settings.settings import Settings
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.commands import Answer
 from model.consumers.group_coordinator.describing import FetchedOffset, fetch_offsets
 from model.consumers.group_coordinator.events import GroupRequest
 from model.consumers.group_coordinator.offsets_topic import standing_error
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.requests import PartitionToKnow
 from model.hosts.live_broker.groups.asking import ask

@@ -6,12 +6,11 @@ import asyncio
 from random import Random
 from typing import Any
 
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.commands import AnswerCommit
 from model.consumers.group_coordinator.describing import FetchedOffset
 from model.consumers.group_coordinator.events import CommitRequested
 from model.consumers.group_coordinator.offsets_topic import partition_of
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from tests.simulation.groups.broker import Broker, settings
 from tests.simulation.groups.member import Member
 from tests.simulation.groups.network import Network

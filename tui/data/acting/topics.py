@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from model.actions.basis import INTERNAL_TOPICS, Basis
+from model.actions.basis import Basis
 from model.actions.partitions import grow_topic
 from model.actions.proposal import ActionRefused, Proposal
 from model.actions.topics import NewTopic, create_topic
 from model.broker.settings.wanted import said_of
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import INTERNAL_TOPICS
 from model.controller.placement import RackMode
 from tui.data.acting.requests import AddPartitions, CreateTopic
 

@@ -9,15 +9,12 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import CLASSIC, ZOOKEEPER, GroupImage, Member
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
 from model.consumers.assignors.group import NOBODY
 from spark_tasks.errors import AnalysisError
 from spark_tasks.previews.lab import Lab
 from spark_tasks.previews.staging import stage
 from tui.data.questions import MadeUp
-
-INTERNAL = ("__consumer_offsets", "__transaction_state")
-"""Not among what a pattern subscribes to: `exclude.internal.topics` of Kafka's consumers."""
 
 
 def with_made_up(image: ClusterImage, wanted: MadeUp) -> ClusterImage:
@@ -49,7 +46,7 @@ def _members(wanted: MadeUp, image: ClusterImage) -> dict[str, Member]:
     topics = [
         topic
         for topic in image.topics
-        if topic not in INTERNAL and any(fnmatchcase(topic, pattern) for pattern in wanted.patterns)
+        if topic not in INTERNAL_TOPICS and any(fnmatchcase(topic, pattern) for pattern in wanted.patterns)
     ]
     digits = len(str(wanted.consumers))
     return {

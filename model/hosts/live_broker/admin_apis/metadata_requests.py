@@ -9,6 +9,7 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from model.broker.controller_requests.metadata_image import MetadataImage, PartitionMetadata
+from model.cluster.ids import INTERNAL_TOPICS
 from model.controller.topic_names import topic_name_problem
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
 from model.hosts.wire.api_keys import DESCRIBE_CLUSTER, METADATA
@@ -17,7 +18,6 @@ from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ZERO_ID, error_code, topic_id_text, topic_uuid
 from model.hosts.wire.server import Api, Request
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 LISTENER_NOT_FOUND_SINCE = 6
 """The error by this name is LEADER_NOT_AVAILABLE in versions of Metadata before."""
 CreateTopic = Callable[[str], Awaitable[str]]

@@ -9,8 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from kio.schema.errors import ErrorCode
 
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
 from model.hosts.wire.api_keys import FIND_COORDINATOR
 from model.hosts.wire.messages import Entity, shaped

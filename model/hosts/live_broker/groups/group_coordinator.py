@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from model.broker.settings import client_keys
 from model.broker.settings.settings import Settings
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.commands import Answer, AppendRecords
 from model.consumers.group_coordinator.coordinate import coordinate
 from model.consumers.group_coordinator.events import (
@@ -25,7 +25,6 @@ from model.consumers.group_coordinator.events import (
 )
 from model.consumers.group_coordinator.group import DEAD, Group
 from model.consumers.group_coordinator.offsets_topic import Standing, partition_of
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.consumers.group_coordinator.settings import GroupSettings
 from model.hosts.background_tasks import BackgroundTasks
 from model.hosts.live_broker.groups.led_partitions import LedPartitions

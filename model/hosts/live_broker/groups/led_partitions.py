@@ -7,10 +7,9 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.group import Group
 from model.consumers.group_coordinator.offsets_topic import Standing
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from model.hosts.live_broker.groups.offsets_log import OffsetsLog
 from model.log.errors import LogError
 

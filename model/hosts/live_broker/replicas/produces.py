@@ -11,14 +11,12 @@ from typing import NamedTuple
 from model.broker.partition.follower_fetch import record_append
 from model.broker.partition.partition import Partition
 from model.broker.serving.acks import WaitingProduce, begin_waiting, refuse_produce, settle_produce
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.news import News
 from model.log.errors import DamagedFileError, LogError
 from model.log.partition_log import Appended
 from model.log.producers.producer_state import Origin
-
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 class ProduceOutcome(NamedTuple):

@@ -7,10 +7,10 @@ import struct
 import pytest
 
 from model.cluster.group_image import Member
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.records import GroupDescribed
 from model.consumers.group_coordinator.record_codec import ValueVersions, write_record
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC, GroupRecord, StoredGroup, StoredMember
+from model.consumers.group_coordinator.records import GroupRecord, StoredGroup, StoredMember
 from model.log.records import Codec, Record, encode_batch
 from model.sources.coordinator_groups.generations import PARTITIONS_A_LOOK, TAIL, TRIES, Generations
 

@@ -11,8 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster import records as r
 from model.cluster.group_image import GroupImage
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.hosts.live_broker.groups.group_apis import group_apis
 from model.hosts.wire.api_keys import FETCH, LIST_OFFSETS, METADATA
 from model.hosts.wire.messages import Entity

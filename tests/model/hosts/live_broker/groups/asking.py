@@ -8,8 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from model.broker.settings.settings import Settings
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.hosts.live_broker.groups.group_apis import group_apis
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
 from model.hosts.wire.connection import Connection

@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint, MetadataImage
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.requests import PartitionToKnow
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache

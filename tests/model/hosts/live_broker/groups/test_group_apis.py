@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
+from model.cluster.ids import OFFSETS_TOPIC
 from model.hosts.wire.messages import shaped, shapes
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker, timed

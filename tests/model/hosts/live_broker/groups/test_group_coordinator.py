@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from model.cluster.ids import TopicPartition
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.group import GroupState
-from model.consumers.group_coordinator.records import OFFSETS_TOPIC
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker
 from tests.model.hosts.live_broker.groups.log_in_memory import LogsInMemory
