@@ -41,8 +41,8 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     @property
     def page(self) -> Page | None:
-        """What is in front, unless it is the palette. Nothing is while the app closes; its timers still run then."""
-        front = self.screen_stack[-1] if self.screen_stack else None
+        """What is seen in front, unless it is the palette. Nothing is while the app closes, and timers still run."""
+        front = next((screen for screen in reversed(self.screen_stack) if screen.is_mounted), None)
         return front if isinstance(front, Page) else None
 
     def show_screen(self, name: str) -> None:

@@ -1,11 +1,14 @@
 """Keys that lead from screen to screen, and those that hold everywhere, on the real thing."""
 
+import asyncio
+
 import pytest
 from textual import events
 from textual.command import CommandList
 from textual.geometry import Size
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
+from tests.tui.quiet import send
 from tui.actions import MAPS, NUMBERS, SCREENS, holding
 from tui.palette import THEMES
 from tui.screens.describe import Describe
@@ -245,3 +248,25 @@ async def test_a_size_that_is_no_longer_true_is_not_laid_out(still: str) -> None
             app.screen.post_message(events.Resize(Size(columns, 30), Size(columns, 30)))
         await settled(pilot)
         assert app.screen.query_one("#tabs").outer_size.width == app.size.width == 80
+
+
+async def test_a_page_that_nobody_pressed_a_key_for_is_waited_for(still: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison, say, comes when its answer does: between two keys, or just before something is to be said."""
+    put_together = Describe._compose
+
+    async def on_a_slow_machine(page: Describe) -> None:
+        await asyncio.sleep(0.3)
+        await put_together(page)
+
+    monkeypatch.setattr(Describe, "_compose", on_a_slow_machine)
+    async with opened(still) as pilot:
+        kdrill(pilot).describe("jobs", "all", "")
+        assert not pilot.app.screen.is_mounted
+        kdrill(pilot).run_command("there is none")
+        await press(pilot, "escape")
+        assert "no command 'there'" in text(pilot).split("\n")[-1]
+        kdrill(pilot).describe("jobs", "all", "")
+        for key in ("escape", "3", "1"):
+            send(pilot.app, key)
+        await settled(pilot)
+        assert (mode(pilot), len(pilot.app.screen_stack)) == ("overview", 1), "the page was closed by its key"
