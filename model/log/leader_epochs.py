@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from model.log.checkpoints.text_checkpoint import read_checkpoint, write_checkpoint
+from model.log.checkpoints.text_checkpoint import INT32, INT64, read_checkpoint, whole_number, write_checkpoint
 
 NO_EPOCH = -1
 NO_OFFSET = -1
@@ -108,4 +108,4 @@ def write_leader_epochs(path: Path, epochs: LeaderEpochs, *, fsync: bool = True)
 
 def _parse(words: list[str]) -> EpochStart:
     epoch, start_offset = words
-    return EpochStart(int(epoch), int(start_offset))
+    return EpochStart(whole_number(epoch, INT32), whole_number(start_offset, INT64))

@@ -6,7 +6,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.log.checkpoints.text_checkpoint import read_checkpoint, write_checkpoint
+from model.log.checkpoints.text_checkpoint import INT32, INT64, read_checkpoint, whole_number, write_checkpoint
 
 TopicPartition = tuple[str, int]
 
@@ -24,4 +24,4 @@ def write_offsets(path: Path, offsets: Mapping[TopicPartition, int], *, fsync: b
 
 def _parse(words: list[str]) -> tuple[TopicPartition, int]:
     topic, partition, offset = words
-    return (topic, int(partition)), int(offset)
+    return (topic, whole_number(partition, INT32)), whole_number(offset, INT64)

@@ -1,7 +1,6 @@
 """Files of one fact each about a folder: meta.properties, partition.metadata and the mark of a clean shutdown."""
 
 import base64
-import binascii
 import json
 import uuid
 from collections.abc import Mapping
@@ -56,7 +55,7 @@ def read_topic_id(folder: Path) -> uuid.UUID | None:
     key, _, value = (lines[1] if len(lines) > 1 else "").partition(": ")
     try:
         digits = base64.b64decode(value + "==", altchars=b"-_", validate=True)
-    except binascii.Error:
+    except ValueError:  # also binascii.Error
         digits = b""
     if key != "topic_id" or len(digits) != 16:
         raise DamagedFileError(path, "there is no topic id of 22 base64url characters", 2)

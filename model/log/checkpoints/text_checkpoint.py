@@ -4,16 +4,26 @@
 written refuses the whole file.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from model.log.durable_file import write_durably
 from model.log.errors import DamagedFileError
 
 VERSION = 0
+INT32, INT64 = 32, 64
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
 
 Entry = TypeVar("Entry")
+
+
+def whole_number(text: str, bits: int) -> int:
+    """As Java's `parseInt` (INT32) and `parseLong` (INT64). Raises ValueError."""
+    if _NUMBER.fullmatch(text) is None or not -(1 << bits - 1) <= int(text) < 1 << bits - 1:
+        raise ValueError(f"{text[:40]!r} is no number of {bits} bits")
+    return int(text)
 
 
 def encode_checkpoint(lines: Iterable[str]) -> bytes:
@@ -38,11 +48,13 @@ def read_checkpoint(path: Path, parse: Callable[[list[str]], Entry]) -> list[Ent
     lines = text.removesuffix("\n").split("\n")
     if lines[0].strip() != str(VERSION):
         raise DamagedFileError(path, f"the version is {lines[0][:40]!r}, not {VERSION}", 1)
-    if len(lines) < 2 or not lines[1].strip().isdecimal():
-        raise DamagedFileError(path, "the number of entries is missing", 2)
+    try:
+        promised = whole_number(lines[1].strip(), INT32)
+    except (IndexError, ValueError):
+        raise DamagedFileError(path, "the number of entries is missing", 2) from None
     entries = [_entry(path, number, line, parse) for number, line in enumerate(lines[2:], 3)]
-    if len(entries) != int(lines[1]):
-        raise DamagedFileError(path, f"{lines[1].strip()} entries are promised, {len(entries)} are there", 2)
+    if len(entries) != promised:
+        raise DamagedFileError(path, f"{promised} entries are promised, {len(entries)} are there", 2)
     return entries
 
 

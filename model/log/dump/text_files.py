@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
+from model.log.checkpoints.text_checkpoint import INT32, INT64, whole_number
 from model.log.dump.facts import EpochStart, Fact, PartitionOffset, Property
 from model.log.dump.java_text import java_text
 from model.log.records import Damage, DamageKind, Source
@@ -12,7 +13,11 @@ _LONGEST_LINE = 1 << 16
 
 def offset_checkpoint(source: Source) -> Iterator[Fact | Damage]:
     """Offsets by partition (`OffsetCheckpointFile` 3.9)."""
-    return _checkpoint(source, lambda words: PartitionOffset(words[0], int(words[1]), int(words[2])), 3)
+
+    def parse(words: list[str]) -> PartitionOffset:
+        return PartitionOffset(words[0], whole_number(words[1], INT32), whole_number(words[2], INT64))
+
+    return _checkpoint(source, parse, 3)
 
 
 def epoch_checkpoint(source: Source) -> Iterator[Fact | Damage]:
@@ -21,7 +26,7 @@ def epoch_checkpoint(source: Source) -> Iterator[Fact | Damage]:
 
     def parse(words: list[str]) -> EpochStart:
         nonlocal last
-        before, last = last, EpochStart(int(words[0]), int(words[1]))
+        before, last = last, EpochStart(whole_number(words[0], INT32), whole_number(words[1], INT64))
         if last.epoch <= before.epoch or last.start_offset <= before.start_offset:
             raise ValueError(f"comes after epoch {before.epoch} from {before.start_offset}")
         return last

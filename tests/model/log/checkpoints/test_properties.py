@@ -51,7 +51,13 @@ def test_there_may_be_no_topic_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "version: 1\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", "version: 0", "version: 0\ntopic_id: x"]
+    "text",
+    [
+        "",
+        "version: 1\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA",
+        "version: 0",
+        *map("version: 0\ntopic_id: {}".format, ("x", "é")),
+    ],
 )
 def test_a_damaged_topic_id_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "partition.metadata").write_text(text)

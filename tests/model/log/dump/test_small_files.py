@@ -66,7 +66,7 @@ def test_checkpoints(corpus: Path) -> None:
         ("recovery-point-offset-checkpoint", b"1\n0\n", "version '1'"),
         ("recovery-point-offset-checkpoint", b"0\n2\nt 0 5\n", "'2' entries are declared, 1 are there"),
         ("recovery-point-offset-checkpoint", b"0\n1\nt 0\n", "has 2 words, not 3"),
-        ("recovery-point-offset-checkpoint", b"0\n1\nt 0 x\n", "invalid literal"),
+        ("recovery-point-offset-checkpoint", b"0\n1\nt 0 x\n", "no number of 64 bits"),
         ("leader-epoch-checkpoint", b"0\n2\n1 5\n1 6\n", "comes after epoch 1 from 5"),
         ("meta.properties", b"broker.id\n", "without a key and a value"),
     ],
