@@ -100,8 +100,6 @@ class Kdrill(Navigation):
         Textual's own way takes a detour through the focused widget. Of keys that come in one piece (a paste, a slow
         link) the later ones would be given to what had the focus before the earlier ones were carried out.
         """
-        if self.screen_stack:
-            await self.screen_stack[-1]._mounted_event.wait()  # the key before this one may have opened it
         page = self.page
         if page is None:
             return False
