@@ -6,7 +6,6 @@ from textual.command import CommandList
 from textual.geometry import Size
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
-from tests.tui.quiet import send
 from tui.actions import MAPS, NUMBERS, SCREENS, holding
 from tui.palette import THEMES
 from tui.screens.describe import Describe
@@ -248,15 +247,11 @@ async def test_a_size_that_is_no_longer_true_is_not_laid_out(still: str) -> None
         assert app.screen.query_one("#tabs").outer_size.width == app.size.width == 80
 
 
-async def test_a_page_that_nobody_pressed_a_key_for_is_waited_for(still: str) -> None:
-    """A comparison, say, comes when its answer does: between two keys, or just before something is to be said."""
+async def test_a_note_finds_what_is_seen_while_a_page_is_put_together(still: str) -> None:
+    """A comparison comes when its answer does, and something may be said just then."""
     async with opened(still) as pilot:
         kdrill(pilot).describe("jobs", "all", "")
         assert not pilot.app.screen.is_mounted
         kdrill(pilot).run_command("there is none")
         await press(pilot, "escape")
         assert "no command 'there'" in text(pilot).split("\n")[-1]
-        send(pilot.app, "escape")
-        kdrill(pilot).describe("jobs", "all", "")
-        await settled(pilot)
-        assert len(pilot.app.screen_stack) == 1, "the key that was under way closed the page"
