@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import NodeExistsError, NoNodeError
 
 from model.znodes import paths
 from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
@@ -87,10 +89,13 @@ class KafkaLife:
 
     def _put(self, path: str, payload: Payload | bytes = b"", *, ephemeral: bool = False) -> None:
         data = payload if isinstance(payload, bytes) else encode(payload)
-        if self.client.exists(path):
-            self.client.set(path, data)
-        else:
-            self.client.create(path, data, ephemeral=ephemeral, makepath=True)
+        while True:  # another life may be quicker: settings are nobody's own
+            with suppress(NoNodeError):
+                self.client.set(path, data)
+                return
+            with suppress(NodeExistsError):
+                self.client.create(path, data, ephemeral=ephemeral, makepath=True)
+                return
 
     def _remove(self, path: str) -> None:
         if self.client.exists(path):

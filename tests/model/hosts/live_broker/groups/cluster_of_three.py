@@ -32,9 +32,9 @@ class ClusterOfThree:
         for broker in self.brokers.values():
             broker.start()
         self.bootstrap = ",".join(broker.ready()["listeners"]["PLAINTEXT"] for broker in self.brokers.values())
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)], request_timeout=60)[TOPIC].result(60)
-        self._producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all"})
+        self._producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all", "log_level": 0})
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -63,7 +63,7 @@ class ClusterOfThree:
     def _leader_of_offsets(self) -> int:
         try:
             # Anew each time: a client that heard of no controller asks again only minutes later.
-            topics = AdminClient({"bootstrap.servers": self.bootstrap}).list_topics(timeout=10).topics
+            topics = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0}).list_topics(timeout=10).topics
         except KafkaException:
             return 0
         offsets = topics.get("__consumer_offsets")

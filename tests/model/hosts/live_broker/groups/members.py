@@ -150,7 +150,7 @@ class RealGroup:
         return str(described and (described.state, [member.member_id for member in described.members]))
 
     def _new_admin(self) -> AdminClient:
-        return AdminClient({"bootstrap.servers": self._bootstrap})
+        return AdminClient({"bootstrap.servers": self._bootstrap, "log_level": 0})
 
     def _is_balanced(self, others: int) -> bool:
         shares = list((self.shares() or {}).values())
