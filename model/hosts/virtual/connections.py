@@ -22,7 +22,9 @@ def lose_connection(world: World, broker: int) -> None:
     def is_lost(happening: Happening) -> bool:
         return isinstance(happening, WatchFires) and happening.connection == process.connection
 
-    undelivered = [fires.changed for fires in world.schedule.withdraw(is_lost) if isinstance(fires, WatchFires)]
+    withdrawn = world.schedule.withdraw(is_lost)
+    unread = filter(is_lost, process.held)  # a paused process has received it, and never reads it
+    undelivered = [fires.changed for fires in (*unread, *withdrawn) if isinstance(fires, WatchFires)]
     world.journal.append(ConnectionLost(world.now_ms, process.id, process.session))
     watched = _watched(world, process.session)
     world.zookeeper = disconnect(world.zookeeper, process.session)

@@ -10,12 +10,13 @@ from tests.simulation.replication.scenario import replication_scenario_of
 
 HISTORIES = 500
 CHUNK = 50
-ONCE_FAILED = (102, 7986, 8923, 10454, 12539, 13463, 16624, 24172)
+ONCE_FAILED = (102, 7986, 8923, 10454, 12539, 13463, 16624, 24172, 25425)
 """Seeds that found something: 102, a process that joins an ISR with what the one before it had fetched; 7986, a leader
 that must ask twice for an ISR; 8923, a broker that leaves before it is registered; 10454, a reassignment that deletes
 the last of the ISR; 12539, a record that three had before one of them lost it, and is acknowledged after; 13463 and
 16624, a leader that wrote an ISR without hearing so, and goes on by the one before while another is elected; 24172, a
-leader that slept through an unclean election and was elected by the next one."""
+leader that slept through an unclean election and was elected by the next one; 25425, a change that reached a broker
+that was paused until its connection broke."""
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
