@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -77,19 +78,24 @@ def kafka_python(bootstrap: str, group: str, topic: str, strategy: str, session_
         "metadata_max_age_ms": 2_000,
         "partition_assignment_strategy": [RangePartitionAssignor],
     }
-    while True:
-        try:
-            consumer = KafkaConsumer(topic, **settings)
-        except KafkaError:  # it gives up at once where the broker that it asks first has just been killed
-            time.sleep(0.2)
-        else:
-            break
     owned = Owned()
     while True:
-        for records in consumer.poll(timeout_ms=200).values():
-            for record in records:
-                say(read=record.value.decode())
-        owned.say(each.partition for each in consumer.assignment())
+        with suppress(KafkaError):  # it gives up where the broker that it asks has just been killed: begin again
+            poll_on(KafkaConsumer(topic, **settings), owned)
+        time.sleep(0.2)
+
+
+def poll_on(consumer: KafkaConsumer, owned: Owned) -> None:
+    """Until an error ends it."""
+    try:
+        while True:
+            for records in consumer.poll(timeout_ms=200).values():
+                for record in records:
+                    say(read=record.value.decode())
+            owned.say(each.partition for each in consumer.assignment())
+    except KafkaError:
+        consumer.close(autocommit=False)
+        raise
 
 
 LIBRARIES = {"librdkafka": librdkafka, "kafka-python": kafka_python}
