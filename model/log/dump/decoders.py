@@ -100,7 +100,7 @@ def _transaction_log(record: Record) -> Decoded:
     if not 0 <= status < len(_STATES):
         raise UnreadableError(f"a transaction of state {status}")
     topics = cast(list[Mapping[str, Value]], fields["transactionPartitions"] or [])
-    named = [f"{topic['topic']}-{partition}" for topic in topics for partition in cast(list[int], topic["partitions"])]
+    named = [f"{topic['topic']}-{number}" for topic in topics for number in cast(list[int], topic["partitions"] or [])]
     return key, (
         f"producerId:{fields['producerId']},producerEpoch:{fields['producerEpoch']},state={_STATES[status]},"
         f"partitions=[{','.join(named if status else [])}],"

@@ -124,3 +124,10 @@ def test_any_bytes_are_decoded_or_refused(decoder: Decoder, kind: bytes, data: s
     version = data.draw(st.integers(0, 5)).to_bytes(2, "big")
     decode(decoder, Record(0, key=kind, value=version + data.draw(st.binary(max_size=80))))
     decode(decoder, Record(0, key=data.draw(st.binary(max_size=20)), value=None))
+
+
+def test_a_transaction_may_name_a_topic_and_no_partitions() -> None:
+    value = struct.pack(">hqhibi", 0, 5, 1, 60_000, 1, 1) + text("orders") + struct.pack(">iqq", -1, 3, 2)
+    _, told = decode(Decoder.TRANSACTION_LOG, Record(7, key=b"\0\0" + text("x"), value=value))
+    assert isinstance(told, str)
+    assert "partitions=[]" in told
