@@ -10,13 +10,12 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 from kafka import KafkaConsumer
 from kafka.coordinator.assignors.range import RangePartitionAssignor
-from kafka.errors import KafkaError
+from kafka.errors import KafkaConnectionError, KafkaError
 
 
 def say(**what: object) -> None:
@@ -80,22 +79,24 @@ def kafka_python(bootstrap: str, group: str, topic: str, strategy: str, session_
     }
     owned = Owned()
     while True:
-        with suppress(KafkaError):  # it gives up where the broker that it asks has just been killed: begin again
-            poll_on(KafkaConsumer(topic, **settings), owned)
-        time.sleep(0.2)
+        try:
+            consumer = KafkaConsumer(topic, **settings)
+        except KafkaError:  # it gives up at once where the broker that it asks first has just been killed
+            time.sleep(0.2)
+        else:
+            poll_on(consumer, owned)
 
 
 def poll_on(consumer: KafkaConsumer, owned: Owned) -> None:
-    """Until an error ends it."""
+    """Until a broker that was killed ends it. Every other error ends the process."""
     try:
         while True:
             for records in consumer.poll(timeout_ms=200).values():
                 for record in records:
                     say(read=record.value.decode())
             owned.say(each.partition for each in consumer.assignment())
-    except KafkaError:
+    except KafkaConnectionError:
         consumer.close(autocommit=False)
-        raise
 
 
 LIBRARIES = {"librdkafka": librdkafka, "kafka-python": kafka_python}
