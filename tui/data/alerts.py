@@ -71,9 +71,9 @@ class Alerts:
             self._notice, self._told, self._told_ms = Notice(self._notice.number + 1, text), came, now_ms
         return self._notice
 
-    def tell(self, text: str) -> None:
-        """What the operator asked for has come to its end, one line: that is told at once."""
-        self._notice = Notice(self._notice.number + 1, text)
+    def tell(self, text: str, now_ms: int) -> None:
+        """What the operator asked for has come to its end, one line: that is told at once, and errors wait for it."""
+        self._notice, self._told_ms = Notice(self._notice.number + 1, text), now_ms
 
     def due_ms(self) -> int | None:
         """When there is something to be told; None where there is nothing."""

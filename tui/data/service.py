@@ -196,7 +196,7 @@ class DataService:
     def _acted(self, said: str) -> None:
         """Something that was asked for has come to its end."""
         self._feed.note(Change("acted", "kdrill", said, SEVERITY["acted"], wall_clock_ms()))
-        self._desks.alerts.tell(said)
+        self._desks.alerts.tell(said, self._steady_ms())
         self._tell()
 
     def _tell(self) -> None:

@@ -62,6 +62,16 @@ def test_in_a_storm_one_notice_tells_of_all_within_its_time() -> None:
     assert len(alerts.raised) == MOST_RAISED, "all can be read, within a bound"
 
 
+def test_an_error_that_comes_up_with_the_end_of_what_was_asked_for_does_not_take_its_place() -> None:
+    alerts = Alerts()
+    alerts.take(moment())
+    alerts.tell("2 partitions: all as planned", 500)
+    alerts.take(moment(A))
+    assert alerts.notice(600).text == "2 partitions: all as planned"
+    assert alerts.due_ms() == 500 + NOTICES_APART_MS
+    assert alerts.notice(500 + NOTICES_APART_MS).text == "X 22:13:20 a: 1 partitions offline"
+
+
 def test_what_is_acknowledged_stays_listed_quieter_and_uncounted_until_it_changes() -> None:
     alerts, memory = Alerts(), Memory()
     now = moment(A, B, WARNING)
