@@ -12,7 +12,6 @@ import msgspec
 from model.cluster import records as r
 from model.cluster.classic_groups_delta import ClassicGroupsDelta
 from model.cluster.cluster_image import (
-    GENERATIONS,
     AdminImage,
     BrokerImage,
     ClusterImage,
@@ -23,6 +22,7 @@ from model.cluster.descent import descended
 from model.cluster.group_delta import GroupDelta, merged, same
 from model.cluster.group_image import ZOOKEEPER, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration, newest
 from model.cluster.log_dirs import LogDir
 from model.cluster.topic_delta import TopicDelta
 
@@ -44,7 +44,7 @@ class ClusterDelta:
         self.reassignments: dict[TopicPartition, tuple[int, ...]] | None = None
         self.preferred: tuple[TopicPartition, ...] | None = None
         self.cluster_id: str | None = None
-        self.generation = base.generation
+        self.generation: KafkaGeneration = base.generation
         self.quorum = base.quorum
         self.log_dirs: dict[int, tuple[LogDir, ...] | None] = {}
         self.offline_replicas = base.offline_replicas
@@ -147,7 +147,7 @@ def _remember(delta: ClusterDelta, record: r.GroupRebalancesSeen) -> None:
 
 
 def _recognise(delta: ClusterDelta, record: r.GenerationRecognised) -> None:
-    delta.generation = max(delta.generation, record.generation, key=GENERATIONS.index)
+    delta.generation = newest(delta.generation, record.generation)
 
 
 _Replay = Callable[[ClusterDelta, Any], object]

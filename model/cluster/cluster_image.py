@@ -10,13 +10,10 @@ import msgspec
 
 from model.cluster.group_image import CLASSIC, GroupImage
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum
 from model.cluster.topic_image import TopicImage
-
-GENERATIONS = ("unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft")
-"""Kafka generations as a cluster's payloads tell them apart, oldest first."""
-
 
 _TOO = f" ({CLASSIC})"
 
@@ -61,7 +58,7 @@ class ClusterImage(msgspec.Struct, frozen=True):
 
     provenance: Provenance = Provenance()
     cluster_id: str | None = None
-    generation: str = "unknown"
+    generation: KafkaGeneration = "unknown"
     controller: ControllerImage = ControllerImage()
     brokers: Mapping[int, BrokerImage] = {}
     topics: Mapping[str, TopicImage] = {}

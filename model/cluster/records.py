@@ -10,6 +10,7 @@ import msgspec
 
 from model.cluster.group_image import CLASSIC, Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum
 
@@ -270,7 +271,7 @@ class ViewsDiffered(Record, frozen=True, tag=True):
 class GenerationRecognised(Record, frozen=True, tag=True):
     """Payload versions seen so far show that the cluster is at least of this generation."""
 
-    generation: str
+    generation: KafkaGeneration
 
 
 UNTOLD = "the source does not tell it"

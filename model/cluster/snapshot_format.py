@@ -5,12 +5,13 @@ Beyond the fields that the format promises, it keeps what an image knows: times,
 entities than topics, znodes that could not be read.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from model.cluster.ids import NO_LEADER
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.quorum import Quorum
 
 FORMAT = "kdrill.snapshot/1"
@@ -139,7 +140,7 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     taken_at_ms: Long = 0
     source: str = ""
     cluster_id: str | None = None
-    kafka_generation: Literal["unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft"] = "unknown"
+    kafka_generation: KafkaGeneration = "unknown"
     controller: ControllerDocument = ControllerDocument()
     brokers: tuple[BrokerDocument, ...] = ()
     topics: dict[str, TopicDocument] = {}

@@ -36,7 +36,7 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
         taken_at_ms=seen.time_ms,
         source=seen.source,
         cluster_id=image.cluster_id,
-        kafka_generation=image.generation,  # pyright: ignore[reportArgumentType]  # one of GENERATIONS
+        kafka_generation=image.generation,
         controller=ControllerDocument(image.controller.broker, image.controller.epoch, image.controller.since_ms),
         brokers=tuple(
             BrokerDocument(broker.id, broker.rack, broker.epoch, broker.endpoints, broker.registered_ms)

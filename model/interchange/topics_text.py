@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from model.cluster.ids import NO_LEADER
+from model.cluster.kafka_generations import KafkaGeneration
 from model.controller.topic_names import topic_name_problem
 from model.interchange.texts import TextError, ids_in, lines_of, number_in
 
@@ -74,11 +75,11 @@ class BrokerText(msgspec.Struct, frozen=True):
 
 
 class ClusterText(msgspec.Struct, frozen=True):
-    """All of a text. `brokers` is empty where no tool listed them; `generation` is one of GENERATIONS, a guess."""
+    """All of a text. `brokers` is empty where no tool listed them; `generation` is a guess."""
 
     topics: tuple[TopicText, ...]
     brokers: tuple[BrokerText, ...]
-    generation: str
+    generation: KafkaGeneration
 
 
 def is_topics_text(data: bytes) -> bool:
@@ -114,7 +115,7 @@ class _Reading:
 
     topics: dict[str, TopicText] = field(default_factory=dict[str, TopicText])
     brokers: dict[int, BrokerText] = field(default_factory=dict[int, BrokerText])
-    generation: str = "0.9-1.x"
+    generation: KafkaGeneration = "0.9-1.x"
     topic: TopicText | None = None
     line: int = 0
     expected: int = 0

@@ -4,18 +4,23 @@ Sources: `ApiKeys` and the message schemas of the releases; DescribeQuorum is li
 """
 
 from collections.abc import Mapping
+from typing import Final
 
+from model.cluster.kafka_generations import KafkaGeneration, newest
 from model.hosts.wire.api_keys import DESCRIBE_QUORUM, LIST_OFFSETS, METADATA
 from model.sources.kafka.views import KRAFT
 
-_FIRST = ((LIST_OFFSETS, 7, "3.x"), (METADATA, 6, "2.x"))
-"""API, the version of it that a generation brought, the generation; newest first."""
-OLDEST = "0.9-1.x"
+_SINCE: Final[Mapping[KafkaGeneration, tuple[int, int]]] = {"2.x": (METADATA, 6), "3.x": (LIST_OFFSETS, 7)}
+"""Generation → an API and the version of it that it brought."""
+OLDEST: Final[KafkaGeneration] = "0.9-1.x"
 """Brokers before 0.10 do not tell versions at all."""
 
 
-def generation_of(versions: Mapping[int, tuple[int, int]]) -> str:
-    """One of `GENERATIONS`, from API → lowest and highest version."""
+def generation_of(versions: Mapping[int, tuple[int, int]]) -> KafkaGeneration:
+    """From API → lowest and highest version."""
     if DESCRIBE_QUORUM in versions:
         return KRAFT
-    return next((name for key, version, name in _FIRST if versions.get(key, (0, -1))[1] >= version), OLDEST)
+    brought: list[KafkaGeneration] = [
+        name for name, (key, version) in _SINCE.items() if versions.get(key, (0, -1))[1] >= version
+    ]
+    return newest(OLDEST, *brought)

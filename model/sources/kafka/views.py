@@ -1,15 +1,17 @@
 """All that a cluster's brokers have told, as one value. Nothing is asked here."""
 
 from collections.abc import Mapping
+from typing import Final
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum
 from model.hosts.kafka_client.metadata import NOBODY, Metadata, PartitionPlace
 
-KRAFT = "kraft"
+KRAFT: Final[KafkaGeneration] = "kraft"
 """The generation without ZooKeeper."""
 Change = tuple[tuple[int, ...], tuple[int, ...]]
 """Replicas that a reassignment adds, and those that it removes."""
@@ -36,7 +38,7 @@ class ClusterView(msgspec.Struct, frozen=True):
     """The whole. `controller` is a broker or, in KRaft, a controller node; NOBODY: there is none."""
 
     cluster_id: str | None = None
-    generation: str = "unknown"
+    generation: KafkaGeneration = "unknown"
     features: Mapping[str, int] = {}
     """Finalized features (KIP-584) → level."""
     controller: int = NOBODY

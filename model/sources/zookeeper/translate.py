@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from model.cluster import records as r
-from model.cluster.cluster_image import GENERATIONS
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration, newest
 from model.cluster.secrets import redacted
 from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Unread, Znode
 from model.hosts.zookeeper.znode_columns import columns_of
@@ -49,7 +49,7 @@ def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool =
     """
     known = columns_of(answers)
     states = StatesRead(known)
-    generation = GENERATIONS[0]
+    generation: KafkaGeneration = "unknown"
     if not listing:
         yield from (r.ZnodeReadable(path=known.paths[row]) for row in states.rows)
     for row in states.others:
@@ -69,17 +69,14 @@ def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool =
         if not listing:
             yield r.ZnodeReadable(path=path)
         yield from _said(match, payload, znode)
-        generation = max(generation, generation_shown_by(payload, znode.stat), key=_AGE)
+        generation = newest(generation, generation_shown_by(payload, znode.stat))
     yield from states.records()
-    if generation != GENERATIONS[0]:
+    if generation != "unknown":
         yield r.GenerationRecognised(generation=generation)
 
 
 def _refused(answer: Forbidden | Refused, now_ms: int) -> Iterator[r.Record]:
     yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
-
-
-_AGE = GENERATIONS.index
 
 
 def _refusal(answer: Forbidden | Refused) -> str:

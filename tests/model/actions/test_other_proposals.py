@@ -16,6 +16,7 @@ from model.actions.offsets import Landing, LogOffsets, landing, reset_offsets
 from model.actions.proposal import ActionRefused, ApiCall, ZnodeWrite
 from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import (
     BrokerLost,
     ClusterIdentified,
@@ -47,7 +48,7 @@ ORDERS = TopicPartition("orders", 0)
     ],
 )
 def test_settings_and_their_notice_are_written_in_the_form_of_the_release(
-    generation: str, cluster_id: str | None, notice: bytes
+    generation: KafkaGeneration, cluster_id: str | None, notice: bytes
 ) -> None:
     known = [ClusterIdentified(cluster_id=cluster_id)] if cluster_id else []
     seen = image(*topic("orders", [1]), GenerationRecognised(generation=generation), *known)

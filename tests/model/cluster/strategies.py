@@ -3,9 +3,10 @@
 from hypothesis import strategies as st
 
 from model.cluster import records as r
-from model.cluster.cluster_image import GENERATIONS, ClusterImage
+from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KAFKA_GENERATIONS
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum, QuorumReplica
 from tests.model.cluster.build import image
@@ -132,7 +133,7 @@ RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {
     r.TopicDeletionRequested: st.builds(r.TopicDeletionRequested, topic=names),
     r.TopicDeletionCleared: st.builds(r.TopicDeletionCleared, topic=names),
     r.ClusterIdentified: st.builds(r.ClusterIdentified, cluster_id=texts),
-    r.GenerationRecognised: st.builds(r.GenerationRecognised, generation=st.sampled_from(GENERATIONS)),
+    r.GenerationRecognised: st.builds(r.GenerationRecognised, generation=st.sampled_from(KAFKA_GENERATIONS)),
     r.ZnodeUnreadable: st.builds(r.ZnodeUnreadable, path=paths, reason=texts),
     r.ZnodeReadable: st.builds(r.ZnodeReadable, path=paths),
     r.QuorumDescribed: st.builds(

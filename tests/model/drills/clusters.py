@@ -10,6 +10,7 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
 from model.cluster.image_records import state_in
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import (
     BrokerRegistered,
     ConfigChanged,
@@ -29,7 +30,9 @@ EPOCH = 7
 T0 = TopicPartition("t", 0)
 
 
-def cluster(live: Iterable[int], *records: Record, controller: int | None = 1, generation: str = "3.x") -> ClusterImage:
+def cluster(
+    live: Iterable[int], *records: Record, controller: int | None = 1, generation: KafkaGeneration = "3.x"
+) -> ClusterImage:
     """Live brokers in racks r0, r1, r2 in turn, broker epochs from 100 on, and what the records say."""
     registered = [
         BrokerRegistered(broker=b, endpoints=(f"PLAINTEXT://h{b}:9092",), rack=f"r{b % 3}", epoch=100 + b) for b in live

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.partition_columns import stacked
 from model.cluster.records import TopicAssigned, TopicDeletionRequested
 from model.controller.context import ControllerContext
@@ -103,7 +104,7 @@ def test_a_deletion_that_waits_leaves_its_topic_as_it_is(adding: dict[int, tuple
 
 
 @pytest.mark.parametrize("generation", ["0.8", "0.9-1.x"])
-def test_early_releases_keep_what_is_marked_unless_they_are_told_otherwise(generation: str) -> None:
+def test_early_releases_keep_what_is_marked_unless_they_are_told_otherwise(generation: KafkaGeneration) -> None:
     records = [*topic((1,), (1,), 1), TopicDeletionRequested(topic="t")]
     held = counted(cluster([1], *records, generation=generation))
     deleted = generation != "0.8"

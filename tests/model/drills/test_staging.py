@@ -8,6 +8,7 @@ from hypothesis import given
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import (
     ClusterIdentified,
     ConfigChanged,
@@ -77,7 +78,7 @@ def test_pending_work_orphans_and_partitions_without_a_state_are_planted_too() -
 
 
 @pytest.mark.parametrize(("generation", "version"), [("0.8", 1), ("0.9-1.x", 1), ("3.x", 3)])
-def test_payloads_are_those_of_the_generation(generation: str, version: int) -> None:
+def test_payloads_are_those_of_the_generation(generation: KafkaGeneration, version: int) -> None:
     image = cluster([1], *topic((1,), (1,), 1), generation=generation)
     nodes = ClusterZnodes(image, SESSIONS, topics_of(image))
     assert b'"version":%d' % version in nodes["/brokers/topics/t"].data

@@ -10,6 +10,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health
 from model.cluster.findings.surroundings import surroundings
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
 from model.drills.drill import Drill, run
 from model.drills.outcomes import Outcome
@@ -71,7 +72,9 @@ def test_what_becomes_of_every_partition_is_what_the_controller_makes_of_it(
 
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("controller", [1, 2, None])
-def test_a_live_stranger_in_the_isr_keeps_everybody_else_from_leading(generation: str, controller: int | None) -> None:
+def test_a_live_stranger_in_the_isr_keeps_everybody_else_from_leading(
+    generation: KafkaGeneration, controller: int | None
+) -> None:
     """Whoever decides, and though the topic's other partition is led by a replica that is not in sync."""
     states = tuple(PartitionState(number, 1, 3, isr, EPOCH, 4) for number, isr in enumerate([(3, 1), (1,)]))
     image = cluster(

@@ -10,6 +10,7 @@ import pytest
 from model.actions.reset import Reset
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import ConfigChanged, GenerationRecognised, TopicAssigned, TopicDeletionRequested
 from tests.model.cluster.build import brokers, image, state, written
 from tui.command_line.main import main
@@ -35,7 +36,7 @@ NEW = [
 ]
 
 
-def cluster(generation: str, *more: object) -> ClusterImage:
+def cluster(generation: KafkaGeneration, *more: object) -> ClusterImage:
     """notes-0 has no leader, payments-0 an ISR of two, payments-1 no state yet."""
     return image(
         *brokers(2, 3),
@@ -59,7 +60,7 @@ def lines(image: ClusterImage, **shown: bool) -> list[str]:
 
 
 @pytest.mark.parametrize(("generation", "expected"), [("0.8", OLD), ("0.9-1.x", OLD), ("3.x", NEW)])
-def test_each_generation_is_told_as_its_tool_tells_it(generation: str, expected: list[str]) -> None:
+def test_each_generation_is_told_as_its_tool_tells_it(generation: KafkaGeneration, expected: list[str]) -> None:
     assert lines(cluster(generation)) == expected
 
 
