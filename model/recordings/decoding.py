@@ -88,7 +88,10 @@ def _values(column: Any) -> list[Any]:
 
 
 def _moment(of: _Columns, head: int, records: list[r.Record]) -> RecordedMoment:
-    return RecordedMoment(of["at_ms"][head], of["zxid"][head], of["time_ms"][head], tuple(records))
+    at_ms, zxid, time_ms = (of[name][head] for name in ("at_ms", "zxid", "time_ms"))
+    if None in (at_ms, zxid, time_ms):
+        raise ValueError("a moment is not whole")
+    return RecordedMoment(at_ms, zxid, time_ms, tuple(records))
 
 
 def _states(of: _Columns, start: int, end: int) -> tuple[r.PartitionState, ...]:

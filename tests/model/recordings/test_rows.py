@@ -97,6 +97,10 @@ def _rebalance(at_ms: int) -> Rebalance:
         {"kind": "GroupRebalanced", "group": None, "payload": '{"kind":"classic","dropped":0,"kept":0,"added":[]}'},
         {"kind": "LogEndsRead", "payload": "[" * 100_000},
         {"kind": "PartitionStatesWritten", "topic": "t", "partition": 1, "isr": [1]},
+        {"kind": "GenerationRecognised", "payload": '{"generation":"4.x"}'},
+        {"kind": "Moment", "time_ms": None},
+        {"kind": "Moment", "at_ms": None},
+        {"kind": "Moment", "zxid": None},
     ],
 )
 def test_rows_that_make_no_sense_are_refused(row: dict[str, Any]) -> None:
