@@ -7,13 +7,17 @@ not yet missed, KIP-455), `kafka.controller.Election` 3.9 (who may lead), KIP-70
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.surroundings import MIN_ISR, Surroundings, at_least_one
 from model.cluster.partition_columns import ALL, PartitionColumns, Rows, contained, stacked
-from model.cluster.topic_image import NOBODY, Flags, Ints
+from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
+
+K = TypeVar("K", np.bool_, np.int32)
 
 _UNKNOWN_RACK = -2
 _HUGE_ID = 1_000_000
@@ -109,13 +113,8 @@ class Health:
     def _live(self, brokers: Ints) -> Flags:
         if not self.around.brokers_known:
             return np.ones(brokers.shape, np.bool_)
-        live = np.fromiter(self.around.live, np.int64)
-        highest = max(int(brokers.max(initial=0)), int(live.max(initial=0)))
-        if highest > _HUGE_ID or live.min(initial=0) < 0:
-            return np.isin(brokers, live)
-        lives = np.zeros(highest + 2, np.bool_)  # the last one is nobody's
-        lives[live] = True
-        return lives[np.maximum(brokers, NOBODY)]
+        live = np.array(sorted(self.around.live), np.int64)
+        return _by_broker(brokers, live, np.ones(len(live), np.bool_), np.False_)
 
     @cached_property
     def _assigned(self) -> Flags:
@@ -137,11 +136,10 @@ class Health:
     def _racks(self) -> Ints:
         """int32[N, RF]: rack of each replica as a number; padding takes the first replica's."""
         names = sorted({rack for _, rack in self.around.racks})
-        ids = np.array([broker for broker, _ in self.around.racks], np.int32)
+        ids = np.array([broker for broker, _ in self.around.racks], np.int64)
         codes = np.array([names.index(rack) for _, rack in self.around.racks], np.int32)
         replicas = self.columns.replicas
-        place = np.minimum(np.searchsorted(ids, replicas), len(ids) - 1)
-        racks = np.where(ids[place] == replicas, codes[place], np.int32(_UNKNOWN_RACK))
+        racks = _by_broker(replicas, ids, codes, np.int32(_UNKNOWN_RACK))
         return np.where(replicas == NOBODY, racks[:, :1], racks)
 
     @cached_property
@@ -156,6 +154,19 @@ class Health:
             return np.zeros(len(self.columns), np.int32)
         changes = np.diff(np.sort(self._racks, axis=1), axis=1) != 0
         return changes.sum(axis=1, dtype=np.int32) + 1
+
+
+def _by_broker(brokers: Ints, ids: Longs, values: NDArray[K], other: K) -> NDArray[K]:
+    """The value of each broker where `ids`, ascending, has it; `other` elsewhere."""
+    if not len(ids):
+        return np.full(brokers.shape, other)
+    highest = int(max(brokers.max(initial=0), ids[-1]))
+    if highest > _HUGE_ID or ids[0] < 0:
+        place = np.minimum(np.searchsorted(ids, brokers), len(ids) - 1)
+        return np.where(ids[place] == brokers, values[place], other)
+    table = np.full(highest + 2, other)  # the last one is nobody's
+    table[ids] = values
+    return table[np.maximum(brokers, NOBODY)]
 
 
 def health(

@@ -41,7 +41,7 @@ from model.hosts.zookeeper.values import (
 )
 from model.hosts.zookeeper.znode_columns import ZnodeColumns
 
-# Batches of 200, two in flight: other clients wait no longer for theirs than beside batches of 100.
+# Batches of 200, two in flight: of 400 a large image would come a little sooner, and other clients wait longer.
 MULTI_READ_BATCH = 200
 MULTI_READ_WINDOW = 2
 SINGLE_READ_WINDOW = 500

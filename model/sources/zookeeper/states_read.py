@@ -1,12 +1,14 @@
 """State znodes as read → one record a topic, the states as columns. There may be a million of them; pure."""
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
 from model.cluster import records as r
 from model.cluster.state_columns import StateColumns
 from model.cluster.topic_image import Ints, Longs
+from model.hosts.zookeeper.values import Unread
 from model.hosts.zookeeper.znode_columns import ZnodeColumns
 from model.sources.zookeeper.state_payloads import state_payloads
 from model.znodes.partition_state import RECOVERING
@@ -42,21 +44,22 @@ class StatesRead:
     def _find(self, answers: ZnodeColumns) -> tuple[Longs, Ints, Longs, list[bytes]]:
         """What stands where a state should: which topic's, which partition's, in which row."""
         topics, lengths, partitions, rows = list[int](), list[int](), list[int](), list[int]()
+        data = list[bytes | Unread]()
         for topic, start, run in state_runs(answers.paths):
             topics.append(self._topics.setdefault(topic, len(self._topics)))
             lengths.append(len(run))
             partitions += run
             rows += range(start, start + len(run))
-        data = [answers.data[row] for row in rows]
-        found = [datum for datum in data if datum and isinstance(datum, bytes)]
+            data += answers.data[start : start + len(run)]
         of_topic, numbers, places = (
             np.repeat(np.array(topics, np.int64), lengths),
             np.array(partitions, np.int32),
             np.array(rows, np.int64),
         )
-        if len(found) == len(data):
-            return of_topic, numbers, places, found
+        if {bytes}.issuperset(map(type, data)) and b"" not in data:
+            return of_topic, numbers, places, cast(list[bytes], data)
         is_found = [isinstance(datum, bytes) and datum != b"" for datum in data]
+        found = [datum for datum in data if datum and isinstance(datum, bytes)]
         return of_topic[is_found], numbers[is_found], places[is_found], found
 
     def records(self) -> Iterator[r.Record]:

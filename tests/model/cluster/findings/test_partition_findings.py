@@ -16,6 +16,8 @@ from model.cluster.records import (
 from tests.model.cluster.build import brokers, image, state, topic, written
 
 THREE = [*brokers(1, 2, 3), *topic("orders", (1, 2, 3), partitions=4)]
+FAR = 2**31 - 1
+"""The highest id that a broker may have."""
 
 
 def found(*records: Record) -> dict[str, Finding]:
@@ -54,6 +56,13 @@ def test_a_leader_that_died_unnoticed_is_offline() -> None:
 
     assert "the leader was broker 1 (down)" in offline.what
     assert offline.action.startswith("Brokers 2, 3 can lead")
+
+
+def test_who_lives_is_known_of_any_id() -> None:
+    led_from_afar = [*brokers(1, FAR), *topic("orders", (FAR, 1))]
+
+    assert "offline" not in found(*led_from_afar)
+    assert found(*led_from_afar, BrokerLost(broker=FAR))["offline"].partitions == (0,)
 
 
 def test_missing_replicas_are_under_replicated() -> None:
@@ -154,9 +163,10 @@ def test_a_single_replica_is_good_to_know() -> None:
     assert found(*brokers(1), *topic("orders", (1,)))["single-replica"].severity == "info"
 
 
-def test_replicas_in_one_rack_and_on_too_few() -> None:
-    racks = brokers(1, 2, 3, 4, racks=("a", "a", "b", "c"))
-    placed = TopicAssigned(topic="orders", replicas={0: (1, 2), 1: (1, 3), 2: (1, 2, 3), 3: (1, 3, 4), 4: (1, 9)})
+@pytest.mark.parametrize("last", [4, FAR])
+def test_replicas_in_one_rack_and_on_too_few(last: int) -> None:
+    racks = brokers(1, 2, 3, last, racks=("a", "a", "b", "c"))
+    placed = TopicAssigned(topic="orders", replicas={0: (1, 2), 1: (1, 3), 2: (1, 2, 3), 3: (1, 3, last), 4: (1, 9)})
 
     kinds = found(*racks, placed)
 
