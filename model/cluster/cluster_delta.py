@@ -11,13 +11,7 @@ import msgspec
 
 from model.cluster import records as r
 from model.cluster.classic_groups_delta import ClassicGroupsDelta
-from model.cluster.cluster_image import (
-    AdminImage,
-    BrokerImage,
-    ClusterImage,
-    ControllerImage,
-    Provenance,
-)
+from model.cluster.cluster_image import AdminImage, BrokerImage, ClusterImage, ControllerImage, Provenance
 from model.cluster.descent import descended
 from model.cluster.group_delta import GroupDelta, merged, same
 from model.cluster.group_image import ZOOKEEPER, Member

@@ -14,7 +14,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_records import classic_group_records, state_of
-from model.cluster.kafka_generations import KAFKA_GENERATIONS
+from model.cluster.kafka_generations import newest
 from model.cluster.secrets import redacted
 from model.cluster.topic_image import Flags, TopicImage, rows_of, widened
 
@@ -28,7 +28,7 @@ def can_follow(before: ClusterImage, after: ClusterImage) -> bool:
     """Whether records can say how one image became the other: not where the cluster is another one."""
     return (
         before.cluster_id in (None, after.cluster_id)
-        and KAFKA_GENERATIONS.index(before.generation) <= KAFKA_GENERATIONS.index(after.generation)
+        and newest(before.generation, after.generation) == after.generation
         and (after.controller.epoch is not None or before.controller.epoch is None)
         and (after.quorum is not None or before.quorum is None)
     )

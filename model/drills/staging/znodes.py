@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage
+from model.cluster.kafka_generations import KafkaGeneration
 from model.controller import zookeeper as paths
 from model.controller.topics import Topics
 from model.drills.staging.rules import rules_of
@@ -70,7 +71,7 @@ class ClusterZnodes(Mapping[str, Node]):
         return sum(1 for _ in self)
 
 
-def registration_of(broker: BrokerImage, generation: str) -> bytes:
+def registration_of(broker: BrokerImage, generation: KafkaGeneration) -> bytes:
     """A broker's payload. Listeners go by their names, for an image does not say which protocol they speak."""
     fields = BrokerRegistration(
         endpoints=broker.endpoints,

@@ -1,6 +1,7 @@
 """State znodes as read → one record a topic, the states as columns. There may be a million of them; pure."""
 
 from collections.abc import Iterator
+from itertools import compress
 from typing import cast
 
 import numpy as np
@@ -59,7 +60,7 @@ class StatesRead:
         if {bytes}.issuperset(map(type, data)) and b"" not in data:
             return of_topic, numbers, places, cast(list[bytes], data)
         is_found = [isinstance(datum, bytes) and datum != b"" for datum in data]
-        found = [datum for datum in data if datum and isinstance(datum, bytes)]
+        found = cast(list[bytes], list(compress(data, is_found)))
         return of_topic[is_found], numbers[is_found], places[is_found], found
 
     def records(self) -> Iterator[r.Record]:

@@ -4,6 +4,7 @@ Tools: `ReassignPartitionsCommand` takes a broker's address from 2.6 on and no Z
 and a throttle from 0.10.1 on (KIP-73); `LeaderElectionCommand` is there from 2.4 on (KIP-460).
 """
 
+from model.cluster.kafka_generations import KafkaGeneration
 from model.planning.plan import Plan
 from tui.data.pages.sheets import Sheet
 
@@ -11,7 +12,7 @@ BROKER, ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181/CHROO
 OLD = ("0.8", "0.9-1.x")
 
 
-def how_to_run(sheet: Sheet, generation: str, plan: Plan, batches: int) -> None:
+def how_to_run(sheet: Sheet, generation: KafkaGeneration, plan: Plan, batches: int) -> None:
     """The steps, each with its command, and the way back."""
     sheet.say("how to run it: kdrill sends nothing to the cluster", "heading")
     at = ZOOKEEPER if generation in OLD else BROKER
