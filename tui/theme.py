@@ -20,6 +20,7 @@ from textual.theme import Theme
 
 from tui.palette import BASES, STYLES, THEMES, UNFADED
 from tui.rows import Span
+from tui.stylesheet import KeptStylesheet
 
 
 class Colourless(LineFilter):
@@ -165,6 +166,7 @@ class ThemedApp(App[ReturnType]):
 
     def __init__(self, *, theme: str = "dark", ascii_only: bool = False) -> None:
         super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
         self.ascii_only = ascii_only
         for name in THEMES:
             self.register_theme(_textual_theme(name))
