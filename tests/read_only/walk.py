@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from textual.events import Paste
 
-from tests.tui.dashboard import Keys, kdrill, mode, until
-from tests.tui.quiet import is_quiet, send
+from tests.tui.dashboard import Keys, kdrill, mode, push, until
 from tui.actions import ACTIONS, OVERLAY, SCREENS, holding
 from tui.app import Kdrill
 from tui.commands import WORDS
@@ -152,18 +151,14 @@ class Operator:
     async def _press(self, key: str) -> None:
         """Most keys come before all is there that the one before brought, as from a hand that knows its way."""
         self.pressed += 1
-        await self._send(key)
+        await push(self._pilot, key)
         if self._dice.random() < PATIENT:
             await self._calm()
 
     async def _type(self, line: str) -> None:
         self.pressed += len(line)
         for character in line:
-            await self._send(character)
-
-    async def _send(self, key: str) -> None:
-        send(kdrill(self._pilot), key)
-        await is_quiet(self._pilot.app, vars(self._pilot)["traffic"])
+            await push(self._pilot, character)
 
     async def _calm(self) -> None:
         """What follows has come, but for what never ends: brokers are asked again and again."""

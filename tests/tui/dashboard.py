@@ -11,7 +11,7 @@ from textual._context import message_hook as message_hook_context_var
 from textual.app import App
 from textual.pilot import Pilot
 
-from tests.tui.quiet import Traffic, is_quiet, send
+from tests.tui.quiet import Traffic, has_nothing_to_do, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app import Kdrill
 from tui.data.link import DataLink
@@ -32,8 +32,10 @@ NOW_MS = BEGAN_MS + 3 * 3_600_000
 DEADLINE_S = 60.0
 BREATH_S = 0.002
 """Threads get this long between two looks."""
-IN_A_ROW = 3
-"""So often nothing is found to be done before that is believed."""
+BREATH_MOST_S = 0.03
+"""And this long when a condition has not come true for some time: what it waits for needs the processor, too."""
+BREATHS = 2
+"""So long nothing may begin before it is believed that nothing is left to be done."""
 AFTERMATH_S = 2.0
 """So long what follows from a condition that came true may take; answers that a test holds back take longer."""
 
@@ -95,10 +97,12 @@ def mode(pilot: Keys) -> str:
 async def until(pilot: Keys, condition: Callable[[], object]) -> None:
     """Waits for the condition and for what follows from it; fails with the screen when it does not come true."""
     deadline = time.monotonic() + DEADLINE_S
+    breath = BREATH_S
     while not (_is_whole(pilot.app) and condition()):
         assert time.monotonic() < deadline, f"this did not become true within {DEADLINE_S:.0f} s:\n{text(pilot)}"
         await is_quiet(pilot.app, _traffic(pilot))
-        await asyncio.sleep(BREATH_S)
+        await asyncio.sleep(breath)
+        breath = min(breath * 1.2, BREATH_MOST_S)
     await _is_settled(pilot, AFTERMATH_S)
 
 
@@ -109,12 +113,28 @@ async def settled(pilot: Keys) -> None:
 
 async def _is_settled(pilot: Keys, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
-    in_a_row = 0
-    while in_a_row < IN_A_ROW and time.monotonic() < deadline:
-        is_still = await is_quiet(pilot.app, _traffic(pilot)) and all(one.is_settled for one in _askings(pilot))
-        in_a_row = in_a_row + 1 if is_still else 0
+    while time.monotonic() < deadline:
+        seems_quiet = has_nothing_to_do(pilot.app) and not _waits(pilot)
+        if seems_quiet and await is_quiet(pilot.app, _traffic(pilot)) and await _stays_quiet(pilot):
+            return True
         await asyncio.sleep(BREATH_S)
-    return in_a_row == IN_A_ROW
+    return False
+
+
+async def _stays_quiet(pilot: Keys) -> bool:
+    """Whether, of an app in which every pump has come to its end, none begins anew within some breaths."""
+    handled = _traffic(pilot).handled
+    for _ in range(BREATHS):
+        await asyncio.sleep(BREATH_S)
+        if _traffic(pilot).handled != handled or not has_nothing_to_do(pilot.app) or _waits(pilot):
+            return False
+    return True
+
+
+async def push(pilot: Keys, key: str) -> None:
+    """Presses a key as somebody in a hurry: it is carried out, and what follows from it may be still to come."""
+    send(pilot.app, key)
+    await is_quiet(pilot.app, _traffic(pilot))
 
 
 async def press(pilot: Keys, *keys: str) -> None:
@@ -128,8 +148,7 @@ async def type_in(pilot: Keys, line: str) -> None:
     """Types characters, none of which is a key's name."""
     named = {" ": "space", ":": "colon", "/": "slash", "!": "exclamation_mark", "-": "minus", "_": "underscore"}
     for character in line:
-        send(pilot.app, named.get(character, character))
-        await is_quiet(pilot.app, _traffic(pilot))
+        await push(pilot, named.get(character, character))
     await settled(pilot)
 
 
@@ -162,5 +181,7 @@ def _traffic(pilot: Keys) -> Traffic:
     return vars(pilot)["traffic"]
 
 
-def _askings(pilot: Keys) -> list[Any]:
-    return [pane.asking for kind in (LiveRows, LiveText, LivePlot) for pane in kdrill(pilot).screen.query(kind)]
+def _waits(pilot: Keys) -> bool:
+    """Whether a pane in sight waits for an answer."""
+    asking = (LiveRows, LiveText, LivePlot)
+    return any(isinstance(pane, asking) and not pane.asking.is_settled for pane in kdrill(pilot).screen.walk_children())

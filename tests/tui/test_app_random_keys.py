@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text
+from tests.tui.dashboard import Keys, kdrill, mode, opened, press, push, rows, settled, text
 from tests.zookeeper.counting_proxy import CountingProxy
 from tui.actions import ACTIONS
 from tui.panes.live_list import LiveRows
@@ -29,7 +29,7 @@ async def walk(pilot: Keys, dice: random.Random) -> None:
             key = "escape"  # q would quit, and so would :q
         if dice.random() < 0.03:
             await pilot.resize_terminal(*dice.choice(SIZES))
-        await pilot.press(key)
+        await push(pilot, key)
         assert not kdrill(pilot)._exit, f"{key} ended it"
 
 
