@@ -53,19 +53,20 @@ def _layers(name: str, data: bytes, level: int = 0) -> Iterator[tuple[str, bytes
 
 
 def _unpacked(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """What is packed in whole files; one that is only begun has nothing to unpack yet."""
     if data.startswith(b"\x28\xb5\x2f\xfd"):
         yield "zstd", zstandard.ZstdDecompressor().decompressobj().decompress(data)
     elif data.startswith(b"\x1f\x8b"):
         yield "gzip", gzip.decompress(data)
     elif data.startswith(b"PAR1") and data.endswith(b"PAR1"):
         yield "parquet", _table(pq.read_table(io.BytesIO(data)))  # pyright: ignore[reportUnknownMemberType]
-    elif data.startswith(b"ARROW1"):
+    elif data.startswith(b"ARROW1\0\0") and data.endswith(b"ARROW1"):
         yield "arrow", _table(pa.ipc.open_file(io.BytesIO(data)).read_all())
     elif data.startswith(b"\x89PNG"):
         with Image.open(io.BytesIO(data)) as picture:  # what it says beside its cells, which are drawn of the same text
             picture.load()
             yield from ((str(name), str(told).encode()) for name, told in picture.info.items())
-    elif data.startswith(b"PK\x03\x04"):
+    elif data.startswith(b"PK\x03\x04") and zipfile.is_zipfile(io.BytesIO(data)):
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             yield from ((each, archive.read(each)) for each in archive.namelist() if not each.endswith(".class"))
     elif data[257:262] == b"ustar":

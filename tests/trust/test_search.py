@@ -48,3 +48,13 @@ def test_packed_files_and_names_are_looked_into(tmp_path: Path) -> None:
     search.look_into(tmp_path)
     for name in ("zstd", "parquet", "zip", "arrow", "png", "empty"):
         assert [each for each in search.found if name in each], name
+
+
+def test_what_is_only_begun_is_looked_into_as_it_is() -> None:
+    table, whole = pa.table({"x": [canary("begun")]}), io.BytesIO()
+    with pa.ipc.new_file(whole, table.schema) as writer:
+        writer.write_table(table)
+    search = Search()
+    for cut in range(len(whole.getvalue())):
+        search.look(f"arrow of {cut} B", whole.getvalue()[:cut])
+    assert len(search.found) > 1
