@@ -14,10 +14,11 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.conformance.kafka.quick_start import archive_classes
 from tests.conformance.kafka.releases import RELEASES, install_or_skip
 
 
-@pytest.fixture(scope="session", params=list(RELEASES))
+@pytest.fixture(scope="package", params=list(RELEASES))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Three brokers of one release; pytest runs all tests of a release together, then ends them.
 
@@ -25,13 +26,14 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """
     kafka = install_or_skip(request.param)
     zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")  # not before it is known to be of use
+    archive_classes(kafka, f"{zookeeper.address}/training-{request.param}", tmp_path_factory.mktemp("training-"))
     folder = tmp_path_factory.mktemp(f"kafka-{request.param}-")
     with Cluster(kafka, f"{zookeeper.address}/kafka-{request.param}", folder) as cluster:
         yield cluster
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package", params=["KRaft"])  # the name of a test tells what it runs on; see tests/parallel.py
 def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     """Two nodes of 3.9.1 without ZooKeeper. A test uses topics of its own."""
     folder = tmp_path_factory.mktemp("kraft-")
@@ -40,7 +42,7 @@ def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def commands(cluster: Cluster) -> Commands:
     """Kafka's own commands, speaking to `cluster`."""
     return Commands(cluster)

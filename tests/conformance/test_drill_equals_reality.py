@@ -22,6 +22,7 @@ from tests.conformance.our_view import snapshot_of
 pytestmark = pytest.mark.conformance
 
 SETTLE_TIMEOUT_S = 60
+REST_S = 1.5
 ASSUMPTIONS = msgspec.structs.replace(DEFAULT, session_timeout_ms=SESSION_TIMEOUT_MS)
 
 States = dict[str, tuple[int, int, tuple[int, ...], int]]
@@ -50,7 +51,7 @@ def predicted(before: ClusterImage, killed: int) -> States:
 def assert_comes_true(cluster: Cluster, prediction: States) -> None:
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
     while (found := states(image(cluster))) != prediction and time.monotonic() < deadline:
-        pass
+        await_change(cluster)
     differing = {
         name: (prediction.get(name), found.get(name)) for name in prediction if found.get(name) != prediction[name]
     }
@@ -58,25 +59,34 @@ def assert_comes_true(cluster: Cluster, prediction: States) -> None:
     assert found == prediction
 
 
+def await_change(cluster: Cluster) -> None:
+    """Until some state is another, or for a while: `kdrill snapshot` is a process, dear to be asked all the time."""
+    before, deadline = cluster.states(), time.monotonic() + REST_S
+    while cluster.states() == before and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
 def await_in_sync(cluster: Cluster) -> None:
     """Until every replica of every partition that lives is in sync again, and somebody controls."""
 
     def in_sync() -> bool:
-        now = image(cluster)
-        rows = [row for topic in now.topics.values() for row in topic.rows()]
-        whole = all(set(replicas) & now.brokers.keys() <= set(isr) for _, replicas, _, isr in rows)
-        return whole and cluster.controller() != NO_CONTROLLER
+        living = cluster.registered()
+        return cluster.controller() != NO_CONTROLLER and all(
+            living.intersection(replicas) <= set(cluster.state(topic, partition).get("isr", ()))
+            for topic in cluster.children("/brokers/topics")
+            for partition, replicas in cluster.replicas(topic).items()
+        )
 
     until(in_sync, "all replicas to be in sync", SETTLE_TIMEOUT_S)
 
 
 def await_rest(cluster: Cluster) -> None:
-    """Until nothing changed for three looks in a row."""
-    looks: list[States] = []
+    """Until nothing changes for a while."""
 
     def at_rest() -> bool:
-        looks.append(states(image(cluster)))
-        return len(looks) > 2 and looks[-1] == looks[-2] == looks[-3]
+        before = cluster.states()
+        time.sleep(REST_S)
+        return cluster.states() == before
 
     until(at_rest, "the cluster to be at rest", SETTLE_TIMEOUT_S)
 

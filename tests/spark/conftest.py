@@ -8,7 +8,7 @@ from tests.spark.running_spark import RunningSpark
 from tests.spark.standalone_cluster import StandaloneCluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def local_spark() -> Iterator[RunningSpark]:
     """On `local[2]`. Tests share it: harm only your own."""
     with RunningSpark("local[2]") as spark:
@@ -16,14 +16,14 @@ def local_spark() -> Iterator[RunningSpark]:
         yield spark
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandaloneCluster]:
     """A master and two workers."""
     with StandaloneCluster(tmp_path_factory.mktemp("spark-cluster")) as cluster:
         yield cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster_spark(spark_cluster: StandaloneCluster) -> Iterator[RunningSpark]:
     """On the cluster of two workers."""
     with RunningSpark(spark_cluster.master) as spark:

@@ -32,7 +32,6 @@ zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
 zookeeper.connection.timeout.ms=30000
 num.network.threads=1
 num.io.threads=2
-replica.fetch.wait.max.ms=100
 log.cleaner.enable=false
 auto.create.topics.enable=false
 auto.leader.rebalance.enable=false
@@ -250,6 +249,19 @@ class Cluster:
     def state(self, topic: str, partition: int) -> dict[str, Any]:
         """The partition's state znode: leader, isr, leader_epoch …; empty before the controller wrote it."""
         return self.read(f"/brokers/topics/{topic}/partitions/{partition}/state")
+
+    def states(self) -> dict[tuple[str, int], dict[str, Any]]:
+        """The state znode of every partition of every topic, by topic and partition."""
+        return {
+            (topic, partition): self.state(topic, partition)
+            for topic in self.children("/brokers/topics")
+            for partition in self.replicas(topic)
+        }
+
+    def replicas(self, topic: str) -> dict[int, list[int]]:
+        """A topic's replicas by partition, as in its znode."""
+        found = self.read(f"/brokers/topics/{topic}").get("partitions", {})
+        return {int(partition): replicas for partition, replicas in found.items()}
 
 
 def free_port() -> int:

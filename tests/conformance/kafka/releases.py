@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import pytest
 
+from model.sandbox.class_archive import ClassArchive
 from model.sandbox.errors import SandboxError
 from model.sandbox.java import find_java
 from tests.maven import UnavailableError, jars_folder
@@ -43,10 +44,15 @@ class Installation:
     jars: Path
     """The folder they are in."""
     java_program: Path
+    archive: ClassArchive
+    """Of what a broker loads; see quick_start.py."""
+    training: tuple[str, ...] = ()
+    """Flags of a JVM that writes the archive."""
 
     def java(self, main_class: str, *arguments: str, heap_mb: int) -> list[str]:
         """The command line that runs one of the release's classes."""
         flags = [*_JAVA_FLAGS, f"-Xmx{heap_mb}m", f"-Dlog4j.configuration={_LOG4J.as_uri()}"]
+        flags += self.training or self.archive.flags()
         return [str(self.java_program), *flags, "-cp", f"{self.jars}/*", main_class, *arguments]
 
 
@@ -116,4 +122,6 @@ def install(release: Release) -> Installation:
         java = find_java()
     except SandboxError as error:
         raise UnavailableError(str(error)) from None
-    return Installation(release, jars_folder(f"kafka-{release.version}", release.artifacts), java.program)
+    jars = jars_folder(f"kafka-{release.version}", release.artifacts)
+    archive = ClassArchive.of(java, sorted(jars.glob("*.jar")), jars.parent, f"broker{release.version}")
+    return Installation(release, jars, java.program, archive)

@@ -1,0 +1,1 @@
+"""kdrill beside real Kafka: what it shows, decides, serves and writes is what Kafka's own releases do."""
