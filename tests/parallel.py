@@ -15,22 +15,22 @@ from xdist.scheduler import LoadScopeScheduling
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
 
-RELEASE = re.compile(r"^tests/conformance/.*\[(\d+\.\d+\.[\d.]+)")
+CLUSTER = re.compile(r"^tests/conformance/.*\[(\d+\.\d+\.[\d.]+|KRaft)")
 
 
 class BySharedParts(LoadScopeScheduling):
-    """Kafka's clusters are shared by release, Sparks by all of tests/spark, other things within a file at most."""
+    """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares."""
 
     def _split_scope(self, nodeid: str) -> str:
-        if release := RELEASE.match(nodeid):
-            return release[1]
+        if cluster := CLUSTER.match(nodeid):
+            return cluster[1]
         return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core."""
+    """One for each core, and one for while others wait: sessions expire and brokers come back in their own time."""
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        return min(len(os.sched_getaffinity(0)), WORKERS_MOST)
+        return min(len(os.sched_getaffinity(0)) + 1, WORKERS_MOST)
     return 0
 
 
