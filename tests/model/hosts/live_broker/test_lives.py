@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 
 from model.broker.settings.fault_keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
 from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess, until
@@ -44,7 +45,10 @@ class Znodes:
         self._client.start()
 
     def read(self, path: str) -> dict[str, Any]:
-        return json.loads(self._client.get(path)[0]) if self._client.exists(path) else {}
+        try:
+            return json.loads(self._client.get(path)[0])
+        except NoNodeError:
+            return {}
 
     def make(self, path: str, content: dict[str, Any]) -> None:
         self._client.create(path, json.dumps(content).encode(), makepath=True)

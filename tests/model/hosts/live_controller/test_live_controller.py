@@ -13,6 +13,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 
 from model.znodes.brokers import decode_broker
 from model.znodes.controller import decode_controller
@@ -43,7 +44,10 @@ class Znodes:
         self._client.start()
 
     def data(self, path: str) -> bytes | None:
-        return self._client.get(path)[0] if self._client.exists(path) else None
+        try:
+            return self._client.get(path)[0]
+        except NoNodeError:
+            return None
 
     def controller(self) -> int | None:
         data = self.data("/controller")
