@@ -3,6 +3,7 @@
 No test sees what this machine's user set up or chose: settings, state and variables of kdrill's are the test's own.
 """
 
+import gc
 import os
 import signal
 import time
@@ -37,6 +38,11 @@ def pytest_configure() -> None:
     for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL):
         os.environ.pop(name, None)
     os.environ.update(dict.fromkeys(USERS_FOLDERS, f"{os.devnull}/none"))
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: nothing is gained where the collector walks through it again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,14 @@
+"""Syntax trees of the whole house are large: each file of tests has its own."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.source_tree import syntax
+
+
+@pytest.fixture(scope="module", autouse=True)
+def trees_of_one_file() -> Iterator[None]:
+    """None of them stays in memory when its tests are over."""
+    yield
+    syntax.cache_clear()
