@@ -121,12 +121,15 @@ class BottomLine(Group):
     @on(PromptLine.PromptAccepted)
     @on(PromptLine.PromptCancelled)
     def _end(self) -> None:
-        self.query_one(KeyFooter).display = True
-        self._say_what_waits()
+        if not self.is_typing:  # it may have begun anew
+            self.query_one(KeyFooter).display = True
+            self._say_what_waits()
 
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
-        # A click elsewhere: a filter stands as it is; a command was not meant yet.
-        if self.is_typing and event.widget is self._prompt and self.app.app_focus:
+        # A click elsewhere: a filter stands as it is; a command was not meant yet. After enter and `:` at once the
+        # prompt has the focus again, before it is told that it had lost it.
+        has_lost_it = event.widget is self._prompt and self.screen.focused is not self._prompt
+        if self.is_typing and has_lost_it and self.app.app_focus:
             self._prompt.action_accept() if self._prompt.sign == "/" else self._prompt.action_cancel()
 
     def _fall_silent(self) -> None:

@@ -90,3 +90,19 @@ async def test_a_click_elsewhere_ends_typing() -> None:
             await pilot.press("x")
             await pilot.click("#list")
             assert not app.line.is_typing and isinstance(app.focused, LineView)
+
+
+async def test_what_is_typed_right_after_enter_is_typed() -> None:
+    """The word that the prompt lost the focus comes when it has it again."""
+    app = Bottom()
+    async with app.run_test(size=(60, 4)) as pilot:
+        for key in ("enter", "escape"):
+            app.line.ask("/", "or")
+            await pilot.pause()
+            await app._check_bindings(key)
+            app.line.ask(":")
+            await pilot.pause()
+            await pilot.press("d")
+            assert last(pilot).startswith(" :d") and app.line.is_typing
+            app.line._prompt.action_cancel()
+            await pilot.pause()
