@@ -46,7 +46,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         return front if isinstance(front, Page) else None
 
     def show_screen(self, name: str) -> None:
-        self.call_later(self.action_screen, name)
+        self.call_next(self.action_screen, name)  # here and below: before the next key is looked at
 
     async def action_screen(self, name: str) -> None:
         """Brings a screen to the front."""
@@ -61,7 +61,7 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def action_alerts(self) -> None:
         """The findings on the overview."""
-        self.call_later(self._go, "overview", lambda screen: screen.query_one("#findings").focus())
+        self.call_next(self._go, "overview", lambda screen: screen.set_focus(screen.query_one("#findings")))
 
     def show_jobs(self) -> None:
         """What is under way, of every screen."""
@@ -72,20 +72,20 @@ class Navigation(TimeTravel, Noticing, Touring):
             self.push_screen(Describe(about, key, key if name is None else name))
 
     def show_znode(self, path: str) -> None:
-        self.call_later(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(path))
+        self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(path))
 
     def show_partitions(self, text: str) -> None:
         self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
         self.show_screen("partitions")
 
     def show_group(self, name: str) -> None:
-        self.call_later(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
+        self.call_next(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
 
     def show_logs(self, folder: str) -> None:
-        self.call_later(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
+        self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
 
     def look_up(self, wanted: str) -> None:
-        self.call_later(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
+        self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
 
     def wish(self, verb: str, about: str) -> None:
         wish = Wish(verb, about, self.view_state.plan, self.view_state.at)
@@ -139,7 +139,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         elif broker is None:
             self._tell("which broker? put the cursor on one")
         else:
-            self.call_later(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
+            self.call_next(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
 
     def add_broker(self, broker: int, rack: str) -> None:
         self.view_state = with_broker(self.view_state, broker, rack)

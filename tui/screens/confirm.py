@@ -26,11 +26,12 @@ class Confirm(Overlay):
 
     def __init__(self, proposed: TextAnswer) -> None:
         self._text = TextPane()
+        self._text.can_focus = False  # a click on it must not end what is typed
         self._text.show(proposed.lines)
         super().__init__(proposed.title, self._text)
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.bottom.ask, SIGN)  # when the text has had the focus that it gets first
+        self.bottom.ask(SIGN)
 
     def action_page(self, pages: int) -> None:
         self._text.action_scroll_pages(pages)

@@ -53,7 +53,7 @@ class Consumers(TimedScreen):
     @on(RowSelected)
     def _enter(self, event: RowSelected) -> None:
         if event.view is self.groups:
-            self.graph.focus()
+            self.set_focus(self.graph)
         else:
             self.action_related()
 

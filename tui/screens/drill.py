@@ -81,7 +81,7 @@ class Drill(LiveScreen):
         was_there = isinstance(self.focused, Widget) and self.focused.id in ("drill-map", "step")
         self.intend(SwitchView(self.map_list))
         if was_there:
-            self.query_one("#step" if self.has_class("-step") else "#drill-map").focus()
+            self.set_focus(self.query_one("#step" if self.has_class("-step") else "#drill-map"))
 
     @property
     def timeline(self) -> DrillRows:
@@ -164,7 +164,7 @@ class Drill(LiveScreen):
 
     def action_step(self, by: int) -> None:
         if not self.timeline.total:
-            self.timeline.focus()  # one pane at a time: it has to be the one in sight
+            self.set_focus(self.timeline)  # one pane at a time: it has to be the one in sight
         self.timeline.action_move(by)
 
     def action_mark(self, by: int) -> None:

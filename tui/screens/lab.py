@@ -61,15 +61,15 @@ class RebalanceLab(AskedScreen):
         self.toggle_class("-graph")
         if self.has_class("-graph"):
             graph = self.query_one("#lab-graph", LabGraph)
-            graph.focus()
+            self.set_focus(graph)
             graph.replay()
         else:
-            self.query_one("#lab-consumers").focus()
+            self.set_focus(self.query_one("#lab-consumers"))
 
     def action_view(self) -> None:
         self.intend(SwitchView("lab-consumers"))
         if self.focused is None or not self.focused.is_on_screen:
-            self.query_one("#lab-consumers").focus()
+            self.set_focus(self.query_one("#lab-consumers"))
 
     @on(RowHighlighted, "#lab-groups")
     def _narrow(self, event: RowHighlighted) -> None:

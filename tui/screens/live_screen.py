@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from textual import events, on
+from textual import on
 from textual.widget import Widget
 
 from tui.actions import SCREENS, TITLES
@@ -40,7 +40,8 @@ class LiveScreen(Page):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        self.query_one(f"#{self.main_list}").focus()
+        # Not `focus()`, on any screen: it comes late, and would take the focus from what is typed by then.
+        self.set_focus(self.query_one(f"#{self.main_list}"))
         self.watch(self.kdrill, "tour", self._show_tour)
         self.watch(self.kdrill, "facts", self._show_tour, init=False)
 
@@ -68,9 +69,10 @@ class LiveScreen(Page):
 
     # Panes
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        if isinstance(event.widget.parent, Framed):
-            around = {event.widget.parent, *event.widget.parent.ancestors}
+    def watch_focused(self, focused: Widget | None) -> None:
+        """At once: where only the pane at hand is in sight, another one could not keep the focus."""
+        if focused is not None and isinstance(focused.parent, Framed):
+            around = {focused.parent, *focused.parent.ancestors}
             for group in self.query(Group):
                 group.set_class(group in around, "-at-hand")
             for frame in self.query(Framed):
@@ -83,7 +85,7 @@ class LiveScreen(Page):
             return
         panes = [frame.pane for frame in self.query(Framed) if self.is_offered(frame) and frame.pane.can_focus]
         place = panes.index(self.focused) if self.focused in panes else -1
-        panes[(place + step) % len(panes)].focus()
+        self.set_focus(panes[(place + step) % len(panes)])
 
     def is_offered(self, frame: Framed) -> bool:
         """Whether a frame would be in sight if there were room."""

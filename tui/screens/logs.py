@@ -63,7 +63,7 @@ class Logs(LiveScreen):
             self.query_one(f"#{name}-frame").set_class(number == level, "-shown")
         rows = self.list_at_hand
         self.query_one(f"#{rows.id}-frame", Framed).name_it(self._title())
-        rows.focus()
+        self.set_focus(rows)
         self._look_at(rows.cursor_key)
 
     def _title(self) -> str:

@@ -36,7 +36,7 @@ class Overlay(Page):
         return any(isinstance(page, Page) and page.is_timed for page in self.app.screen_stack if page is not self)
 
     def on_mount(self) -> None:
-        self._pane.focus()
+        self.set_focus(self._pane)
 
     def action_copy(self) -> None:
         self.copy(self._pane.copy_text if isinstance(self._pane, LiveText) else self._pane.plain)

@@ -67,7 +67,7 @@ class Overview(TimedScreen):
 
     def action_view(self) -> None:
         self.intend(SwitchView("brokers"))
-        self.query_one("#bars" if self.has_class("-bars") else "#brokers").focus()
+        self.set_focus(self.query_one("#bars" if self.has_class("-bars") else "#brokers"))
 
     @on(RowSelected)
     def _enter(self, event: RowSelected) -> None:
@@ -93,7 +93,7 @@ class Overview(TimedScreen):
         if rows.list_name == "findings":
             self.kdrill.wish("acknowledge", rows.cursor_key)
         else:
-            self.query_one("#findings").focus()
+            self.set_focus(self.query_one("#findings"))
             self.say(f"which finding? {self.kdrill.sign('acknowledge')} on it: it is known")
 
     def action_copy(self) -> None:

@@ -81,7 +81,7 @@ class Plans(AskedScreen):
             self.say("there is no plan yet: enter makes one")
             return
         self.toggle_class("-review")
-        (self._review.batches if self.is_reviewing else self.query_one(f"#{self.main_list}")).focus()
+        self.set_focus(self._review.batches if self.is_reviewing else self.query_one(f"#{self.main_list}"))
         self.bottom.show_keys(self.keys())
 
     def action_pick(self) -> None:
@@ -121,7 +121,7 @@ class Plans(AskedScreen):
         if event.view.id == self.main_list:
             self.ask(asking.asked_for)
         elif self.is_reviewing:
-            self._review.text.focus()
+            self.set_focus(self._review.text)
         else:
             self.action_describe()
 

@@ -41,7 +41,7 @@ class Sandbox(LiveScreen):
     def go_to(self, broker: int) -> None:
         """Puts the cursor on a broker: what is done to it is up to the operator."""
         processes = self.query_one(f"#{self.main_list}", LiveRows)
-        processes.focus()
+        self.set_focus(processes)
         processes.seek(f"broker {broker}")
         kill, stop, cut = (self.kdrill.sign(id) for id in ("kill", "wish('pause')", "wish('cut')"))
         self.say(f"for real: {kill} kills broker {broker} of the sandbox, {stop} stops it, {cut} cuts it off")

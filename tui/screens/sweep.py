@@ -60,7 +60,7 @@ class Sweep(AskedScreen):
         is_of_pairs = state.sweep.kind == "pairs"
         if is_of_pairs != self.has_class("-pairs"):
             self.set_class(is_of_pairs, "-pairs")
-            (self.heat if is_of_pairs else self.query_one(f"#{self.main_list}")).focus()
+            self.set_focus(self.heat if is_of_pairs else self.query_one(f"#{self.main_list}"))
         self._tell_of_the_cell()
 
     @on(RowHighlighted, "#sweep-heat")

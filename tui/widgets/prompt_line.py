@@ -155,7 +155,7 @@ class PromptLine(StripWidget, can_focus=True):
         self.display = False
         if before is not None and self.screen.focused is self:
             self.screen.set_focus(before)
-        self.post_message(message(self, self.sign, self.text))
+        self.post_message(message(self, self.sign, self.text).set_sender(self))
 
     def on_focus(self) -> None:
         self.refresh()

@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from textual import on
 from textual.app import ComposeResult
 from textual.pilot import Pilot
 
@@ -10,6 +11,7 @@ from tui.panes.bottom_line import BottomLine, keys_beside
 from tui.theme import ThemedApp
 from tui.widgets.key_footer import keys_line
 from tui.widgets.line_view import LineView
+from tui.widgets.prompt_line import PromptLine
 
 KEYS = (("?", "help"), ("/", "filter"), (":", "cmd"), ("d", "describe"), ("a", "alerts"), ("q", "back"))
 
@@ -22,8 +24,14 @@ class Bottom(ThemedApp[None]):
         yield BottomLine()
 
     def on_mount(self) -> None:
+        self.ended: list[str] = []
         self.line.show_keys(KEYS)
         self.query_one(LineView).focus()
+
+    @on(PromptLine.PromptAccepted)
+    @on(PromptLine.PromptCancelled)
+    def _note(self, event: PromptLine.PromptMessage) -> None:
+        self.ended.append(event.sign)
 
     @property
     def line(self) -> BottomLine:
@@ -90,6 +98,7 @@ async def test_a_click_elsewhere_ends_typing() -> None:
             await pilot.press("x")
             await pilot.click("#list")
             assert not app.line.is_typing and isinstance(app.focused, LineView)
+        assert app.ended == ["/", ":"]
 
 
 async def test_what_is_typed_right_after_enter_is_typed() -> None:
