@@ -11,7 +11,7 @@ from textual._context import message_hook as message_hook_context_var
 from textual.app import App
 from textual.pilot import Pilot
 
-from tests.tui.quiet import Traffic, is_quiet, send
+from tests.tui.quiet import Traffic, has_nothing_to_do, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app import Kdrill
 from tui.data.link import DataLink
@@ -34,8 +34,8 @@ BREATH_S = 0.002
 """Threads get this long between two looks."""
 BREATH_MOST_S = 0.03
 """And this long when a condition has not come true for some time: what it waits for needs the processor, too."""
-IN_A_ROW = 3
-"""So often nothing is found to be done before that is believed."""
+BREATHS = 2
+"""So long nothing may begin before it is believed that nothing is left to be done."""
 AFTERMATH_S = 2.0
 """So long what follows from a condition that came true may take; answers that a test holds back take longer."""
 
@@ -113,12 +113,22 @@ async def settled(pilot: Keys) -> None:
 
 async def _is_settled(pilot: Keys, seconds: float) -> bool:
     deadline = time.monotonic() + seconds
-    in_a_row = 0
-    while in_a_row < IN_A_ROW and time.monotonic() < deadline:
-        is_still = await is_quiet(pilot.app, _traffic(pilot)) and not _waits(pilot)
-        in_a_row = in_a_row + 1 if is_still else 0
+    while time.monotonic() < deadline:
+        seems_quiet = has_nothing_to_do(pilot.app) and not _waits(pilot)
+        if seems_quiet and await is_quiet(pilot.app, _traffic(pilot)) and await _stays_quiet(pilot):
+            return True
         await asyncio.sleep(BREATH_S)
-    return in_a_row == IN_A_ROW
+    return False
+
+
+async def _stays_quiet(pilot: Keys) -> bool:
+    """Whether, of an app in which every pump has come to its end, none begins anew within some breaths."""
+    handled = _traffic(pilot).handled
+    for _ in range(BREATHS):
+        await asyncio.sleep(BREATH_S)
+        if _traffic(pilot).handled != handled or not has_nothing_to_do(pilot.app) or _waits(pilot):
+            return False
+    return True
 
 
 async def push(pilot: Keys, key: str) -> None:

@@ -48,11 +48,17 @@ async def is_quiet(app: App[Any], traffic: Traffic) -> bool:
     handled = traffic.handled
     handed = await _handed_round(app)
     await app.animator.wait_until_complete()
+    return traffic.handled == handled + handed and has_nothing_to_do(app)
+
+
+def has_nothing_to_do(app: App[Any]) -> bool:
+    """Paints; whether nothing waits to be handled then, and no worker works. A pump may be busy with a message."""
+    if not app._running:
+        return True
     screen = app.screen
     screen._on_timer_update()
     return (
-        traffic.handled == handled + handed
-        and all(worker.is_finished for worker in app.workers)
+        all(worker.is_finished for worker in app.workers)
         and not any(pump._next_callbacks or pump.message_queue_size for pump in _pumps(app))
         and not (screen._layout_required or screen._scroll_required or screen._repaint_required)
         and not (screen._dirty_widgets or screen._callbacks or screen._recompose_required)
