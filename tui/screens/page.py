@@ -118,8 +118,7 @@ class Page(Screen[None]):
             # Laid out anew, a page sends itself its size. Two sizes under way at once would follow each other for ever.
             event.prevent_default()
             return
-        for name, holds in SIZES.items():
-            self.set_class(holds(*event.size), name)
+        self.update_classes({name: holds(*event.size) for name, holds in SIZES.items()})
         self.bottom.show_keys(self.keys())
 
     def keys(self) -> Keys:
