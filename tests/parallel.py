@@ -28,9 +28,9 @@ class BySharedParts(LoadScopeScheduling):
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core, and two for while others wait: sessions expire and brokers come back in their own time."""
+    """One for each core, and one for while others wait: sessions expire and brokers come back in their own time."""
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        return min(len(os.sched_getaffinity(0)) + 2, WORKERS_MOST)
+        return min(len(os.sched_getaffinity(0)) + 1, WORKERS_MOST)
     return 0
 
 
