@@ -19,6 +19,7 @@ TERMINAL = frozenset({"plotext", "rich", "textual"})
 UI_PROCESS = "import tui.command_line.open, tui.app, tui.data.link"
 COMMAND = "from tui.command_line import main\ntry: main(['{}'])\nexcept SystemExit: pass"
 DATA_PROCESS = "import tui.data.__main__"
+BROKER = "import model.hosts.live_broker.__main__"
 EVERY_MODEL_MODULE = f"import {', '.join(map(dotted, modules('model')))}"
 
 
@@ -39,6 +40,7 @@ def loaded_by(statements: str) -> set[str]:
         pytest.param(COMMAND.format("doctor"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-doctor"),
         pytest.param(COMMAND.format("keys"), DATA_PROCESS_ONLY | TERMINAL, id="kdrill-keys"),
         pytest.param(DATA_PROCESS, {"networkx", "pandas", "plotext", "pyspark", "textual"}, id="the-data-process"),
+        pytest.param(BROKER, TERMINAL | DATA_PROCESS_ONLY - {"kazoo", "kio"}, id="a-broker"),
         pytest.param(EVERY_MODEL_MODULE, TERMINAL | {"networkx", "pandas", "pyspark"}, id="every-module-of-model"),
     ],
 )

@@ -5,13 +5,15 @@ Sends and decodes no frame; what the numbers of a Stat mean is told in `values`.
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from typing import cast, overload
+from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from model.hosts.zookeeper.values import Stat, Unread, Znode
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 STAT = struct.Struct("!qqqqiiiqiiq")
 """A Stat on the wire."""
@@ -20,7 +22,8 @@ NO_STAT = b"\xff" * STAT.size
 """Stands where there is none."""
 
 _KINDS = {"q": ">i8", "i": ">i4"}
-_STATS = np.dtype(list(zip(Stat.__struct_fields__, (_KINDS[code] for code in STAT.format[1:]), strict=True)))
+_COLUMNS = list(zip(Stat.__struct_fields__, (_KINDS[code] for code in STAT.format[1:]), strict=True))
+"""A Stat's numbers, as numpy names them."""
 
 
 class ZnodeColumns(Sequence[Znode | Unread]):
@@ -60,9 +63,11 @@ class ZnodeColumns(Sequence[Znode | Unread]):
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]  # as a list has none
 
-    def stat(self, name: str) -> NDArray[np.int64]:
+    def stat(self, name: str) -> "NDArray[np.int64]":
         """One number of every Stat, such as `mzxid`; -1 where there is no znode."""
-        return np.frombuffer(self._stats, _STATS)[name].astype(np.int64)
+        import numpy as np  # noqa: PLC0415 - brokers and consumers read few znodes, and start without it
+
+        return np.frombuffer(self._stats, np.dtype(_COLUMNS))[name].astype(np.int64)
 
     @classmethod
     def joined(cls, parts: Iterable["ZnodeColumns"]) -> "ZnodeColumns":
