@@ -94,6 +94,8 @@ class CountingProxy:
 
     def __exit__(self, *_: object) -> None:
         self._flowing.set()
+        with contextlib.suppress(OSError):  # some systems can't, and need not
+            self._listener.shutdown(socket.SHUT_RDWR)  # else `_accept` goes on waiting, and its port stays open
         self._listener.close()
         self.cut()
 
