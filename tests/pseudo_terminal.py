@@ -37,6 +37,8 @@ class Terminal:
         self._screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Lock()
+        self._lines: list[str] | None = None
+        """As they were asked for last; None since then something was written."""
         self._code: int | None = None
         self._is_open = True
         self.sent = bytearray()
@@ -57,7 +59,9 @@ class Terminal:
     def lines(self) -> list[str]:
         """The screen's lines."""
         with self._lock:
-            return [line.rstrip() for line in self._screen.display]
+            if self._lines is None:
+                self._lines = [line.rstrip() for line in self._screen.display]
+            return self._lines
 
     @property
     def text(self) -> str:
@@ -77,6 +81,7 @@ class Terminal:
         """The window has another size."""
         with self._lock:
             self._screen.resize(rows, columns)
+            self._lines = None
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def send(self, number: signal.Signals) -> None:
@@ -148,3 +153,4 @@ class Terminal:
                         break
                     self.sent += data
                     self._stream.feed(UNKNOWN_TO_PYTE.sub(b"", data))
+                    self._lines = None
