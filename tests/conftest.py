@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.process_state import GONE, ZOMBIE, process_state
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -66,7 +67,7 @@ def signals_as_from_a_terminal() -> None:
 @pytest.fixture(scope="session")
 def zookeeper_server() -> Iterator[EmbeddedZooKeeper]:
     """The session's server. Tests share it: harm only `own_zookeeper`."""
-    with EmbeddedZooKeeper() as server:
+    with start_zookeeper() as server:
         yield server
 
 
@@ -83,7 +84,7 @@ def zookeeper(zookeeper_server: EmbeddedZooKeeper) -> str:
 @pytest.fixture
 def own_zookeeper() -> Iterator[EmbeddedZooKeeper]:
     """A server for one test, to be killed, paused and restarted."""
-    with EmbeddedZooKeeper() as server:
+    with start_zookeeper() as server:
         yield server
 
 

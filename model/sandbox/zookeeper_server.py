@@ -23,7 +23,7 @@ from model.sandbox.zookeeper_options import ServerOptions
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 10.0
-POLL_S = 0.005
+POLL_S = 0.02  # a look costs a millisecond or two of what the server needs for its start
 # A connection accepted before the data is loaded can stay unanswered for ever.
 READY_TIMEOUT_S = 0.2
 # org.apache.zookeeper.server.ExitCode (3.6+), and what shells say. The server itself logs nothing without slf4j.

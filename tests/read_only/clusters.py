@@ -13,6 +13,7 @@ from model.hosts.kafka_client.kafka_client import address_of
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.demo_cluster import DemoCluster
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.four_letter import server_status
 from model.sandbox.links.switchboard import CLIENT
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -54,7 +55,7 @@ class CountedTree(NamedTuple):
 @contextmanager
 def counted_tree() -> Iterator[CountedTree]:
     """A ZooKeeper."""
-    with EmbeddedZooKeeper() as server, DemoCluster(server.address), CountingProxy(server.address) as proxy:
+    with start_zookeeper() as server, DemoCluster(server.address), CountingProxy(server.address) as proxy:
         yield CountedTree(Counted(f"zk://{proxy.address}/kafka", (proxy,)), server)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from model.sandbox.demo_cluster import DemoCluster
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.znode_writes import ZnodeWrite
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -29,7 +30,7 @@ class Cluster:
 @pytest.fixture(scope="session")
 def still_server() -> Iterator[EmbeddedZooKeeper]:
     """A server on which the demo cluster is the first thing written, so that its zxids are always the same."""
-    with EmbeddedZooKeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS):
+    with start_zookeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS):
         yield server
 
 

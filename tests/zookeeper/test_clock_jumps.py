@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.address import parse_address
@@ -54,7 +55,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture
 def server() -> Iterator[EmbeddedZooKeeper]:
     """A server of the test's own, whose sessions last 1.5 s, with a cluster's tree."""
-    with EmbeddedZooKeeper(options=ServerOptions(max_session_timeout_ms=1500)) as server:
+    with start_zookeeper(options=ServerOptions(max_session_timeout_ms=1500)) as server:
         with closing(KafkaLife(server.address, 1)) as life:
             life.found(topics=2)
         yield server

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.four_letter import ServerStatus, ask, parse_srvr, server_metrics, server_status
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -44,7 +45,7 @@ def test_server_metrics(zookeeper_server: EmbeddedZooKeeper):
 
 
 def test_a_word_that_is_not_allowed():
-    with EmbeddedZooKeeper(options=ServerOptions(four_letter_words="srvr")) as server:
+    with start_zookeeper(options=ServerOptions(four_letter_words="srvr")) as server:
         address = ("127.0.0.1", server.port)
         assert "not in the whitelist" in ask(address, "ruok")
         assert server_metrics(address) == {}

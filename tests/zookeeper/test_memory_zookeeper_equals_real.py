@@ -11,6 +11,7 @@ import pytest
 from model.hosts.memory_zookeeper.memory_zookeeper import MemoryZooKeeper
 from model.hosts.memory_zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData
 from model.hosts.zookeeper.requests import WatchMode
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.lockstep import ROOT, Lockstep, normal
@@ -25,7 +26,7 @@ LENGTH = 80
 @pytest.fixture(scope="module")
 def real_port() -> Iterator[int]:
     """A server whose sessions can expire at once."""
-    with EmbeddedZooKeeper(options=ServerOptions(tick_time_ms=20, min_session_timeout_ms=20)) as server:
+    with start_zookeeper(options=ServerOptions(tick_time_ms=20, min_session_timeout_ms=20)) as server:
         yield server.port
 
 

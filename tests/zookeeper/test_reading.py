@@ -22,6 +22,7 @@ from model.hosts.zookeeper.values import (
     Stat,
     Znode,
 )
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -109,7 +110,7 @@ def test_an_unknown_kind_of_credential_ends_the_reader(
 
 def test_a_server_that_wants_a_login_ends_the_reader_without_one(open_reader: OpenReader) -> None:
     wants_login = {"enforce.auth.enabled": "true", "enforce.auth.schemes": "digest"}
-    with EmbeddedZooKeeper(options=ServerOptions(extra=wants_login)) as server:
+    with start_zookeeper(options=ServerOptions(extra=wants_login)) as server:
         reader, heard = open_reader(server.address, credentials=(Credential("digest", "ann:x"),))
         heard.epoch(1)
         assert isinstance(reader.read("/"), Znode)

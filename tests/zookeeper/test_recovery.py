@@ -16,6 +16,7 @@ from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.values import Lost, Missing, Refused, Suspended, Wiped, Znode, ZnodeChanged
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy, Rewrite
@@ -168,7 +169,7 @@ def test_a_killed_server_comes_back_to_the_same_session(
 
 
 def test_a_wiped_server_gets_a_new_session_and_is_reported(open_reader: OpenReader) -> None:
-    with EmbeddedZooKeeper() as server:
+    with start_zookeeper() as server:
         reader, heard = open_reader(server.address, session_timeout_ms=1000)
         heard.epoch(1)
         for _ in range(5):  # opening and closing sessions are transactions too
@@ -179,7 +180,7 @@ def test_a_wiped_server_gets_a_new_session_and_is_reported(open_reader: OpenRead
         seen = reader.last_zxid
         server.kill()
         port = server.port
-    with EmbeddedZooKeeper(port=port):
+    with start_zookeeper(port=port):
         heard.state(Lost)
         wiped = heard.epoch(2).wiped
         assert isinstance(wiped, Wiped)

@@ -11,6 +11,7 @@ import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
 from model.hosts.zookeeper.values import Connected, Lost
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sandbox.ports import free_port
 from model.sandbox.zookeeper_options import ServerOptions
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
@@ -32,7 +33,7 @@ SHORT_SESSIONS = ServerOptions(max_session_timeout_ms=1500)
 @pytest.fixture
 def server() -> Iterator[EmbeddedZooKeeper]:
     """A server of the test's own, whose sessions last 1.5 s, with a cluster's tree."""
-    with EmbeddedZooKeeper(options=SHORT_SESSIONS) as server:
+    with start_zookeeper(options=SHORT_SESSIONS) as server:
         with closing(KafkaLife(server.address, 1)) as life:
             life.found()
         yield server
@@ -101,14 +102,14 @@ def test_a_server_frozen_for_longer_than_a_session_lasts(server: EmbeddedZooKeep
 
 
 def test_another_cluster_behind_the_same_name_leaves_nothing_of_the_old_one() -> None:
-    with EmbeddedZooKeeper(options=SHORT_SESSIONS) as old, closing(KafkaLife(old.address, 1)) as life:
+    with start_zookeeper(options=SHORT_SESSIONS) as old, closing(KafkaLife(old.address, 1)) as life:
         life.found()
         with followed(old.address, timing=QUICK) as source:
             before = source.phase("live")
             port = old.port
             old.close()
             with (
-                EmbeddedZooKeeper(port=port, options=SHORT_SESSIONS) as new,
+                start_zookeeper(port=port, options=SHORT_SESSIONS) as new,
                 closing(KafkaLife(new.address, 2)) as other,
             ):
                 other.create_topic("new", 1)
@@ -244,7 +245,7 @@ def test_a_source_ends_at_once_in_every_state(
     eventually: Eventually,
 ) -> None:
     # Whoever waited for a frozen server's farewell would wait for eight seconds.
-    with EmbeddedZooKeeper() as server, ExitStack() as ends:
+    with start_zookeeper() as server, ExitStack() as ends:
         with closing(KafkaLife(server.address, 1)) as life:
             life.found(topics=1)
         source = ends.enter_context(sources(server))

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.fast_zookeeper import start_zookeeper
 from model.sources.source import Cost
 from model.sources.zookeeper import follower
 from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
@@ -71,7 +71,7 @@ STEPS = (1, 3, 13)
 
 async def test_what_happened_reads_as_it_did() -> None:
     """One cluster for all, the first on its server: epochs of brokers are numbers of transactions."""
-    with EmbeddedZooKeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS) as demo:
+    with start_zookeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS) as demo:
         async with opened(f"{server.address}/kafka") as pilot:
             for number in STEPS:
                 before = kdrill(pilot).changes
