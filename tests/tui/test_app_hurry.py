@@ -54,6 +54,31 @@ async def test_a_command_begun_with_a_key_that_moves_the_focus_goes_on(
         assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
 
 
+@pytest.mark.parametrize(
+    ("keys", "name"),
+    [
+        (("enter",), "partitions"),
+        (("b", "enter"), "partitions"),
+        (("5", "enter"), "lab"),
+        (("6", "enter"), "drill"),
+        (("7", "enter"), "drill"),
+        (("9", "enter"), "plans"),
+    ],
+)
+async def test_a_command_begun_with_the_opening_of_a_row_goes_on(still: str, keys: tuple[str, ...], name: str) -> None:
+    async with opened(still, size=WIDE) as pilot:
+        await press(pilot, *keys[:-1])
+        await in_one_piece(pilot, keys[-1], "colon", "r")
+        assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
+
+
+async def test_words_typed_after_a_row_was_opened_are_sought_in_what_it_shows(still: str) -> None:
+    async with opened(still, size=WIDE) as pilot:
+        await press(pilot, "a")
+        await in_one_piece(pilot, "enter", "slash", "r", "a")
+        assert isinstance(pilot.app.screen, Describe) and last(pilot).startswith(" /ra"), text(pilot)
+
+
 async def test_words_typed_after_d_are_sought_in_what_it_shows(still: str) -> None:
     async with opened(still, size=WIDE) as pilot:
         await in_one_piece(pilot, "d", "slash", "r", "a")

@@ -71,11 +71,11 @@ class OwnershipGraph(LiveRows):
         elif is_partition(self.cursor_key) != (columns > 0):
             self.hop()
 
-    def action_select(self) -> None:
+    async def action_select(self) -> None:
         if self.is_graph:
             self.hop()
         else:
-            super().action_select()
+            await super().action_select()
 
     def hop(self) -> None:
         """Along an edge of what the cursor is on, to the other layer."""

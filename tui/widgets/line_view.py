@@ -151,11 +151,11 @@ class LineView(StripWidget, can_focus=True):
             self._skipped = further
             self._redraw()
 
-    def action_select(self) -> None:
+    async def action_select(self) -> None:
         if self.cursor_key:
-            self.post_message(RowSelected(self, self.cursor_key, self.cursor))
+            await self.screen.on_event(RowSelected(self, self.cursor_key, self.cursor))
 
-    def on_click(self, event: events.Click) -> None:
+    async def on_click(self, event: events.Click) -> None:
         y = event.y - self._header_lines
         if not 0 <= y < self._page:
             return
@@ -164,7 +164,7 @@ class LineView(StripWidget, can_focus=True):
         elif self.top + y < self.total:
             self._go(self.top + y)
             if event.chain == 2:
-                self.action_select()
+                await self.action_select()
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()

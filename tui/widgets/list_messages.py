@@ -1,5 +1,6 @@
 """What a list has to say to the screen it is on. Messages only; `LineView` and `TreeLines` send them."""
 
+from textual.events import Event
 from textual.message import Message
 from textual.widget import Widget
 
@@ -45,8 +46,8 @@ class RowHighlighted(Latest):
         self.index = index
 
 
-class RowSelected(ListMessage):
-    """The operator opened a row; its key was taken in the moment the key went down."""
+class RowSelected(ListMessage, Event):
+    """The operator opened a row. The screen has done what it means before the next key is looked at."""
 
     def __init__(self, view: Widget, key: str, index: int) -> None:
         super().__init__(view)
