@@ -11,20 +11,37 @@ import re
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
 
-CLUSTER = re.compile(r"^tests/conformance/.*\[(\d+\.\d+\.[\d.]+|KRaft)")
+CONFORMANCE = "tests/conformance/"
+CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
 
 
 class BySharedParts(LoadScopeScheduling):
-    """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares."""
+    """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
+
+    Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end one
+    process has such tests, and the others what computes: side by side they would leave the cores idle.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         if cluster := CLUSTER.match(nodeid):
-            return cluster[1]
+            return CONFORMANCE + cluster[1]
         return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        under_way = (
+            scope for units in self.assigned_work.values() for scope, unit in units.items() if not all(unit.values())
+        )
+        wants_conformance = not any(scope.startswith(CONFORMANCE) for scope in under_way)
+        for scope in self.workqueue:
+            if scope.startswith(CONFORMANCE) == wants_conformance:
+                self.workqueue.move_to_end(scope, last=False)
+                break
+        super()._assign_work_unit(node)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
