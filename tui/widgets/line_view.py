@@ -155,7 +155,7 @@ class LineView(StripWidget, can_focus=True):
         if self.cursor_key:
             await self.screen.on_event(RowSelected(self, self.cursor_key, self.cursor))
 
-    async def on_click(self, event: events.Click) -> None:
+    def on_click(self, event: events.Click) -> None:
         y = event.y - self._header_lines
         if not 0 <= y < self._page:
             return
@@ -164,7 +164,7 @@ class LineView(StripWidget, can_focus=True):
         elif self.top + y < self.total:
             self._go(self.top + y)
             if event.chain == 2:
-                await self.action_select()
+                self.call_next(self.action_select)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
