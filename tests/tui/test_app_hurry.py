@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import Keys, kdrill, mode, opened, press, settled, text, type_in, until
+from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, type_in, until
 from tests.tui.quiet import send
 from tests.tui.screen_text import screen_lines
 from tui.actions import NUMBERS, SCREENS
@@ -68,6 +68,7 @@ async def test_a_command_begun_with_a_key_that_moves_the_focus_goes_on(
 async def test_a_command_begun_with_the_opening_of_a_row_goes_on(still: str, keys: tuple[str, ...], name: str) -> None:
     async with opened(still, size=WIDE) as pilot:
         await press(pilot, *keys[:-1])
+        await until(pilot, lambda: rows(pilot).total > 0)
         await in_one_piece(pilot, keys[-1], "colon", "r")
         assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
 
