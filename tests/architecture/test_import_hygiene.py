@@ -18,7 +18,7 @@ TERMINAL = frozenset({"plotext", "rich", "textual"})
 
 UI_PROCESS = "import tui.command_line.open, tui.app, tui.data.link"
 COMMAND = "from tui.command_line import main\ntry: main(['{}'])\nexcept SystemExit: pass"
-DATA_PROCESS = "import tui.data.__main__"
+DATA_PROCESS = "import tui.data.__main__, tui.data.process"
 BROKER = "import model.hosts.live_broker.__main__"
 EVERY_MODEL_MODULE = f"import {', '.join(map(dotted, modules('model')))}"
 

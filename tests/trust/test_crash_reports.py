@@ -135,7 +135,7 @@ async def test_of_an_answer_of_the_data_process(tree: DemoTree) -> None:
     await link.open(pulses.hear)
     try:
         await pulses.until(live)
-        with pytest.raises(DataLost, match=r"a defect in kdrill: KeyError in tui/data/__main__.py:") as lost:
+        with pytest.raises(DataLost, match=r"a defect in kdrill: KeyError in tui/data/process.py:") as lost:
             await link.text(TextQuery(about="znode", key="/controller", width=80))
         assert not forms_in(str(lost.value).encode())
     finally:

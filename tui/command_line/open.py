@@ -11,6 +11,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from model.hosts.collecting import loading
 from model.sources.naming import parse_source
 from tui.command_line.options import opening_of, takes_source
 from tui.command_line.remembering import Start, remembering
@@ -111,8 +112,8 @@ def dashboard(
     contexts, before, note = _contexts(opening, config), opening, ""
     while True:
         link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))
-        from tui.running import run  # noqa: PLC0415 - slow, so the data process is started first; reads the settings above
-
+        with loading():
+            from tui.running import run  # noqa: PLC0415 - slow: the data process comes first; reads the settings above
         ended = remembering(partial(run, link), opening, start, contexts=contexts, note=note, **look)
         start, note = replace(start, theme=ended.theme), ended.fatal
         if ended.wanted is not None:

@@ -11,6 +11,7 @@ from contextlib import closing, suppress
 
 import msgspec
 
+from model.hosts.collecting import uncollected
 from model.hosts.crash_reports import crash_line
 from model.hosts.zookeeper.meter import Usage
 from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
@@ -19,7 +20,6 @@ from model.hosts.zookeeper.znode_columns import columns_of
 from model.sources.source import Batch, Cost, Phase, Sink, SourceStatus
 from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.ahead import read_ahead
-from model.sources.zookeeper.collecting import uncollected
 from model.sources.zookeeper.costs import cost_between
 from model.sources.zookeeper.inbox import Inbox
 from model.sources.zookeeper.reachability import why_hopeless

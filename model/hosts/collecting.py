@@ -18,3 +18,12 @@ def uncollected() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@contextmanager
+def loading() -> Generator[None]:
+    """The same for what a program loads to keep: no later collection walks through it either, which takes frames."""
+    with uncollected():
+        gc.collect()  # what is waste by now is not to be kept
+        yield
+        gc.freeze()

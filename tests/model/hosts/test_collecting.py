@@ -1,11 +1,12 @@
-"""The collector of cycles is held back for as long as somebody's work goes on, and no longer."""
+"""The collector of cycles is held back for as long as somebody's work goes on; what a program loads it leaves alone."""
 
 import gc
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from model.sources.zookeeper.collecting import uncollected
+from model.hosts.collecting import loading, uncollected
 
 
 @pytest.fixture(autouse=True)
@@ -40,3 +41,19 @@ def test_one_who_had_it_off_finds_it_off() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_is_loaded_is_left_alone_and_what_was_waste_before_is_not_kept() -> None:
+    class Thing:
+        pass
+
+    waste = Thing()
+    vars(waste)["itself"] = waste
+    gone = weakref.ref(waste)
+    del waste
+    before = gc.get_freeze_count()
+    with loading():
+        loaded = [Thing() for _ in range(100)]
+    assert gc.get_freeze_count() >= before + len(loaded)
+    assert gc.isenabled()
+    assert gone() is None
