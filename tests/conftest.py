@@ -31,6 +31,9 @@ SIZE_OF_ANOTHER_TERMINAL = ("COLUMNS", "LINES")
 
 USERS_FOLDERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
+OBJECTS_OF_A_TEST = 10_000
+"""Objects made until the collector looks at the young ones. A dashboard has more, which live and die together."""
+
 Eventually = Callable[[Callable[[], object]], None]
 
 
@@ -44,6 +47,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish() -> None:
     """What was collected stays to the end: nothing is gained where the collector walks through it again and again."""
     gc.freeze()
+    gc.set_threshold(OBJECTS_OF_A_TEST)
 
 
 @pytest.fixture(autouse=True)
