@@ -24,7 +24,8 @@ class BySharedParts(LoadScopeScheduling):
     """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
 
     Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end one
-    process has such tests, and the others what computes: side by side they would leave the cores idle.
+    process has such tests, and the others what computes: side by side they would leave the cores idle. So would the
+    rest if those of few tests, which mostly wait as well, were left for the end: the queue is taken from both.
     """
 
     def _split_scope(self, nodeid: str) -> str:
@@ -36,11 +37,10 @@ class BySharedParts(LoadScopeScheduling):
         under_way = (
             scope for units in self.assigned_work.values() for scope, unit in units.items() if not all(unit.values())
         )
-        wants_conformance = not any(scope.startswith(CONFORMANCE) for scope in under_way)
-        for scope in self.workqueue:
-            if scope.startswith(CONFORMANCE) == wants_conformance:
-                self.workqueue.move_to_end(scope, last=False)
-                break
+        has_conformance = any(scope.startswith(CONFORMANCE) for scope in under_way)
+        if fitting := [scope for scope in self.workqueue if scope.startswith(CONFORMANCE) != has_conformance]:
+            fewest_tests, most_tests = fitting[-1], fitting[0]
+            self.workqueue.move_to_end(fewest_tests if len(fitting) % 2 else most_tests, last=False)
         super()._assign_work_unit(node)
 
 
