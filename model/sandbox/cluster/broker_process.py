@@ -8,11 +8,13 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from model.sandbox.cluster.log_file import LogFile
+from model.sandbox.cluster.starting import started
 from model.sandbox.control.state import ProcessStatus
 from model.sandbox.errors import SandboxError, ServerDiedError
 from model.sandbox.guarded_process import GuardedProcess
@@ -77,7 +79,8 @@ class BrokerProcess:
         self._enter("starting")
         begin = self.log.size()
         command = [*self._command, str(self.properties)]
-        self._process = await asyncio.to_thread(GuardedProcess, command, folder=self.folder, log=self.log.path)
+        start = partial(GuardedProcess, command, folder=self.folder, log=self.log.path)
+        self._process = await started(start, GuardedProcess.close)
         deadline = time.monotonic() + START_TIMEOUT_S
         heard = 0
         while time.monotonic() < deadline:

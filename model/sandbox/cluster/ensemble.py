@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from model.sandbox.cluster.all_together import all_or_first_error
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
+from model.sandbox.cluster.starting import all_or_first_error, started
 from model.sandbox.control.state import ProcessStatus, ProcessView
 from model.sandbox.errors import SandboxError
 from model.sandbox.fast_zookeeper import start_zookeeper
@@ -93,7 +93,7 @@ class Ensemble:
             raise SandboxError(f"ZooKeeper {number} runs")
         member.enter("starting")
         try:
-            await asyncio.to_thread(member.server.start)
+            await started(member.server.start, EmbeddedZooKeeper.close)
         except SandboxError:
             member.enter("crashed")
             raise
@@ -116,7 +116,7 @@ class Ensemble:
         folder = self._folder.zookeeper(member.number)
         port = int(options.extra.get("clientPort", 0)) or self._port(member.number)
         start = partial(start_zookeeper, folder, port=port, options=options, build_after_s=BUILD_ARCHIVE_AFTER_S)
-        member.server = await asyncio.to_thread(start)
+        member.server = await started(start, EmbeddedZooKeeper.close)
         member.enter("running")
 
     def _server_options(self) -> list[ServerOptions]:

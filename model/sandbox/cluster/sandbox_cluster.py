@@ -11,7 +11,6 @@ from model.cluster.ids import TopicPartition
 from model.hosts.kafka_client.kafka_client import KafkaClient, address_of
 from model.hosts.wire.errors import WireError
 from model.sandbox.clients.topic_creation import create_topics
-from model.sandbox.cluster.all_together import all_or_first_error
 from model.sandbox.cluster.broker_process import LIVE_BROKER, BrokerProcess, Listeners
 from model.sandbox.cluster.broker_properties import as_text, broker_properties
 from model.sandbox.cluster.chronicle import Chronicle
@@ -19,6 +18,7 @@ from model.sandbox.cluster.ensemble import Ensemble
 from model.sandbox.cluster.first_topics import CONFIG, first_topics
 from model.sandbox.cluster.options import CHROOT, MOST_BROKERS, SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
+from model.sandbox.cluster.starting import all_or_first_error
 from model.sandbox.control.state import ProcessView, SandboxReady
 from model.sandbox.errors import SandboxError
 from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard

@@ -3,10 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
+from model.sandbox.cluster.starting import started
 from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.links.switchboard import CLIENT
 from model.sandbox.load.consumer_status import ConsumerStatus
@@ -56,8 +58,8 @@ class ZooKeeperMember:
     async def start(self) -> None:
         """Start it; it joins when it can. Raises SandboxError."""
         self.status, self._before, self._total = "joining", self.consumed, 0
-        start = lambda: GuardedProcess(self._command, folder=self.log.parent, log=self.log)  # noqa: E731
-        self._process = await asyncio.to_thread(start)
+        start = partial(GuardedProcess, self._command, folder=self.log.parent, log=self.log)
+        self._process = await started(start, GuardedProcess.close)
 
     async def cut_off(self) -> None:
         """SIGKILL: its znodes stay until its session times out."""
