@@ -1,4 +1,4 @@
-"""Python's collector of cycles, held back for a moment."""
+"""Python's collector of cycles: held back for a moment, and kept from what a program loads to keep."""
 
 import gc
 from collections.abc import Generator
