@@ -13,6 +13,7 @@ from textual.app import App
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.message import Message
 from textual.message_pump import MessagePump
+from textual.pilot import Pilot
 
 
 class Traffic:
@@ -36,6 +37,13 @@ def send(app: App[Any], key: str) -> None:
     event.set_sender(app)
     assert app._driver is not None
     app._driver.send_message(event)
+
+
+async def resized(pilot: Pilot[Any], width: int, height: int) -> None:
+    """Another size for the terminal, and everything is laid out for it: the pilot alone does not wait for that."""
+    await pilot.resize_terminal(width, height)
+    while not (pilot.app.screen.size == (width, height) and has_nothing_to_do(pilot.app)):
+        await pilot.pause()
 
 
 async def is_quiet(app: App[Any], traffic: Traffic) -> bool:

@@ -5,6 +5,7 @@ from textual.events import MouseScrollDown
 from textual.pilot import Pilot
 
 from tests.tui.hostile import HOSTILE
+from tests.tui.quiet import resized
 from tests.tui.screen_text import assert_screen, screen_lines
 from tests.tui.widgets.listing import COLUMNS, ListApp, Numbered, row
 from tui.rows import Column, Row, Window
@@ -259,9 +260,9 @@ async def test_a_smaller_screen_keeps_the_cursor_in_sight() -> None:
     async with app.run_test(size=(60, 31)) as pilot:
         for _ in range(25):
             await pilot.press("j")
-        await pilot.resize_terminal(60, 11)
+        await resized(pilot, 60, 11)
         assert any(line.startswith(">  row 25") for line in screen_lines(app))
-        await pilot.resize_terminal(60, 61)
+        await resized(pilot, 60, 61)
         assert len(screen_lines(app)) == 61
         assert "..." not in "".join(screen_lines(app))
 

@@ -4,6 +4,7 @@ import pytest
 from textual.app import ComposeResult
 
 from tests.tui.hostile import HOSTILE
+from tests.tui.quiet import resized
 from tests.tui.screen_text import screen_codes, screen_lines
 from tui.text import cells
 from tui.theme import ThemedApp
@@ -30,7 +31,7 @@ async def test_a_plot_is_asked_for_in_the_size_there_is() -> None:
     app = PlotApp()
     async with app.run_test(size=(40, 10)) as pilot:
         assert "no data yet" in "".join(screen_lines(app))
-        await pilot.resize_terminal(60, 12)
+        await resized(pilot, 60, 12)
         assert app.sizes == [(40, 10), (60, 12)]
 
 

@@ -10,6 +10,7 @@ from textual.binding import Binding
 from textual.events import Key, Paste
 
 from tests.tui.hostile import HOSTILE
+from tests.tui.quiet import resized
 from tests.tui.screen_text import screen_lines
 from tui.text import cells
 from tui.theme import ThemedApp
@@ -140,7 +141,7 @@ async def test_the_word_on_the_right_gives_way_to_the_text() -> None:
         app.prompt.say("16 of 3,208")
         await pilot.pause()
         assert screen_lines(app)[0] == " /orders                     16 of 3,208"
-        await pilot.resize_terminal(16, 2)
+        await resized(pilot, 16, 2)
         assert screen_lines(app)[0] == " /orders"
 
 

@@ -5,6 +5,7 @@ from textual.app import ComposeResult
 from textual.events import MouseScrollDown
 
 from tests.tui.hostile import HOSTILE
+from tests.tui.quiet import resized
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.rows import Line
 from tui.text import cells
@@ -46,7 +47,7 @@ async def test_text_is_wrapped_at_spaces_and_copied_as_it_was() -> None:
         await pilot.pause()
         assert_screen(app, "text_pane")
         assert app.pane.plain.splitlines()[1] == '  "timestamp":"1700652025030"}'
-        await pilot.resize_terminal(24, 9)
+        await resized(pilot, 24, 9)
         assert all(cells(line) <= 23 for line in screen_lines(app))
 
 
