@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-import time
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,36 +15,39 @@ from model.sandbox.errors import SandboxError
 from tests.sandbox.conftest import EventuallyAsync
 
 
-async def test_who_is_cancelled_while_something_starts_ends_it():
-    ended: list[str] = []
+class SlowStart:
+    """A start that goes on when it is told to."""
 
-    def start() -> str:
-        time.sleep(0.1)
+    def __init__(self, error: SandboxError | None = None) -> None:
+        self.began, self.goes_on = threading.Event(), threading.Event()
+        self._error = error
+
+    def __call__(self) -> str:
+        self.began.set()
+        assert self.goes_on.wait(60)
+        if self._error is not None:
+            raise self._error
         return "a server"
 
+
+async def ended_by_a_cancellation(start: SlowStart) -> list[str]:
+    """What was ended after somebody was cancelled who had it started."""
+    ended: list[str] = []
     starting = asyncio.create_task(started(start, ended.append))
-    await asyncio.sleep(0.02)
+    assert await asyncio.to_thread(start.began.wait, 60)
     starting.cancel()
+    start.goes_on.set()
     with pytest.raises(asyncio.CancelledError):
         await starting
-    assert ended == ["a server"]
+    return ended
+
+
+async def test_who_is_cancelled_while_something_starts_ends_it():
+    assert await ended_by_a_cancellation(SlowStart()) == ["a server"]
 
 
 async def test_what_could_not_be_started_is_not_ended():
-    ended: list[object] = []
-
-    def fail() -> None:
-        time.sleep(0.1)
-        raise SandboxError("no Java")
-
-    with pytest.raises(SandboxError, match="no Java"):
-        await started(fail, ended.append)
-    starting = asyncio.create_task(started(fail, ended.append))
-    await asyncio.sleep(0.02)
-    starting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await starting
-    assert ended == []
+    assert await ended_by_a_cancellation(SlowStart(SandboxError("no Java"))) == []
 
 
 async def test_a_start_that_is_called_off_leaves_no_process(tmp_path: Path, eventually_async: EventuallyAsync):
