@@ -24,11 +24,16 @@ def last(pilot: Keys) -> str:
     return screen_lines(pilot.app)[-1]
 
 
+async def assert_a_command_goes_on(pilot: Keys, keys: tuple[str, ...], name: str) -> None:
+    """A command whose first letter comes in one piece with keys that lead to the screen of this name."""
+    await in_one_piece(pilot, *keys, "colon", "r")
+    assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
+
+
 async def test_a_command_begun_with_the_key_of_its_screen_goes_on(still: str) -> None:
     async with opened(still, size=WIDE) as pilot:
         for key, name in zip(NUMBERS, SCREENS, strict=True):
-            await in_one_piece(pilot, key, "colon", "r")
-            assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
+            await assert_a_command_goes_on(pilot, (key,), name)
             await press(pilot, "escape")
 
 
@@ -50,8 +55,7 @@ async def test_a_command_begun_with_a_key_that_moves_the_focus_goes_on(
     still: str, keys: tuple[str, ...], name: str
 ) -> None:
     async with opened(still, size=WIDE) as pilot:
-        await in_one_piece(pilot, *keys, "colon", "r")
-        assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
+        await assert_a_command_goes_on(pilot, keys, name)
 
 
 @pytest.mark.parametrize(
@@ -69,8 +73,7 @@ async def test_a_command_begun_with_the_opening_of_a_row_goes_on(still: str, key
     async with opened(still, size=WIDE) as pilot:
         await press(pilot, *keys[:-1])
         await until(pilot, lambda: rows(pilot).total > 0)
-        await in_one_piece(pilot, keys[-1], "colon", "r")
-        assert mode(pilot) == name and last(pilot).startswith(" :r"), text(pilot)
+        await assert_a_command_goes_on(pilot, keys[-1:], name)
 
 
 async def test_words_typed_after_a_row_was_opened_are_sought_in_what_it_shows(still: str) -> None:
