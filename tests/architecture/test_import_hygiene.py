@@ -19,7 +19,16 @@ TERMINAL = frozenset({"plotext", "rich", "textual"})
 UI_PROCESS = "import tui.command_line.open, tui.app, tui.data.link"
 COMMAND = "from tui.command_line import main\ntry: main(['{}'])\nexcept SystemExit: pass"
 DATA_PROCESS = "import tui.data.__main__, tui.data.process"
-BROKER = "import model.hosts.live_broker.__main__"
+OF_THE_SANDBOX = (
+    "model.hosts.live_broker",
+    "model.hosts.live_controller",
+    "model.hosts.zookeeper_consumer",
+    "model.sandbox.control",
+    "model.sandbox.load",
+)
+"""Programs that speak Kafka's protocol, by kio."""
+
+BROKER = f"import {OF_THE_SANDBOX[0]}.__main__"
 EVERY_MODEL_MODULE = f"import {', '.join(map(dotted, modules('model')))}"
 
 
@@ -48,3 +57,10 @@ def test_nothing_is_loaded_before_it_is_needed(statements: str, unwanted: frozen
     loaded = loaded_by(statements)
     assert "tui" in loaded or "model" in loaded
     assert not loaded & unwanted
+
+
+@pytest.mark.parametrize("program", OF_THE_SANDBOX)
+def test_no_program_loads_what_only_tests_need(program: str) -> None:
+    loaded = loaded_by(f"import {program}.__main__")
+    assert "kio" in loaded
+    assert "hypothesis" not in loaded

@@ -5,6 +5,7 @@ from typing import Any
 from model.hosts.client_security.kafka_options import kafka_options
 from model.hosts.client_security.tls_context import tls_context
 from model.hosts.client_security.values import SecurityError
+from model.hosts.wire.without_hypothesis import without_hypothesis
 from model.hosts.zookeeper.settings import Credential, Sasl
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
@@ -60,14 +61,16 @@ def _recording(name: RecordingName) -> Source:
 
 def _with_groups(zookeeper: ZooKeeperSource, opening: Opening) -> Source:
     # Kafka's protocol takes a while to load, and only those who ask brokers need it.
-    from model.sources.coordinator_groups.source import INTERVAL_S, CoordinatorGroupsSource  # noqa: PLC0415
+    with without_hypothesis():
+        from model.sources.coordinator_groups.source import INTERVAL_S, CoordinatorGroupsSource  # noqa: PLC0415
 
     security, poll_s = _security(opening), opening.poll_s or INTERVAL_S
     return CombinedSource(zookeeper, CoordinatorGroupsSource(opening.bootstrap, poll_s, security=security))
 
 
 def _brokers(address: KafkaAddress, opening: Opening) -> Source:
-    from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S, KafkaSource  # noqa: PLC0415 - as above
+    with without_hypothesis():
+        from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S, KafkaSource  # noqa: PLC0415 - as above
 
     connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
     return KafkaSource(address, opening.poll_s or INTERVAL_S, security=_security(opening), connect_s=connect_s)

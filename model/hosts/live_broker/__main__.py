@@ -10,8 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model.broker.settings.server_properties import ServerProperties, read_server_properties
-from model.hosts.live_broker.process import print_listening, print_ready, run_process
-from model.hosts.live_broker.with_logs import WITH_LOGS
+from model.hosts.wire.without_hypothesis import without_hypothesis
+
+with without_hypothesis():
+    from model.hosts.live_broker.process import print_listening, print_ready, run_process
+    from model.hosts.live_broker.with_logs import WITH_LOGS
 
 
 def main() -> int:

@@ -10,9 +10,12 @@ import sys
 from model.broker.settings import broker_keys
 from model.broker.settings.cross_checks import contradictions
 from model.broker.settings.settings import Settings
-from model.hosts.live_broker.assembly import Ready, zookeeper_settings
-from model.hosts.live_broker.process import run_process
-from model.hosts.live_broker.without_logs.without_logs import WITHOUT_LOGS
+from model.hosts.wire.without_hypothesis import without_hypothesis
+
+with without_hypothesis():
+    from model.hosts.live_broker.assembly import Ready, zookeeper_settings
+    from model.hosts.live_broker.process import run_process
+    from model.hosts.live_broker.without_logs.without_logs import WITHOUT_LOGS
 
 
 def main() -> int:

@@ -19,10 +19,13 @@ from typing import Any
 import msgspec
 
 from model.consumers.zookeeper_groups.settings import MemberSettings, new_consumer_id
+from model.hosts.wire.without_hypothesis import without_hypothesis
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
-from model.hosts.zookeeper_consumer.options import RESETS, FetchSettings, Options
-from model.hosts.zookeeper_consumer.zookeeper_consumer import ZooKeeperConsumer
+
+with without_hypothesis():
+    from model.hosts.zookeeper_consumer.options import RESETS, FetchSettings, Options
+    from model.hosts.zookeeper_consumer.zookeeper_consumer import ZooKeeperConsumer
 
 STRATEGIES = {
     "range": "zk-range",

@@ -6,7 +6,10 @@ import signal
 import sys
 from typing import BinaryIO
 
-from model.sandbox.control.service import serve
+from model.hosts.wire.without_hypothesis import without_hypothesis
+
+with without_hypothesis():
+    from model.sandbox.control.service import serve
 
 
 def main() -> None:

@@ -7,8 +7,11 @@ import sys
 
 import msgspec
 
-from model.sandbox.load.messages import LoadOrder, LoadSetup, LoadTold
-from model.sandbox.load.service import LoadService
+from model.hosts.wire.without_hypothesis import without_hypothesis
+
+with without_hypothesis():
+    from model.sandbox.load.messages import LoadOrder, LoadSetup, LoadTold
+    from model.sandbox.load.service import LoadService
 
 LONGEST_LINE_BYTES = 16 << 20
 TELL_EVERY_S = 0.5
