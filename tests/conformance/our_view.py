@@ -1,4 +1,4 @@
-"""What kdrill says about a cluster: `kdrill snapshot` run as an operator would, and its file read.
+"""What kdrill says about a cluster: the words of `kdrill snapshot` as an operator says them, and its file.
 
 Knows the format kdrill.snapshot/1 and nothing of kdrill's inside.
 """
@@ -6,31 +6,19 @@ Knows the format kdrill.snapshot/1 and nothing of kdrill's inside.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from tests.conformance.kafka.describe import Partitions, PartitionView
-
-_TIMEOUT_S = 60
+from tui.command_line.main import kdrill
 
 
 def snapshot_of(source_url: str) -> dict[str, Any]:
-    """The snapshot's JSON. Raises RuntimeError with what kdrill printed when it fails."""
-    kdrill = Path(sys.executable).with_name("kdrill")
+    """The snapshot's JSON. Raises SourceError or ClickException with what kdrill says when it fails."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cluster.json"
-        done = subprocess.run(
-            [kdrill, "snapshot", source_url, "-o", file],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"kdrill snapshot {source_url} failed:\n{done.stdout}{done.stderr}")
+        assert not kdrill.main(["snapshot", source_url, "-o", str(file)], standalone_mode=False)
         return json.loads(file.read_text())
 
 

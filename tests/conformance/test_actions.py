@@ -15,6 +15,7 @@ from model.actions.proposal import ApiCall
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_writer import AdminWriter
 from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
 from tui.command_line.main import main
@@ -95,7 +96,7 @@ def test_preferred_leaders_are_elected_through_zookeeper(cluster: Cluster, comma
 
 def reordered(cluster: Cluster, commands: Commands, topic: str) -> None:
     """A topic that broker 1 leads and that prefers broker 2."""
-    commands.create(topic, {0: [1, 2]})
+    cluster.create(topic, {0: [1, 2]})
     led(cluster, topic, {0: 1})
     until(lambda: len(cluster.state(topic, 0)["isr"]) == 2, "both replicas to be in sync")
     commands.reassign(topic, {0: [2, 1]})
@@ -104,10 +105,10 @@ def reordered(cluster: Cluster, commands: Commands, topic: str) -> None:
 
 
 @pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)
-def test_a_group_in_zookeeper_is_set_and_removed(cluster: Cluster, commands: Commands, kdrill: Kdrill) -> None:
-    commands.create("read", {0: [1]})
+def test_a_group_in_zookeeper_is_set_and_removed(cluster: Cluster, kdrill: Kdrill) -> None:
+    cluster.create("read", {0: [1]})
     led(cluster, "read", {0: 1})
-    commands.produce("read", ["a", "b", "c"])
+    Client(cluster.bootstrap).produce("read", ["a", "b", "c"])
     path = "/consumers/gone"
     for each in (path, f"{path}/ids", f"{path}/offsets", f"{path}/offsets/read"):
         cluster.write(each)
@@ -128,8 +129,8 @@ def test_a_topic_and_a_group_live_through_the_brokers(cluster: Cluster, commands
 
 
 @pytest.mark.parametrize("cluster", ["3.9.1"], indirect=True)
-def test_brokers_tell_their_groups_beside_zookeeper(cluster: Cluster, commands: Commands, tmp_path: Path) -> None:
-    commands.create("beside", {0: [1]})
+def test_brokers_tell_their_groups_beside_zookeeper(cluster: Cluster, tmp_path: Path) -> None:
+    cluster.create("beside", {0: [1]})
     admin = AdminWriter(cluster.bootstrap)
     commit = ApiCall("OffsetCommit", {"group": "aside", "offsets": {"beside": {"0": 0}}})
     try:
@@ -172,8 +173,9 @@ def live_through_brokers(source: str, bootstrap: str, commands: Commands, kdrill
     described(3, "cleanup.policy=compact,delete")
     assert kdrill("configs", source, "describe", *asked) == commands.configuration("sent")
 
-    leader_is_elected(source, commands, do)
-    commands.produce("voted", ["a", "b", "c"])
+    client = Client(bootstrap)
+    leader_is_elected(source, client, commands, do)
+    client.produce("voted", ["a", "b", "c"])
     admin = AdminWriter(bootstrap)
     try:
         group_lives(source, admin, do)
@@ -186,14 +188,14 @@ def live_through_brokers(source: str, bootstrap: str, commands: Commands, kdrill
     until(lambda: "sent" not in commands.describe(), "the end of the topic")
 
 
-def leader_is_elected(source: str, commands: Commands, do: Callable[..., None]) -> None:
+def leader_is_elected(source: str, client: Client, commands: Commands, do: Callable[..., None]) -> None:
     """The preferred one of a topic whose replicas change their order."""
-    commands.create("voted", {0: [1, 2]})
-    until(lambda: commands.describe()["voted"][0].isr == {1, 2}, "both replicas to be in sync")
+    client.create("voted", {0: [1, 2]})
+    until(lambda: client.partition("voted", 0).isr == {1, 2}, "both replicas to be in sync")
     commands.reassign("voted", {0: [2, 1]})
-    until(lambda: commands.describe()["voted"][0].replicas == (2, 1), "the new order")
+    until(lambda: client.partition("voted", 0).replicas == (2, 1), "the new order")
     do("act", source, "elect-preferred", "--topic", "voted")
-    until(lambda: commands.describe()["voted"][0].leader == 2, "the preferred leader")
+    until(lambda: client.partition("voted", 0).leader == 2, "the preferred leader")
 
 
 def group_lives(source: str, admin: AdminWriter, do: Callable[..., None]) -> None:

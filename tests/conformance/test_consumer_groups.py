@@ -18,7 +18,6 @@ from model.sources.coordinator_groups.source import CoordinatorGroupsSource
 from model.sources.feed import Feed, Moment
 from model.sources.source import Batch
 from tests.conformance.kafka.brokers import Cluster, until
-from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
 
 COMMAND = {
@@ -113,7 +112,7 @@ def followed(cluster: Cluster) -> Iterator[Feed]:
 @pytest.mark.parametrize("version", ["1.1.1", "3.9.1"])
 def test_a_group_is_as_kafka_describes_it(version: str, zookeeper: str, tmp_path: Path) -> None:
     with Cluster(install_or_skip(version), zookeeper, tmp_path, size=1) as cluster:
-        Commands(cluster).create("orders", dict.fromkeys(range(PARTITIONS), (1,)))
+        cluster.create("orders", dict.fromkeys(range(PARTITIONS), (1,)))
         producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all"})
         produce(producer, 20)
         consumer = billing(cluster)

@@ -16,7 +16,6 @@ from model.cluster.snapshot_image import image_of
 from model.drills.drill import DEFAULT, run
 from model.drills.scenario import of_brokers
 from tests.conformance.kafka.brokers import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster, until
-from tests.conformance.kafka.commands import Commands
 from tests.conformance.our_view import snapshot_of
 
 pytestmark = pytest.mark.conformance
@@ -92,17 +91,17 @@ def await_rest(cluster: Cluster) -> None:
 
 
 @pytest.fixture
-def topics(cluster: Cluster, commands: Commands) -> None:
+def topics(cluster: Cluster) -> None:
     """Topics of one, two and three replicas, led by every broker; one may elect leaders that are not in sync."""
     if "drill-three" not in cluster.children("/brokers/topics"):
-        commands.create(
+        cluster.create(
             "drill-three",
             {0: [1, 2, 3], 1: [2, 3, 1], 2: [3, 1, 2], 3: [1, 3, 2], 4: [2, 1, 3]},
             min_insync_replicas="2",
         )
-        commands.create("drill-two", {0: [1, 2], 1: [2, 3], 2: [3, 1], 3: [2, 1]})
-        commands.create("drill-unclean", {0: [1, 2], 1: [2, 3], 2: [3, 1]}, unclean_leader_election_enable="true")
-        commands.create("drill-one", {0: [1], 1: [2], 2: [3]})
+        cluster.create("drill-two", {0: [1, 2], 1: [2, 3], 2: [3, 1], 3: [2, 1]})
+        cluster.create("drill-unclean", {0: [1, 2], 1: [2, 3], 2: [3, 1]}, unclean_leader_election_enable="true")
+        cluster.create("drill-one", {0: [1], 1: [2], 2: [3]})
         until(lambda: all(cluster.state("drill-one", number) for number in range(3)), "the topics to be led")
     await_in_sync(cluster)
 

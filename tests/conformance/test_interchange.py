@@ -16,7 +16,7 @@ pytestmark = pytest.mark.conformance
 
 
 def test_what_kafka_topics_prints_says_what_zookeeper_says(cluster: Cluster, commands: Commands) -> None:
-    commands.create("printed", {0: [1, 2], 1: [3, 1]}, cleanup_policy="compact", retention_ms="3600000")
+    cluster.create("printed", {0: [1, 2], 1: [3, 1]}, cleanup_policy="compact", retention_ms="3600000")
     until(lambda: all(cluster.state("printed", p).get("leader") == leader for p, leader in ((0, 1), (1, 3))), "leaders")
 
     def told() -> dict[str, dict[int, PartitionView]]:
@@ -34,7 +34,7 @@ def test_what_kafka_topics_prints_says_what_zookeeper_says(cluster: Cluster, com
 
 
 def test_our_election_file_is_taken(cluster: Cluster, commands: Commands) -> None:
-    commands.create("elected", {0: [2, 1]})
+    cluster.create("elected", {0: [2, 1]})
     until(lambda: cluster.state("elected", 0).get("leader") == 2, "the leader")
     with cluster.stopped(2):
         until(lambda: cluster.state("elected", 0)["leader"] == 1, "another leader")

@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import CLUSTER_ID, KraftCluster
 from tests.conformance.our_view import both_know, partitions_of, snapshot_of
@@ -42,7 +43,7 @@ def consumer(cluster: KraftCluster, group: str, protocol: str) -> GuardedProcess
 
 def test_a_kraft_cluster_is_as_kafka_describes_it(kraft: KraftCluster) -> None:
     commands = Commands(kraft)
-    commands.create("orders", {0: [1, 2], 1: [2, 1], 2: [1, 2]}, retention_ms="3600000")
+    Client(kraft.bootstrap).create("orders", {0: [1, 2], 1: [2, 1], 2: [1, 2]}, retention_ms="3600000")
     produce(kraft.bootstrap, "orders", 3)
     until(lambda: partitions_of(kraft.source_url) == commands.describe(), "both to say the same", 90)
 
@@ -106,7 +107,7 @@ def test_a_broker_that_dies_is_missed(kraft: KraftCluster) -> None:
     assert {"dead-broker", "under-replicated"} <= {finding["kind"] for finding in seen["findings"]}
 
 
-def test_brokers_and_zookeeper_tell_the_same(cluster: Cluster, commands: Commands) -> None:
+def test_brokers_and_zookeeper_tell_the_same(cluster: Cluster) -> None:
     version = cluster.kafka.release.version
     if version == "0.8.2.2":
         kdrill = Path(sys.executable).with_name("kdrill")
@@ -116,7 +117,7 @@ def test_brokers_and_zookeeper_tell_the_same(cluster: Cluster, commands: Command
         assert done.returncode == 1
         assert "before 0.10" in done.stderr
         return
-    commands.create("both", {0: [1, 2], 1: [3, 1]}, retention_ms="3600000")
+    cluster.create("both", {0: [1, 2], 1: [3, 1]}, retention_ms="3600000")
     brokers = f"kafka://{cluster.bootstrap}"
 
     def equal() -> bool:

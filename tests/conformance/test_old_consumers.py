@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.kafka.brokers import Cluster, until
-from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
 from tests.conformance.our_view import snapshot_of
 
@@ -40,8 +40,8 @@ def group(cluster: Cluster) -> dict[str, Any]:
     return snapshot_of(cluster.source_url)["groups"][GROUP]
 
 
-def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster, commands: Commands) -> None:
-    commands.create(TOPIC, {0: [1], 1: [2], 2: [3]})
+def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster) -> None:
+    cluster.create(TOPIC, {0: [1], 1: [2], 2: [3]})
     until(lambda: all(cluster.state(TOPIC, p) for p in range(3)), "the topic's leaders")
     with ExitStack() as running:
         first = OldConsumer(cluster, GROUP, TOPIC, "a")
@@ -51,7 +51,7 @@ def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster, comma
         running.callback(second.kill)
         shared = {"0": f"{first.member}-0", "1": f"{first.member}-0", "2": f"{second.member}-0"}
         await_owners(cluster, shared)
-        commands.produce(TOPIC, [f"message {number}" for number in range(5)])
+        Client(cluster.bootstrap).produce(TOPIC, [f"message {number}" for number in range(5)])
         until(lambda: sum(committed(cluster).values()) == 5, "the offsets of 5 messages")
 
         seen = group(cluster)

@@ -14,6 +14,7 @@ import pytest
 from model.actions.proposal import ApiCall
 from model.hosts.acting.admin_writer import AdminWriter
 from tests.conformance.kafka.brokers import until
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
 from tests.tui.dashboard import opened, press, settled, type_in
@@ -54,11 +55,11 @@ def run(kraft: KraftCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def asked(kraft: KraftCluster, tmp_path: Path) -> None:
     """A topic whose leader is not the preferred one, a plan that moves it, and a group without members."""
-    commands = Commands(kraft)
-    commands.create("asked", {0: [1, 2]})
-    until(lambda: commands.describe()["asked"][0].isr == {1, 2}, "both replicas to be in sync")
-    commands.reassign("asked", {0: [2, 1]})
-    until(lambda: commands.describe()["asked"][0].replicas == (2, 1), "the new order")
+    client = Client(kraft.bootstrap)
+    client.create("asked", {0: [1, 2]})
+    until(lambda: client.partition("asked", 0).isr == {1, 2}, "both replicas to be in sync")
+    Commands(kraft).reassign("asked", {0: [2, 1]})
+    until(lambda: client.partition("asked", 0).replicas == (2, 1), "the new order")
     plan = {"version": 1, "partitions": [{"topic": "asked", "partition": 0, "replicas": [1, 2]}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     commit = ApiCall("OffsetCommit", {"group": "away", "offsets": {"asked": {"0": 1}}})

@@ -51,7 +51,7 @@ def replicas(cluster: Cluster) -> dict[TopicPartition, tuple[int, ...]]:
 
 
 def test_a_plan_is_executed_verified_and_rolled_back(cluster: Cluster, commands: Commands, tmp_path: Path) -> None:
-    commands.create("leaving", BEFORE)
+    cluster.create("leaving", BEFORE)
     until(lambda: all(len(cluster.state("leaving", p).get("isr", ())) == 2 for p in BEFORE), "all to be in sync")
     plan, rollback = tmp_path / "plan.json", tmp_path / "rollback.json"
     wish = ["--remove-broker", "1", "--drain-only", "--topic", "leaving"]

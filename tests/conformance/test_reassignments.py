@@ -10,13 +10,12 @@ from typing import ClassVar
 
 import pytest
 from confluent_kafka.admin import (
-    AdminClient,
     ConfigResource,  # pyright: ignore[reportPrivateImportUsage]
     ConfigSource,  # pyright: ignore[reportPrivateImportUsage]
 )
 
 from tests.conformance.kafka.brokers import Cluster, until
-from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.kraft import KraftCluster
 from tests.tui.command_line.running import Done, kdrill, running
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -40,9 +39,10 @@ class Site:
     before: ClassVar[Replicas] = BEFORE
     after: ClassVar[Replicas] = AFTER
 
-    def __init__(self, cluster: Cluster, commands: Commands, way: str) -> None:
+    def __init__(self, cluster: Cluster, way: str) -> None:
         self.cluster = cluster
-        self.commands = commands
+        self.client = Client(cluster.bootstrap)
+        self.create = cluster.create
         self.suffix = f"-{way}"
         self.source = cluster.source_url
         self.way = ["--bootstrap", cluster.bootstrap] if way == "brokers" else []
@@ -50,9 +50,9 @@ class Site:
     def make(self) -> None:
         heavy = "heavy" + self.suffix
         for topic, assignment in self.before.items():
-            self.commands.create(topic + self.suffix, assignment)
-        self.commands.produce(heavy, ["x" * 1000] * HEAVY)
-        until(lambda: len(self.commands.describe()[heavy][0].isr) == len(self.before["heavy"][0]), "all to be in sync")
+            self.create(topic + self.suffix, assignment)
+        self.client.produce(heavy, ["x" * 1000] * HEAVY)
+        until(lambda: len(self.client.partition(heavy, 0).isr) == len(self.before["heavy"][0]), "all to be in sync")
 
     def act(self, *words: str | Path, source: str = "", elsewhere: Path | None = None) -> Done:
         """`elsewhere`: where another kdrill keeps what it has done."""
@@ -117,14 +117,14 @@ class KraftSite(Site):
     after: ClassVar[Replicas] = {"heavy": {0: [2]}, "light": {0: [2, 1], 1: [2]}}
 
     def __init__(self, cluster: KraftCluster) -> None:
-        self.commands = Commands(cluster)
+        self.client = Client(cluster.bootstrap)
+        self.create = self.client.create
         self.suffix = "-kraft"
         self.source = f"kafka://{cluster.counted}"
         self.way = []
-        self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
 
     def replicas(self) -> Replicas:
-        seen = self._admin.list_topics(timeout=60).topics
+        seen = self.client.admin.list_topics(timeout=60).topics
         return {
             topic: {number: each.replicas for number, each in sorted(seen[topic + self.suffix].partitions.items())}
             for topic in self.before
@@ -135,17 +135,15 @@ class KraftSite(Site):
 
     def throttled(self) -> set[str]:
         names = [("topic", topic + self.suffix) for topic in self.before] + [("broker", "1"), ("broker", "2")]
-        asked = [self._admin.describe_configs([ConfigResource(*name)]) for name in names]  # one broker at a time
+        asked = [self.client.admin.describe_configs([ConfigResource(*name)]) for name in names]  # one broker at a time
         answers = [answer.result(60) for each in asked for answer in each.values()]
         settings = [each for answer in answers for each in answer.values()]
         return {each.name for each in settings if "throttled" in each.name and ConfigSource(each.source) in SET}
 
 
 @pytest.mark.parametrize("cluster", ["1.1.1", "3.9.1"], indirect=True)
-def test_a_reassignment_survives_sigkill_and_is_undone_exactly(
-    cluster: Cluster, commands: Commands, tmp_path: Path
-) -> None:
-    site = Site(cluster, commands, "znodes")
+def test_a_reassignment_survives_sigkill_and_is_undone_exactly(cluster: Cluster, tmp_path: Path) -> None:
+    site = Site(cluster, "znodes")
     site.make()
     plan = site.plan(tmp_path / "plan.json")
 
@@ -196,8 +194,8 @@ def taken_back_by_another(site: Site, elsewhere: Path, nothing_is_written: Calla
 
 
 @pytest.mark.parametrize("cluster", ["3.9.1"], indirect=True)
-def test_through_brokers_what_is_under_way_is_taken_back(cluster: Cluster, commands: Commands, tmp_path: Path) -> None:
-    site = Site(cluster, commands, "brokers")
+def test_through_brokers_what_is_under_way_is_taken_back(cluster: Cluster, tmp_path: Path) -> None:
+    site = Site(cluster, "brokers")
     site.make()
     site.killed_half_way(site.plan(tmp_path / "plan.json"))
 

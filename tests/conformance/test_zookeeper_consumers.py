@@ -18,7 +18,7 @@ from model.consumers.zookeeper_groups.assigning import owners_of
 from model.znodes.consumers import decode_consumer
 from model.znodes.paths import member_path, members_path
 from tests.conformance.kafka.brokers import Cluster, until
-from tests.conformance.kafka.commands import Commands
+from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
 from tests.model.hosts.zookeeper_consumer.process import ConsumerProcess
 
@@ -32,16 +32,17 @@ PARTITIONS = 6
 class Group:
     """A group of both kinds of consumers on topics of its own."""
 
-    def __init__(self, cluster: Cluster, commands: Commands, name: str, topics: tuple[str, ...]) -> None:
-        self.cluster, self.commands, self.name, self.topics = cluster, commands, name, topics
+    def __init__(self, cluster: Cluster, name: str, topics: tuple[str, ...]) -> None:
+        self.cluster, self.name, self.topics = cluster, name, topics
+        self.client = Client(cluster.bootstrap)
         self.sent: list[str] = []
         for topic in topics:
-            commands.create(topic, {number: [number % 3 + 1] for number in range(PARTITIONS)})
+            cluster.create(topic, {number: [number % 3 + 1] for number in range(PARTITIONS)})
         until(lambda: all(cluster.state(t, p) for t in topics for p in range(PARTITIONS)), "the topics' leaders")
 
     def produce(self, topic: str, count: int) -> None:
         messages = [f"{self.name} {len(self.sent) + number}" for number in range(count)]
-        self.commands.produce(topic, messages)
+        self.client.produce(topic, messages)
         self.sent += messages
 
     def owners(self) -> dict[TopicPartition, str]:
@@ -102,10 +103,8 @@ def running() -> Iterator[ExitStack]:
         yield stack
 
 
-def test_they_share_a_group_through_joins_kills_and_an_expired_session(
-    cluster: Cluster, commands: Commands, running: ExitStack
-) -> None:
-    group = Group(cluster, commands, "mixed", ("orders",))
+def test_they_share_a_group_through_joins_kills_and_an_expired_session(cluster: Cluster, running: ExitStack) -> None:
+    group = Group(cluster, "mixed", ("orders",))
 
     def theirs(name: str, *settings: str) -> OldConsumer:
         consumer = OldConsumer(cluster, group.name, "orders", name, *settings)
@@ -139,8 +138,8 @@ def test_they_share_a_group_through_joins_kills_and_an_expired_session(
     assert {value for value, times in consumed.items() if times > 1} <= split & set(d.values())
 
 
-def test_they_deal_by_round_robin_alike(cluster: Cluster, commands: Commands, running: ExitStack) -> None:
-    group = Group(cluster, commands, "dealt", ("dealt-a", "dealt-b"))
+def test_they_deal_by_round_robin_alike(cluster: Cluster, running: ExitStack) -> None:
+    group = Group(cluster, "dealt", ("dealt-a", "dealt-b"))
     strategy = "partition.assignment.strategy=roundrobin"
     b = OldConsumer(cluster, group.name, "dealt-.*", "b", FROM_THE_START, strategy)
     running.callback(b.kill)

@@ -1,6 +1,6 @@
 """A cluster of real Kafka brokers on loopback: start, kill -9, stop and restart each of them.
 
-Changes the cluster only by what happens to its processes; topics are commands.py's.
+What happens to its processes, and what is in its znodes; a client of its brokers is client.py's.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kazoo.exceptions import NoNodeError
 from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation
+from tests.conformance.kafka.topic_znodes import Assignment, topic_znodes
 
 SESSION_TIMEOUT_MS = 4_000
 """Short, for a killed broker is noticed only when its session ends; long enough for a busy machine."""
@@ -237,6 +238,12 @@ class Cluster:
     def read(self, path: str) -> dict[str, Any]:
         """The JSON object in a znode; empty when there is nothing in it, or no such znode."""
         return json.loads(self.text(path) or "{}")
+
+    def create(self, topic: str, assignment: Assignment, **config: str) -> None:
+        """A topic that the controller finds in ZooKeeper. Keys of `config` have _ for Kafka's dots."""
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        for path, data in topic_znodes(topic, assignment, settings):
+            self.write(path, data.decode())
 
     def write(self, path: str, data: str = "") -> None:
         """Creates a znode, as tools do that write to ZooKeeper themselves."""

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.describe import Partitions, parse_describe
 from tests.conformance.kafka.releases import Installation
+from tests.conformance.kafka.topic_znodes import Assignment
 
 _TIMEOUT_S = 90
-
-Assignment = Mapping[int, Sequence[int]]
-"""Replicas by partition, the preferred leader first."""
 
 
 class Target(Protocol):

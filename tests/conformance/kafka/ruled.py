@@ -22,9 +22,9 @@ from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
 from model.hosts.zookeeper.values import Znode
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
+from tests.conformance.kafka.topic_znodes import Assignment, assignment_payload, topic_znodes
 from tests.model.controller.virtual_cluster import VirtualCluster
 
-Assignment = Mapping[int, Sequence[int]]
 SETTLED_S = 2.0
 
 
@@ -116,16 +116,15 @@ class Both:
 
     def create(self, topic: str, assignment: Assignment, config: Mapping[str, str] | None = None) -> Seen:
         self.topics.append(topic)
-        payload = json.dumps({"version": 1, "config": dict(config or {})}).encode()
 
         def act(znodes: Znodes) -> None:
-            znodes.create(f"/config/topics/{topic}", payload)
-            znodes.create(f"/brokers/topics/{topic}", _payload(assignment))
+            for path, data in topic_znodes(topic, assignment, config or {}):
+                znodes.create(path, data)
 
         return self.tool(act)
 
     def add_partitions(self, topic: str, assignment: Assignment) -> Seen:
-        return self.tool(lambda znodes: znodes.set(f"/brokers/topics/{topic}", _payload(assignment)))
+        return self.tool(lambda znodes: znodes.set(f"/brokers/topics/{topic}", assignment_payload(assignment)))
 
     def delete(self, topic: str) -> Seen:
         return self.tool(lambda znodes: znodes.create(marker(topic), b""))
@@ -210,9 +209,3 @@ class Both:
     def _let_win(self, winner: int) -> None:
         """Our brokers hear of things in such an order that this one is the first to claim the office."""
         self.virtual.first = (winner, *(broker for broker in self.real.brokers if broker != winner))
-
-
-def _payload(assignment: Assignment) -> bytes:
-    """As tools up to 2.3 write it; later controllers give the topic an id and write it anew."""
-    partitions = {str(partition): list(replicas) for partition, replicas in assignment.items()}
-    return json.dumps({"version": 1, "partitions": partitions}).encode()

@@ -1,0 +1,56 @@
+"""A client of a cluster's brokers, by librdkafka, for what a test needs but is not about.
+
+In milliseconds, where each of Kafka's own commands (commands.py) is a JVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka.admin import (
+    AdminClient,
+    NewTopic,  # pyright: ignore[reportPrivateImportUsage]
+)
+
+from tests.conformance.kafka.describe import NO_LEADER, PartitionView
+from tests.conformance.kafka.topic_znodes import Assignment
+
+PATIENCE_S = 60
+
+
+class Client:
+    """Of brokers from 1.1 on."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self.admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+
+    def create(self, topic: str, assignment: Assignment, **config: str) -> None:
+        """Keys of `config` have _ for Kafka's dots."""
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        replicas = [list(assignment[number]) for number in sorted(assignment)]
+        new = NewTopic(topic, len(replicas), replica_assignment=replicas, config=settings)
+        self.admin.create_topics([new], request_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
+
+    def partition(self, topic: str, number: int) -> PartitionView:
+        """As some broker knows it by now: without leader and replicas where it knows of none."""
+        known = self.admin.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions.get(number)
+        if known is None:
+            return PartitionView(NO_LEADER, (), frozenset())
+        return PartitionView(known.leader, tuple(known.replicas), frozenset(known.isrs))
+
+    def produce(self, topic: str, messages: Sequence[str]) -> None:
+        """Returns when all of them are acknowledged by all replicas in sync."""
+        failed: list[KafkaError] = []
+
+        def delivered(error: KafkaError | None, _: Message) -> None:
+            if error is not None:
+                failed.append(error)
+
+        spread = {"sticky.partitioning.linger.ms": 0}  # over all partitions, not those of one moment to one
+        producer = Producer({"bootstrap.servers": self._bootstrap, "acks": "all", "log_level": 0, **spread})
+        for message in messages:
+            producer.produce(topic, message, on_delivery=delivered)
+        waiting = producer.flush(PATIENCE_S)
+        assert (waiting, failed) == (0, [])
