@@ -81,7 +81,7 @@ class Tmux:
 @pytest.fixture
 def tmux(tmp_path: Path) -> Iterator[Tmux]:
     server = Tmux(tmp_path / "tmux")
-    server.until(lambda lines: any(lines))  # the shell's prompt: it would follow what is typed too early
+    server.until(any)  # the shell's prompt: it would follow what is typed too early
     yield server
     server.close()
 
