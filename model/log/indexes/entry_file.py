@@ -4,6 +4,7 @@ It knows nothing of what an entry means.
 """
 
 import os
+from io import FileIO
 from pathlib import Path
 
 
@@ -19,7 +20,7 @@ class EntryFile:
         self.path = path
         self._width = width
         self._entries: bytearray | None = None
-        self._descriptor: int | None = None
+        self._file: FileIO | None = None
 
     @property
     def entries(self) -> bytearray:
@@ -80,17 +81,21 @@ class EntryFile:
 
     def flush(self) -> None:
         """Makes the entries outlast a power cut."""
-        if self._descriptor is not None or self.path.exists():
+        if self._file is not None or self.path.exists():
             os.fsync(self._open())
 
     def close(self) -> None:
         """Lets the file go; it is opened again at need. What is in memory is kept no longer."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-        self._descriptor = None
+        if self._file is not None:
+            self._file.close()
+        self._file = None
         self._entries = None
 
     def _open(self) -> int:
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        return self._descriptor
+        if self._file is None:
+            self._file = FileIO(self.path, "r+", opener=_opened_or_made)
+        return self._file.fileno()
+
+
+def _opened_or_made(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT, 0o644)

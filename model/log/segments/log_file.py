@@ -1,6 +1,7 @@
 """The .log file of a segment: appended at its end, read by position. It knows nothing of what is in it."""
 
 import os
+from io import FileIO
 from pathlib import Path
 
 
@@ -11,7 +12,7 @@ class LogFile:
         """A file that exists is taken as it is, to its end."""
         self.path = path
         self.size = path.stat().st_size if path.exists() else 0
-        self._descriptor: int | None = None
+        self._file: FileIO | None = None
 
     def append(self, data: bytes | bytearray | memoryview) -> int:
         """Adds bytes and returns their position. Raises OSError when the disk takes them not; then none are there."""
@@ -51,11 +52,11 @@ class LogFile:
 
     def close(self) -> None:
         """Lets the file go; it is opened again at need."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _open(self) -> int:
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
-        return self._descriptor
+        if self._file is None:
+            self._file = FileIO(self.path, "r+")
+        return self._file.fileno()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,22 @@ def names(log: PartitionLog) -> list[str]:
 
 def bases(log: PartitionLog) -> list[int]:
     return [segment.base_offset for segment in log.segments]
+
+
+def test_a_log_that_nobody_closes_gives_its_files_back(make_log: MakeLog) -> None:
+    before = open_files()
+    log = make_log()
+    for _ in range(20):
+        append(log, batch("a" * 100))
+    assert len(log.segments) > 1
+    assert open_files() > before
+    del log
+    assert open_files() == before
+
+
+def open_files() -> set[str]:
+    """Descriptors of this process."""
+    return set(os.listdir("/dev/fd"))
 
 
 def test_a_leader_gives_offsets_and_its_epoch(make_log: MakeLog) -> None:
