@@ -59,6 +59,28 @@ def test_a_cut_is_reported_and_the_same_session_resumed(proxy: CountingProxy, op
     assert isinstance(reader.read("/"), Znode)
 
 
+def test_connections_that_break_at_once_take_nothing_from_later_ones(
+    proxy: CountingProxy, open_reader: OpenReader
+) -> None:
+    """As old servers do who do not know a request: of a server that tells its version nobody believes that."""
+    broken: list[bytes] = []
+
+    def break_off_twice(reply: bytes) -> bytes:
+        if len(broken) == 2:
+            return struct.pack("!i", len(reply)) + reply
+        broken.append(reply)
+        proxy.passes_four_letters = len(broken) == 2
+        raise ConnectionAbortedError
+
+    proxy.passes_four_letters = False
+    proxy.rewrite_next_reply(break_off_twice)
+    _, heard = open_reader(proxy.address)
+    server = heard.epoch(1).server
+    assert len(broken) == 2
+    assert server.version is not None
+    assert (server.has_multi_read, server.has_add_watch) == (True, True)
+
+
 def test_watches_do_not_outlive_the_connection_but_the_new_epoch_tells(
     proxy: CountingProxy, writer: Any, chroot: str, open_reader: OpenReader
 ) -> None:

@@ -20,7 +20,7 @@ from model.hosts.zookeeper.link import Link
 from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.requests import Sync
 from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.survey import MultiReadRefused, survey
+from model.hosts.zookeeper.survey import MultiReadLost, MultiReadRefused, survey
 from model.hosts.zookeeper.values import (
     AuthFailed,
     Closed,
@@ -57,6 +57,7 @@ class Session:
         self._seen_zxid = 0
         self._epoch = 0
         self._multi_read_refusals = 0
+        self._multi_read_losses = 0
 
     @property
     def state(self) -> ConnectionState:
@@ -163,6 +164,8 @@ class Session:
             self._publish(self._welcome(link))
         except MultiReadRefused:
             self._multi_read_refusals += 1
+        except MultiReadLost:
+            self._multi_read_losses += 1
         except protocol.ZooKeeperAuthFailed as error:
             self._give_up(str(error))
         except protocol.ZooKeeperUnavailable as error:
@@ -174,8 +177,13 @@ class Session:
         is_new_session = session_id != self._session_id
         # A new session may land on a follower that lags behind what we saw; after a sync only other data is older.
         has_caught_up = is_new_session and seen > 0 and not isinstance(ask(link, Sync("", "/"), timeout_s), Refusal)
-        try_multi_read = self._multi_read_refusals < _MULTI_READ_TRIALS
-        server, warning = survey(link, self._settings.chroot, timeout_s, try_multi_read=try_multi_read)
+        server, warning = survey(
+            link,
+            self._settings.chroot,
+            timeout_s,
+            try_multi_read=self._multi_read_refusals < _MULTI_READ_TRIALS,
+            try_it_on_unknown=self._multi_read_losses < _MULTI_READ_TRIALS,
+        )
         zxid = link.last_zxid
         wiped = Wiped(seen, zxid) if has_caught_up and 0 < zxid < seen else None
         self._session_id = session_id

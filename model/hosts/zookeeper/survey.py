@@ -19,16 +19,22 @@ _FOUR_LETTER_TIMEOUT_S = 3.0
 
 
 class MultiReadRefused(ZooKeeperUnavailable):
-    """The trial of MultiRead broke the connection: do not try again on the next one."""
+    """The server does not know MultiRead: do not try again on the next connection."""
 
 
-def survey(link: Link, chroot: str, timeout_s: float, *, try_multi_read: bool) -> tuple[Server, str]:
+class MultiReadLost(ZooKeeperUnavailable):
+    """The connection to a server of unknown version broke at MultiRead: by that, or by anything else."""
+
+
+def survey(
+    link: Link, chroot: str, timeout_s: float, *, try_multi_read: bool, try_it_on_unknown: bool
+) -> tuple[Server, str]:
     """The server and a warning about the chroot, empty if it is there.
 
-    Raises what `ask` raises, and MultiReadRefused when a server of unknown version would not do MultiRead.
+    Raises what `ask` raises, and MultiReadRefused or MultiReadLost when MultiRead was tried in vain.
     """
     version, mode = _srvr(link)
-    try_multi_read = try_multi_read and (version is None or version >= FIRST_WITH_MULTI_READ)
+    try_multi_read &= try_it_on_unknown if version is None else version >= FIRST_WITH_MULTI_READ
     try:
         is_missing = _is_missing(link, chroot, timeout_s, multi=try_multi_read)
     except ZooKeeperUnsupported:
@@ -36,7 +42,7 @@ def survey(link: Link, chroot: str, timeout_s: float, *, try_multi_read: bool) -
     except ZooKeeperUnavailable as error:
         # The refusal itself can be lost: such a server answers and hangs up at once.
         if try_multi_read and version is None and not link.is_refused:
-            raise MultiReadRefused(str(error)) from None
+            raise MultiReadLost(str(error)) from None
         raise
     server = Server(
         address=link.address,
