@@ -23,15 +23,10 @@ CLUSTER = re.compile(rf"^{CONFORMANCE}.*\[(\d+\.\d+\.[\d.]+|KRaft)")
 class BySharedParts(LoadScopeScheduling):
     """Kafka's clusters are shared by release, one by all that want KRaft, Sparks by tests/spark; else a file shares.
 
-    Tests of real Kafka mostly wait, for sessions to end and brokers to come back; so do many of the files that have
-    few tests. From the beginning to the end one process has such tests of either kind, and the others what computes:
-    side by side they would leave the cores idle.
+    Tests of real Kafka mostly wait, for sessions to end and brokers to come back. From the beginning to the end one
+    process has such tests, and the others what computes: side by side they would leave the cores idle. So would the
+    rest if those of few tests, which mostly wait as well, were left for the end: the queue is taken from both.
     """
-
-    def __init__(self, config: pytest.Config, log: Producer) -> None:
-        super().__init__(config, log)
-        self._of_few_tests: set[str] = set()
-        """Scopes that were taken from the end of the queue, which is sorted by how many tests there are."""
 
     def _split_scope(self, nodeid: str) -> str:
         if cluster := CLUSTER.match(nodeid):
@@ -39,18 +34,13 @@ class BySharedParts(LoadScopeScheduling):
         return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        under_way = {
+        under_way = (
             scope for units in self.assigned_work.values() for scope, unit in units.items() if not all(unit.values())
-        }
-        conformance = [scope for scope in self.workqueue if scope.startswith(CONFORMANCE)]
-        others = [scope for scope in self.workqueue if not scope.startswith(CONFORMANCE)]
-        if conformance and not any(scope.startswith(CONFORMANCE) for scope in under_way):
-            self.workqueue.move_to_end(conformance[0], last=False)
-        elif others and not under_way & self._of_few_tests:
-            self._of_few_tests.add(others[-1])
-            self.workqueue.move_to_end(others[-1], last=False)
-        elif others:
-            self.workqueue.move_to_end(others[0], last=False)
+        )
+        has_conformance = any(scope.startswith(CONFORMANCE) for scope in under_way)
+        if fitting := [scope for scope in self.workqueue if scope.startswith(CONFORMANCE) != has_conformance]:
+            fewest_tests, most_tests = fitting[-1], fitting[0]
+            self.workqueue.move_to_end(fewest_tests if len(fitting) % 2 else most_tests, last=False)
         super()._assign_work_unit(node)
 
 
