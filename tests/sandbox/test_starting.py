@@ -47,6 +47,12 @@ async def test_who_is_cancelled_while_something_starts_ends_it():
 
 
 async def test_what_could_not_be_started_is_not_ended():
+    ended: list[str] = []
+    start = SlowStart(SandboxError("no Java"))
+    start.goes_on.set()
+    with pytest.raises(SandboxError, match="no Java"):
+        await started(start, ended.append)
+    assert ended == []
     assert await ended_by_a_cancellation(SlowStart(SandboxError("no Java"))) == []
 
 
