@@ -56,7 +56,7 @@ def started(run: Run) -> RunState:
 def wanted(state: RunState) -> Wanted:
     """What the next decision needs to know."""
     needs_configs = state.phase == "clearing" or (state.rate is not None and not state.is_throttled)
-    return Wanted(tuple(move.name for move in _batch(state)), _entities(state) if needs_configs else ())
+    return Wanted(tuple(move.name for move in _reached(state)), _entities(state) if needs_configs else ())
 
 
 def wanted_by_all(state: RunState) -> Wanted:
@@ -117,9 +117,9 @@ def _go_on(state: RunState, standing: Standing) -> Decision:
     if not {*foreign} <= {*state.foreign}:
         state = replace(state, foreign=tuple(dict.fromkeys((*state.foreign, *foreign))))
     left = [move for move in _batch(state) if move.name not in state.foreign and not _is_there(state, move, now)]
-    moving = [move for move in left if now[move.name].is_moving]
     if state.wish == "cancel":
-        return _cancel(state, standing, moving)
+        return _cancel(state, standing)
+    moving = [move for move in left if now[move.name].is_moving]
     if not left:
         if state.batch + 1 < len(state.run.ends):
             return Decision(replace(state, batch=state.batch + 1, attempts=0), _progress(state, 0), is_soon=True)
@@ -140,8 +140,7 @@ def _begin(state: RunState, standing: Standing, left: list[Move], moving: list[M
     dead = {broker for move in waiting for broker in _goal(state, move) if _is_dead(broker, now[move.name], standing)}
     ready = turned + [move for move in waiting if not dead & ({*_goal(state, move)} - {*now[move.name].replicas})]
     if state.run.route == "zookeeper" and (standing.is_taken or moving):
-        others = "; waits for a reassignment that somebody else asked for"
-        return Decision(state, said + (_slowest(state, moving, now) if moving else others))
+        return Decision(state, said + (_slowest(state, moving, now) if moving else _before_us(state, now)))
     if not ready:
         held = "" if not dead else f"; {brokers(dead)} must come back first: nothing can be copied there"
         return Decision(state, said + held + _slowest(state, moving, now))
@@ -152,17 +151,21 @@ def _begin(state: RunState, standing: Standing, left: list[Move], moving: list[M
     return Decision(state, said, Begin({move.name: _goal(state, move) for move in ready}))
 
 
-def _cancel(state: RunState, standing: Standing, moving: list[Move]) -> Decision:
+def _cancel(state: RunState, standing: Standing) -> Decision:
     """What is under way goes back where it can; through ZooKeeper it has to be waited for."""
     now = standing.partitions
+    moving = _under_way(state, now)
     back = {move.name: _origin(state, move) for move in moving if now[move.name].heading == _goal(state, move)}
     if not moving:
         return Decision(msgspec.structs.replace(state, phase="clearing", attempts=0), outcome(state), is_soon=True)
     many = counted(len(moving), "partition")
     if state.run.route == "zookeeper":
         return Decision(state, f"stops when {many} under way are done: ZooKeeper has no way to take them back")
-    if not back or state.attempts >= MOST_ATTEMPTS:
-        return Decision(state, f"stops when {many} are settled", is_stuck=bool(back))
+    if not back:
+        return Decision(state, f"stops when {many} under way are done")
+    if state.attempts >= MOST_ATTEMPTS:
+        why = state.reason or "the controller does not take it"
+        return Decision(state, f"{many} cannot be taken back: asked {MOST_ATTEMPTS} times: {why}", is_stuck=True)
     return Decision(msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", Begin(back))
 
 
@@ -200,6 +203,18 @@ def _batch(state: RunState) -> tuple[Move, ...]:
     return state.run.moves[ends[place] : ends[place + 1]]
 
 
+def _reached(state: RunState) -> tuple[Move, ...]:
+    """What may be under way: the batch, and on the way back those before it too, which were begun on the way there."""
+    if not state.is_back:
+        return _batch(state)
+    return state.run.moves[: state.run.ends[len(state.run.ends) - 1 - state.batch]]
+
+
+def _under_way(state: RunState, now: Mapping[TopicPartition, PartitionNow]) -> list[Move]:
+    known = (move for move in _reached(state) if move.name in now and move.name not in state.foreign)
+    return [move for move in known if now[move.name].is_moving]
+
+
 def _goal(state: RunState, move: Move) -> tuple[int, ...]:
     return move.before if state.is_back else move.after
 
@@ -235,6 +250,14 @@ def _progress(state: RunState, left: int) -> str:
     return f"{way}batch {state.batch + 1} of {len(state.run.ends)}: {there} of {len(batch)} done, {whole} in all"
 
 
+def _before_us(state: RunState, now: Mapping[TopicPartition, PartitionNow]) -> str:
+    """Whose reassignment it is that ZooKeeper's one place is taken by."""
+    if earlier := _under_way(state, now):
+        many = counted(len(earlier), "partition")
+        return f"; waits for {many} still on the way there: ZooKeeper has no way to take them back"
+    return "; waits for a reassignment that somebody else asked for"
+
+
 def _slowest(state: RunState, moving: list[Move], now: Mapping[TopicPartition, PartitionNow]) -> str:
     """Who is waited for, of one partition."""
     for move in moving:
@@ -248,12 +271,16 @@ def _throttle_now(state: RunState) -> Settings:
 
 
 def _throttle_of(state: RunState, rate: int, *, is_back: bool) -> Settings:
-    copied = (
-        Copying(move.topic, move.partition, source, tuple(broker for broker in goal if broker not in source))
-        for move in state.run.moves
-        for source, goal in ([(move.after, move.before)] if is_back else [(move.before, move.after)])
-    )
-    return throttle_of(copied, rate)
+    return throttle_of((_copying(move, is_back=is_back) for move in state.run.moves), rate)
+
+
+def _copying(move: Move, *, is_back: bool) -> Copying:
+    """Going back, what is still on its way there keeps its throttle."""
+    new = tuple(broker for broker in move.after if broker not in move.before)
+    if not is_back:
+        return Copying(move.topic, move.partition, move.before, new)
+    old = tuple(broker for broker in move.before if broker not in move.after)
+    return Copying(move.topic, move.partition, (*move.after, *old), (*old, *new))
 
 
 def _entities(state: RunState) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What brokers say of partitions, settings and groups, a moment before something is changed. It changes nothing."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -22,12 +22,17 @@ SOURCES = (
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A partition's replicas as its brokers see them."""
+    """A partition's replicas as its brokers see them; while it is reassigned, old and new ones."""
 
     replicas: tuple[int, ...]
+    isr: tuple[int, ...] = ()
+
+
+class Reassigned(msgspec.Struct, frozen=True):
+    """What a partition's replicas are to gain and to lose."""
+
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
-    isr: tuple[int, ...] = ()
 
 
 class Described(msgspec.Struct, frozen=True):
@@ -68,27 +73,27 @@ class AdminReads:
     def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, Held]:
         """Those of these topics."""
         known = asked(self._client.describe_topics, list(topics)) if topics else ()
-        ongoing = self._reassignments({t["name"]: [p["partition_index"] for p in t["partitions"]] for t in known})
         return {
-            (key := TopicPartition(topic["name"], each["partition_index"])): Held(
-                tuple(each["replica_nodes"]),
-                tuple(ongoing.get(key, {}).get("adding_replicas", ())),
-                tuple(ongoing.get(key, {}).get("removing_replicas", ())),
-                tuple(each["isr_nodes"]),
+            TopicPartition(topic["name"], each["partition_index"]): Held(
+                tuple(each["replica_nodes"]), tuple(each["isr_nodes"])
             )
             for topic in known
             for each in topic["partitions"]
         }
 
-    def _reassignments(self, numbers: Mapping[str, Sequence[int]]) -> Mapping[TopicPartition, Mapping[str, list[int]]]:
-        """Brokers before 2.4 tell of none."""
-        try:
-            moving: Mapping[Any, Any] = {}
-            if numbers:
-                moving = asked(self._client.list_partition_reassignments, {**numbers})
-        except ActionRefused:
-            return {}
-        return {TopicPartition(*each): values for each, values in moving.items()}
+    def reassignments(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, Reassigned]:
+        """Those of these partitions that are being reassigned. Refused by brokers before 2.4 and without the right to.
+
+        A refusal is no answer: whoever took it for "nothing moves" would end a run whose replicas are under way.
+        """
+        numbers: dict[str, list[int]] = {}
+        for topic, number in partitions:
+            numbers.setdefault(topic, []).append(number)
+        moving: Mapping[Any, Any] = asked(self._client.list_partition_reassignments, numbers) if numbers else {}
+        return {
+            TopicPartition(*each): Reassigned(tuple(now["adding_replicas"]), tuple(now["removing_replicas"]))
+            for each, now in moving.items()
+        }
 
     def described(self, kind: str, names: Sequence[str]) -> dict[str, tuple[Described, ...]]:
         """All settings of these topics or brokers, in the brokers' order; a name empty stands for all brokers."""

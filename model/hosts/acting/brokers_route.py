@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from model.actions import reassigning_by_calls
 from model.actions.proposal import Step
 from model.actions.reassignment import Command, PartitionNow, Standing, Wanted
-from model.hosts.acting.admin_reads import AdminReads
+from model.hosts.acting.admin_reads import AdminReads, Reassigned
 from model.hosts.acting.carrying_out import Writers
 
 KINDS = {"topics": "topic", "brokers": "broker"}
@@ -22,9 +22,15 @@ class BrokersRoute:
         """Raises ActionRefused and UnansweredError."""
         topics = {name.topic for name in wanted.partitions}
         held = self._reads.partitions(sorted(topics))
-        now = ((name, held[name]) for name in wanted.partitions if name in held)
+        here = [name for name in wanted.partitions if name in held]
+        moving = self._reads.reassignments(here)
+        still = Reassigned()
         return Standing(
-            partitions={name: PartitionNow(one.replicas, one.adding, one.removing, one.isr) for name, one in now},
+            partitions={
+                name: PartitionNow(held[name].replicas, to.adding, to.removing, held[name].isr)
+                for name in here
+                for to in (moving.get(name, still),)
+            },
             alive=self._reads.alive(),
             configs=self._configs(wanted.entities),
         )

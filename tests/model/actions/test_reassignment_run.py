@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.actions.reassignment import Asked, Begin, Move, Refused, Route, Run, RunState, Seen, SetConfigs
@@ -27,17 +27,19 @@ def a_run(route: Route = "zookeeper", ends: Sequence[int] = (2, 3), rate: int | 
 
 
 def to_the_end(state: RunState, cluster: SimulatedCluster) -> RunState:
-    """Everybody does what is asked, at once."""
+    """Everybody does what is asked; what moves is done as soon as the run waits for it."""
     for _ in range(200):
         decision = decide(state, Seen(cluster.look(state)))
         state = decision.state
         assert not decision.is_stuck, decision.said
+        assert state.phase == "running" or not cluster.moving, "it ends, or takes the throttle off, while replicas move"
         if state.phase == "ended":
             return state
         if decision.command is not None:
             cluster.obey(decision.command)
-        for name in list(cluster.moving):
-            cluster.finish(name)
+        elif not decision.is_soon:
+            for name in list(cluster.moving):
+                cluster.finish(name)
     raise AssertionError(f"it does not end: {state}")
 
 
@@ -185,10 +187,20 @@ def test_it_does_not_ask_for_ever() -> None:
     assert last.said.endswith("asked 5 times in vain: not authorised")
 
 
+def unthrottled(cluster: SimulatedCluster) -> set[str]:
+    """Copies under way, as `PARTITION:BROKER`, that no throttle slows down."""
+    slowed = cluster.configs.get("topics/orders", {}).get("follower.replication.throttled.replicas", "").split(",")
+    copies = {f"{name.partition}:{broker}" for name, (old, new) in cluster.moving.items() for broker in {*new} - {*old}}
+    return copies - {*slowed}
+
+
 WISHES = st.sampled_from(["go", "pause", "cancel", "roll-back", "throttle", "crash", "lose", "finish", "step", "step"])
 
 
 @settings(max_examples=300)
+@example("zookeeper", (2, 3), None, [("step", P0), ("roll-back", P0), ("cancel", P0), ("step", P0)], "cancel")
+@example("zookeeper", (2, 3), 1000, [("step", P0)] * 3 + [("roll-back", P0), ("step", P0)], "roll-back")
+@example("admin", (2, 3), 1000, [("step", P0), ("step", P0), ("step", P0), ("roll-back", P0)], "cancel")
 @given(
     route=st.sampled_from(ROUTES),
     ends=st.sampled_from([(3,), (1, 3), (2, 3), (1, 2, 3)]),
@@ -209,6 +221,7 @@ def test_whatever_happens_partitions_end_at_the_target_or_exactly_as_they_were(
                 kept = state = decision.state  # the journal is written before the deed
                 if decision.command is not None and what == "step":
                     cluster.obey(decision.command)
+                assert rate is None or not unthrottled(cluster)
             case "crash":
                 state = msgspec.json.decode(msgspec.json.encode(kept), type=RunState)
             case "finish":
