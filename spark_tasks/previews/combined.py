@@ -81,7 +81,12 @@ class _Told:
 
 
 def _figures(row: Row) -> Figures:
-    members, idle, least, most, lag_min, lag_max, *rest = row[Column.MEMBERS :]
+    return figures_of(row[Column.MEMBERS :])
+
+
+def figures_of(numbers: Sequence[int]) -> Figures:
+    """A row's numbers from `MEMBERS` on."""
+    members, idle, least, most, lag_min, lag_max, *rest = numbers
     if lag_max == UNKNOWN:
         return Figures(members, idle, least, most, None, None, *rest)
     return Figures(members, idle, least, most, lag_min, lag_max, *rest)

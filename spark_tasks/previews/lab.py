@@ -3,16 +3,21 @@
 A group of thousands of partitions takes milliseconds a strategy, so this needs no engine.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, Ints
 from model.consumers.assignors.strategies import strategy_named
 from model.consumers.assignors.strategy import Outcome
 from spark_tasks.previews.changed_group import NOTHING, Change, ChangedGroup, changed
+from spark_tasks.previews.combined import figures_of
 from spark_tasks.previews.names import GroupNames, newcomers
-from spark_tasks.previews.questions import decided
+from spark_tasks.previews.questions import answers, decided
+from spark_tasks.previews.result import Figures
+from spark_tasks.previews.rows import UNKNOWN
 from spark_tasks.previews.staged_group import StagedGroup
 from spark_tasks.previews.staging import Staged
 
@@ -78,6 +83,16 @@ class Lab:
             right=self._owner(group, right),
         )
 
+    def figures(self, strategies: Sequence[str], change: Change) -> tuple[Figures | None, ...]:
+        """What each strategy comes to after a change, None where it refuses the group.
+
+        What a consumer that died had moves, too, whatever the strategy.
+        """
+        group = changed(self._staged, change)
+        rows: list[list[int]] = answers(group, strategies).figures.tolist()
+        found = (None if row[0] == UNKNOWN else figures_of(row) for row in rows)
+        return tuple(None if one is None else _with_moves(one, group.handed_on) for one in found)
+
     def _partitions(self) -> Ints:
         """int64[P]: each partition's number within its topic."""
         numbers = [
@@ -101,6 +116,11 @@ class Lab:
         owner = np.full(len(self._staged.lag), NOBODY, dtype=np.int64)
         owner[np.repeat(np.isin(self._staged.topics, group.topics), self._staged.counts)] = numbers[target]
         return owner
+
+
+def _with_moves(figures: Figures, more: int) -> Figures:
+    fewest = figures.moves_lower_bound + more
+    return msgspec.structs.replace(figures, moves=figures.moves + more, moves_lower_bound=fewest)
 
 
 def _moved(before: Ints, after: Ints) -> Ints:

@@ -9,6 +9,7 @@ from textual.widget import Widget
 
 from tui import asking
 from tui.bindings import bindings
+from tui.data.questions import LabBench
 from tui.panes.asked_panes import AskedPlot, AskedRows, AskedText
 from tui.panes.framed import Framed, Group
 from tui.panes.ownership_graph import LabGraph
@@ -30,7 +31,7 @@ class RebalanceLab(AskedScreen):
 
     def panes(self) -> Iterable[Widget]:
         top = Group(
-            Framed("Groups", AskedRows("lab-groups", "preview"), id="lab-groups-frame"),
+            Framed("Groups as they are", AskedRows("lab-groups", "preview"), id="lab-groups-frame"),
             Framed("Strategies", AskedRows("lab-strategies", "preview"), id="lab-strategies-frame"),
             Framed("What is tried", AskedText("lab", "preview", id="lab"), id="lab-frame"),
             id="lab-top",
@@ -45,10 +46,12 @@ class RebalanceLab(AskedScreen):
         yield Group(top, below, graph, id="lab-all")
 
     def on_mount(self) -> None:
-        self.watch(self.kdrill, "view_state", self._show_bars)
+        self.watch(self.kdrill, "view_state", self._show_tried)
 
-    def _show_bars(self) -> None:
-        self.set_class(self.kdrill.view_state.of("lab-consumers").view == "bars", "-bars")
+    def _show_tried(self) -> None:
+        state = self.kdrill.view_state
+        self.set_class(state.of("lab-consumers").view == "bars", "-bars")
+        self.query_one("#lab-strategies-frame", Framed).name_it(f"Strategies{_scenario(state.bench)}")
 
     def is_offered(self, frame: Framed) -> bool:
         if self.has_class("-graph"):
@@ -143,3 +146,10 @@ class RebalanceLab(AskedScreen):
     def _is_made_up(self) -> bool:
         made_up = self.kdrill.view_state.preview.made_up
         return made_up is not None and self._group in made_up.keys
+
+
+def _scenario(bench: LabBench) -> str:
+    """What has happened to the group that the figures are of; the name, which may be long, last."""
+    joins = f"{bench.joins} {'joins' if bench.joins == 1 else 'join'}" if bench.joins else ""
+    happened = " and ".join(filter(None, (joins, bench.leaves and f"{bench.leaves} dies")))
+    return f" if {happened}" if happened else ""

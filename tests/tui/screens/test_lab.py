@@ -49,8 +49,10 @@ async def test_a_consumer_dies_and_its_partitions_go_to_others(still: str) -> No
         assert f"dies      {dead[:12]}" in text(pilot)
         moved = rows(pilot, "lab-partitions").answer.rows
         assert moved[0].mark == "~"
+        assert "Strategies if billing_billing-1-" in text(pilot)
         await press(pilot, "0")
         await until(pilot, lambda: consumers.answer.rows[0].mark == "")
+        await until(pilot, lambda: " Strategies ─" in text(pilot))
 
 
 async def test_members_join_and_the_fourth_press_sends_them_away(still: str) -> None:

@@ -76,6 +76,30 @@ async def test_it_gets_every_strategy_of_its_kind_and_has_what_range_deals() -> 
     ]
 
 
+async def test_strategies_are_of_the_group_after_what_happened_to_it() -> None:
+    pages = Pages(IMAGE, PreviewQuestion())
+    await pages.rows("lab-groups")
+    as_it_is = await pages.rows("lab-strategies", "lab-groups", scope="g")
+    assert [column.title for column in as_it_is.columns][1:] == [
+        "idle",
+        "each",
+        "most lag",
+        "moves",
+        "1 dies",
+        "1 joins",
+    ]
+    assert rows_of(as_it_is)[0].split(" | ")[1:6] == ["zk-range", "0", "2-2", "500", "1 of 1"]
+    dead = LabBench(leaves="g_a")
+    after = await pages.rows("lab-strategies", "lab-groups", scope="g", bench=dead)
+    assert [column.title for column in after.columns][1:] == ["idle", "each", "most lag", "moves"]
+    for row in rows_of(after):
+        assert row.split(" | ")[2:] == ["0", "4-4", "600", "3 of 3"]
+    more = await pages.rows("lab-strategies", "lab-groups", scope="g", bench=LabBench(leaves="g_a", joins=3))
+    moved = (await pages.rows("lab-partitions", scope="g", bench=LabBench(leaves="g_a", joins=3))).rows
+    marked = sum(row.mark == "~" for row in moved)
+    assert rows_of(more)[0].split(" | ")[2:] == ["0", "1-1", "300", f"{marked} of 3"], "b could keep its one"
+
+
 async def test_it_says_that_it_is_made_up_and_what_it_reads() -> None:
     pages = made_up("orders*")
     await pages.rows("lab-groups")

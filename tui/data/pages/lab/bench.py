@@ -9,7 +9,7 @@ from model.consumers.assignors.strategy import Outcome
 from spark_tasks.previews.changed_group import STAYS, Change
 from spark_tasks.previews.lab import Comparison, Lab
 from spark_tasks.previews.names import GroupNames
-from spark_tasks.previews.result import GroupPreview, Result
+from spark_tasks.previews.result import Figures, GroupPreview, Result
 from spark_tasks.previews.staged_group import StagedGroup
 from spark_tasks.previews.staging import Staged
 from tui.data.analyses.look import Look
@@ -67,6 +67,21 @@ def tried(look: Look, group: str, bench: LabBench, memory: Memory) -> Tried | No
     return memory.recall("lab bench", made_from, lambda: _tried(_parts(look)[0], found, bench))
 
 
+def figures_tried(found: Preview, look: Look, bench: LabBench, memory: Memory) -> tuple[Figures | None, ...]:
+    """What each strategy of a group comes to with the change on the bench, None where it refuses."""
+    strategies = [one.strategy for one in found.figures.strategies]
+    if not bench.leaves and not bench.joins:
+        return tuple(one.rebalanced for one in found.figures.strategies)
+    made_from = (look.result, found.number, bench.leaves, bench.joins)
+    lab = Lab(_parts(look)[0], found.number)
+    return memory.recall("lab strategies", made_from, lambda: lab.figures(strategies, _change(found.names, bench)))
+
+
+def _change(names: GroupNames, bench: LabBench) -> Change:
+    places: Mapping[str, int] = {consumer: place for place, consumer in enumerate(names.consumers)}
+    return Change(places.get(bench.leaves, STAYS), bench.joins)
+
+
 def nothing(look: Look, one: Tried | None) -> Listing:
     """A list without rows, and why."""
     return Listing(0, dict, (), lambda _: Row("", ()), lambda _: -1, (), (look,), one.refused if one else look.note)
@@ -77,9 +92,7 @@ def _tried(staged: Staged, found: Preview, bench: LabBench) -> Tried:
     strategies = [one.strategy for one in found.figures.strategies]
     left = names.uses if names.uses in strategies else strategies[0]
     right = bench.strategy if bench.strategy in strategies else left
-    places: Mapping[str, int] = {consumer: place for place, consumer in enumerate(names.consumers)}
-    change = Change(places.get(bench.leaves, STAYS), bench.joins)
-    lab = Lab(staged, found.number)
+    change, lab = _change(names, bench), Lab(staged, found.number)
     try:
         comparison, outcome = lab.compare(left, right, change), lab.outcome(right, change)
     except AssignorError as error:

@@ -27,7 +27,7 @@ def lab_window(look: Look, query: ListQuery, now_ms: int, memory: Memory) -> Win
     if query.list == "lab-groups":
         listing = lab_groups(look, query)
     elif query.list == "lab-strategies":
-        listing = lab_strategies(look, query)
+        listing = lab_strategies(look, query, memory)
     elif query.list == "lab-consumers":
         listing = lab_consumers(look, query, memory)
     else:
