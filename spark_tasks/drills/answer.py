@@ -1,6 +1,7 @@
 """The answer from the sums: every scenario's counts are looked at once, block by block, and the worst are kept."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 import msgspec
 import numpy as np
@@ -55,7 +56,8 @@ def answer(batches: Sequence[Arrays], grid: Grid, parameters: Parameters, lost: 
         name = None if rack == NOBODY else parameters.racks[rack]
         return _outcome(grid.arrays, grid.killed(row, column), name, facts, ledger.leaders(row, column), detailed)
 
-    drawn = None if heat is None else heat.map(ledger)
+    dying = (grid.killed(*divmod(index, grid.width)).tolist() for index, _ in ranking.listed())
+    drawn = None if heat is None else heat.map(ledger, chain.from_iterable(dying))
     return _result(grid.arrays, parameters, ranking, tell, (ledger.before, ledger.leaders_before), drawn, lost)
 
 

@@ -1,5 +1,8 @@
 """How many partitions each pair of brokers hurts, as a table that fits a screen."""
 
+from collections.abc import Iterable
+from itertools import islice
+
 import numpy as np
 
 from spark_tasks.drills.grid import Grid
@@ -34,12 +37,16 @@ class Heat:
         named = self._rack[start:end] >= 0
         np.maximum.at(self._by_rack, self._rack[start:end][named], by_column[named])
 
-    def map(self, ledger: Ledger) -> HeatMap:
-        """By broker while they are few; else by rack; else of the brokers that are in the worst pairs."""
+    def map(self, ledger: Ledger, listed: Iterable[int]) -> HeatMap:
+        """By broker while they are few; else by rack; else of `listed`, the brokers that die in the scenarios listed,
+        for one half, and of those in the pairs that hurt most for the other.
+        """
         if 2 <= len(self._racks) <= SIDE and not self._is_small:
             return HeatMap("rack", self._racks, _rows(np.maximum(self._by_rack, self._by_rack.T)))
         live = np.flatnonzero(self._grid.first.of[:-1] >= 0)
-        some = np.sort(live[np.argsort(-self._worst[live], kind="stable")[:SIDE]])
+        by_worst_pair: list[int] = live[np.argsort(-self._worst[live], kind="stable")].tolist()
+        first = islice(dict.fromkeys(listed), SIDE // 2)
+        some = np.array(sorted(islice(dict.fromkeys((*first, *by_worst_pair)), SIDE)), np.int64)
         table = np.zeros((len(some), len(some)), np.int64)
         for place, row in enumerate(some.tolist()):
             counts = np.where(self._grid.allowed(row, row + 1), ledger.counts(row, row + 1)[HURT], 0)

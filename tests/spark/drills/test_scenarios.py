@@ -142,6 +142,7 @@ def test_heat_is_by_broker_while_they_are_few_and_by_rack_else() -> None:
     result = heated(racks=(), brokers=90)
     assert result.heat is not None
     assert (result.heat.by, len(result.heat.labels)) == ("broker", 64)
+    assert set(map(str, result.listed[0].kill)) <= set(result.heat.labels)
     worst = list(map(str, result.worst["hurt"].kill))
     assert set(worst) <= set(result.heat.labels)
     one, other = (result.heat.labels.index(label) for label in worst)

@@ -82,9 +82,9 @@ async def test_undo_and_reset(still: str) -> None:
 async def test_policies_are_told_and_change_what_happens(still: str) -> None:
     async with opened(still, size=(120, 40)) as pilot:
         await play(pilot, "R")
-        assert "unclean election off; nobody comes back" in text(pilot)
+        assert "unclean election as each topic has it; nobody" in text(pilot)
         await press(pilot, "P", "U")
-        await until(pilot, lambda: "unclean election on; up again after 60 s" in text(pilot))
+        await until(pilot, lambda: "unclean election on everywhere; up again after 60" in text(pilot))
         await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
 
 

@@ -53,7 +53,7 @@ def _assumed(sheet: Sheet, look: Look) -> Sheet:
     after_ms = plan.restart_after_ms
     back = "nobody comes back" if after_ms is None else f"up again after {after_ms / 1000:g} s"
     sheet.fact("dies", listed((f"b{broker}" for broker in scenario.kill), 12) or "nobody")
-    sheet.fact("policy", f"unclean election {'on' if plan.unclean else 'off'}; {back}")
+    sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
     sheet.fact(
         "assumed", f"session timeout {plan.session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster"
     )

@@ -1,9 +1,9 @@
-"""The heat map of pairs: how many partitions two brokers, or racks, hurt together; the worst pair is the first cell.
+"""The heat map of pairs: how many partitions two brokers, or racks, hurt together, in the order of the list beside it.
 
 A sign tells how bad a cell is, its number how many where there is room; colour only doubles both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,14 +75,22 @@ def thing_of(heat: HeatMap, place: int) -> str:
     return f"{'b' if heat.by == 'broker' else RACK}{heat.labels[place]}"
 
 
-def worst_first(heat: HeatMap) -> list[int]:
-    """The worst pair, then the others by the worst pair that each is in."""
+def worst_first(heat: HeatMap, dying: Iterable[str]) -> list[int]:
+    """As they are met in the list of scenarios, whose labels are `dying`; then the others by their worst pair."""
     hurt = np.array(heat.hurt, np.int64).reshape(len(heat.labels), -1)
-    if not hurt.size:
-        return []
-    first, second = divmod(int(np.argmax(hurt)), len(heat.labels))
-    others = np.argsort(-hurt.max(axis=1), kind="stable").tolist()
-    return list(dict.fromkeys((first, second, *others)))
+    places = {label: place for place, label in enumerate(heat.labels)}
+    others = np.argsort(-hurt.max(axis=1, initial=0), kind="stable").tolist()
+    return list(dict.fromkeys((*(places[label] for label in dying if label in places), *others)))
+
+
+def _dying(look: Look, result: Result) -> Iterator[str]:
+    """Labels of what dies in the scenarios that are listed, the worst first."""
+    assert result.heat is not None
+    brokers = look.image.brokers
+    for scenario in result.listed:
+        for broker in scenario.kill:
+            known = brokers.get(broker)
+            yield str(broker) if result.heat.by == "broker" else (known and known.rack) or ""
 
 
 def sweep_heat(look: Look, query: ListQuery, now_ms: int, memory: Memory) -> Window:
@@ -91,7 +99,7 @@ def sweep_heat(look: Look, query: ListQuery, now_ms: int, memory: Memory) -> Win
     if result is None or result.heat is None:
         return Window(0, 0, (), note=look.note or "only pairs have a heat map: v goes on to them")
     found = result.heat
-    order = list(range(len(found.labels))) if query.sort else worst_first(found)
+    order = list(range(len(found.labels))) if query.sort else worst_first(found, _dying(look, result))
     heat = Heat(found, order[::-1] if query.reverse else order)
     column = query.column if query.column in heat.things else next(iter((*heat.things[1:2], *heat.things)), "")
     shown, numbered = _fitted(heat, query, column)
