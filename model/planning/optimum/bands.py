@@ -28,6 +28,16 @@ class Band(NamedTuple):
         return bool((self.least <= counts).all() and (counts <= self.most).all())
 
 
+def outside(counts: Floats, band: Band) -> int:
+    """How far counts are from a band, in one figure: 0 within it. The first step out costs 1, the next two cost 2 each,
+    the next four 4 each, and so on: one broker far out is worse than many that are nearly in.
+    """
+    out = np.maximum(np.maximum(band.least - counts, counts - band.most), 0).astype(np.int64)
+    # Whole steps of 1, 2, 4… cost 1, 4, 16…; what is left of the last costs its width a piece.
+    width = np.int64(1) << np.floor(np.log2(out + 1)).astype(np.int64)
+    return int(((width * width - 1) // 3 + (out - width + 1) * width).sum())
+
+
 def replica_band(factors: Ints, allowed: Flags, rack: Ints, tolerance: float) -> Band:
     """Counts within one of the fair level of the broker's rack, or within `tolerance` of it. All racks are known."""
     numbers, sizes = np.unique(rack[allowed], return_counts=True)

@@ -11,7 +11,7 @@ from model.planning.optimum.problem import NONE, Flags, Ints, Placement, Placeme
 
 
 class Bounds(NamedTuple):
-    """No placement has less."""
+    """No placement that is as good in all that counts before has less (`Placement`)."""
 
     moves: int = 0
     leader_changes: int = 0
@@ -47,10 +47,12 @@ def least_led(problem: PlacementProblem, replicas: Ints, band: Band, movable: Fl
     """
     brokers = len(problem.allowed)
     kept = band.holds(counts_of(replicas[:, :1], problem.allowed))
-    room = band.most - counts_of(problem.replicas[~movable, :1], problem.allowed) if kept else np.full(brokers, np.inf)
+    room = np.full(brokers, np.inf)
+    if kept:
+        room = np.maximum(band.most - counts_of(problem.replicas[~movable, :1], problem.allowed), 0)
     leaders = problem.replicas[movable, 0]
     led = np.bincount(leaders[leaders != NONE], minlength=brokers)
-    least = np.maximum(led - np.where(problem.allowed, np.maximum(room, 0), 0), 0)
+    least = np.maximum(led - np.where(problem.allowed, room, 0), 0)
     return bounds._replace(leader_changes=int(least.sum()), of_even=bounds.of_even and kept)
 
 
@@ -60,8 +62,10 @@ def placement_of(problem: PlacementProblem, replicas: Ints, bounds: Bounds, by_b
     moves = int(added.sum())
     changes = int((problem.replicas[:, 0] != replicas[:, 0]).sum())
     moved = 0 if problem.bytes is None else int(added @ problem.bytes)
-    first = _gap(moved, bounds.bytes) if by_bytes else _gap(moves, bounds.moves)
-    gap = max(first, _gap(changes, bounds.leader_changes)) if bounds.of_even else math.inf
+    figures = {"copies": (moves, bounds.moves), "leader changes": (changes, bounds.leader_changes)}
+    if by_bytes:
+        figures["bytes"] = moved, bounds.bytes
+    gap = max(_gap(*each) for each in figures.values()) if bounds.of_even else math.inf
     return Placement(
         replicas=replicas,
         moves=moves,
@@ -70,20 +74,22 @@ def placement_of(problem: PlacementProblem, replicas: Ints, bounds: Bounds, by_b
         leader_changes_bound=bounds.leader_changes,
         moved_bytes=moved,
         moved_bytes_bound=bounds.bytes,
-        method=_method(gap),
+        method=_method(gap, figures, bounds.of_even),
         gap=gap,
     )
 
 
 def _gap(found: int, bound: int) -> float:
-    return max(found - bound, 0) / max(bound, 1)
+    return max(found - bound, 0) / bound if bound else math.inf if found else 0.0
 
 
-def _method(gap: float) -> str:
+def _method(gap: float, figures: dict[str, tuple[int, int]], of_even: bool) -> str:
+    if not of_even:
+        return "counts may not be as even as they can be"
     if gap == 0:
         return "proven optimum"
-    if math.isinf(gap):
-        return "counts may not be as even as they can be"
+    if unknown := [what for what, each in figures.items() if math.isinf(_gap(*each))]:
+        return f"not proven: no bound of {' and '.join(unknown)} is known"
     return f"within {_percent(gap)} % of the bound"
 
 

@@ -11,29 +11,61 @@ from model.planning.optimum.matrix import Matrix
 from model.planning.optimum.problem import Cancelled, Ended, Flags, Floats
 
 _TINY = 1e-6
+_HALF = 0.5
+"""Costs are whole numbers, of up to fifteen digits where they are bytes: less than this is an error of floating point."""
 
 
 class Minimum(NamedTuple):
-    """What was found, and what the relaxation proves about everything that could be."""
+    """What was found, and what is proven about everything that could be."""
 
     values: NDArray[np.int64] | None
     """int64[columns]; None: nothing was found in the time."""
     bound: float
     """No solution in whole numbers costs less."""
+    relaxed: float
+    """What the relaxation costs."""
     reduced: Floats
     prices: Floats
 
-    def face(self, matrix: Matrix) -> Matrix:
-        """The same program, of whose solutions all cost as little as the relaxation."""
-        total = matrix.totals(np.zeros(matrix.columns, np.int64) if self.values is None else self.values)
-        tight = np.flatnonzero(np.abs(self.prices) > _TINY)
-        limit = np.where(self.reduced > _TINY, 0.0, matrix.limit)
+    def proves(self, value: float) -> bool:
+        """Whether nothing costs less than `value`."""
+        return value - self.bound < _HALF
+
+    def narrowed(self, matrix: Matrix, cost: Floats) -> Matrix:
+        """The same program, of whose solutions none costs more than the values found.
+
+        Where those cost no more than the relaxation, its prices say which columns and rows may not change
+        (complementary slackness). Else a row says what may be spent, and what costs more than all the rest is left out.
+        """
+        assert self.values is not None
+        value, noise = float(cost @ self.values), _noise(cost)
+        spare = max(value - self.relaxed, 0.0)
+        limit = np.where(self.reduced > spare + noise, 0.0, matrix.limit)
+        capped = (self.reduced < -noise) & np.isfinite(matrix.limit)
+        if spare > noise or capped.any():
+            scale = float(cost.max(initial=1.0))
+            return matrix._replace(limit=limit).with_row(cost / scale, -math.inf, (value + _TINY) / scale)
+        total = matrix.totals(self.values)
+        tight = np.flatnonzero(np.abs(self.prices) > noise)
         return matrix.with_rows(tight, total[tight], total[tight])._replace(limit=limit)
+
+
+def whole(bound: float) -> int:
+    """The least whole number that a bound leaves."""
+    return max(math.ceil(bound - _HALF), 0) if math.isfinite(bound) else 0
+
+
+def _noise(cost: Floats) -> float:
+    """What is zero among prices: they are whole numbers, or simple fractions, times an error that grows with costs."""
+    return float(np.clip(1e-11 * cost.max(initial=0.0), _TINY, 0.8 * _HALF))
 
 
 class _Solved(NamedTuple):
     optimal: bool
     feasible: bool
+    """There are values."""
+    impossible: bool
+    """No values can be."""
     values: Floats
     reduced: Floats
     """What a column would cost beside the others' prices."""
@@ -53,13 +85,15 @@ def minimum(
     """
     solved = _relaxation(matrix, cost, first, ended, time_limit_s)
     if not solved.optimal:
-        return Minimum(None, -math.inf, solved.reduced, solved.prices) if solved.feasible else None
+        nothing = Minimum(None, -math.inf, -math.inf, solved.reduced, solved.prices)
+        return None if solved.impossible else nothing
     bound = math.ceil(solved.cost / step - _TINY) * step if step else solved.cost
     rounded = np.rint(solved.values)
     if np.abs(solved.values - rounded).max(initial=0.0) < _TINY:
-        return Minimum(rounded.astype(np.int64), bound, solved.reduced, solved.prices)
-    values, bound = _whole(matrix, cost, solved, bound, ended, time_limit_s, step)
-    return Minimum(values, bound, solved.reduced, solved.prices)
+        value = float(cost @ rounded)
+        return Minimum(rounded.astype(np.int64), value, value, solved.reduced, solved.prices)
+    found = _whole(matrix, cost, solved, bound, ended, time_limit_s, step)
+    return None if found is None else Minimum(*found, solved.cost, solved.reduced, solved.prices)
 
 
 def _relaxation(matrix: Matrix, cost: Floats, first: Flags, ended: Ended, time_limit_s: float) -> _Solved:
@@ -68,9 +102,9 @@ def _relaxation(matrix: Matrix, cost: Floats, first: Flags, ended: Ended, time_l
     used = first & free
     while True:
         part = _run(matrix.chosen(used), cost[used], None, ended, time_limit_s)
-        if part.feasible and not part.optimal:
+        if not (part.optimal or part.impossible):
             return part
-        if part.feasible:
+        if part.optimal:
             reduced = cost - matrix.priced(part.prices)
             paying = free & ~used & (reduced < -_TINY)
             if not paying.any():
@@ -86,8 +120,8 @@ def _relaxation(matrix: Matrix, cost: Floats, first: Flags, ended: Ended, time_l
 
 def _whole(
     matrix: Matrix, cost: Floats, solved: _Solved, bound: float, ended: Ended, time_limit_s: float, step: float
-) -> tuple[NDArray[np.int64] | None, float]:
-    """The values, and a bound at least as good.
+) -> tuple[NDArray[np.int64] | None, float] | None:
+    """The values, if any were found in the time, and a bound at least as good; None: there are none.
 
     Most of the relaxation is whole already: at first only the little that is not is solved again, then all that may
     still change by two, then everything, with ever more columns.
@@ -107,7 +141,12 @@ def _whole(
         if slack == math.inf:
             if found.optimal and total <= bound + reach + _TINY:
                 return best, total if step else max(bound, found.bound)
-            reach = reach * 30 if best is None else float(cost @ best) - bound
+            if found.impossible and reach == math.inf:
+                return None
+            if best is not None:
+                reach = float(cost @ best) - bound
+            else:
+                reach = math.inf if found.impossible else reach * 30
     return best, bound
 
 
@@ -163,7 +202,8 @@ def _answer(solver: highspy.Highs, whole: bool) -> _Solved:
     has_values = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
     return _Solved(
         optimal=optimal,
-        feasible=not infeasible and (has_values if whole else True),
+        feasible=has_values and not infeasible,
+        impossible=infeasible,
         values=np.array(solution.col_value),
         reduced=np.array(solution.col_dual),
         prices=np.array(solution.row_dual),

@@ -45,7 +45,11 @@ def openings_of(option: Option, racks: tuple[int, ...], rack: list[int]) -> Open
 def options_of(
     number: int, each: PartitionClass, scope: Scope, racks: tuple[int, ...], rack: list[int]
 ) -> Iterator[Option]:
-    """Every way that the scope allows, in a fixed order."""
+    """Every way that the scope allows, in a fixed order.
+
+    Where only what must move does, who leads keeps its replica and leads: some way to keep as many, on as many racks,
+    has it (such sets are the bases of a matroid).
+    """
     for kept in _kept(each, scope, racks, rack):
         added = each.factor - len(kept)
         for leader in _leaders(each, kept, added, scope):
@@ -63,13 +67,20 @@ def _kept(each: PartitionClass, scope: Scope, racks: tuple[int, ...], rack: list
     if scope in (Scope.DRAIN, Scope.LEADERS):
         found = list(combinations(each.present, most))
         best = max(map(reached, found))
-        return [kept for kept in found if reached(kept) == best]
+        return _led(each, scope, [kept for kept in found if reached(kept) == best])
     found: list[tuple[int, ...]] = []
     for size in range(most, -1, -1):
         found += [kept for kept in combinations(each.present, size) if reached(kept) == best]
         if found and scope is Scope.RACKS:
             break
-    return found
+    return _led(each, scope, found)
+
+
+def _led(each: PartitionClass, scope: Scope, kept: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Those that the leader of now is among, where it may stay and nothing moves without need."""
+    if scope in (Scope.DRAIN, Scope.RACKS) and each.leader != NONE:
+        return [some for some in kept if each.leader in some]
+    return kept
 
 
 def _leaders(each: PartitionClass, kept: tuple[int, ...], added: int, scope: Scope) -> tuple[int, ...]:

@@ -1,20 +1,23 @@
-"""The optimum by linear programs, one for each objective, each within what the one before left open."""
+"""The optimum by linear programs, one for each objective, each within what the one before left open.
 
-import math
+A bound of an objective holds for all placements that are at least as good as the one found in each objective before
+it. Where every objective meets its bound, nothing is better.
+"""
+
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from model.planning.optimum import highs
 from model.planning.optimum.bands import Band
 from model.planning.optimum.classes import Classes
 from model.planning.optimum.dealing import dealt
-from model.planning.optimum.evening import Evened, evened
+from model.planning.optimum.evening import elastic
 from model.planning.optimum.figures import Bounds
 from model.planning.optimum.matrix import Matrix
 from model.planning.optimum.problem import Cost, Ended, Floats, Ints, Longs, Objective, PlacementProblem, Scope, Told
 from model.planning.optimum.program import Program, program_of
-
-_NEAR = 1e-9
-"""Bytes are numbers of eleven digits to a solver that reckons in floating point."""
 
 
 class Bands(NamedTuple):
@@ -33,37 +36,61 @@ class Proven(NamedTuple):
     """False: the time was enough for replicas only."""
 
 
+class _Reached(NamedTuple):
+    """Where one objective is as low as was found, and what is left open."""
+
+    matrix: Matrix
+    """All of whose solutions are as good in this objective, and in those before."""
+    values: Longs | None = None
+    """None: nothing was found in the time."""
+    bound: float = 0.0
+    is_proven: bool = True
+    """Nothing is better in this objective or in any before."""
+
+
 class _Stage(NamedTuple):
-    problem: PlacementProblem
     objective: Objective
+    classes: Classes
     program: Program
-    told: Told
+    by_bytes: bool
     ended: Ended
     time_limit_s: float
 
     @property
-    def by_bytes(self) -> bool:
-        return self.objective.cost is Cost.BYTES and self.problem.bytes is not None
+    def partitions(self) -> int:
+        return sum(len(each.members) for each in self.classes.classes)
 
-    @property
-    def weight(self) -> int:
-        """More than all leader changes together."""
-        return len(self.problem.replicas) + 1
+    def least(self, at: _Reached, cost: Floats, *, led: bool, step: float = 1.0) -> _Reached | None:
+        """The least cost; None: nothing satisfies the bounds. `led`: cost or bounds have to do with leaders."""
+        more = at.matrix.columns - self.program.matrix.columns
+        asked = np.concatenate([self.program.first(led=led), np.ones(more, np.bool_)])
+        cost = np.concatenate([cost, np.zeros(at.matrix.columns - len(cost))])
+        found = highs.minimum(at.matrix, cost, asked, self.ended, self.time_limit_s, step)
+        if found is None:
+            return None
+        if found.values is None:
+            return _Reached(at.matrix, is_proven=False)
+        is_proven = at.is_proven and found.proves(float(cost @ found.values))
+        return _Reached(found.narrowed(at.matrix, cost), found.values, found.bound, is_proven)
 
-    @property
-    def last(self) -> Floats:
-        """What is kept low among placements of the same cost."""
-        program = self.program
-        return program.moves * self.weight + program.changes if self.by_bytes else program.changes
+    def even(self, at: _Reached, rows: NDArray[np.intp], band: Band, *, led: bool) -> _Reached | None:
+        """Counts of these rows as near to the band as can be."""
+        stretched = elastic(at.matrix, rows, band, self.partitions)
+        return self.least(at._replace(matrix=stretched.matrix), stretched.cost, led=led)
 
-    def minimum(self, matrix: Matrix, cost: Floats, step: float, *, led: bool = True) -> highs.Minimum | None:
-        """`led`: the cost or the bounds have to do with leaders."""
-        return highs.minimum(matrix, cost, self.program.first(led=led), self.ended, self.time_limit_s, step)
-
-    def evened(self, matrix: Matrix, band: Band, *, led: bool) -> Evened | None:
-        """With the band on leaders or on replicas, wider where it must be; None: not found in the time."""
-        rows = self.program.leader_rows if led else self.program.replica_rows
-        return evened(matrix, self.program.first(led=led), rows, band, self.ended, self.time_limit_s)
+    def even_then(
+        self, at: _Reached, rows: NDArray[np.intp], band: Band, cost: Floats, *, led: bool, step: float = 1.0
+    ) -> tuple[_Reached, _Reached]:
+        """First counts even, within the band if that can be, then the least cost: where both got to."""
+        within = at._replace(matrix=at.matrix.with_rows(rows, *band))
+        if (found := self.least(within, cost, led=led, step=step)) is not None:
+            return within, found
+        even = self.even(at, rows, band, led=led)
+        found = self.least(even, cost, led=led, step=step) if even is not None and even.values is not None else None
+        if even is None or found is None:
+            nothing = _Reached(at.matrix, is_proven=False)
+            return nothing, nothing
+        return even, found
 
 
 def proven(
@@ -78,61 +105,95 @@ def proven(
     """The best placement; None: the time was not enough. Racks of the problem are known, or all one."""
     program = program_of(classes, problem.allowed, problem.rack, objective.scope)
     told(f"{len(classes.classes):,} classes, {len(program.options):,} options")
-    stage = _Stage(problem, objective, program, told, ended, time_limit_s)
+    by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+    stage = _Stage(objective, classes, program, by_bytes, ended, time_limit_s)
     fixed = Bands(bands.replicas.without(classes.fixed_replicas), bands.leaders.without(classes.fixed_leaders))
-    found = _cheapest(stage, fixed.replicas)
+    found = _SCOPES[objective.scope](stage, fixed)
     if found is None:
         return None
-    least, values, matrix, of_even = found
-    cost = float(program.cost @ values)
-    is_proven = cost <= least.bound * (1 + _NEAR)
-    told(f"{cost:,.0f} {'bytes' if stage.by_bytes else 'moves'}, bound {least.bound:,.0f}")
-    matrix = least.face(matrix) if is_proven else matrix.with_row(program.cost, -math.inf, cost)
-    best, are_even = _led(stage, matrix, fixed.leaders)
-    bound = math.floor(least.bound) if not is_proven else round(cost)
-    is_led = best is not None and best.values is not None
-    last = max(round(best.bound), 0) if best is not None and is_led and is_proven else 0
-    values = best.values if best is not None and best.values is not None else values
-    bounds = Bounds(bound, last, of_even=of_even and are_even)
-    if stage.by_bytes:
-        moves, changes = divmod(last, stage.weight)
-        bounds = bounds._replace(
-            moves=moves, leader_changes=changes if program.moves @ values <= moves else 0, bytes=bound
-        )
+    told(f"bounds: {found.bounds.moves:,} moves, {found.bounds.leader_changes:,} leader changes")
     stay = objective.scope is Scope.LEADERS
-    return Proven(dealt(program, classes, values, problem.replicas, problem.rack, stay=stay), bounds, is_led)
+    replicas = dealt(program, classes, found.values, problem.replicas, problem.rack, stay=stay)
+    return Proven(replicas, found.bounds, found.are_led)
 
 
-def _cheapest(stage: _Stage, band: Band) -> tuple[highs.Minimum, Longs, Matrix, bool] | None:
-    """The fewest moves or bytes, and the program with counts within the band, or as near to it as can be: whether
-    that is proven.
-    """
-    program, scope = stage.program, stage.objective.scope
-    step = 0.0 if stage.by_bytes else 1.0
-    matrix, least, is_even = program.matrix, None, True
-    if scope is Scope.BALANCE:
-        matrix = program.matrix.with_rows(program.replica_rows, *band)
-        least = stage.minimum(matrix, program.cost, step, led=False)
-    if least is None:
-        leaders_only = scope is Scope.LEADERS
-        widened = Evened(matrix, True) if leaders_only else stage.evened(program.matrix, band, led=False)
-        if widened is None:
-            return None
-        matrix, is_even = widened
-        least = stage.minimum(matrix, program.cost, step, led=False)
-    return None if least is None or least.values is None else (least, least.values, matrix, is_even)
+class _Found(NamedTuple):
+    values: Longs
+    bounds: Bounds
+    are_led: bool
 
 
-def _led(stage: _Stage, matrix: Matrix, band: Band) -> tuple[highs.Minimum | None, bool]:
-    """Leaders even as far as the cheapest placements allow, with the fewest changes; None: not in the time. And
-    whether nothing is proven to be more even.
-    """
-    if stage.objective.scope in (Scope.BALANCE, Scope.LEADERS):
-        best = stage.minimum(matrix.with_rows(stage.program.leader_rows, *band), stage.last, 1.0)
-        if best is not None:
-            return best, best.values is not None
-    widened = stage.evened(matrix, band, led=True)
-    if widened is None:
-        return None, False
-    best = stage.minimum(widened.matrix, stage.last, 1.0)
-    return best, widened.is_proven and best is not None and best.values is not None
+def _balanced(stage: _Stage, bands: Bands) -> _Found | None:
+    """Replicas even, fewest bytes, fewest moves, leaders even, fewest leader changes."""
+    program, bounds = stage.program, _forced(stage)
+    even, cheapest = stage.even_then(
+        _Reached(program.matrix),
+        program.replica_rows,
+        bands.replicas,
+        program.cost,
+        led=False,
+        step=0.0 if stage.by_bytes else 1.0,
+    )
+    if cheapest.values is None:
+        return None
+    least = highs.whole(cheapest.bound)
+    if stage.by_bytes:
+        bounds = bounds._replace(bytes=max(bounds.bytes, least))
+        fewest = stage.least(cheapest, program.moves, led=False)
+        if fewest is not None and fewest.values is not None:
+            cheapest = fewest
+        least = 0 if fewest is None else highs.whole(fewest.bound)
+    bounds = bounds._replace(moves=max(bounds.moves, least))
+    led, last = stage.even_then(cheapest, program.leader_rows, bands.leaders, program.changes, led=True)
+    if last.values is None:
+        assert cheapest.values is not None
+        return _Found(cheapest.values, bounds._replace(of_even=even.is_proven), are_led=False)
+    is_led = led.is_proven or bands.leaders.holds(program.matrix.totals(last.values)[program.leader_rows])
+    bounds = bounds._replace(leader_changes=max(bounds.leader_changes, highs.whole(last.bound)))
+    return _Found(last.values, bounds._replace(of_even=even.is_proven and is_led), are_led=True)
+
+
+def _forced_only(stage: _Stage, bands: Bands) -> _Found | None:
+    """Each partition has one number of moves, and of leader changes; then replicas even, then leaders even."""
+    program = stage.program
+    even = stage.even(_Reached(program.matrix), program.replica_rows, bands.replicas, led=False)
+    if even is None or even.values is None:
+        return None
+    led = stage.even(even, program.leader_rows, bands.leaders, led=True)
+    if led is None or led.values is None:
+        return _Found(even.values, _forced(stage)._replace(of_even=False), are_led=False)
+    return _Found(led.values, _forced(stage)._replace(of_even=led.is_proven), are_led=True)
+
+
+def _reordered(stage: _Stage, bands: Bands) -> _Found | None:
+    """Leaders even, then fewest leader changes."""
+    program, bounds = stage.program, _forced(stage)
+    even, last = stage.even_then(
+        _Reached(program.matrix), program.leader_rows, bands.leaders, program.changes, led=True
+    )
+    if last.values is None:
+        return None
+    bounds = bounds._replace(leader_changes=max(bounds.leader_changes, highs.whole(last.bound)))
+    return _Found(last.values, bounds._replace(of_even=even.is_proven), are_led=True)
+
+
+_SCOPES = {
+    Scope.BALANCE: _balanced,
+    Scope.DRAIN: _forced_only,
+    Scope.RACKS: _forced_only,
+    Scope.LEADERS: _reordered,
+}
+
+
+def _forced(stage: _Stage) -> Bounds:
+    """What every placement within the rules has, however uneven it is."""
+    program, classes = stage.program, stage.classes.classes
+    if not classes:
+        return Bounds()
+    first = np.searchsorted([option.of for option in program.options], np.arange(len(classes)))
+    members = np.array([len(each.members) for each in classes], np.int64)
+    moves, changes, cost = (
+        int(np.minimum.reduceat(of[: len(program.options)], first).astype(np.int64) @ members)
+        for of in (program.moves, program.changes, program.cost)
+    )
+    return Bounds(moves, changes, cost if stage.by_bytes else 0)

@@ -41,7 +41,7 @@ class _Search(NamedTuple):
 
 
 def searched(
-    problem: PlacementProblem, replicas: Band, leaders: Band, movable: Flags, ended: Ended
+    problem: PlacementProblem, replicas: Band, leaders: Band, movable: Flags, by_bytes: bool, ended: Ended
 ) -> tuple[Ints, Bounds]:
     """Replicas within the bands of all brokers as far as the search gets, and bounds. Raises Cancelled."""
     brokers, partitions = len(problem.allowed), len(problem.replicas)
@@ -51,6 +51,7 @@ def searched(
     holds[~problem.allowed[:, None] & movable[None, :]] = False
     search = _Search(problem, replicas, holds, holds.sum(axis=1).astype(np.int64), movable)
     forced, had = _forced(search), holds[:, movable].sum(axis=1)
+    moves, moved = int(forced.sum()), int(forced @ problem.bytes) if by_bytes and problem.bytes is not None else 0
     _mend(search)
     least, most = replicas
     while _step(search, most, least) or _step(search, most, most) or _step(search, least, least):
@@ -62,16 +63,18 @@ def searched(
         room = replicas.without(counts_of(problem.replicas[~movable], problem.allowed))
         kept = np.minimum(had, room.most).sum()
         short = np.maximum(room.least - had, 0).sum()
-        forced = max(forced, int(problem.target_rf[movable].sum() - kept), int(short))
-    return after, least_led(problem, after, leaders, movable, Bounds(forced, of_even=is_even))
+        moves = max(moves, int(problem.target_rf[movable].sum() - kept), int(short))
+    bounds = Bounds(moves, bytes=moved, of_even=is_even)
+    return after, least_led(problem, after, leaders, movable, bounds)
 
 
-def _forced(search: _Search) -> int:
-    """Replicas that are added whatever the counts: those that are missing, and those for racks that have none."""
+def _forced(search: _Search) -> Ints:
+    """[P] replicas that are added whatever the counts: those that are missing, and those for racks that have none."""
     problem, holds = search.problem, search.holds
     covered, racks = _covered(search)
     missing = problem.target_rf - holds.sum(axis=0)
-    return int(np.maximum(missing, np.minimum(problem.target_rf, racks) - covered).clip(min=0)[search.movable].sum())
+    least = np.maximum(missing, np.minimum(problem.target_rf, racks) - covered).clip(min=0)
+    return np.where(search.movable, least, 0).astype(np.int32)
 
 
 def _covered(search: _Search) -> tuple[NDArray[np.intp], int]:

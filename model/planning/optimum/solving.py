@@ -51,7 +51,6 @@ def solve(
     classes = classes_of(problem, objective)
     told(f"{len(problem.replicas):,} partitions in {len(classes.classes):,} classes")
     replicas, bounds = _found(problem, objective, classes, told, ended, time_limit_s)
-    told(f"bounds: {bounds.moves:,} moves, {bounds.leader_changes:,} leader changes")
     if objective.scope is not Scope.LEADERS:
         replicas = exchanged(problem, objective, replicas, ended)
         checking.check_loads(problem, replicas)
@@ -80,7 +79,8 @@ def _found(
         raise PlanningError(f"no placement was found within {time_limit_s:g} s: give more time, or ask for a balance")
     if found is None:
         told("too large for a proof: searching")
-        return searched(problem, bands.replicas, bands.leaders, movable, ended)
+        by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
+        return searched(problem, bands.replicas, bands.leaders, movable, by_bytes, ended)
     if not found.are_led and balances:
         replicas = led_evenly(problem, found.replicas, bands.leaders, movable)
         return replicas, least_led(problem, replicas, bands.leaders, movable, found.bounds)
