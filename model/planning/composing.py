@@ -16,6 +16,7 @@ from model.planning.pace import pace_of
 from model.planning.plan import Bound, Change, Plan
 from model.planning.request import PlanRequest
 from model.planning.setting import Setting
+from model.planning.standing import Standing
 
 
 def composed(
@@ -28,6 +29,7 @@ def composed(
     bound: Bound | None,
     maker: str,
     sizes: str,
+    standing: Standing | None = None,
 ) -> Plan:
     """The plan that makes `after` int32[N, W] of the layout's replicas."""
     changes, batches = in_batches(list(_changes(layout, after)), request.batching)
@@ -43,6 +45,7 @@ def composed(
         changes=changes,
         cost=cost_of(layout.replicas, after, layout.size),
         bound=bound,
+        standing=standing,
         before=balance_of(layout, setting.staying, setting.racks, setting.rack_rule),
         after=balance_of(later, setting.staying, setting.racks, setting.rack_rule),
         batches=batches,

@@ -8,7 +8,9 @@
 | `request` | what was asked for, as `PlanRequest` |
 | `objectives` | sentences, in the order in which they count |
 | `cost` | `moves` (replicas copied), `bytes`, `leader_changes`, `touched`, `reorders` |
-| `bound` | what no plan for the request can fall below, `method`, and `above_percent` of each cost; null if unknown |
+| `bound` | what no plan for the request can fall below that is as good in all objectives before; `method`, `is_proven`, |
+| | and `above_percent` of each cost, null: beside 0, or low at the price of an objective before; null if unknown |
+| `standing` | of a file that was scored for a request, in a sentence: how it stands to the best plan; else null |
 | `before`, `after` | `replicas` and `leaders` (`least`, `most`, `spread`), `disk_spread_percent`, `topic_spread`, |
 | | `rack_violations`, `elsewhere` (partitions with a replica on a broker that leaves or is dead), `brokers` |
 | `batches` | `number`, `first` and `end` in `partitions`, `moves`, `bytes`, and what the busiest broker has of each |
@@ -24,8 +26,8 @@ from typing import Any
 import msgspec
 
 from model.planning.balance import Balance
-from model.planning.cost import Cost
 from model.planning.plan import Bound, Plan
+from model.planning.standing import COSTS
 
 FORMAT = "kdrill.plan/1"
 
@@ -45,7 +47,8 @@ def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
         "request": msgspec.to_builtins(plan.request),
         "objectives": plan.objectives,
         "cost": msgspec.to_builtins(plan.cost),
-        "bound": None if plan.bound is None else _bound(plan.bound, plan.cost),
+        "bound": None if plan.bound is None else _bound(plan, plan.bound),
+        "standing": None if plan.standing is None else plan.standing.verdict,
         "before": _balance(plan.before),
         "after": _balance(plan.after),
         "batches": msgspec.to_builtins(plan.batches),
@@ -59,15 +62,13 @@ def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
     }
 
 
-def _bound(bound: Bound, cost: Cost) -> Document:
-    return {
-        **msgspec.to_builtins(bound),
-        "above_percent": {
-            "moves": above_percent(cost.moves, bound.moves),
-            "bytes": None if cost.bytes is None or bound.bytes is None else above_percent(cost.bytes, bound.bytes),
-            "leader_changes": above_percent(cost.leader_changes, bound.leader_changes),
-        },
+def _bound(plan: Plan, bound: Bound) -> Document:
+    comparable = COSTS if plan.standing is None else plan.standing.comparable
+    costs = {name: (getattr(plan.cost, name), getattr(bound, name)) for name in COSTS}
+    above = {
+        name: None if None in pair or name not in comparable else above_percent(*pair) for name, pair in costs.items()
     }
+    return {**msgspec.to_builtins(bound), "above_percent": above}
 
 
 def above_percent(cost: int, bound: int) -> float | None:

@@ -17,7 +17,7 @@ def _hard(request: PlanRequest, setting: Setting) -> Iterator[str]:
     if setting.leaving or setting.dead:
         yield "nothing new on brokers that leave or are dead"
     rule = setting.rack_rule or {}
-    if request.reach != "leaders" and len({rule.get(broker) for broker in setting.staying}) > 1:
+    if request.reach in ("balance", "racks") and len({rule.get(broker) for broker in setting.staying}) > 1:
         yield "as many racks as there can be"
     if request.capacity is not None:
         yield f"no broker above {request.capacity:,} bytes"
@@ -34,8 +34,12 @@ def _soft(request: PlanRequest, layout: Layout) -> Iterator[str]:
         yield "only what must move" + (", and what puts partitions on more racks" if request.reach == "racks" else "")
     if request.reach != "leaders":
         yield "fewest bytes copied, then fewest replicas" if request.by == "bytes" else "fewest replicas copied"
+    if request.reach == "forced":
+        yield "as many racks as that allows"
     if request.reach in ("balance", "leaders"):
         yield f"preferred leaders even {band}"
     yield "fewest changes of the preferred leader"
-    if request.reach == "balance":
+    if request.reach in ("forced", "racks"):
+        yield f"replicas, then preferred leaders, even {band} as far as that allows"
+    if request.reach != "leaders":
         yield "even topics" if layout.size is None else "even disks, then even topics"

@@ -9,6 +9,7 @@ from model.cluster.ids import TopicPartition
 from model.planning.balance import Balance
 from model.planning.cost import Cost
 from model.planning.request import PlanRequest
+from model.planning.standing import Standing
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -37,14 +38,18 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
 
 class Bound(msgspec.Struct, frozen=True):
-    """What no plan for the same wish can fall below. `bytes` None: it was not about them."""
+    """What no plan for the same wish can fall below that is as good in all that counts more (`Placement`).
+
+    `bytes` None: it was not about them.
+    """
 
     moves: int
     bytes: int | None
     leader_changes: int
-    """Of plans with so few moves."""
     method: str
     """How it is known, in words."""
+    is_proven: bool = True
+    """The plan that it was found with meets it, and nothing is better."""
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -85,6 +90,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     bound: Bound | None
     """None: nothing was asked for that a bound could be known of."""
+    standing: Standing | None = None
+    """Of a plan that was read and is held against our own."""
     before: Balance
     after: Balance
     batches: tuple[Batch, ...]

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.topic_image import NOBODY, Ints
+from model.cluster.topic_image import NOBODY, Ints, widened
 from model.cluster.words import counted
 from model.planning.composing import composed
-from model.planning.cost import Cost as PlanCost
 from model.planning.cost import cost_of
 from model.planning.layout import Layout, layout_of
+from model.planning.optimum.judging import Judged, judged
 from model.planning.optimum.problem import Cost, Objective, Placement, PlacementProblem, PlanningError, Scope
 from model.planning.optimum.solving import solve
 from model.planning.plan import Bound, Plan
@@ -47,27 +47,59 @@ def chosen(layout: Layout, setting: Setting, request: PlanRequest, solve: Solve)
     needs_sizes = request.by == "bytes" or request.capacity is not None
     if needs_sizes and layout.size is None:
         raise PlanError("no size of a partition is known: name a file that has them")
-    start = layout
-    if request.replace and request.reach == "forced":
-        start = layout.with_replicas(_swapped(layout, setting, request.replace))
-        if not request.remove and request.replication_factor is None:
-            return start.replicas, _bound_of_swap(layout, start, setting)
+    start = _start(layout, setting, request)
+    if _only_swaps(start is not layout, request):
+        return start.replicas, _bound_of_swap(layout, start)
     try:
         brokers = _brokers(start, setting)
         placement = solve(_problem(start, setting, request, brokers), _objective(request))
     except PlanningError as error:
         raise PlanError(str(error)) from None
-    after = _as_ids(placement.replicas, brokers)
-    cost = cost_of(layout.replicas, after, layout.size)
-    swap = None if start is layout else _bound_of_swap(layout, start, setting)
-    return after, _bound(placement, swap, cost, of_bytes=request.by == "bytes")
+    bound = _bound(placement, of_bytes=request.by == "bytes")
+    swap = None if start is layout else _bound_of_swap(layout, start)
+    return _as_ids(placement.replicas, brokers), bound if swap is None else _both(bound, swap)
+
+
+def judge(layout: Layout, setting: Setting, request: PlanRequest, after: Ints) -> Judged:
+    """How good any replicas int32[N, W] are for a wish; they name no broker that neither stays nor holds anything.
+
+    What a swap costs in any case is not counted. `newcomer`: partitions in which it does not have the old one's place.
+    """
+    start = _start(layout, setting, request)
+    width = max(start.replicas.shape[1], after.shape[1])
+    was, now = widened(layout.replicas, width), widened(after, width)
+    newcomers = widened(start.replicas, width)
+    newcomers = np.where(newcomers != was, newcomers, NOBODY)
+    missing = ((newcomers != NOBODY) & ~(newcomers[:, :, None] == now[:, None, :]).any(axis=2)).any(axis=1)
+    broken = {"newcomer": int(missing.sum())} if missing.any() else {}
+    if _only_swaps(start is not layout, request):
+        cost = cost_of(start.replicas, after, None)
+        return Judged(broken, {"moves": cost.moves, "leader_changes": cost.leader_changes})
+    brokers = np.union1d(_brokers(start, setting), after[after != NOBODY]).astype(np.int32)
+    places = np.where(after == NOBODY, NOBODY, np.searchsorted(brokers, after)).astype(np.int32)
+    found = judged(_problem(start, setting, request, brokers), _objective(request), places)
+    return Judged({**broken, **found.broken}, found.figures)
+
+
+def _start(layout: Layout, setting: Setting, request: PlanRequest) -> Layout:
+    """The layout itself, or the one after the swaps: where the solver begins."""
+    if not (request.replace and request.reach == "forced"):
+        return layout
+    return layout.with_replicas(_swapped(layout, setting, request.replace))
+
+
+def _only_swaps(is_swapped: bool, request: PlanRequest) -> bool:
+    return is_swapped and not request.remove and request.replication_factor is None
 
 
 def _swapped(layout: Layout, setting: Setting, pairs: Sequence[tuple[int, int]]) -> Ints:
-    """The newcomers in the very places of those that they replace."""
+    """The newcomers in the very places of those that they replace. A partition that is to have fewer replicas need not
+    take one: it gives up the old one.
+    """
     replicas = layout.replicas.copy()
+    swaps = ~setting.fixed & (setting.factor >= (replicas != NOBODY).sum(axis=1))
     for old, new in pairs:
-        moving = (layout.replicas == old) & ~setting.fixed[:, None]
+        moving = (layout.replicas == old) & swaps[:, None]
         clash = np.flatnonzero(moving.any(axis=1) & (replicas == new).any(axis=1))
         if len(clash):
             more = f" and {counted(len(clash) - 1, 'more partition')}" if len(clash) > 1 else ""
@@ -79,11 +111,8 @@ def _swapped(layout: Layout, setting: Setting, pairs: Sequence[tuple[int, int]])
     return replicas
 
 
-def _bound_of_swap(layout: Layout, swapped: Layout, setting: Setting) -> Bound:
-    """Of partitions that keep all their replicas: one that is to have fewer need not take the newcomer."""
-    stay = setting.factor >= (layout.replicas != NOBODY).sum(axis=1)
-    size = None if layout.size is None else layout.size[stay]
-    cost = cost_of(layout.replicas[stay], swapped.replicas[stay], size)
+def _bound_of_swap(layout: Layout, swapped: Layout) -> Bound:
+    cost = cost_of(layout.replicas, swapped.replicas, layout.size)
     return Bound(cost.moves, cost.bytes, cost.leader_changes, "every one of them must move")
 
 
@@ -119,23 +148,22 @@ def _as_ids(places: Ints, brokers: Ints) -> Ints:
     return np.where(places == NOBODY, NOBODY, brokers[places.clip(min=0)]).astype(np.int32)
 
 
-def _bound(placement: Placement, swap: Bound | None, cost: PlanCost, *, of_bytes: bool) -> Bound:
-    of_placement = Bound(
+def _bound(placement: Placement, *, of_bytes: bool) -> Bound:
+    return Bound(
         moves=placement.moves_bound,
         bytes=placement.moved_bytes_bound if of_bytes else None,
         leader_changes=placement.leader_changes_bound,
         method=placement.method,
+        is_proven=placement.gap == 0,
     )
-    return of_placement if swap is None else _both(of_placement, swap, cost)
 
 
-def _both(placement: Bound, swap: Bound, cost: PlanCost) -> Bound:
-    """One partition's leader may change by the swap and by the placement; it then changes once."""
-    moves, leader_changes = placement.moves + swap.moves, max(placement.leader_changes, swap.leader_changes)
-    is_met = (cost.moves, cost.leader_changes) == (moves, leader_changes)
+def _both(placement: Bound, swap: Bound) -> Bound:
+    """Of swaps and what else must move: newcomers keep their places, and lead where the old ones did."""
     return Bound(
-        moves=moves,
+        moves=placement.moves + swap.moves,
         bytes=None if placement.bytes is None else placement.bytes + (swap.bytes or 0),
-        leader_changes=leader_changes,
-        method=placement.method if is_met else "what the swap and the rest must move; not proven to be the least",
+        leader_changes=placement.leader_changes + swap.leader_changes,
+        method=placement.method,
+        is_proven=placement.is_proven,
     )

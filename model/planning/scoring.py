@@ -9,12 +9,13 @@ from model.controller.reassignment_file import RequestedMoves
 from model.interchange.plan_texts import read_plan
 from model.planning.composing import composed
 from model.planning.layout import Layout, layout_of
-from model.planning.plan import Bound, Plan
-from model.planning.planner import Solve, chosen
+from model.planning.plan import Plan
+from model.planning.planner import Solve, chosen, judge
 from model.planning.refusal import PlanError
 from model.planning.request import PlanRequest
 from model.planning.setting import Setting, setting_of
 from model.planning.sizes import Sizes
+from model.planning.standing import standing_of
 
 
 def read_moves(text: bytes, name: str) -> RequestedMoves:
@@ -35,17 +36,20 @@ def score(
 ) -> Plan:
     """The plan of a file called `name`, as if it were ours; `request` says what it was made for.
 
-    With `solve` it is held against the best plan for that. Raises PlanError where it does not fit the cluster.
+    With `solve` it is held against the best plan for that, objective by objective. Raises PlanError where it does not
+    fit the cluster.
     """
     layout = layout_of(image, sizes)
     setting = setting_of(layout, request)
     _check(layout, setting, moves, name)
     after = layout.moved(moves.targets)
-    bound: Bound | None = None
-    if solve is not None:
-        _, bound = chosen(layout, setting, request, solve)
     source = "" if sizes is None else sizes.source
-    return composed(image, layout, setting, request, after, bound=bound, maker=name, sizes=source)
+    if solve is None:
+        return composed(image, layout, setting, request, after, bound=None, maker=name, sizes=source)
+    best, bound = chosen(layout, setting, request, solve)
+    ours, theirs = (judge(layout, setting, request, replicas) for replicas in (best, after))
+    standing = standing_of(theirs, ours, is_proven=bound.is_proven)
+    return composed(image, layout, setting, request, after, bound=bound, maker=name, sizes=source, standing=standing)
 
 
 def _check(layout: Layout, setting: Setting, moves: RequestedMoves, name: str) -> None:

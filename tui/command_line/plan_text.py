@@ -12,6 +12,7 @@ from model.planning.balance import Balance, BrokerShare, Range
 from model.planning.document import above_percent
 from model.planning.plan import Batch, Change, Pace, Plan
 from model.planning.request import PlanRequest
+from model.planning.standing import COSTS
 from spark_tasks.plans.drill_figures import DrillFigures, Worst
 from tui.command_line.plan_units import bytes_text, duration_text
 from tui.text import plain
@@ -83,21 +84,21 @@ def _head(plan: Plan) -> Iterator[str]:
 
 def _cost(plan: Plan) -> Iterator[str]:
     cost, bound = plan.cost, plan.bound
-    rows: list[tuple[str, int | None, int | None]] = [
-        ("replicas copied", cost.moves, None if bound is None else bound.moves),
-        ("bytes copied", cost.bytes, None if bound is None else bound.bytes),
-        ("leader changes", cost.leader_changes, None if bound is None else bound.leader_changes),
-    ]
+    names = {"moves": "replicas copied", "bytes": "bytes copied", "leader_changes": "leader changes"}
+    comparable = COSTS if plan.standing is None else plan.standing.comparable
     yield f"{'cost':<20}{'plan':>14}{'at least':>14}{'above':>10}" if bound else f"{'cost':<20}{'plan':>14}"
-    for name, value, least in rows:
+    for name, words in names.items():
+        value, least = getattr(cost, name), getattr(bound, name, None)
         if value is None:
             continue
-        show = bytes_text if name.startswith("bytes") else _number
-        beside = "" if least is None else f"{show(least):>14}{_above(value, least, show):>10}"
-        yield f"  {name:<18}{show(value):>14}{beside}"
+        show = bytes_text if name == "bytes" else _number
+        above = "" if least is None else _above(value, least, show) if name in comparable else "-"
+        yield f"  {words:<18}{show(value):>14}" + ("" if least is None else f"{show(least):>14}{above:>10}")
     yield f"  {'partitions changed':<18}{cost.touched:>14,}  of which {cost.reorders:,} only in their order"
     if bound is not None:
-        yield f"  {bound.method if plan.maker == 'kdrill' else 'the best plan: ' + bound.method}"
+        yield f"  {bound.method if plan.standing is None else 'the best plan: ' + bound.method}"
+    if plan.standing is not None:
+        yield from wrap(plan.standing.verdict, WIDTH, initial_indent="  this one: ", subsequent_indent="  ")
 
 
 def _number(value: int) -> str:

@@ -28,6 +28,13 @@ class Band(NamedTuple):
         return bool((self.least <= counts).all() and (counts <= self.most).all())
 
 
+class Bands(NamedTuple):
+    """Of all replicas and leaders, those of partitions that stay among them."""
+
+    replicas: Band
+    leaders: Band
+
+
 def outside(counts: Floats, band: Band) -> int:
     """How far counts are from a band, in one figure: 0 within it. The first step out costs 1, the next two cost 2 each,
     the next four 4 each, and so on: one broker far out is worse than many that are nearly in.

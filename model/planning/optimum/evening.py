@@ -20,7 +20,8 @@ class Elastic(NamedTuple):
 def elastic(matrix: Matrix, rows: NDArray[np.intp], band: Band, partitions: int) -> Elastic:
     """The matrix with the band for these rows, one a broker, and more columns, which stand for what is outside.
 
-    Steps away from the band are 1, 2, 4… wide and cost as much a piece (`bands.outside`). No count is above `partitions`.
+    Steps away from the band are 1, 2, 4… wide and cost as much a piece (`bands.outside`). No count can be above
+    `partitions`.
     """
     # A band is less what is fixed: it may lie below zero, or above all that can be decided.
     farthest = max(partitions, partitions - float(band.most.min()), float(band.least.max()), 1.0)

@@ -12,7 +12,7 @@ from model.planning.optimum.problem import Cancelled, Ended, Flags, Floats
 
 _TINY = 1e-6
 _HALF = 0.5
-"""Costs are whole numbers, of up to fifteen digits where they are bytes: less than this is an error of floating point."""
+"""Costs are whole numbers, of up to fifteen digits where they are bytes: what is less is an error of floating point."""
 
 
 class Minimum(NamedTuple):
@@ -143,10 +143,8 @@ def _whole(
                 return best, total if step else max(bound, found.bound)
             if found.impossible and reach == math.inf:
                 return None
-            if best is not None:
-                reach = float(cost @ best) - bound
-            else:
-                reach = math.inf if found.impossible else reach * 30
+            farther = math.inf if found.impossible else reach * 30
+            reach = farther if best is None else float(cost @ best) - bound
     return best, bound
 
 

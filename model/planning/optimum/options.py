@@ -84,8 +84,6 @@ def _led(each: PartitionClass, scope: Scope, kept: list[tuple[int, ...]]) -> lis
 
 
 def _leaders(each: PartitionClass, kept: tuple[int, ...], added: int, scope: Scope) -> tuple[int, ...]:
-    if scope in (Scope.DRAIN, Scope.RACKS):
-        if each.leader in kept:
-            return (each.leader,)
-        return kept or (NONE,)
+    if scope in (Scope.DRAIN, Scope.RACKS) and each.leader in kept:
+        return (each.leader,)
     return (*kept, NONE) if added else kept

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.planning.optimum import highs
-from model.planning.optimum.bands import Band
+from model.planning.optimum.bands import Band, Bands
 from model.planning.optimum.classes import Classes
 from model.planning.optimum.dealing import dealt
 from model.planning.optimum.evening import elastic
@@ -18,13 +18,6 @@ from model.planning.optimum.figures import Bounds
 from model.planning.optimum.matrix import Matrix
 from model.planning.optimum.problem import Cost, Ended, Floats, Ints, Longs, Objective, PlacementProblem, Scope, Told
 from model.planning.optimum.program import Program, program_of
-
-
-class Bands(NamedTuple):
-    """Of all replicas and leaders, those of partitions that stay among them."""
-
-    replicas: Band
-    leaders: Band
 
 
 class Proven(NamedTuple):

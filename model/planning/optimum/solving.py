@@ -4,17 +4,13 @@ First every cost in linear programs over classes of partitions, or a search wher
 are exchanged where that evens disks and topics and changes nothing that counts more.
 """
 
-import msgspec
-import numpy as np
-
 from model.planning.optimum import checking
-from model.planning.optimum.bands import leader_band, replica_band
 from model.planning.optimum.classes import Classes, classes_of, fixed_rows
 from model.planning.optimum.exchanging import exchanged
 from model.planning.optimum.figures import Bounds, least_led, placement_of
+from model.planning.optimum.judging import bands_of, with_rack_rule
 from model.planning.optimum.leading import led_evenly
 from model.planning.optimum.problem import (
-    NONE,
     Cost,
     Ended,
     Ints,
@@ -25,7 +21,7 @@ from model.planning.optimum.problem import (
     Scope,
     Told,
 )
-from model.planning.optimum.proving import Bands, proven
+from model.planning.optimum.proving import proven
 from model.planning.optimum.searching import searched
 
 MOST_CLASSES = 15_000
@@ -47,7 +43,7 @@ def solve(
     """
     objective = objective or Objective()
     checking.check(problem, objective)
-    problem = _with_rack_rule(problem)
+    problem = with_rack_rule(problem)
     classes = classes_of(problem, objective)
     told(f"{len(problem.replicas):,} partitions in {len(classes.classes):,} classes")
     replicas, bounds = _found(problem, objective, classes, told, ended, time_limit_s)
@@ -58,18 +54,11 @@ def solve(
     return placement_of(problem, replicas, bounds, by_bytes)
 
 
-def _with_rack_rule(problem: PlacementProblem) -> PlacementProblem:
-    """Racks are a rule if every allowed broker has one; else all brokers are as if in one."""
-    known = bool((problem.rack[problem.allowed] != NONE).all())
-    rack = np.where(problem.allowed, problem.rack, NONE) if known else np.zeros_like(problem.rack)
-    return msgspec.structs.replace(problem, rack=rack.astype(np.int32))
-
-
 def _found(
     problem: PlacementProblem, objective: Objective, classes: Classes, told: Told, ended: Ended, time_limit_s: float
 ) -> tuple[Ints, Bounds]:
     """By proof if that can be, else by search."""
-    bands = _bands(problem, objective)
+    bands = bands_of(problem, objective)
     movable = ~fixed_rows(problem, objective)
     balances = objective.scope is Scope.BALANCE
     found = None
@@ -85,15 +74,3 @@ def _found(
         replicas = led_evenly(problem, found.replicas, bands.leaders, movable)
         return replicas, least_led(problem, replicas, bands.leaders, movable, found.bounds)
     return found.replicas, found.bounds
-
-
-def _bands(problem: PlacementProblem, objective: Objective) -> Bands:
-    """Of what allowed brokers hold in the end."""
-    stays = fixed_rows(problem, objective)
-    held = ((problem.replicas != NONE) & problem.allowed[problem.replicas]).sum(axis=1)
-    factors = np.where(stays, held, problem.target_rf).astype(np.int32)
-    leaders = int((~stays | problem.allowed[problem.replicas[:, 0]]).sum())
-    return Bands(
-        replica_band(factors, problem.allowed, problem.rack, objective.tolerance),
-        leader_band(leaders, problem.allowed, objective.tolerance),
-    )
