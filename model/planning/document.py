@@ -8,8 +8,8 @@
 | `request` | what was asked for, as `PlanRequest` |
 | `objectives` | sentences, in the order in which they count |
 | `cost` | `moves` (replicas copied), `bytes`, `leader_changes`, `touched`, `reorders` |
-| `bound` | what no plan for the request can fall below that is as good in all objectives before; `method`, `is_proven`, |
-| | and `above_percent` of each cost, null: beside 0, or low at the price of an objective before; null if unknown |
+| `bound` | what no plan for the request can fall below that is as good in each objective before; `method`, |
+| | `is_proven`, and `above_percent` of each cost: null beside 0, or if low at the price of an objective before |
 | `standing` | of a file that was scored for a request, in a sentence: how it stands to the best plan; else null |
 | `before`, `after` | `replicas` and `leaders` (`least`, `most`, `spread`), `disk_spread_percent`, `topic_spread`, |
 | | `rack_violations`, `elsewhere` (partitions with a replica on a broker that leaves or is dead), `brokers` |

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.planning.optimum.bands import Band
+from model.planning.optimum.bands import Band, Bands, outside
 from model.planning.optimum.classes import counts_of
 from model.planning.optimum.problem import NONE, Flags, Ints, Placement, PlacementProblem
 
@@ -17,8 +17,9 @@ class Bounds(NamedTuple):
     leader_changes: int = 0
     bytes: int = 0
     """0: not asked for."""
-    of_even: bool = True
-    """Counts are proven to be as even as can be; else others may be more even, and cost what they cost."""
+    replicas: float = 0
+    """How far counts are out of their band (`bands.outside`); infinite: nothing was to be even."""
+    leaders: float = 0
 
 
 def added_to(before: Ints, after: Ints) -> Flags:
@@ -46,18 +47,17 @@ def least_led(problem: PlacementProblem, replicas: Ints, band: Band, movable: Fl
     Where these replicas are not led within the band, nobody knows whether any could be.
     """
     brokers = len(problem.allowed)
-    kept = band.holds(counts_of(replicas[:, :1], problem.allowed))
     room = np.full(brokers, np.inf)
-    if kept:
+    if band.holds(counts_of(replicas[:, :1], problem.allowed)):
         room = np.maximum(band.most - counts_of(problem.replicas[~movable, :1], problem.allowed), 0)
     leaders = problem.replicas[movable, 0]
     led = np.bincount(leaders[leaders != NONE], minlength=brokers)
     least = np.maximum(led - np.where(problem.allowed, room, 0), 0)
-    return bounds._replace(leader_changes=int(least.sum()), of_even=bounds.of_even and kept)
+    return bounds._replace(leader_changes=int(least.sum()))
 
 
-def placement_of(problem: PlacementProblem, replicas: Ints, bounds: Bounds, by_bytes: bool) -> Placement:
-    """The answer, with its distance from what is proven."""
+def placement_of(problem: PlacementProblem, replicas: Ints, bands: Bands, bounds: Bounds, by_bytes: bool) -> Placement:
+    """The answer, with its distance from what is proven: all of it counted here, whatever the solver said."""
     added = added_to(problem.replicas, replicas).sum(axis=1)
     moves = int(added.sum())
     changes = int((problem.replicas[:, 0] != replicas[:, 0]).sum())
@@ -65,7 +65,9 @@ def placement_of(problem: PlacementProblem, replicas: Ints, bounds: Bounds, by_b
     figures = {"copies": (moves, bounds.moves), "leader changes": (changes, bounds.leader_changes)}
     if by_bytes:
         figures["bytes"] = moved, bounds.bytes
-    gap = max(_gap(*each) for each in figures.values()) if bounds.of_even else math.inf
+    held, led = counts_of(replicas, problem.allowed), counts_of(replicas[:, :1], problem.allowed)
+    are_even = outside(held, bands.replicas) <= bounds.replicas and outside(led, bands.leaders) <= bounds.leaders
+    gap = max(_gap(*each) for each in figures.values()) if are_even else math.inf
     return Placement(
         replicas=replicas,
         moves=moves,
@@ -74,7 +76,7 @@ def placement_of(problem: PlacementProblem, replicas: Ints, bounds: Bounds, by_b
         leader_changes_bound=bounds.leader_changes,
         moved_bytes=moved,
         moved_bytes_bound=bounds.bytes,
-        method=_method(gap, figures, bounds.of_even),
+        method=_method(gap, figures, are_even),
         gap=gap,
     )
 
@@ -83,8 +85,8 @@ def _gap(found: int, bound: int) -> float:
     return max(found - bound, 0) / bound if bound else math.inf if found else 0.0
 
 
-def _method(gap: float, figures: dict[str, tuple[int, int]], of_even: bool) -> str:
-    if not of_even:
+def _method(gap: float, figures: dict[str, tuple[int, int]], are_even: bool) -> str:
+    if not are_even:
         return "counts may not be as even as they can be"
     if gap == 0:
         return "proven optimum"

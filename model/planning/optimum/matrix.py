@@ -43,7 +43,7 @@ class Matrix(NamedTuple):
     def totals(self, values: Floats | NDArray[np.int64]) -> Floats:
         """What each row adds up to."""
         columns = np.repeat(np.arange(self.columns), np.diff(self.start))
-        return np.rint(np.bincount(self.row, self.value * values[columns], len(self.least))).astype(np.float64)
+        return np.bincount(self.row, self.value * values[columns], len(self.least)).astype(np.float64)
 
     def with_rows(self, rows: NDArray[np.intp], least: Floats, most: Floats) -> "Matrix":
         """With other bounds for these rows."""

@@ -47,8 +47,14 @@ class Cost(StrEnum):
 
 
 class Objective(msgspec.Struct, frozen=True):
-    """What is wanted, in this order: distinct allowed brokers, racks, counts within the band; least cost; leaders
-    within the band; fewest leader changes; disks even; topics even.
+    """What is wanted: distinct allowed brokers and racks in any case, then in this order.
+
+    - A balance: counts within the band, least cost, fewest moves, leaders within the band, fewest leader changes.
+    - Forced moves, with racks or without: fewest moves, racks, fewest leader changes, counts and then leaders within
+      the band as far as that allows.
+    - Leaders: within the band, fewest leader changes.
+
+    Then disks even, and topics. What cannot be within a band is as near to it as can be (`bands.outside`).
 
     `tolerance` 0.09 lets counts be up to 9 % from even; 0: within one. `disk_spread` is where evening of disks stops:
     (fullest - emptiest) / mean.
@@ -82,11 +88,11 @@ class PlacementProblem(msgspec.Struct, frozen=True):
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """The answer. Bounds are proven: no placement within the same rules has fewer.
+    """The answer. Bounds are proven: no placement within the same rules has fewer that is at least as good as this one
+    in all that counts before.
 
-    `leader_changes_bound` is of the placements with the fewest moves, where that number of moves was reached.
-    `gap` is the largest distance of a cost from its bound, as a share of the bound; 0.0: nothing better exists;
-    infinite: counts are not proven to be as even as can be, and the bounds are those of forced moves.
+    `gap` is the largest distance of a cost from its bound, as a share of the bound; 0.0: nothing better exists, in the
+    order of the objective; infinite: a bound is 0, or counts are not proven to be as even as can be.
     """
 
     replicas: Ints
@@ -102,5 +108,5 @@ class Placement(msgspec.Struct, frozen=True):
     moved_bytes_bound: int
     """0 unless bytes are what is kept low."""
     method: str
-    """"proven optimum", or "within x % of the bound", or that counts may not be as even as they can be."""
+    """"proven optimum", or "within x % of the bound", or what is not known."""
     gap: float

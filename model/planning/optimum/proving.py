@@ -4,6 +4,7 @@ A bound of an objective holds for all placements that are at least as good as th
 it. Where every objective meets its bound, nothing is better.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ class _Stage(NamedTuple):
         self, at: _Reached, rows: NDArray[np.intp], band: Band, cost: Floats, *, led: bool, step: float = 1.0
     ) -> tuple[_Reached, _Reached]:
         """First counts even, within the band if that can be, then the least cost: where both got to."""
-        within = at._replace(matrix=at.matrix.with_rows(rows, *band))
+        within = at._replace(matrix=at.matrix.with_rows(rows, *band), bound=0.0)
         if (found := self.least(within, cost, led=led, step=step)) is not None:
             return within, found
         even = self.even(at, rows, band, led=led)
@@ -129,6 +130,7 @@ def _balanced(stage: _Stage, bands: Bands) -> _Found | None:
     )
     if cheapest.values is None:
         return None
+    bounds = bounds._replace(replicas=highs.whole(even.bound))
     least = highs.whole(cheapest.bound)
     if stage.by_bytes:
         bounds = bounds._replace(bytes=max(bounds.bytes, least))
@@ -140,34 +142,37 @@ def _balanced(stage: _Stage, bands: Bands) -> _Found | None:
     led, last = stage.even_then(cheapest, program.leader_rows, bands.leaders, program.changes, led=True)
     if last.values is None:
         assert cheapest.values is not None
-        return _Found(cheapest.values, bounds._replace(of_even=even.is_proven), are_led=False)
-    is_led = led.is_proven or bands.leaders.holds(program.matrix.totals(last.values)[program.leader_rows])
-    bounds = bounds._replace(leader_changes=max(bounds.leader_changes, highs.whole(last.bound)))
-    return _Found(last.values, bounds._replace(of_even=even.is_proven and is_led), are_led=True)
+        return _Found(cheapest.values, bounds, are_led=False)
+    return _Found(last.values, _with_leaders(bounds, led, last), are_led=True)
 
 
 def _forced_only(stage: _Stage, bands: Bands) -> _Found | None:
     """Each partition has one number of moves, and of leader changes; then replicas even, then leaders even."""
-    program = stage.program
+    program, bounds = stage.program, _forced(stage)
     even = stage.even(_Reached(program.matrix), program.replica_rows, bands.replicas, led=False)
     if even is None or even.values is None:
         return None
+    bounds = bounds._replace(replicas=highs.whole(even.bound))
     led = stage.even(even, program.leader_rows, bands.leaders, led=True)
     if led is None or led.values is None:
-        return _Found(even.values, _forced(stage)._replace(of_even=False), are_led=False)
-    return _Found(led.values, _forced(stage)._replace(of_even=led.is_proven), are_led=True)
+        return _Found(even.values, bounds, are_led=False)
+    return _Found(led.values, bounds._replace(leaders=highs.whole(led.bound)), are_led=True)
 
 
 def _reordered(stage: _Stage, bands: Bands) -> _Found | None:
     """Leaders even, then fewest leader changes."""
-    program, bounds = stage.program, _forced(stage)
+    program = stage.program
     even, last = stage.even_then(
         _Reached(program.matrix), program.leader_rows, bands.leaders, program.changes, led=True
     )
     if last.values is None:
         return None
-    bounds = bounds._replace(leader_changes=max(bounds.leader_changes, highs.whole(last.bound)))
-    return _Found(last.values, bounds._replace(of_even=even.is_proven), are_led=True)
+    return _Found(last.values, _with_leaders(_forced(stage)._replace(replicas=math.inf), even, last), are_led=True)
+
+
+def _with_leaders(bounds: Bounds, even: _Reached, last: _Reached) -> Bounds:
+    changes = max(bounds.leader_changes, highs.whole(last.bound))
+    return bounds._replace(leaders=highs.whole(even.bound), leader_changes=changes)
 
 
 _SCOPES = {

@@ -59,13 +59,12 @@ def searched(
             raise Cancelled
     after = led_evenly(problem, _rows(problem, holds), leaders, movable)
     # What the band forces holds only where it can be kept, and that is known only where it is.
-    if is_even := replicas.holds(counts_of(after, problem.allowed)):
+    if replicas.holds(counts_of(after, problem.allowed)):
         room = replicas.without(counts_of(problem.replicas[~movable], problem.allowed))
         kept = np.minimum(had, room.most).sum()
         short = np.maximum(room.least - had, 0).sum()
         moves = max(moves, int(problem.target_rf[movable].sum() - kept), int(short))
-    bounds = Bounds(moves, bytes=moved, of_even=is_even)
-    return after, least_led(problem, after, leaders, movable, bounds)
+    return after, least_led(problem, after, leaders, movable, Bounds(moves, bytes=moved))
 
 
 def _forced(search: _Search) -> Ints:

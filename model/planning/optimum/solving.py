@@ -5,6 +5,7 @@ are exchanged where that evens disks and topics and changes nothing that counts 
 """
 
 from model.planning.optimum import checking
+from model.planning.optimum.bands import Bands
 from model.planning.optimum.classes import Classes, classes_of, fixed_rows
 from model.planning.optimum.exchanging import exchanged
 from model.planning.optimum.figures import Bounds, least_led, placement_of
@@ -46,19 +47,25 @@ def solve(
     problem = with_rack_rule(problem)
     classes = classes_of(problem, objective)
     told(f"{len(problem.replicas):,} partitions in {len(classes.classes):,} classes")
-    replicas, bounds = _found(problem, objective, classes, told, ended, time_limit_s)
+    bands = bands_of(problem, objective)
+    replicas, bounds = _found(problem, objective, classes, bands, told, ended, time_limit_s)
     if objective.scope is not Scope.LEADERS:
         replicas = exchanged(problem, objective, replicas, ended)
         checking.check_loads(problem, replicas)
     by_bytes = objective.cost is Cost.BYTES and problem.bytes is not None
-    return placement_of(problem, replicas, bounds, by_bytes)
+    return placement_of(problem, replicas, bands, bounds, by_bytes)
 
 
 def _found(
-    problem: PlacementProblem, objective: Objective, classes: Classes, told: Told, ended: Ended, time_limit_s: float
+    problem: PlacementProblem,
+    objective: Objective,
+    classes: Classes,
+    bands: Bands,
+    told: Told,
+    ended: Ended,
+    time_limit_s: float,
 ) -> tuple[Ints, Bounds]:
     """By proof if that can be, else by search."""
-    bands = bands_of(problem, objective)
     movable = ~fixed_rows(problem, objective)
     balances = objective.scope is Scope.BALANCE
     found = None
