@@ -13,10 +13,11 @@ from random import Random
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.cluster.topic_image import padded
+from model.cluster.topic_image import Ints, padded
 from model.controller.reassignment_file import RequestedMoves, requested_moves
 from model.planning.kafka_file import forward
 from model.planning.layout import layout_of
+from model.planning.optimum.judging import Judged
 from model.planning.optimum.solving import solve
 from model.planning.plan import Bound, Plan
 from model.planning.planner import judge, plan
@@ -114,13 +115,13 @@ def test_random_plans_beat_none_that_is_called_optimal(mode: str) -> None:
         ours = placed(made, case, brokers, names)
         check_rules(case, ours)
         check_batches(made, wish)
-        figures = judged(case, ours)
+        figures, standing = judged(case, ours), Standings(wish, made)
         for theirs in random_plans(case, ours, dice):
             found = judged(case, theirs)
             told = f"seed {seed}: {made.bound}, {figures}, beaten by {found} of {case.order}"
             assert not made.bound.is_proven or figures <= found, told
             assert beats_a_bound(case, figures, bounds_of(made.bound), [found]) is None, told
-            check_standing(wish, made, figures, found, [tuple(brokers[place] for place in row) for row in theirs])
+            standing.check([tuple(brokers[place] for place in row) for row in theirs], figures, found)
 
 
 def random_plans(case: Case, ours: Sequence[Row], dice: Random) -> list[list[Row]]:
@@ -149,19 +150,27 @@ def _cost(case: Case, row: int, way: Row) -> tuple[int, bool]:
     return sum(broker not in before for broker in way), way[0] != before[0]
 
 
-def check_standing(wish: Wished, made: Plan, ours: Figures, theirs: Figures, rows: list[Row]) -> None:
-    """What `--score` says of a plan is what its figures say."""
-    layout = layout_of(wish.image, wish.sizes)
-    setting = setting_of(layout, wish.request)
-    best = layout.moved({change.name: change.after for change in made.changes})
-    judgements = [judge(layout, setting, wish.request, replicas) for replicas in (padded(rows), best)]
-    if any(judgement.broken for judgement in judgements):
-        assert wish.request.capacity is not None and [*judgements[0].broken] == ["full"]
-        return
-    assert made.bound is not None
-    verdict = standing_of(*judgements, is_proven=made.bound.is_proven).verdict
-    expected = "as good as" if theirs == ours else "not as good as" if theirs > ours else "better than"
-    assert verdict.startswith(expected), (verdict, theirs, ours)
+class Standings:
+    """What `--score` says of other plans for a wish is what their figures say."""
+
+    def __init__(self, wish: Wished, made: Plan) -> None:
+        assert made.bound is not None
+        self._layout, self._request = layout_of(wish.image, wish.sizes), wish.request
+        self._setting, self._is_proven = setting_of(self._layout, wish.request), made.bound.is_proven
+        self._best = self._judged(self._layout.moved({change.name: change.after for change in made.changes}))
+        assert not self._best.broken
+
+    def check(self, rows: list[Row], ours: Figures, theirs: Figures) -> None:
+        judgement = self._judged(padded(rows))
+        if judgement.broken:
+            assert self._request.capacity is not None and [*judgement.broken] == ["full"]
+            return
+        verdict = standing_of(judgement, self._best, is_proven=self._is_proven).verdict
+        expected = "as good as" if theirs == ours else "not as good as" if theirs > ours else "better than"
+        assert verdict.startswith(expected), (verdict, theirs, ours)
+
+    def _judged(self, replicas: Ints) -> Judged:
+        return judge(self._layout, self._setting, self._request, replicas)
 
 
 def test_a_plan_that_does_not_do_what_is_wanted_is_not_cheaper() -> None:

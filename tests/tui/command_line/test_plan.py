@@ -109,6 +109,32 @@ def test_another_tools_plan_is_held_against_ours(skewed: Path, tmp_path: Path, p
     assert refusal(str(skewed), "--score", str(theirs)) == f"{theirs}: topic ordres: not in this cluster"
 
 
+def test_a_plan_that_does_less_is_not_called_better(skewed: Path, tmp_path: Path, planned: Planned) -> None:
+    theirs = tmp_path / "theirs.json"
+    rows = [{"topic": "orders", "partition": 0, "replicas": [2, 1]}]
+    theirs.write_text(json.dumps({"version": 1, "partitions": rows}))
+    uneven = planned(skewed, "--score", theirs, "--rebalance")
+    assert uneven["cost"]["moves"] < uneven["bound"]["moves"]
+    assert uneven["standing"] == "not as good as the best plan: replicas are less even"
+    assert uneven["bound"]["above_percent"] == {"moves": None, "bytes": None, "leader_changes": None}
+    lines = run("plan", skewed, "--score", theirs, "--remove-broker", "1", "--drain-only").stdout.splitlines()
+    assert "  this one: no plan for this wish: 5 partitions are on brokers that leave or are" in lines
+    assert [line.split()[-1] for line in lines if line.startswith(("  replicas copied", "  leader changes"))] == ["-"] * 2
+
+
+def test_fixing_racks_changes_no_leader_that_may_stay(tmp_path: Path, planned: Planned) -> None:
+    path, theirs = tmp_path / "racks.json", tmp_path / "theirs.json"
+    write_snapshot(path, cluster({"t": [[1, 4], [1, 4], [1, 4]]}, RACKS))
+    made = planned(path, "--fix-racks")
+    assert (made["cost"]["moves"], made["cost"]["leader_changes"], made["after"]["rack_violations"]) == (3, 0, 0)
+    assert made["bound"]["method"] == "proven optimum"
+    rows = [{"topic": "t", "partition": number, "replicas": [1, 2]} for number in range(3)]
+    theirs.write_text(json.dumps({"version": 1, "partitions": rows}))
+    greedy = planned(path, "--score", theirs, "--fix-racks")
+    assert greedy["standing"] == "not as good as the best plan: replicas are less even"
+    assert greedy["bound"]["above_percent"] == {"moves": 0.0, "bytes": None, "leader_changes": 0.0}
+
+
 def test_each_broker_in_turn(skewed: Path, planned: Planned) -> None:
     document = planned(skewed, "--each-broker", "--drain-only")
     assert (document["format"], document["provenance"]["engine"]) == ("kdrill.plans/1", "in process")
