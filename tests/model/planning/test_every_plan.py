@@ -17,6 +17,7 @@ from model.cluster.topic_image import Ints, padded
 from model.controller.reassignment_file import RequestedMoves, requested_moves
 from model.planning.kafka_file import forward
 from model.planning.layout import layout_of
+from model.planning.optimum import solving
 from model.planning.optimum.judging import Judged
 from model.planning.optimum.solving import solve
 from model.planning.plan import Bound, Plan
@@ -100,6 +101,24 @@ def test_nothing_is_better_than_what_is_called_optimal(mode: str) -> None:
         assert made.bound.is_proven and figures == min(every), told
         seen["proven"] += 1
     assert seen["proven"] >= CLUSTERS / 3, seen
+
+
+@pytest.mark.parametrize("mode", ["rebalance", "both", "bytes", "tolerance", "factor, balanced"])
+def test_a_search_claims_no_more_than_it_knows(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "MOST_CLASSES", 0)
+    for seed in range(CLUSTERS):
+        wish = wished(mode, Random(f"{mode} {seed}"), most_brokers=4, most_partitions=4)
+        made = planned(wish)
+        if made is None:
+            continue
+        assert made.bound is not None
+        case, brokers, names = case_of(wish)
+        after = placed(made, case, brokers, names)
+        check_rules(case, after)
+        figures, every = judged(case, after), every_figures(case)
+        told = f"seed {seed}: {figures}, best {min(every)} of {case.order}, {made.bound}"
+        assert beats_a_bound(case, figures, bounds_of(made.bound), every) is None, told
+        assert not made.bound.is_proven or figures == min(every), told
 
 
 @pytest.mark.parametrize("mode", MODES)
