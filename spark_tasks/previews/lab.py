@@ -4,12 +4,14 @@ A group of thousands of partitions takes milliseconds a strategy, so this needs 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 
-from model.consumers.assignors.group import NOBODY, Ints
+from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints
+from model.consumers.assignors.kafka_differs import TAKEN_FOR_EQUAL, difference, failure, throws_at_times
+from model.consumers.assignors.same_subscriptions import alike_to_clients
 from model.consumers.assignors.strategies import strategy_named
 from model.consumers.assignors.strategy import Outcome
 from spark_tasks.previews.changed_group import NOTHING, Change, ChangedGroup, changed
@@ -62,11 +64,30 @@ class Lab:
         self._staged = StagedGroup(staged.arrays, number)
 
     def outcome(self, strategy: str, change: Change = NOTHING) -> Outcome:
-        """What a strategy makes of the group after a change; `explanations` and `kafka_differs` take it.
+        """What a strategy makes of the group after a change; `explanations` takes it.
 
         Raises AssignorError where there is no such strategy, or where it refuses this group.
         """
         return self._outcome(changed(self._staged, change), strategy)
+
+    def differs(self, strategy: str, change: Change = NOTHING) -> str | None:
+        """What Kafka 3.9.1 does in place of `outcome`, because of a bug, and why; None where it does the same.
+
+        Raises AssignorError as `outcome` does.
+        """
+        if len(self._staged.subscriptions()) <= 1:
+            return None
+        ours = self.outcome(strategy, change)
+        kafkas = _as_kafka_sees(ours.named.group, ours.strategy.kind in ("sticky", "cooperative"))
+        causes = [TAKEN_FOR_EQUAL] if kafkas.alike and not ours.named.group.alike else []
+        if not causes and not throws_at_times(ours.strategy, kafkas):
+            return None
+        named = replace(ours.named, group=kafkas)
+        try:
+            decision = decided(changed(self._staged, change), ours.strategy, named, as_kafka=True)
+        except AssignorError as error:
+            return failure(error, causes)
+        return difference(ours, Outcome(ours.strategy, named, decision), causes)
 
     def compare(self, left: str, right: str, change: Change = NOTHING) -> Comparison:
         """Two strategies side by side. Raises AssignorError as `outcome` does."""
@@ -121,6 +142,15 @@ class Lab:
 def _with_moves(figures: Figures, more: int) -> Figures:
     fewest = figures.moves_lower_bound + more
     return msgspec.structs.replace(figures, moves=figures.moves + more, moves_lower_bound=fewest)
+
+
+def _as_kafka_sees(group: Group, by_clients: bool) -> Group:
+    """The group, alike where clients of 3.9.1 take it for that."""
+    if group.alike or not by_clients:
+        return group
+    lists: list[list[int]] = [topics.tolist() for topics in group.subscriptions]
+    order: list[int] = group.subscription_of[group.walk].tolist()
+    return replace(group, alike=alike_to_clients([lists[row] for row in order], as_kafka=True))
 
 
 def _moved(before: Ints, after: Ints) -> Ints:

@@ -27,9 +27,11 @@ class Answers(NamedTuple):
     shares: Shares  # [answered, C]
 
 
-def decided(group: ChangedGroup, strategy: Strategy, named: NamedGroup | None = None) -> Assignment:
+def decided(
+    group: ChangedGroup, strategy: Strategy, named: NamedGroup | None = None, *, as_kafka: bool = False
+) -> Assignment:
     """What a strategy makes of a group, which may be `named`. Raises AssignorError where it refuses it."""
-    owner, target = strategy.decide(named or group.named(strategy), group.before, False)
+    owner, target = strategy.decide(named or group.named(strategy), group.before, as_kafka)
     return Assignment(owner, target, group.before, group.group.members)
 
 

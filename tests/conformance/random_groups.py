@@ -26,6 +26,8 @@ def random_case(dice: Random, assignor: str) -> Case:
                 member["instance_id"] = f"i{dice.randint(0, 99)}-{name}"
     if dice.random() < 0.75:
         _own(dice, topics, members, once=server)
+        if dice.random() < 0.15:
+            _own_what_is_not_there(dice, topics, members)
     if not server:
         if dice.random() < 0.1:
             members[dice.choice(list(members))]["topics"] = [*lists[0], "not-there"]
@@ -89,6 +91,15 @@ def _own(dice: Random, topics: dict[str, int], members: dict[str, Any], *, once:
                     member["subscription_generation"] = -1
         dice.shuffle(owned)
         member["owned"] = owned
+
+
+def _own_what_is_not_there(dice: Random, topics: dict[str, int], members: dict[str, Any]) -> None:
+    """As after a topic was deleted and made again with fewer partitions; nothing is claimed twice."""
+    missing = [[topic, count + n] for topic, count in topics.items() for n in range(dice.choice([1, 3]))]
+    for claim in dice.sample(missing, dice.randint(1, min(3, len(missing)))):
+        member = members[dice.choice(list(members))]
+        owned = member.setdefault("owned", [])
+        owned.insert(dice.randint(0, len(owned)), claim)
 
 
 def _rack(dice: Random, case: Case) -> None:

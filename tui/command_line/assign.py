@@ -14,7 +14,7 @@ from tui.text import plain
 if TYPE_CHECKING:
     from model.consumers.assignors.strategy import Outcome, Strategy
 
-FAILED = ("assignment", "moves", "moves_lower_bound", "spread")
+FAILED = ("assignment", "moves", "moves_lower_bound", "spread", "differs_from_kafka")
 """What is null in the result of a case that has no assignment."""
 
 
@@ -31,8 +31,9 @@ def assign(name: str | None, as_kafka: bool, explain: bool, only_list: bool) -> 
     A case has an id, an assignor, topics with their numbers of partitions, and members with their topics and,
     where they matter, what they owned before and in which generation, instance_id and rack; for the zk strategies
     topics may be a map to streams. A result has the assignment, the moves against what was owned, the fewest moves
-    that anybody could have done with for the same balance, and the spread: the most partitions of a member minus the
-    fewest.
+    that anybody could have done with for the same balance, the spread (the most partitions of a member minus the
+    fewest), and in differs_from_kafka what Kafka 3.9.1 would do instead because of a bug, and why; null where it does
+    the same.
 
     A case that cannot be answered has an error in its result, and the others go on. Exits 0 if every case has an
     assignment, 1 if not.
@@ -66,11 +67,11 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
     failed: list[tuple[int, str]] = []
     for number, line in enumerate(sys.stdin.buffer, 1):
         if line.strip():
-            result, note = answer(line, fallback, as_kafka=as_kafka, explain=explain)
+            result = answer(line, fallback, as_kafka=as_kafka, explain=explain)
             if result["error"] is not None:
                 failed.append((number, result["error"]))
-            if note:
-                click.echo(plain(f"kdrill: line {number}: {note}"), err=True)
+            if result["differs_from_kafka"] is not None:
+                click.echo(plain(f"kdrill: line {number}: {result['differs_from_kafka']}"), err=True)
             click.echo(written(result))
     if failed:
         number, reason = failed[0]
@@ -78,13 +79,11 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
         raise click.ClickException(f"line {number}: {reason}{more}")
 
 
-def answer(
-    line: bytes, fallback: "Strategy | None", *, as_kafka: bool, explain: bool = False
-) -> tuple[dict[str, Any], str | None]:
-    """The result of one line; and what to tell about it besides, if Kafka's own answer is another one."""
+def answer(line: bytes, fallback: "Strategy | None", *, as_kafka: bool, explain: bool = False) -> dict[str, Any]:
+    """The result of one line."""
     from model.consumers.assignors.case import read_case  # noqa: PLC0415
     from model.consumers.assignors.group import AssignorError  # noqa: PLC0415
-    from model.consumers.assignors.kafka_differs import kafka_differs  # noqa: PLC0415
+    from model.consumers.assignors.kafka_differs import best_answer  # noqa: PLC0415
     from model.consumers.assignors.strategies import assign as assign_case  # noqa: PLC0415
     from model.consumers.assignors.strategies import strategy_named  # noqa: PLC0415
 
@@ -97,18 +96,21 @@ def answer(
             raise AssignorError("the case names no assignor: add one, or give --strategy")
         strategy = strategy_named(case.assignor) if case.assignor is not None else fallback
         assert strategy is not None
-        outcome = assign_case(case, strategy, as_kafka=as_kafka)
+        if as_kafka:
+            outcome, differs = assign_case(case, strategy, as_kafka=True), None
+        else:
+            outcome, differs = best_answer(case, strategy)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        return _failure(case_id, f"this is not JSON: {error}"), None
+        return _failure(case_id, f"this is not JSON: {error}")
     except AssignorError as error:
-        return _failure(case_id, str(error)), None
-    result = _result(case_id, outcome)
+        return _failure(case_id, str(error))
+    result = _result(case_id, outcome, differs)
     if explain:
         result["explanation"] = _explanation(outcome)
-    return result, None if as_kafka else kafka_differs(case, outcome)
+    return result
 
 
-def _result(case_id: Any, outcome: "Outcome") -> dict[str, Any]:
+def _result(case_id: Any, outcome: "Outcome", differs: str | None) -> dict[str, Any]:
     assignment = outcome.assignment
     return {
         "id": case_id,
@@ -116,6 +118,7 @@ def _result(case_id: Any, outcome: "Outcome") -> dict[str, Any]:
         "moves": assignment.moves,
         "moves_lower_bound": assignment.moves_lower_bound(outcome.named.group),
         "spread": assignment.spread,
+        "differs_from_kafka": differs,
         "error": None,
     }
 

@@ -16,7 +16,8 @@ FORM = """
 kdrill.preview/1: {"format", "groups": [{"group", "kind", "state", "uses",
   "consumers", "members", "topics", "partitions", "lag", "notes",
   "now": FIGURES, "strategies": {NAME: {"rebalanced": FIGURES or null,
-    "refused", "joined": FIGURES, "worst_leave": LEAVE, "leaves": [LEAVE],
+    "refused", "differs_from_kafka": TEXT or null,
+    "joined": FIGURES, "worst_leave": LEAVE, "leaves": [LEAVE],
     "explanation": {"balance", "partitions"}}}}],
   "provenance": {"source", "zxid", "parameters", "engine", "seconds"}}
 FIGURES: {"members", "idle", "partitions_min", "partitions_max", "lag_min",

@@ -59,7 +59,9 @@ class Shown:
         for name, told in document["strategies"].items():
             if told["rebalanced"] is None:
                 told["refused"] = _refusal(lab, name)
-            elif self._wish.explained:
+                continue
+            told["differs_from_kafka"] = lab.differs(name)
+            if self._wish.explained:
                 outcome = lab.outcome(name)
                 told["explanation"] = {"balance": balance(outcome), "partitions": explain(outcome)}
         return document
@@ -86,7 +88,11 @@ class Shown:
         for each in preview.strategies:
             if each.rebalanced is None:
                 yield from text.wrapped(f"{each.strategy} refuses: {_refusal(lab, each.strategy)}")
-            elif self._wish.explained:
+                continue
+            differs = lab.differs(each.strategy)
+            if differs is not None:
+                yield from text.wrapped(f"{each.strategy}: {differs}")
+            if self._wish.explained:
                 outcome = lab.outcome(each.strategy)
                 yield from text.explanation_lines(
                     each.strategy, balance(outcome), explain(outcome), everything=self._wish.everything

@@ -11,6 +11,7 @@ import numpy as np
 from model.consumers.assignors.dealing import rounds
 from model.consumers.assignors.even_racks import Unfilled, deal_by_rack
 from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints, Racks
+from model.consumers.assignors.missing import check_kept
 from model.consumers.assignors.ownership import Ownership
 
 
@@ -44,7 +45,8 @@ def assign_evenly(group: Group, before: Ownership, racks: Racks | None) -> Stick
     owner[before.contested] = NOBODY
     owner[given_up] = NOBODY
     unfilled = _unfilled(group, np.minimum(np.diff(owned.starts), quotas), longer)
-    free = np.flatnonzero(owner == NOBODY)
+    free = np.flatnonzero(owner[: group.partitions] == NOBODY)
+    check_kept(owner, group, np.arange(group.topics))
     if racks is not None:
         free = deal_by_rack(owner, free, racks, unfilled)
     owner[free] = _dealt(unfilled, len(free))

@@ -1,11 +1,12 @@
 """A consumer group as integer arrays: what every assignor decides on. Names stay outside, in `named_group`.
 
 Topics are numbered in the order of their names, members in the order of their ids, and the partitions of all topics
-one topic after the other: partition p of topic t is number `first[t] + p`.
+one topic after the other: partition p of topic t is number `first[t] + p`. Partitions that are claimed and do not
+exist come behind all others, and only where Kafka's own answer is asked for.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -44,19 +45,29 @@ class Claims(NamedTuple):
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), self.counts)
 
 
+class Missing(NamedTuple):
+    """Partitions that members claim and that do not exist: their topics, and the numbers claimed."""
+
+    topics: Ints  # [M]
+    numbers: Ints  # [M]
+
+
 class Racks(NamedTuple):
     """Where members and replicas are. Racks are numbered; partitions with replicas on the same racks share a row."""
 
     of_member: Ints  # [C], NOBODY for a member that names none
-    row_of_partition: Ints  # [P]
+    row_of_partition: Ints  # [P + M], -1 for a partition that is missing
     rows: Flags  # [sets of racks, racks]
 
     @property
     def matches(self) -> Flags:
-        """bool[sets of racks, C]: whether a replica is on the member's rack, or the member names no rack."""
-        if not self.rows.shape[1]:
-            return np.broadcast_to(self.of_member < 0, (len(self.rows), len(self.of_member)))
-        return self.rows[:, np.maximum(self.of_member, 0)] | (self.of_member < 0)
+        """bool[sets of racks + 1, C]: whether a replica is on the member's rack, or the member names no rack.
+
+        The last row is that of a partition without replicas.
+        """
+        rows = np.zeros((len(self.rows) + 1, max(self.rows.shape[1], 1)), dtype=np.bool_)
+        rows[:-1, : self.rows.shape[1]] = self.rows
+        return rows[:, np.maximum(self.of_member, 0)] | (self.of_member < 0)
 
 
 class SubscriberSets(NamedTuple):
@@ -88,6 +99,7 @@ class Group:
     topic_walk: Ints  # [T] topics as a HashSet of their ids is walked; for the assignors of the group coordinator
     racks: Racks | None = None
     prefer_racks: bool = False  # let racks count where Kafka would see no use in them
+    missing: Missing = field(default_factory=lambda: Missing(np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64)))
 
     @property
     def members(self) -> int:
@@ -109,10 +121,16 @@ class Group:
         """How many partitions there are."""
         return int(self.first[-1])
 
+    @property
+    def numbered(self) -> int:
+        """How many partitions have a number: those there are, and those that are missing."""
+        return self.partitions + len(self.missing.topics)
+
     @cached_property
     def topic_of(self) -> Ints:
-        """int32[P]: each partition's topic."""
-        return np.repeat(np.arange(self.topics, dtype=np.int32), self.partition_counts)
+        """int32[P + M]: each partition's topic."""
+        topics = np.repeat(np.arange(self.topics, dtype=np.int32), self.partition_counts)
+        return np.concatenate((topics, self.missing.topics)) if len(self.missing.topics) else topics
 
     @cached_property
     def subscribed(self) -> Flags:
@@ -155,7 +173,12 @@ class Group:
     def located(self, partitions: Ints) -> tuple[Ints, Ints]:
         """Topics, and the numbers within them, of these partitions."""
         topics = np.searchsorted(self.first, partitions, side="right") - 1
-        return topics, partitions - self.first[topics]
+        numbers = partitions - self.first[topics]
+        if len(self.missing.topics):
+            beyond = partitions >= self.partitions
+            topics[beyond] = self.missing.topics[numbers[beyond]]
+            numbers[beyond] = self.missing.numbers[numbers[beyond]]
+        return topics, numbers
 
 
 def counts_of(owner: Ints, members: int) -> Ints:

@@ -20,11 +20,15 @@ Reading = tuple[list[tuple[str, int]], int, int]
 
 
 def member_claims(
-    case: Case, members: Sequence[str], numbers: Mapping[str, int], kind: Kind
+    case: Case, members: Sequence[str], numbers: Mapping[str, int], kind: Kind, *, missing: bool = False
 ) -> tuple[Claims, list[tuple[str, str, int]]]:
-    """Claims on the topics of `numbers`; and those beyond the partitions that a topic has, which are left out."""
+    """Claims on the topics of `numbers`; and those beyond the partitions that a topic has.
+
+    The latter are left out; with `missing` such partitions are numbered behind all others as they are met.
+    """
     first = np.concatenate(([0], np.cumsum([case.topics[topic] for topic in numbers], dtype=np.int64))).tolist()
     partitions: list[int] = []
+    met: dict[tuple[str, int], int] = {}
     starts, beyond = [0], list[tuple[str, str, int]]()
     readers = [_READERS.get(kind, _plain)(case.members[name]) for name in members]
     for name, (claimed, _, _) in zip(members, readers, strict=True):
@@ -34,6 +38,8 @@ def member_claims(
                     partitions.append(first[numbers[topic]] + number)
                 else:
                     beyond.append((name, topic, number))
+                    if missing:
+                        partitions.append(met.setdefault((topic, number), first[-1] + len(met)))
         starts.append(len(partitions))
     claims = Claims(
         np.array(partitions, dtype=np.int32),

@@ -11,20 +11,37 @@ import numpy as np
 
 from model.consumers.assignors.evening import Evening, fixed_members
 from model.consumers.assignors.filling import fill
-from model.consumers.assignors.group import NOBODY, Flags, Group, Ints, Racks, counts_of
+from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, Racks, counts_of
+from model.consumers.assignors.missing import check_kept
 from model.consumers.assignors.movements import Movements, topic_partition_code
 from model.consumers.assignors.ownership import Ownership
-from model.consumers.assignors.previous_owners import has_strays, previous_owners
+from model.consumers.assignors.previous_owners import previous_owners
 from model.consumers.assignors.runs import Run, runs_by_subscribers, runs_of, runs_of_topics
-from model.consumers.assignors.stray_owners import StrayEvening
+from model.consumers.assignors.watched_evening import WatchedEvening
 
 
 def assign_mixed(group: Group, before: Ownership, racks: Racks | None, *, as_kafka: bool = False) -> Ints:
-    """int32[P]: owners for any group; `racks` None: they do not matter. With `as_kafka` see `stray_owners`."""
+    """int32[P]: owners for any group; `racks` None: they do not matter. With `as_kafka` see `watched_evening`.
+
+    Raises AssignorError where partitions move in circles; without `as_kafka` only if they do so even where who had them
+    in older generations does not count.
+    """
+    previous = previous_owners(group, subscribed=not as_kafka)
+    try:
+        return _assigned(group, before, racks, previous)
+    except AssignorError:
+        if as_kafka or previous is None:
+            raise
+        return _assigned(group, before, racks, None)
+
+
+def _assigned(group: Group, before: Ownership, racks: Racks | None, previous: Ints | None) -> Ints:
     owner, given_up = _kept(group, before, racks)
     counts = counts_of(owner, group.members)
     fresh = not counts.any()
-    whole = runs_of_topics(group, np.argsort(group.subscriber_counts, kind="stable"))
+    topics = np.argsort(group.subscriber_counts, kind="stable")
+    whole = runs_of_topics(group, topics)
+    check_kept(owner, group, topics)
     free = whole
     if not fresh:
         in_order = np.concatenate([run.partitions for run in whole])
@@ -33,11 +50,11 @@ def assign_mixed(group: Group, before: Ownership, racks: Racks | None, *, as_kaf
         fill(owner, counts, _near(group, racks, free))
     fill(owner, counts, free if racks is None else _still_free(owner, free))
     movements = Movements(partial(topic_partition_code, group))
-    if as_kafka and has_strays(group):
-        evening = StrayEvening(group, owner, counts, movements)
+    if previous is not None or len(group.missing.topics):
+        evening = WatchedEvening(group, owner, counts, movements, previous)
         free, whole = evening.shared(free), evening.shared(whole)
     else:
-        evening = Evening(group, owner, counts, movements, previous_owners(group))
+        evening = Evening(group, owner, counts, movements)
     return _evened_out(group, evening, [] if given_up else free, whole, fresh=fresh)
 
 

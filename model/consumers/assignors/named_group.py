@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.consumers.assignors.case import Case, Member
-from model.consumers.assignors.group import AssignorError, Group, Ints
+from model.consumers.assignors.group import AssignorError, Group, Ints, Missing
 from model.consumers.assignors.java_hashing import string_hashes, walk
 from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.assignors.member_claims import Kind, member_claims
@@ -23,7 +23,7 @@ class NamedGroup:
     members: Sequence[str]
     group: Group
     beyond: Sequence[tuple[str, str, int]] = ()
-    """Claims, as member, topic and number, on partitions that their topics do not have (any more); ignored."""
+    """Claims, as member, topic and number, on partitions that their topics do not have (any more)."""
 
     def lists(self, owner: Ints) -> dict[str, list[tuple[str, int]]]:
         """Member → its topics and partition numbers, in order."""
@@ -54,7 +54,9 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
     distinct: dict[tuple[str, ...], int] = {}
     subscription_of = [distinct.setdefault(tuple(lists[name]), len(distinct)) for name in members]
     subscriptions = [np.array(sorted(numbers[t] for t in named if t in numbers), dtype=np.intp) for named in distinct]
-    claims, beyond = member_claims(case, members, numbers, kind)
+    noticed = as_kafka and kind != "client"
+    claims, beyond = member_claims(case, members, numbers, kind, missing=noticed)
+    missing = dict.fromkeys((numbers[topic], number) for _, topic, number in beyond) if noticed else {}
     ids = kind == "coordinator"
     hashes = topic_id_hashes(topics, case.topic_ids or {}) if ids else string_hashes(topics)
     alike = alike_to_coordinator(case) if ids else alike_to_clients([lists[name] for name in walked], as_kafka=as_kafka)
@@ -68,8 +70,12 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
         walk=order,
         topic_hashes=hashes,
         topic_walk=topic_walk([lists[name] for name in walked], numbers, hashes, alike=alike) if ids else order[:0],
-        racks=None if ids else racks_of(case, members, topics),
+        racks=None if ids else racks_of(case, members, topics, len(missing)),
         prefer_racks=case.prefer_rack_aware,
+        missing=Missing(
+            np.array([topic for topic, _ in missing], dtype=np.intp),
+            np.array([number for _, number in missing], dtype=np.int64),
+        ),
     )
     return NamedGroup(topics, members, group, beyond)
 

@@ -26,8 +26,8 @@ def ownership(group: Group, *, as_kafka: bool = False) -> Ownership:
     claims = group.claims
     none = np.zeros(0, dtype=np.intp)
     if not len(claims.partitions):
-        return Ownership(np.broadcast_to(np.int32(NOBODY), group.partitions), none, agreed=True)
-    owner = np.full(group.partitions, NOBODY, dtype=np.int32)
+        return Ownership(np.broadcast_to(np.int32(NOBODY), group.numbered), none, agreed=True)
+    owner = np.full(group.numbered, NOBODY, dtype=np.int32)
     owner[claims.partitions] = claims.members
     if np.count_nonzero(owner >= 0) == len(claims.partitions):
         return Ownership(owner, none, agreed=True)

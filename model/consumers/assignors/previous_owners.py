@@ -17,7 +17,7 @@ def previous_owners(group: Group, *, subscribed: bool = True) -> Ints | None:
     stale = _stale(group)
     if not stale:
         return None
-    previous = np.full(group.partitions, NOBODY, dtype=np.int32)
+    previous = np.full(group.numbered, NOBODY, dtype=np.int32)
     stale.reverse()  # of one generation the first has it, so it comes last
     for member in sorted(stale, key=lambda c: int(claims.generations[c])):
         partitions = claims.partitions[claims.starts[member] : claims.starts[member + 1]]

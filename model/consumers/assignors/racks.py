@@ -8,8 +8,11 @@ from model.consumers.assignors.case import Case
 from model.consumers.assignors.group import Flags, Group, Ints, Racks
 
 
-def racks_of(case: Case, members: Sequence[str], topics: Sequence[str]) -> Racks | None:
-    """Racks, where both members and replicas name some. An empty name is none for a member (KIP-881)."""
+def racks_of(case: Case, members: Sequence[str], topics: Sequence[str], missing: int = 0) -> Racks | None:
+    """Racks, where both members and replicas name some. An empty name is none for a member (KIP-881).
+
+    `missing`: how many partitions are claimed that do not exist, and so have no replica anywhere.
+    """
     told = {name: case.members[name].rack for name in members}
     if not case.racks or not any(told.values()):
         return None
@@ -28,7 +31,7 @@ def racks_of(case: Case, members: Sequence[str], topics: Sequence[str]) -> Racks
     table = np.zeros((len(rows), len(numbers)), dtype=np.bool_)
     for row, number in rows.items():
         table[number, [numbers[rack] for rack in row]] = True
-    return Racks(np.array(of_member, dtype=np.intp), np.array(of_partition, dtype=np.intp), table)
+    return Racks(np.array(of_member, dtype=np.intp), np.array([*of_partition, *[-1] * missing], dtype=np.intp), table)
 
 
 def racks_matter(of_member: Ints, rows: Flags, *, prefer: bool) -> bool:

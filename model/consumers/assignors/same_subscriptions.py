@@ -1,21 +1,21 @@
 """Whether all members of a group subscribe to the same, as Kafka's assignors judge it."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from model.consumers.assignors.case import Case
 from model.consumers.assignors.group import AssignorError
 
 
-def alike_to_clients(lists: Sequence[Sequence[str]], *, as_kafka: bool) -> bool:
+def alike_to_clients(lists: Sequence[Sequence[Hashable]], *, as_kafka: bool) -> bool:
     """Whether a sticky assignor takes these subscriptions for equal; `lists` are in the order Kafka walks them.
 
     Source: `AbstractStickyAssignor.allSubscriptionsEqual` (3.9). Kafka looks at lengths and at what the first list that
     is not empty has: members without topics before it, and a topic named twice, go unnoticed, and such members then get
     partitions they never asked for. Only `as_kafka` overlooks them too.
     """
-    first = frozenset[str]()
+    first = frozenset[Hashable]()
     distinct = dict.fromkeys(map(tuple, lists))
-    verdicts: dict[tuple[str, ...], bool] = {}
+    verdicts: dict[tuple[Hashable, ...], bool] = {}
     for named in map(tuple, lists):
         if not first:
             first = frozenset(named)

@@ -47,7 +47,7 @@ def _changes_hands(group: Group, target: Ints) -> Ints:
     lost = claimed[~kept]
     if not len(lost):
         return lost
-    keeps = np.zeros(group.partitions, dtype=np.bool_)
+    keeps = np.zeros(group.numbered, dtype=np.bool_)
     keeps[claimed[kept]] = True
     lost = np.unique(lost)
     return lost[~keeps[lost] & (target[lost] != NOBODY)]

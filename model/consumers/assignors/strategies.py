@@ -144,12 +144,6 @@ def strategy_named(name: str) -> Strategy:
 def assign(case: Case, strategy: Strategy, *, as_kafka: bool = False) -> Outcome:
     """Assigns a case. `as_kafka` repeats the bugs of 3.9.1, exceptions included. Raises AssignorError."""
     named = named_threads(case) if strategy.threads else named_group(case, strategy.kind, as_kafka=as_kafka)
-    if as_kafka and named.beyond and strategy.kind in ("sticky", "cooperative"):
-        member, topic, number = named.beyond[0]
-        raise AssignorError(
-            f"{member} claims {topic}-{number}, which {topic} does not have: Kafka 3.9.1 may throw an exception, or "
-            "hand out partitions that are not there; that is not repeated"
-        )
     before = ownership(named.group, as_kafka=as_kafka)
     owner, target = strategy.decide(named, before, as_kafka)
     return Outcome(strategy, named, Assignment(owner, target, before, named.group.members))

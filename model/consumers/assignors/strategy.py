@@ -4,8 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from model.consumers.assignors.assignment import Assignment
-from model.consumers.assignors.group import Ints
+from model.consumers.assignors.group import NOBODY, Ints
 from model.consumers.assignors.member_claims import Kind
 from model.consumers.assignors.named_group import NamedGroup
 from model.consumers.assignors.ownership import Ownership
@@ -57,6 +59,9 @@ def from_scratch(decide: Callable[[NamedGroup], Ints]) -> Decide:
 
     def both(named: NamedGroup, _before: Ownership, _as_kafka: bool) -> tuple[Ints, Ints]:
         owner = decide(named)
+        missing = len(named.group.missing.topics)
+        if missing:
+            owner = np.concatenate((owner, np.full(missing, NOBODY, dtype=owner.dtype)))
         return owner, owner
 
     return both

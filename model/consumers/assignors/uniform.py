@@ -7,7 +7,7 @@ nothing. What is free is then given away in runs. Racks do not count.
 
 import numpy as np
 
-from model.consumers.assignors.group import NOBODY, Group, Ints, spans
+from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints, spans
 from model.consumers.assignors.ownership import Ownership
 
 
@@ -23,7 +23,10 @@ def assign_uniformly(group: Group, before: Ownership) -> Ints:
     owner[revoked] = NOBODY
     free = _free(group, before.owner)
     short = (quotas - kept)[group.walk]
-    owner[np.concatenate((free, revoked))] = np.repeat(group.walk, short)
+    takers = np.repeat(group.walk, short)
+    if len(takers) < len(free) + len(revoked):
+        raise AssignorError("partitions that do not exist are in the way, at which Kafka 3.9.1 throws an exception")
+    owner[np.concatenate((free, revoked))] = takers
     return owner
 
 
@@ -31,7 +34,7 @@ def _free(group: Group, owner: Ints) -> Ints:
     """Partitions that nobody had, topics in the order of their ids' hashes."""
     if not len(group.claims.partitions):
         return spans(group.first[:-1][group.topic_walk], group.partition_counts[group.topic_walk])
-    free = np.flatnonzero(owner == NOBODY)
+    free = np.flatnonzero(owner[: group.partitions] == NOBODY)
     place = np.empty(group.topics, dtype=np.intp)
     place[group.topic_walk] = np.arange(group.topics)
     topics, _ = group.located(free)

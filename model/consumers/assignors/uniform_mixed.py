@@ -4,6 +4,7 @@ Source: `UniformHeterogeneousAssignmentBuilder` (3.9, KIP-848). Topics with many
 equal ones by partition number, and then in the order of a hash. Racks do not count.
 """
 
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -14,7 +15,7 @@ from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints, 
 from model.consumers.assignors.java_hashing import buckets, grown_table
 from model.consumers.assignors.movements import Movements, topic_id_partition_code
 from model.consumers.assignors.ownership import Ownership
-from model.consumers.assignors.runs import runs_by_subscribers
+from model.consumers.assignors.runs import Run, runs_by_subscribers
 
 
 def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = False) -> Ints:
@@ -24,10 +25,17 @@ def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = 
     owner[owned[~group.subscribes(owner[owned], group.topic_of[owned])]] = NOBODY
     counts = counts_of(owner, group.members)
     order = _order(group)
-    fill(owner, counts, runs_by_subscribers(group, order[owner[order] == NOBODY]))
+    fill(owner, counts, _runs(group, order[owner[order] == NOBODY], counts))
+    _check_given_out(group, owner)
     evening = Evening(group, owner, counts, Movements(partial(topic_id_partition_code, group)))
     _even_out(group, evening, order[(group.subscriber_counts > 1)[group.topic_of[order]]], as_kafka)
     return evening.owner
+
+
+def _check_given_out(group: Group, owner: Ints) -> None:
+    wanted = (group.subscriber_counts > 0)[group.topic_of[: group.partitions]]
+    if len(group.missing.topics) and (owner[: group.partitions][wanted] == NOBODY).any():
+        raise AssignorError("partitions that do not exist are in the way, at which Kafka 3.9.1 throws an exception")
 
 
 def _order(group: Group) -> Ints:
@@ -49,6 +57,20 @@ def _hash_order(group: Group) -> Ints:
     return partitions[np.argsort(buckets(hashes, grown_table(len(partitions))), kind="stable")]
 
 
+def _runs(group: Group, partitions: Ints, counts: Ints) -> Iterator[Run]:
+    """Partitions with who may have them: not who has as many as it could have of those that exist, as `counts` tell.
+
+    Only partitions that do not exist can bring a member that far while another partition could still be its own.
+    """
+    for run in runs_by_subscribers(group, partitions):
+        if not len(group.missing.topics):
+            yield run
+            continue
+        for place in range(len(run.partitions)):
+            members = run.members[counts[run.members] < group.most[run.members]]
+            yield Run(run.partitions[place : place + 1], members)
+
+
 def _even_out(group: Group, evening: Evening, order: Ints, as_kafka: bool) -> None:
     """Passes until nothing moves, or until the members that could take more are even, whatever the others have.
 
@@ -58,7 +80,7 @@ def _even_out(group: Group, evening: Evening, order: Ints, as_kafka: bool) -> No
     still = np.ones(group.partitions, dtype=np.bool_)
     while moved:
         moved, order = False, order[still[order]]
-        for run in runs_by_subscribers(group, order):
+        for run in _runs(group, order, evening.counts):
             move = evening.next_move(run, 0)
             while move is not None:
                 partition, moved = int(run.partitions[move.position]), True

@@ -35,12 +35,12 @@ def make(random: Random) -> bytes:
 
 def judge(case: bytes, _folder: Path) -> None:
     """A result for each line, with an assignment or with an error."""
-    result, note = answer(case, strategy_named("range"), as_kafka=False, explain=len(case) % 4 == 0)
+    result = answer(case, strategy_named("range"), as_kafka=False, explain=len(case) % 4 == 0)
     if result["error"] is not None:
         check_error(result["error"])
         assert result["assignment"] is None
-    if note:
-        check_shown(plain(note))
+    if result["differs_from_kafka"]:
+        check_shown(plain(result["differs_from_kafka"]))
     check_shown(written(result))
 
 

@@ -141,6 +141,27 @@ def test_a_refusal_says_why(tmp_path: Path) -> None:
     assert "zk-roundrobin refuses: topics t and u are not consumed by the same threads" in " ".join(lines)
 
 
+def test_where_kafka_would_do_something_else_it_is_told(tmp_path: Path) -> None:
+    members = {"a": Member({}), "b": Member({"t": 1})}
+    image = cluster({"t": 4}, [GroupImage("odd", members, kind=CLASSIC, state="Stable")])
+    path = saved(tmp_path / "odd.json", image)
+    (group,) = document(kdrill("preview", path, "--json"))["groups"]
+    told = {name: found["differs_from_kafka"] for name, found in group["strategies"].items()}
+    sentence = (
+        "Kafka 3.9.1 has a bug here and gives partitions to a of topics not subscribed to: t-0, t-2: "
+        "it takes subscriptions for equal that are not"
+    )
+    assert told == {
+        "range": None,
+        "roundrobin": None,
+        "sticky": sentence,
+        "cooperative-sticky": sentence,
+        "uniform": None,
+        "server-range": None,
+    }
+    assert f"sticky: {sentence}" in " ".join(table(kdrill("preview", path)))
+
+
 def test_many_groups_are_summed_up(tmp_path: Path) -> None:
     many = saved(tmp_path / "many.json.zst", many_groups(40))
     lines = table(kdrill("preview", many.name, cwd=tmp_path))

@@ -63,6 +63,7 @@ def file_formats() -> Iterator[str]:
         "are bytes."
     )
     yield from _of_clusters()
+    yield _of_groups()
     yield from _of_acting()
     yield from _written_by_hand()
     yield from _of_json()
@@ -77,6 +78,22 @@ def _of_clusters() -> Iterator[str]:
     yield "\n".join(f"- `{field.name}`: {_column(field.type)}" for field in SCHEMA)
     yield "What each file says of itself, as JSON under the key `kdrill` of its Parquet metadata:"
     yield from _structs(PartHeader)
+
+
+def _of_groups() -> str:
+    return (
+        "## Results of kdrill assign\n\nA JSON object a line, for each case:\n\n"
+        "- `id`: as in the case\n"
+        "- `assignment`: member → its [topic, partition] pairs; null, as the next four are, where there is an `error`\n"
+        "- `moves`: partitions that whoever owned them before does not keep\n"
+        "- `moves_lower_bound`: the fewest that anybody could have done with for the same balance\n"
+        "- `spread`: the most partitions of a member minus the fewest\n"
+        "- `differs_from_kafka`: what Kafka 3.9.1 does instead because of a bug, and why, a sentence; null where it does "
+        "the same, and with `--as-kafka`. `kdrill.preview/1` has the same field for each strategy\n"
+        "- `error`: why there is no assignment, or null\n"
+        "- `explanation`, with `--explain`: `balance`, a sentence, and `partitions`, each with `member`, `topic`, "
+        "`partition`, `before`, `waits` and `why`"
+    )
 
 
 def _of_acting() -> Iterator[str]:

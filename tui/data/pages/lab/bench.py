@@ -36,6 +36,8 @@ class Tried:
     comparison: Comparison | None = None
     outcome: Outcome | None = None
     consumer_of: Ints | None = None
+    differs: str | None = None
+    """What Kafka 3.9.1 does in place of `outcome`, because of a bug."""
     refused: str = ""
 
 
@@ -95,9 +97,11 @@ def _tried(staged: Staged, found: Preview, bench: LabBench) -> Tried:
     change, lab = _change(names, bench), Lab(staged, found.number)
     try:
         comparison, outcome = lab.compare(left, right, change), lab.outcome(right, change)
+        differs = lab.differs(right, change)
     except AssignorError as error:
         return Tried(names, left, right, refused=str(error))
-    return Tried(names, left, right, comparison, outcome, StagedGroup(staged.arrays, found.number).consumer_of)
+    consumer_of = StagedGroup(staged.arrays, found.number).consumer_of
+    return Tried(names, left, right, comparison, outcome, consumer_of, differs)
 
 
 def _parts(look: Look) -> tuple[Staged, Result]:

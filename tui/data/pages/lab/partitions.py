@@ -50,7 +50,8 @@ def lab_partition_text(look: Look, query: TextQuery, memory: Memory) -> TextAnsw
     for title, owner in (("has", compared.before), (one.left, compared.left), (one.right, compared.right)):
         sheet.fact(title, _owner(compared, int(owner[place])))
     lag = int(compared.lag[place])
-    return sheet.fact("lag", f"{lag:,} records" if lag >= 0 else "not known").gap().say(_why(one, place)).answer()
+    sheet.fact("lag", f"{lag:,} records" if lag >= 0 else "not known").gap().say(_why(one, place))
+    return (sheet.gap().say(one.differs) if one.differs else sheet).answer()
 
 
 def _columns(one: Tried) -> tuple[Column, ...]:

@@ -1,8 +1,9 @@
-"""A bug of Kafka's sticky assignors, for those who want to see it: partitions that go back to who did not ask for them.
+"""Moving partitions where somebody had them in an older generation, or where some that are claimed do not exist.
 
-Where a member changes its subscription and comes back from an old generation, `performReassignments` (3.9) gives it
-partitions it owned then without asking whether it still subscribes, or fails if the member takes no part in moving.
-Then it matters that Kafka looks for balance before every partition, which `evening` can do without.
+Then it matters that Kafka looks for balance before every partition, which `evening` can do without: partitions that go
+back to who had them could otherwise move for ever. `performReassignments` (3.9) has a bug besides, for those who want
+to see it: such a member gets partitions back without being asked whether it still subscribes, or Kafka fails if the
+member takes no part in moving.
 """
 
 from collections.abc import Sequence
@@ -12,15 +13,16 @@ import numpy as np
 from model.consumers.assignors.evening import Evening, Move, fixed_members
 from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints
 from model.consumers.assignors.movements import Movements
-from model.consumers.assignors.previous_owners import previous_owners
 from model.consumers.assignors.runs import Run
 
 
-class StrayEvening(Evening):
-    """Moves as Kafka does where previous owners need not subscribe."""
+class WatchedEvening(Evening):
+    """Moves until all is balanced; `previous` owners need not subscribe."""
 
-    def __init__(self, group: Group, owner: Ints, counts: Ints, movements: Movements) -> None:
-        super().__init__(group, owner, counts, movements, previous_owners(group, subscribed=False))
+    def __init__(
+        self, group: Group, owner: Ints, counts: Ints, movements: Movements, previous: Ints | None = None
+    ) -> None:
+        super().__init__(group, owner, counts, movements, previous)
         self._fixed = fixed_members(group, owner, counts)
 
     def shared(self, runs: Sequence[Run]) -> list[Run]:
@@ -51,7 +53,7 @@ class StrayEvening(Evening):
         if not len(active) or int(active.min()) >= int(active.max()) - 1:
             return True
         largest = np.zeros(group.topics, dtype=np.int64)
-        owned = np.flatnonzero(self.owner != NOBODY)
+        owned = np.flatnonzero(self.owner[: group.partitions] != NOBODY)
         np.maximum.at(largest, group.topic_of[owned], counts[self.owner[owned]])
         seen = np.array([int(largest[topics].max(initial=0)) for topics in group.subscriptions])[group.subscription_of]
         return not bool(((seen > counts + 1) & (counts != group.most) & ~self._fixed).any())
