@@ -1,6 +1,7 @@
 """A .log file as DumpLogSegments prints it."""
 
 import os
+from collections import deque
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +14,7 @@ from model.log.dump.parts import DumpOptions, Part
 from model.log.dump.record_text import record_line, record_lines
 from model.log.dump.rows import Choice
 from model.log.dump.salvage import batch_windows_past_damage
-from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of
+from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of, scan
 from model.log.records.header_columns import header_columns, window_columns
 from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL
 from model.log.records.record_columns import BatchGroup, batch_groups
@@ -23,13 +24,26 @@ _WINDOW = 1 << 22
 
 
 def log_text(source: Source, name: str, options: DumpOptions) -> Iterator[Part]:
-    """Lines of batches, with `deep` of records. `name` is what the file is called in the line about its end."""
+    """Lines of batches, with `deep` of records. `name` is what the file is called in the line about its end.
+
+    DumpLogSegments 3.9 stops at a length that leads past the end, and says so: here that is the last line, though sound
+    batches behind it are shown.
+    """
+    is_damaged = False
+    for part in _parts(source, options):
+        yield part
+        is_damaged |= isinstance(part, Damage)
+    if is_damaged:
+        last = deque(scan(source), maxlen=1).pop()
+        if isinstance(last, Damage) and ends_quietly(last, source.size):
+            yield b"Found %d invalid bytes at the end of %b\n" % (last.size, options.show(os.fsencode(name)))
+
+
+def _parts(source: Source, options: DumpOptions) -> Iterator[Part]:
     gaps = OffsetGaps()
     for part in batch_windows_past_damage(source, _WINDOW):
         if isinstance(part, Damage):
             yield part
-            if ends_quietly(part, source.size):
-                yield b"Found %d invalid bytes at the end of %b\n" % (part.size, options.show(os.fsencode(name)))
         elif isinstance(part, RecordBatch):
             yield from _entry(source, part, options, gaps)
         elif options.deep:

@@ -1,9 +1,10 @@
-"""Goes on after damage: finds the next batch that can be trusted, where a length led nowhere.
+"""Goes on after damage: finds the next batch that can be trusted, where a length led nowhere or may be false.
 
-Only v2 batches are found: the CRC of what looks like one has to hold. The work is bounded by the size of the file.
+What fails its checksum has a length to be trusted only if it leads to a sound entry. Only v2 batches are found: the CRC
+of what looks like one has to hold. The work is bounded by the size of the file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from itertools import islice
 
 import msgspec
@@ -23,13 +24,20 @@ _HIGHEST_BYTES = ((0, 0, 0), (8, 0, 127), (16, 2, 2), (21, 0, 0), (22, 0, 127), 
 
 
 def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWindow | RecordBatch | Damage]:
-    """As `batch_windows`, but after a Damage it goes on where it finds another batch; the Damage ends there."""
+    """As `batch_windows`, but after a Damage it goes on where it finds another batch; the Damage ends there.
+
+    An entry whose CRC fails may have swallowed a sound batch: then that one comes next, though the entry's own length
+    leads past its start.
+    """
     position = 0
     while position < source.size:
         for part in batch_windows(source, position, window=window):
             if not isinstance(part, Damage):
-                yield part
-                continue
+                swallowed = yield from _up_to_false_length(source, part)
+                if swallowed is None:
+                    continue
+                position = swallowed
+                break
             found = None if part.kind is DamageKind.ZEROS else next_batch(source, part.position + 1)
             yield part if found is None else msgspec.structs.replace(part, size=found - part.position)
             position = source.size if found is None else found
@@ -38,10 +46,60 @@ def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWind
             return
 
 
-def next_batch(source: Source, start: int) -> int | None:
-    """Where the first v2 batch from `start` on begins whose CRC holds; None if there is none, or it takes too long."""
+def _up_to_false_length(
+    source: Source, part: BatchWindow | RecordBatch
+) -> Generator[BatchWindow | RecordBatch, None, int | None]:
+    """Yields the part, or what of it comes up to a false length; returns where the batch begins that was swallowed."""
+    if isinstance(part, RecordBatch):
+        yield part
+        return None if crc_holds(source, part) else _swallowed(source, part)
+    at = part.crc_valid.find(0)
+    while at >= 0:
+        found = _swallowed(source, part.batch(at))
+        if found is not None:
+            yield BatchWindow(part.position, part.data, part.starts[: at + 2], part.crc_valid[: at + 1])
+            return found
+        at = part.crc_valid.find(0, at + 1)
+    yield part
+    return None
+
+
+def _swallowed(source: Source, batch: RecordBatch) -> int | None:
+    """Where a sound batch begins within one whose CRC fails, because its length is false; None where there is none.
+
+    A length that leads to a sound entry, or to the end, is false only if sound batches lead there too: batches may also be
+    what a record holds.
+    """
+    is_likely = batch.end == source.size or _sound_end(source, batch.end) is not None
+    found = next_batch(source, batch.position + 1, batch.end)
+    while is_likely and found is not None:
+        end: int | None = found
+        while end is not None and end < batch.end:
+            end = _sound_end(source, end)
+        if end is not None:
+            break
+        found = next_batch(source, found + 1, batch.end)
+    return found
+
+
+def _sound_end(source: Source, position: int) -> int | None:
+    """Where the entry at this position ends; None where there is none whose CRC holds."""
+    header = source.read(position, BATCH_SIZE)
+    if damage_at(source, header, 0, position, source.size) is not None:
+        return None
+    batch = parse_batch(header, 0, position)
+    return batch.end if crc_holds(source, batch) else None
+
+
+def next_batch(source: Source, start: int, stop: int | None = None) -> int | None:
+    """Where the first v2 batch begins, from `start` on and before `stop`, whose CRC holds.
+
+    None if there is none, or it takes too long.
+    """
     budget = 4 * (source.size - start) + _PIECE
     for position in islice(_candidates(source, start), _TRIES):
+        if stop is not None and position >= stop:
+            return None
         header = source.read(position, BATCH_SIZE)
         if damage_at(source, header, 0, position, source.size) is not None:
             continue

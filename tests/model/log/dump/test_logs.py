@@ -48,8 +48,30 @@ def test_a_length_that_swallows_the_next_batches_is_damage_up_to_them(tmp_path: 
     path = written(tmp_path, batch(0) + bad + batch(2))
     text, (damage,), _ = dump(path)
     assert (damage.kind, damage.size) == (DamageKind.TRUNCATED, len(bad))
-    assert b"invalid bytes" not in text
     assert b"baseOffset: 2 " in text
+    assert text.endswith(b"Found %d invalid bytes at the end of %b\n" % (len(bad) + len(batch(2)), NAME.encode()))
+
+
+def test_a_false_length_whose_crc_fails_swallows_no_sound_batch(tmp_path: Path) -> None:
+    """The length is one byte too large, which makes rubbish of what comes next; DumpLogSegments stops there."""
+    bad = bytearray(encode_message_set([Record(5, 1, b"k", b"v" * 50), Record(6)], 1, Codec.GZIP))
+    bad[11] += 1
+    text, damage, _ = dump(written(tmp_path, batch(7) + bad + batch(8)))
+    assert [each.kind for each in damage][:1] == [DamageKind.BAD_CRC]
+    assert b"baseOffset: 8 " in text
+    assert text.endswith(b"Found %d invalid bytes at the end of %b\n" % (len(batch(8)) - 1, NAME.encode()))
+    swallowing = bytearray(batch(1))
+    swallowing[11] += len(batch(2))
+    text, damage, _ = dump(written(tmp_path, batch(0) + swallowing + batch(2) + batch(3)))
+    assert [b"baseOffset: %d " % number in text for number in range(4)] == [True] * 4
+
+
+def test_a_batch_within_a_record_is_no_batch_of_the_log(tmp_path: Path) -> None:
+    outer = bytearray(batch(0, value=batch(9)))
+    outer[17] ^= 1  # of the CRC
+    text, (damage,), _ = dump(written(tmp_path, bytes(outer) + batch(1)))
+    assert damage.kind is DamageKind.BAD_CRC
+    assert (text.count(b"baseOffset: "), b"baseOffset: 9 " in text) == (2, False)
 
 
 def test_a_batch_whose_crc_is_wrong_is_shown_all_the_same(tmp_path: Path) -> None:
