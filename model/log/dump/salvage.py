@@ -67,8 +67,8 @@ def _up_to_false_length(
 def _swallowed(source: Source, batch: RecordBatch) -> int | None:
     """Where a sound batch begins within one whose CRC fails, because its length is false; None where there is none.
 
-    A length that leads to a sound entry, or to the end, is false only if sound batches lead there too: batches may also be
-    what a record holds.
+    A length that leads to a sound entry, or to the end, is false only if sound batches lead there too: batches may also
+    be what a record holds.
     """
     is_likely = batch.end == source.size or _sound_end(source, batch.end) is not None
     found = next_batch(source, batch.position + 1, batch.end)
