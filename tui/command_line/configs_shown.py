@@ -9,9 +9,9 @@ from model.cluster.secrets import HIDDEN, is_sensitive, redacted
 from model.hosts.acting.admin_reads import OWN, Described
 from model.znodes.configs import DEFAULT_ENTITY, desanitise
 from tui.command_line.asking_brokers import asking_brokers
+from tui.command_line.demo import takes_cluster, tell_demo
 from tui.command_line.entity_options import names_entity
 from tui.command_line.java_order import as_properties
-from tui.command_line.options import takes_source
 from tui.command_line.source_image import image_of
 from tui.data.acting.brokers import brokers_of
 from tui.data.opening import Opening
@@ -22,7 +22,7 @@ _TITLES = {"topics": "topic", "brokers": "brokers", "clients": "client-id", "use
 
 
 @click.command()
-@takes_source
+@takes_cluster
 @names_entity
 @click.option("--all", "everything", is_flag=True, help="with brokers to ask: defaults, too")
 def describe(opening: Opening, kind: str, name: str | None, everything: bool) -> None:
@@ -44,6 +44,7 @@ def describe(opening: Opening, kind: str, name: str | None, everything: bool) ->
         raise click.UsageError("--all needs brokers to ask, who know the defaults: name some with --bootstrap")
     else:
         lines = [_zookeeper_line(image, kind, each) for each in names]
+    tell_demo(opening)
     for line in lines:
         click.echo(plain(line))
 

@@ -1,7 +1,6 @@
 """`kdrill drill`: what would happen if these brokers died now, played on a copy of the cluster."""
 
 import gc
-import json
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
@@ -16,10 +15,10 @@ from model.drills.document import document_of
 from model.drills.drill import DEFAULT, RESTARTING, Drill, run
 from model.drills.scenario import Scenario, ScenarioError, of_brokers, of_rack
 from spark_tasks.client.once import Engine
+from tui.command_line.demo import json_line, takes_cluster
 from tui.command_line.drill_text import lines
 from tui.command_line.drills import Wanted, drilled, takes_scenarios
 from tui.command_line.engine_options import takes_engine
-from tui.command_line.options import takes_source
 from tui.command_line.source_image import image_of
 from tui.data.opening import Opening
 
@@ -48,7 +47,7 @@ def takes_times(command: Command) -> Command:
 
 
 @click.command()
-@takes_source
+@takes_cluster
 @click.option("--kill", "ids", metavar="ID[,ID...]", multiple=True, help="brokers that die together; may be repeated")
 @click.option("--rack", help="all live brokers of this rack die together")
 @click.option("--unclean", is_flag=True, help="let every topic elect a leader that is not in sync")
@@ -87,7 +86,7 @@ def drill(
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration; without one it is the demo cluster.
+    a cluster's name in the configuration.
 
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
@@ -103,7 +102,7 @@ def drill(
         played = _played(opening, wish, times)
         hurts = played.summary.hurts
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
-    _print(told, output)
+    _print(json_line(told, opening) if isinstance(told, dict) else told, output)
     return HURT if hurts else SURVIVED
 
 
@@ -146,12 +145,8 @@ def _victims(ids: tuple[str, ...]) -> list[int]:
     return [int(word) for word in words]
 
 
-def _print(told: dict[str, Any] | Iterator[str], output: Path | None) -> None:
-    if isinstance(told, dict):
-        # In ASCII: names come from znodes, and the line may be read on a terminal.
-        text = json.dumps(told, separators=(",", ":")) + "\n"
-    else:
-        text = "".join(f"{line}\n" for line in told)
+def _print(told: str | Iterator[str], output: Path | None) -> None:
+    text = "".join(f"{line}\n" for line in ((told,) if isinstance(told, str) else told))
     if output is None:
         click.echo(text, nl=False)
         return

@@ -13,7 +13,8 @@ from click.core import ParameterSource
 
 from model.hosts.collecting import loading
 from model.sources.naming import parse_source
-from tui.command_line.options import opening_of, takes_source
+from tui.command_line.demo import takes_demo
+from tui.command_line.options import opening_of
 from tui.command_line.remembering import Start, remembering
 from tui.command_line.serve_option import serve_dashboard, takes_serve
 from tui.config import Config
@@ -64,10 +65,9 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("open")
-@takes_source
-@click.option("--demo", is_flag=True, help="a cluster's tree that a script moves, without brokers: opens in a second")
+@takes_demo
 @with_look
-def open_dashboard(opening: Opening, demo: bool, **look: Any) -> int:
+def open_dashboard(opening: Opening, **look: Any) -> int:
     """Open the dashboard on SOURCE, on the configuration's default, or else on a sandbox with traffic.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
@@ -83,7 +83,7 @@ def open_dashboard(opening: Opening, demo: bool, **look: Any) -> int:
     Example: kdrill zk://zk1:2181,zk2:2181/kafka
              kdrill zk://zk1:2181/kafka --serve 8000
     """
-    return dashboard(Opening(is_demo=True) if demo else opening, **look)
+    return dashboard(opening, **look)
 
 
 def dashboard(

@@ -39,7 +39,23 @@ def common_options(command: Command) -> Command:
     return with_config
 
 
+NO_SOURCE = "SOURCE is missing: which cluster?"
+
+
 def takes_source(command: Command) -> Command:
+    """As `takes_opening`, for commands that need a SOURCE. Raises click.UsageError where none is named."""
+
+    @takes_opening
+    @wraps(command)
+    def with_source(opening: Opening, **others: Any) -> Any:
+        if not opening.source:
+            raise click.UsageError(NO_SOURCE)
+        return command(opening=opening, **others)
+
+    return with_source
+
+
+def takes_opening(command: Command) -> Command:
     """SOURCE and how to reach it, which the command gets as an `opening`; its `source` is empty where none is named."""
 
     @click.argument("source", required=False, default="")

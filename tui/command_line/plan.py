@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tui.command_line.demo import takes_cluster
 from tui.command_line.engine_options import takes_engine
-from tui.command_line.options import takes_source
 from tui.command_line.plan_options import takes_wish
 from tui.command_line.plan_wish import check, request_of
 from tui.data.opening import Opening
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@takes_source
+@takes_cluster
 @takes_wish
 @takes_engine
 def plan(opening: Opening, options: dict[str, Any], engine: "Engine") -> None:
@@ -28,7 +28,7 @@ def plan(opening: Opening, options: dict[str, Any], engine: "Engine") -> None:
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration; without one it is the demo cluster. Sizes come from the snapshot
+    a cluster's name in the configuration. Sizes come from the snapshot
     (size_bytes) or --sizes; racks, beside kafka-topics' text, from what kafka-broker-api-versions printed, in one file.
 
     --score takes a file of Kafka's reassignment tool (topicmappr and others write the same), what its --generate

@@ -1,6 +1,5 @@
 """`kdrill plan --each-broker`: what it costs to remove each broker in turn, as a table or a kdrill.plans/1 object."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,15 +15,19 @@ from spark_tasks.image_arrays import racks_of
 from spark_tasks.plans.analysis import PLANS
 from spark_tasks.plans.results import FORMAT, Parameters, Result, WithoutBroker
 from spark_tasks.plans.staging import plan_arrays
+from tui.command_line.demo import json_line
 from tui.command_line.engine_options import compute
 from tui.command_line.plan_units import bytes_text
+from tui.data.opening import Opening
 from tui.text import plain
 
 LARGE = 400_000
 """Partitions times brokers from which Spark is worth its start: about a minute of one core."""
 
 
-def show(image: ClusterImage, sizes: Sizes | None, request: PlanRequest, engine: Engine, *, as_json: bool) -> None:
+def show(
+    image: ClusterImage, sizes: Sizes | None, request: PlanRequest, engine: Engine, opening: Opening, *, as_json: bool
+) -> None:
     """Computes and prints. Raises click.ClickException."""
     if request.add or request.replace or request.replication_factor is not None or request.reach == "leaders":
         raise click.UsageError("--each-broker removes brokers: nothing else can be planned with it")
@@ -45,8 +48,7 @@ def show(image: ClusterImage, sizes: Sizes | None, request: PlanRequest, engine:
     work = len(arrays["topic"]) * (len(parameters.brokers) or len(image.brokers))
     outcome = compute(engine, PLANS, arrays, parameters, is_large=work > LARGE)
     if as_json:
-        document = msgspec.to_builtins(_document(image, parameters, outcome), str_keys=True)
-        click.echo(json.dumps(document, separators=(",", ":")))
+        click.echo(json_line(msgspec.to_builtins(_document(image, parameters, outcome), str_keys=True), opening))
         return
     for line in _lines(image, parameters, outcome):
         click.echo(line)

@@ -1,6 +1,5 @@
 """What `kdrill plan` does once its options are known to make sense: plan or score, write, show."""
 
-import json
 import sys
 from functools import partial
 
@@ -19,6 +18,7 @@ from model.planning.sizes import Sizes, measured
 from spark_tasks.client.once import Engine
 from spark_tasks.plans.drill_figures import DrillFigures
 from tui.command_line import plan_each, plan_files
+from tui.command_line.demo import json_line
 from tui.command_line.engine_options import ERASE_LINE
 from tui.command_line.plan_drills import drills_of
 from tui.command_line.plan_text import lines
@@ -33,14 +33,14 @@ def make(opening: Opening, request: PlanRequest, options: Options, engine: Engin
     image = image_of(opening)
     sizes = plan_files.sizes_for(opening.source, options["sizes"]) or measured(image)
     if options["each_broker"]:
-        plan_each.show(image, sizes, request, engine, as_json=options["as_json"])
+        plan_each.show(image, sizes, request, engine, opening, as_json=options["as_json"])
         return
     try:
         made = _made(image, request, sizes, options)
     except PlanError as error:
         raise click.UsageError(str(error)) from None
     _write(made, options)
-    _show(made, drills_of(image, made), options)
+    _show(made, drills_of(image, made), options, opening)
 
 
 def _made(image: ClusterImage, request: PlanRequest, sizes: Sizes | None, options: Options) -> Plan:
@@ -61,12 +61,11 @@ def _tell(progress: str) -> None:
     click.echo(f"{ERASE_LINE}{progress}", nl=False, err=True)
 
 
-def _show(made: Plan, drills: tuple[DrillFigures, DrillFigures] | None, options: Options) -> None:
+def _show(made: Plan, drills: tuple[DrillFigures, DrillFigures] | None, options: Options, opening: Opening) -> None:
     if options["as_json"]:
         found = None if drills is None else {"before": drills[0], "after": drills[1]}
         document = msgspec.to_builtins(document_of(made, {"drills": found}), str_keys=True)
-        # In ASCII: names come from znodes, and the line may be read on a terminal.
-        click.echo(json.dumps(document, separators=(",", ":")))
+        click.echo(json_line(document, opening))
         return
     for line in lines(made, drills, everything=options["everything"]):
         click.echo(line)

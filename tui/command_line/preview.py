@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tui.command_line.demo import takes_cluster
 from tui.command_line.engine_options import takes_engine
-from tui.command_line.options import takes_source
 from tui.data.opening import Opening
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ LEAVE: FIGURES, and {"consumer", "handed_on"}
 
 
 @click.command(epilog=FORM)
-@takes_source
+@takes_cluster
 @click.option("--group", "keys", metavar="NAME", multiple=True, help="only this group; may be repeated")
 @click.option("--strategy", "strategies", metavar="NAME", multiple=True, help="only this strategy; may be repeated")
 @click.option("--each-leaves", is_flag=True, help="also let each consumer die in turn")
@@ -48,7 +48,7 @@ def preview(opening: Opening, engine: "Engine", as_json: bool, **options: Any) -
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
-    a cluster's name in the configuration; without one it is the demo cluster. ZooKeeper does not know the groups that
+    a cluster's name in the configuration. ZooKeeper does not know the groups that
     brokers coordinate: a snapshot may hold them, or --bootstrap asks brokers.
 
     \b

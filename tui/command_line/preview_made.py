@@ -1,7 +1,6 @@
 """What `kdrill preview` does once its options are read: checks names, previews here or on Spark, shows."""
 
 import difflib
-import json
 from collections.abc import Sequence
 
 import click
@@ -13,6 +12,7 @@ from model.consumers.assignors.strategies import STRATEGIES
 from spark_tasks.client.once import Engine
 from spark_tasks.previews.analysis import PREVIEWS
 from spark_tasks.previews.staging import stage
+from tui.command_line.demo import json_line, tell_demo
 from tui.command_line.engine_options import compute
 from tui.command_line.preview_shown import Shown, Wish
 from tui.command_line.source_image import image_of
@@ -32,9 +32,9 @@ def make(opening: Opening, wish: Wish, engine: Engine, *, as_json: bool) -> None
     outcome = compute(engine, PREVIEWS, staged.arrays, wish.parameters, is_large=cost > LARGE_COST)
     shown = Shown(image, staged, wish, outcome)
     if as_json:
-        # In ASCII: names come from a cluster, and the line may be read on a terminal.
-        click.echo(json.dumps(msgspec.to_builtins(shown.document()), separators=(",", ":")))
+        click.echo(json_line(msgspec.to_builtins(shown.document()), opening))
     else:
+        tell_demo(opening)
         click.echo("\n".join(shown.lines()))
 
 

@@ -20,8 +20,6 @@ def act_on(opening: Opening, act: ActOptions, request: Request) -> None:
 
     Raises click.ClickException with the line that says why not.
     """
-    if not opening.source:
-        raise click.UsageError("SOURCE is missing: which cluster?")
     image = image_of(opening)
     if isinstance(request, ResetOffsets | DeleteGroup):
         image = with_groups(image, opening)

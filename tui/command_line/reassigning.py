@@ -25,9 +25,7 @@ GOES_ON = (
 
 @contextlib.contextmanager
 def way_to(opening: Opening, act: ActOptions) -> Iterator[Way]:
-    """Into the cluster as it is now. Raises click.ClickException, and click.UsageError without a SOURCE."""
-    if not opening.source:
-        raise click.UsageError("SOURCE is missing: which cluster?")
+    """Into the cluster as it is now. Raises click.ClickException."""
     image = image_of(opening)
     try:
         with Way(opening, image, may_write=act.allow_writes) as way:

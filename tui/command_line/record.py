@@ -40,8 +40,6 @@ def record(opening: Opening, output: Path, lasts_s: float | None, every_s: float
              kdrill status recordings@2026-11-20T12:03:58Z
              kdrill history recordings
     """
-    if not opening.source:
-        raise click.UsageError("SOURCE is missing: which cluster?")
     recording = Recording(output, cluster or opening.name, every_s or 0.0)
     try:
         with recording:

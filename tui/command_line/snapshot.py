@@ -29,8 +29,6 @@ def snapshot(opening: Opening, output: Path) -> None:
     \b
     Example: kdrill snapshot zk://zk1:2181/kafka -o before-upgrade.json.zst
     """
-    if not opening.source:
-        raise click.UsageError("SOURCE is missing: which cluster?")
     from model.cluster.snapshot_file import SnapshotError, write_snapshot  # noqa: PLC0415 - takes numpy
 
     def save(moment: "Moment") -> bool:

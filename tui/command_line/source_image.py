@@ -1,4 +1,4 @@
-"""The cluster of a SOURCE as it is now, for commands that look once; without a SOURCE the demo cluster."""
+"""The cluster of a SOURCE as it is now, for commands that look once; or the demo cluster, where that is asked for."""
 
 import contextlib
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import msgspec
 from model.sandbox.errors import SandboxError
 from model.sources.source import SourceError
 from tui.command_line import following
+from tui.command_line.demo import DEMO
 from tui.data.opening import Opening
 
 if TYPE_CHECKING:
@@ -29,13 +30,16 @@ def image_of(opening: Opening) -> "ClusterImage":
 
     with _opened(msgspec.structs.replace(opening, bootstrap="")) as found:
         following.run(following.follow(found, see))
-    return seen[0]
+    image = seen[0]
+    if opening.is_demo:
+        image = msgspec.structs.replace(image, provenance=msgspec.structs.replace(image.provenance, source=DEMO))
+    return image
 
 
 @contextlib.contextmanager
 def _opened(opening: Opening) -> Iterator[Opening]:
     """What is to be opened; the demo cluster runs as long as the context."""
-    if opening.source:
+    if not opening.is_demo:
         yield opening
         return
     from model.sandbox.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it

@@ -45,8 +45,6 @@ def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | Non
              kdrill status prod-eu1 --prometheus --watch -o /var/lib/node_exporter/kdrill-prod-eu1.prom
              kafka-topics.sh --bootstrap-server b1:9092 --describe | kdrill status -
     """
-    if not opening.source:
-        raise click.UsageError("SOURCE is missing: which cluster?")
     if as_json and as_metrics:
         raise click.UsageError("--json and --prometheus exclude each other")
     if as_metrics and watch and output is None:

@@ -7,8 +7,8 @@ import click
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.pending_work import pending_work
 from tui.command_line.asking_brokers import asking_brokers
+from tui.command_line.demo import takes_cluster, tell_demo
 from tui.command_line.java_order import hashed
-from tui.command_line.options import takes_source
 from tui.command_line.source_image import image_of
 from tui.command_line.topic_choice import chosen_topics
 from tui.command_line.topic_lines import Configs, Shown, describe_lines, settings_in_order
@@ -18,7 +18,7 @@ from tui.text import plain
 
 
 @click.command("list")
-@takes_source
+@takes_cluster
 @click.option("--topic", metavar="NAME", help="only these: a name, or a regular expression")
 @click.option("--exclude-internal", is_flag=True, help="without Kafka's own topics")
 def list_topics(opening: Opening, topic: str | None, exclude_internal: bool) -> None:
@@ -28,14 +28,16 @@ def list_topics(opening: Opening, topic: str | None, exclude_internal: bool) -> 
     Example: kdrill topics zk://zk1:2181/kafka list
     """
     image = image_of(opening)
-    for name in chosen_topics(image, topic, exclude_internal=exclude_internal, if_exists=True):
+    names = chosen_topics(image, topic, exclude_internal=exclude_internal, if_exists=True)
+    tell_demo(opening)
+    for name in names:
         mark = " - marked for deletion" if name in image.admin.delete_topics else ""
         click.echo(f"{plain(name)}{mark}")
     _tell_marked(image, image.admin.delete_topics)
 
 
 @click.command()
-@takes_source
+@takes_cluster
 @click.option("--topic", metavar="NAME", help="only these: a name, or a regular expression")
 @click.option("--under-replicated-partitions", is_flag=True, help="only partitions with replicas out of sync")
 @click.option("--unavailable-partitions", is_flag=True, help="only partitions without a live leader")
@@ -77,6 +79,7 @@ def describe(
     )
     brokers = brokers_of(opening)
     configs = _asked(opening, brokers, names) if brokers else {name: settings_in_order(image, name) for name in names}
+    tell_demo(opening)
     for line in describe_lines(image, names, shown, configs):
         click.echo("\t".join(map(plain, line.split("\t"))))
     _tell_marked(image, image.admin.delete_topics.intersection(names))

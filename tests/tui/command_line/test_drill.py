@@ -112,9 +112,9 @@ def test_a_live_cluster_is_only_read(tree: DemoTree) -> None:
     assert json.loads(after)["findings"] == json.loads(before)["findings"]
 
 
-def test_without_a_source_it_is_the_demo_cluster() -> None:
-    drill = document(kdrill("drill", "--kill", "2", "--json"))
-    assert drill["source"].startswith("zk://127.0.0.1:")
+def test_the_demo_cluster_is_drilled_where_it_is_asked_for() -> None:
+    drill = document(kdrill("drill", "--demo", "--kill", "2", "--json"))
+    assert drill["source"] == "DEMO, an invented cluster"
     assert drill["summary"]["leaders_by_broker"]["2"][1] == 0
 
 

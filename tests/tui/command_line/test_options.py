@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tui.command_line.options import takes_source
+from tui.command_line.options import takes_opening
 from tui.data.opening import Opening
 
 CONFIG = """
@@ -19,7 +19,7 @@ kafka = ["b1:9092", "b2:9092"]
 
 def opened(*words: str | Path) -> Opening:
     @click.command()
-    @takes_source
+    @takes_opening
     def command(opening: Opening) -> Opening:
         return opening
 
