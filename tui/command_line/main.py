@@ -1,7 +1,8 @@
 """The `kdrill` command: its subcommands, what a bare SOURCE means, and how failures are told. Does nothing itself."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import NoReturn
 
@@ -9,6 +10,7 @@ import click
 
 from model.hosts.crash_reports import tell_no_values
 from tui.command_line.docstrings import docstring
+from tui.command_line.verbs import named_first, options_of, words
 from tui.serving.address import ARGUMENTS, with_address
 
 COMMANDS: Mapping[str, str] = {
@@ -32,23 +34,6 @@ COMMANDS: Mapping[str, str] = {
     "guide": "guide",
 }
 """Command → its name in the module called after it, which is imported when the command is wanted and not before."""
-
-VALUED = frozenset(
-    {"--config", "--command-config", "--connect-timeout", "--poll", "--theme", "-o", "--output"}
-    | {"--kill", "--rack", "--restart-after", "--session-timeout", "--zookeeper-write", "--request"}
-    | {"--strategy", "--group", "--join", "--bootstrap"}
-    | {"--brokers", "--racks", "--zookeepers", "--dir", "--topics", "--partitions", "--port", "--zookeeper-port"}
-    | {"--rate", "--set", "--scenario"}
-    | {"--for", "--every", "--as", "--cluster", "--from", "--to", "--last"}
-    | {"--engine", "--spark-master", "--topic"}
-    | {"--random", "--seed", "--failure-rate", "--limit"}
-    | {"--remove-broker", "--add-broker", "--replace-broker", "--replication-factor", "--exclude", "--by"}
-    | {"--tolerance", "--capacity", "--sizes", "--batch-size", "--batch-bytes", "--batches", "--throttle", "--within"}
-    | {"--score", "--rollback", "--election", "--format"}
-    | {"--replica-assignment", "--topic-config", "--entity-type", "--entity-name", "--add-config", "--delete-config"}
-    | {"--broker", "--partition", "--path-to-json-file", "--to-offset", "--shift-by", "--to-datetime", "--by-duration"}
-)
-"""Options that the next word belongs to."""
 
 LONGEST_REASON = 2_000
 """Characters of a failure: names in a file may be of any length."""
@@ -75,29 +60,17 @@ class SourceFirst(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         args = with_address(args)
         if args[:1] not in (["--help"], ["-h"], ["--version"]):
-            place = next(_words(args), None)
-            if place is not None and args[place] in COMMANDS:
-                args = [args[place], *args[:place], *args[place + 1 :]]
-            else:
-                _check_not_mistyped("" if place is None else args[place])
-                args = ["open", *args]
+            named = named_first(args, partial(self.get_command, ctx), usual="open")
+            if named is None:
+                options = options_of(self.get_command(ctx, "open"))
+                _check_not_mistyped(next((args[place] for place in words(args, options)), ""))
+            args = named or ["open", *args]
         ctx.meta[ARGUMENTS] = tuple(args)
         return super().parse_args(ctx, args)
 
 
 def _module(command: str) -> str:
     return f"tui.command_line.{command.replace('-', '_')}"
-
-
-def _words(args: Sequence[str]) -> Iterator[int]:
-    """Places of the words that are neither options nor their values; none after `--`."""
-    is_value = False
-    for place, arg in enumerate(args):
-        if arg == "--":
-            return
-        if not is_value and not arg.startswith("-"):
-            yield place
-        is_value = not is_value and arg in VALUED
 
 
 def _check_not_mistyped(word: str) -> None:

@@ -1,6 +1,7 @@
-"""A command of several verbs, `kdrill topics SOURCE list`: the SOURCE may stand before its verb or behind it."""
+"""Which word of a command line names the command, or its verb: options, and a verb's SOURCE, may stand before it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 
 import click
@@ -8,8 +9,61 @@ import click
 from tui.command_line.docstrings import docstring
 
 
+def named_first(
+    args: Sequence[str], find: Callable[[str], click.Command | None], *, usual: str = "", most_before: int = 0
+) -> list[str] | None:
+    """The same words with the one in front that names a command; None where none does.
+
+    Before it there may be options of that command, and `most_before` words that are neither options nor their values.
+    `find` loads a command by its name; `usual` is the one to ask about options that the command does not have.
+    """
+    for place, word in enumerate(args):
+        if word == "--":
+            return None
+        command = None if word.startswith("-") else find(word)
+        if command is None:
+            continue
+        takes_value = options_of(command)
+        if usual and any(arg.startswith("-") and arg not in takes_value for arg in args[:place]):
+            takes_value = options_of(find(usual)) | takes_value
+        if place in [*words(args, takes_value)][: most_before + 1]:
+            return [word, *args[:place], *args[place + 1 :]]
+    return None
+
+
+def words(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator[int]:
+    """Places of the words that are neither options nor their values; none after `--`. `takes_value`: by option."""
+    is_value = False
+    for place, arg in enumerate(args):
+        if arg == "--":
+            return
+        if not is_value and (arg == "-" or not arg.startswith("-")):
+            yield place
+        is_value = not is_value and takes_value.get(arg, False)
+
+
+def options_of(command: click.Command | None) -> dict[str, bool]:
+    """The options of a command and of all its verbs, and whether the next word is their value."""
+    if command is None:
+        return {}
+    context = click.Context(command)
+    found = {
+        name: not (option.is_flag or option.count)
+        for option in command.get_params(context)
+        if isinstance(option, click.Option)
+        for name in (*option.opts, *option.secondary_opts)
+    }
+    if isinstance(command, click.Group):
+        for verb in command.list_commands(context):
+            found |= options_of(command.get_command(context, verb))
+    return found
+
+
 class Verbs(click.Group):
-    """`places`: verb → `module:function`, imported when the verb is wanted and not before."""
+    """A command of several, `kdrill topics SOURCE list`; the SOURCE may stand before its verb or behind it.
+
+    `places`: verb → `module:function`, imported when the verb is wanted and not before.
+    """
 
     def __init__(self, places: Mapping[str, str] | None = None, **attributes: object) -> None:
         super().__init__(**attributes)  # pyright: ignore[reportArgumentType]  # click's own
@@ -35,6 +89,4 @@ class Verbs(click.Group):
             formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if len(args) > 1 and args[0] not in self._places and args[1] in self._places:
-            args = [args[1], args[0], *args[2:]]
-        return super().parse_args(ctx, args)
+        return super().parse_args(ctx, named_first(args, partial(self.get_command, ctx), most_before=1) or args)
