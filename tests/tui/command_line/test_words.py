@@ -49,7 +49,7 @@ def test_every_option_of_every_command_may_stand_before_it() -> None:
             assert sorted_out(*said, name, *behind, "S") == (name, *said, *behind, "S"), (name, verb, option.opts)
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS])
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_a_value_may_be_called_as_a_command(name: str) -> None:
     assert sorted_out("--config", name, "status", "S") == ("status", "--config", name, "S")
     assert sorted_out("--theme", name, "S") == ("open", "--theme", name, "S")
