@@ -32,6 +32,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 from platformdirs import user_config_path
 
+from model.cluster.whole_file import read_text
 from model.hosts.typed_path import typed_path
 from model.hosts.zookeeper.courtesy import Limits
 from tui.palette import THEMES
@@ -190,7 +191,7 @@ def _place(path: Path, text: str, key: str) -> str:
 
 def _text(path: Path, about: str = "") -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except FileNotFoundError:
         raise ConfigError(f"{about}{path}: no such file") from None
     except OSError as error:

@@ -18,6 +18,7 @@ import msgspec
 from platformdirs import user_state_path
 
 from model.cluster.visible_json import visible_json
+from model.cluster.whole_file import read_whole
 from tui.actions import SCREENS
 from tui.palette import THEMES
 from tui.state import LEVELS, VIEWS, ListState, ViewState
@@ -147,9 +148,7 @@ def _read(path: Path, type_: type[T], notes: list[str]) -> T | None:
     try:
         if not os.path.lexists(path):
             return None
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            raise ValueError("no file of kdrill's")
-        return msgspec.json.decode(path.read_bytes(), type=type_)
+        return msgspec.json.decode(read_whole(path, MOST_BYTES, only_file=True), type=type_)
     except OSError as error:
         notes.append(f"{path} cannot be read: {error.strerror or error}")
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors

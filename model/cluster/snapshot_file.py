@@ -17,13 +17,11 @@ from model.cluster.snapshot_image import document_of, image_of
 from model.cluster.snapshot_refusal import refusal
 from model.cluster.snapshot_unknown import with_unknown
 from model.cluster.visible_json import visible_json
-from model.cluster.whole_file import write_whole
+from model.cluster.whole_file import MOST_FACTS, read_whole, write_whole
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _FAMILY = "kdrill.snapshot/"
 
-MOST_BYTES = 1 << 30
-"""Of JSON in a compressed file: a million partitions take a fifth of it."""
 _SLICE = 1 << 10
 """Compressed bytes that are looked at at once: no zstd makes more than some MiB of them."""
 
@@ -43,10 +41,14 @@ def read_snapshot(path: Path, raw: bytes | None = None) -> ClusterImage:
     return image_of(document)
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """The whole document of a snapshot file, with what this version of kdrill does not know. Raises SnapshotError."""
-    read_snapshot(path)
-    return _any_json(path, _content(path))
+def read_document(path: Path, raw: bytes | None = None) -> dict[str, Any]:
+    """The whole document of a snapshot file, with what this version of kdrill does not know. Raises SnapshotError.
+
+    `raw`: as in `read_snapshot`.
+    """
+    raw = read_raw(path) if raw is None else raw
+    read_snapshot(path, raw)
+    return _any_json(path, _content(path, raw))
 
 
 def write_snapshot(
@@ -72,7 +74,7 @@ def write_snapshot(
 def read_raw(path: Path) -> bytes:
     """A file's bytes. Raises SnapshotError."""
     try:
-        return path.read_bytes()
+        return read_whole(path, MOST_FACTS)
     except FileNotFoundError:
         raise SnapshotError(f"{path}: no such file") from None
     except OSError as error:
@@ -96,8 +98,8 @@ def _decompressed(path: Path, data: bytes) -> bytes:
     try:
         for start in range(0, len(data), _SLICE):
             size += len(stream.decompress(data[start : start + _SLICE]))
-            if size > MOST_BYTES:
-                raise SnapshotError(f"{path}: holds more than {MOST_BYTES:,} bytes of JSON; no snapshot is that large")
+            if size > MOST_FACTS:
+                raise SnapshotError(f"{path}: holds more than {MOST_FACTS:,} bytes of JSON; no snapshot is that large")
             if stream.eof:
                 return zstandard.ZstdDecompressor().decompressobj().decompress(data)
     except zstandard.ZstdError:

@@ -1,8 +1,56 @@
-"""Files that are written whole or not at all. Knows no document."""
+"""Files that are read whole, within a bound, and written whole or not at all. Knows no document.
+
+Whatever a user can name is read here: it may be a pipe, a device without an end, or larger than the memory.
+"""
 
 import contextlib
+import errno
 import os
+import stat
 from pathlib import Path
+
+MOST_SETTINGS = 1 << 24
+"""Bytes of a file that people write: a configuration, a key, a scenario."""
+MOST_FACTS = 1 << 30
+"""Bytes of a file about a cluster: a million partitions take a fifth of it."""
+_PIECE = 1 << 20
+
+
+def read_whole(path: os.PathLike[str] | str, most_bytes: int, *, only_file: bool = False) -> bytes:
+    """All that is in a file, or comes through a pipe until it ends; a signal's handler may end the waiting for it.
+
+    Raises OSError for what has more than `most_bytes`, for a device that has anything to read but a terminal, and with
+    `only_file` for whatever is no regular file, without waiting for it. Its `strerror` says which bytes and bound.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (os.O_NONBLOCK if only_file else 0))
+    try:
+        status = os.fstat(descriptor)
+        if only_file and not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if stat.S_ISREG(status.st_mode) and status.st_size > most_bytes:
+            size = f"{status.st_size:,} bytes"
+            raise OSError(errno.EFBIG, f"it has {size}, and at most {most_bytes:,} are read", str(path))
+        is_device = (stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)) and not os.isatty(descriptor)
+        piece = max(status.st_size, _PIECE) + 1
+        parts, room = list[bytes](), most_bytes + 1
+        while part := os.read(descriptor, min(piece, room)):
+            if is_device:
+                raise OSError(errno.EINVAL, "a device, and no file", str(path))
+            parts.append(part)
+            room -= len(part)
+            if not room:
+                raise OSError(errno.EFBIG, f"it has more than {most_bytes:,} bytes, the most that are read", str(path))
+        return b"".join(parts)
+    finally:
+        os.close(descriptor)
+
+
+def read_text(
+    path: os.PathLike[str] | str, encoding: str = "utf-8", most_bytes: int = MOST_SETTINGS, *, only_file: bool = False
+) -> str:
+    """As `read_whole`, as text whose lines end in a newline. Raises OSError, UnicodeDecodeError."""
+    text = read_whole(path, most_bytes, only_file=only_file).decode(encoding)
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def write_whole(path: Path, data: bytes) -> None:

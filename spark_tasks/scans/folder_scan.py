@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.log.checkpoints.properties import read_topic_id
 from model.log.errors import DamagedFileError
 from model.log.indexes.producer_snapshot import decode_snapshot
@@ -58,7 +59,13 @@ def folder_report(folder: FoundPartition) -> Report:
     for name in sorted(names):
         numbered = numbered_file(name)
         if numbered and numbered.kind == SNAPSHOT and not numbered.suffix:
-            _check(path, name, lambda file: decode_snapshot(file.read_bytes()), gathered, findings.BAD_SNAPSHOT)
+            _check(
+                path,
+                name,
+                lambda file: decode_snapshot(read_whole(file, MOST_FACTS, only_file=True)),
+                gathered,
+                findings.BAD_SNAPSHOT,
+            )
     return Report(tuple(gathered.kept), gathered.counts, topic_id=str(topic_id or ""))
 
 

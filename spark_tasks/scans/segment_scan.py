@@ -170,8 +170,8 @@ def _read_index(path: Path, width: int, log_bytes: int) -> bytes | None:
     """As much of an index as can hold entries; None where there is none. An active one is mostly room for more."""
     room = (log_bytes // _SMALLEST_ENTRY + 2) * width
     try:
-        with path.open("rb") as file:
-            return file.read(room)
+        with SegmentFile(path) as file:
+            return file.read(0, room)
     except FileNotFoundError:
         return None
 

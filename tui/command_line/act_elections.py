@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from model.cluster.ids import TopicPartition
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.interchange.election_file import read_election
 from tui.command_line.action_command import ActionCommand
 from tui.data.acting.requests import ElectPreferred
@@ -36,7 +37,7 @@ def elect_preferred(
 
 def _in_file(path: Path) -> tuple[TopicPartition, ...]:
     try:
-        return read_election(path.read_bytes())
+        return read_election(read_whole(path, MOST_FACTS))
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror}") from None
     except ValueError as error:

@@ -5,8 +5,8 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from model.sources.source import SourceError
@@ -30,7 +30,8 @@ async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
 
     loop = asyncio.get_running_loop()
     news: asyncio.Queue[Moment] = asyncio.Queue()
-    source = source_of(opening)
+    with _ended_by_signals():
+        source = source_of(opening)
 
     def publish(moment: "Moment") -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
@@ -76,10 +77,25 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 async def _until_told(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, _leave, number)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            loop.add_signal_handler(number, _leave, number)
     if sys.stdout and stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
         loop.add_reader(sys.stdout, _leave, signal.SIGPIPE)  # a pipe's writing end "can be read" once it is broken
     return await work
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """While a file is read, which may be a pipe that nobody writes into: no event loop hears of a signal meanwhile."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: _leave(signal.Signals(number)))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _leave(number: signal.Signals) -> NoReturn:

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from model.cluster.snapshot_file import SnapshotError, read_document
-from model.cluster.whole_file import write_whole
+from model.cluster.whole_file import MOST_FACTS, read_whole, write_whole
 from model.interchange.election_file import election_text
 from model.interchange.topics_text import is_topics_text
 from model.planning import kafka_file
@@ -57,7 +57,7 @@ def write_election(plan: Plan, path: Path) -> bool:
 def read(path: Path) -> bytes:
     """A file's content. Raises click.ClickException."""
     try:
-        return path.read_bytes()
+        return read_whole(path, MOST_FACTS)
     except OSError as error:
         raise click.ClickException(f"{path}: cannot be read: {error.strerror or error}") from None
 
@@ -70,7 +70,7 @@ def _sizes_in(path: Path) -> Sizes | None:
         document = None  # compressed, or broken: the reader of snapshots knows
     try:
         if not isinstance(document, dict) or "format" in document:
-            document = read_document(path)
+            document = read_document(path, data)
         return sizes_of(document, str(path))
     except (SnapshotError, ValueError) as error:
         raise click.ClickException(str(error)) from None

@@ -10,6 +10,7 @@ import click
 
 from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
+from model.cluster.whole_file import MOST_FACTS, read_text
 
 _DURATION = re.compile(
     r"P(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
@@ -55,8 +56,7 @@ def duration_ms(text: str) -> int:
 def offsets_in(path: Path) -> dict[TopicPartition, int]:
     """Those that a file names, `topic,partition,offset` a line. Raises click.ClickException."""
     try:
-        with path.open(newline="") as lines:
-            rows = [row for row in csv.reader(lines) if row]
+        rows = [row for row in csv.reader(read_text(path, most_bytes=MOST_FACTS).split("\n")) if row]
         return {TopicPartition(topic, int(partition)): int(offset) for topic, partition, offset in rows}
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror}") from None

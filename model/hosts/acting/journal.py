@@ -18,6 +18,7 @@ import msgspec
 from model.actions.proposal import ActionRefused
 from model.actions.reassignment import RunState
 from model.cluster.visible_json import visible_json
+from model.cluster.whole_file import MOST_FACTS, read_whole
 
 FOLDER = "reassignments"
 
@@ -48,7 +49,7 @@ class Journal:
     def read(self) -> RunState | None:
         """The last run, None where there was none. Raises ActionRefused for a file that cannot be used."""
         try:
-            kept = msgspec.json.decode(self.file.read_bytes(), type=Kept)
+            kept = msgspec.json.decode(read_whole(self.file, MOST_FACTS, only_file=True), type=Kept)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, RecursionError) as error:

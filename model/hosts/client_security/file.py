@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NoReturn
 
+from model.cluster.whole_file import read_text
 from model.hosts.client_security.java_properties import parse_properties
 from model.hosts.client_security.references import UNDECLARED, References, provider_kind
 from model.hosts.client_security.values import Secret, SecurityError
@@ -23,7 +24,7 @@ class PropertiesFile:
         """Raises SecurityError where there is no such file, or it is none."""
         self.path = path
         try:
-            text = path.read_text("iso-8859-1")  # as Java reads properties: other letters as \\uXXXX
+            text = read_text(path, "iso-8859-1")  # as Java reads properties: other letters as \\uXXXX
         except (OSError, ValueError) as error:  # the latter: a NUL in the path
             raise SecurityError(f"{path}: cannot be read: {getattr(error, 'strerror', error)}") from None
         try:

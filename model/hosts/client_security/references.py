@@ -9,14 +9,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from model.cluster.whole_file import read_text
 from model.hosts.client_security.java_properties import parse_properties
 from model.hosts.client_security.values import SecurityError
 from model.hosts.typed_path import typed_path
 
 _REFERENCE = re.compile(r"\$\{([^}:]*):(?:([^}]*?):)?([^}:]*)\}")
 _CLASSES = {"EnvVarConfigProvider": "env", "FileConfigProvider": "file", "DirectoryConfigProvider": "directory"}
-_MOST = 1 << 24
-"""Letters in a file with secrets; a device like /dev/zero has no end."""
 UNDECLARED = {kind: kind for kind in _CLASSES.values()}
 """Provider → what it is, where the file declares none."""
 
@@ -59,13 +58,10 @@ class References:
     def _text(self, path: str) -> str:
         place = self._folder / typed_path(path)
         try:
-            with place.open(encoding="utf-8") as file:
-                text = file.read(_MOST + 1)
+            text = read_text(place)
         except (OSError, ValueError) as error:  # the latter: a NUL in the path
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text, or no path"
             raise SecurityError(f"{place} cannot be read: {reason}") from None
-        if len(text) > _MOST:
-            raise SecurityError(f"{place} cannot be read: it has more than {_MOST:,} letters")
         self.files.add(place)
         return text
 

@@ -5,8 +5,8 @@ A key that is no file of its own is in one for the moment in which OpenSSL reads
 
 import ssl
 import tempfile
-from pathlib import Path
 
+from model.cluster.whole_file import read_text
 from model.hosts.client_security.java_keystores import KeyPem, own_pem, trusted_pem
 from model.hosts.client_security.values import TLS_VERSIONS, Secret, SecurityError, Store, Tls
 
@@ -71,7 +71,7 @@ def _is_pem(store: Store) -> bool:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text("iso-8859-1")
+        return read_text(path, "iso-8859-1")
     except OSError as error:
         raise SecurityError(f"{path} cannot be read: {error.strerror or error}") from None
 

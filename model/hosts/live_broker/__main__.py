@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from model.broker.settings.server_properties import ServerProperties, read_server_properties
+from model.cluster.whole_file import read_text
 from model.hosts.wire.without_hypothesis import without_hypothesis
 
 with without_hypothesis():
@@ -34,7 +35,7 @@ def main() -> int:
 
 
 def _read(file: Path, overrides: Sequence[str]) -> ServerProperties:
-    text = file.read_text("iso-8859-1")  # Java's properties are
+    text = read_text(file, "iso-8859-1")  # Java's properties are
     return read_server_properties(text, str(file), overrides)
 
 

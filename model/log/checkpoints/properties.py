@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+from model.cluster.whole_file import MOST_SETTINGS, read_text, read_whole
 from model.log.durable_file import fsync_folder, write_durably
 from model.log.errors import DamagedFileError
 from model.log.names import CLEAN_SHUTDOWN_FILE, META_PROPERTIES_FILE, PARTITION_METADATA_FILE
@@ -19,7 +20,7 @@ def read_meta_properties(folder: Path) -> dict[str, str]:
     """
     path = folder / META_PROPERTIES_FILE
     try:
-        text = path.read_text("iso-8859-1")  # Java's properties are
+        text = read_text(path, "iso-8859-1", only_file=True)  # Java's properties are
     except FileNotFoundError:
         return {}
     properties: dict[str, str] = {}
@@ -47,7 +48,7 @@ def read_topic_id(folder: Path) -> uuid.UUID | None:
     """
     path = folder / PARTITION_METADATA_FILE
     try:
-        lines = path.read_bytes().decode("ascii", "replace").split("\n")
+        lines = read_whole(path, MOST_SETTINGS, only_file=True).decode("ascii", "replace").split("\n")
     except FileNotFoundError:
         return None
     if lines[0] != "version: 0":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final, TypeVar
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.log.durable_file import write_durably
 from model.log.errors import DamagedFileError
 
@@ -38,7 +39,7 @@ def read_checkpoint(path: Path, parse: Callable[[list[str]], Entry]) -> list[Ent
     `parse` raises ValueError for words that are no entry. Raises DamagedFileError naming the line.
     """
     try:
-        text = path.read_bytes().decode()
+        text = read_whole(path, MOST_FACTS, only_file=True).decode()
     except FileNotFoundError:
         return []
     except UnicodeDecodeError as error:

@@ -7,6 +7,8 @@ import os
 from io import FileIO
 from pathlib import Path
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
+
 
 class EntryFile:
     """An index file. Kafka maps it into memory; here appends are written at their place, which looks the same on disk.
@@ -27,7 +29,7 @@ class EntryFile:
         """All entries; read from disk at first use, without a partial one at the end."""
         if self._entries is None:
             try:
-                self._entries = bytearray(self.path.read_bytes())
+                self._entries = bytearray(read_whole(self.path, MOST_FACTS, only_file=True))
             except FileNotFoundError:
                 self._entries = bytearray()
             del self._entries[len(self) * self._width :]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY, written_entries
 from model.log.names import INDEX, LOG, TIME_INDEX, NumberedFile, numbered_file
 from model.log.records import SegmentFile
@@ -42,7 +43,7 @@ def readable_segments(folder: Path) -> list[ReadableSegment]:
 
 def _written(path: Path, entry: Struct) -> bytes:
     try:
-        data = path.read_bytes()
+        data = read_whole(path, MOST_FACTS, only_file=True)
     except FileNotFoundError:
         return b""
     return data[: written_entries(data, entry) * entry.size]

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.log.appending import marker_of
 from model.log.durable_file import write_durably
 from model.log.indexes.producer_snapshot import decode_snapshot, encode_snapshot
@@ -70,7 +71,7 @@ def latest_producers(folder: Path, end_offset: int, start_offset: int) -> tuple[
             continue
         path = snapshot_path(folder, offset)
         try:
-            return producers_from(decode_snapshot(path.read_bytes()), offset), bad
+            return producers_from(decode_snapshot(read_whole(path, MOST_FACTS, only_file=True)), offset), bad
         except ValueError as error:
             bad.append(BadSnapshot(path, str(error)))
             path.unlink()

@@ -15,6 +15,7 @@ from typing import Self
 
 import msgspec
 
+from model.cluster.whole_file import MOST_SETTINGS, read_whole
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.errors import SandboxError
 from model.sandbox.guarded_folder import GuardedFolder, temporary_folder
@@ -141,7 +142,7 @@ class SandboxFolder:
         if not self.stays:
             raise SandboxError(f"{self.path} is not empty. Give --keep to go on with the sandbox in it.")
         try:
-            found = msgspec.json.decode(self.shape_file.read_bytes(), type=Shape)
+            found = msgspec.json.decode(read_whole(self.shape_file, MOST_SETTINGS, only_file=True), type=Shape)
         except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
             raise SandboxError(f"{self.path} is not empty, and no sandbox. Choose another folder.") from None
         if found != asked:

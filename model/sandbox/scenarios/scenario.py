@@ -61,6 +61,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from model.cluster.whole_file import read_text
 from model.sandbox.errors import SandboxError
 from model.sandbox.faults.faults import Deed
 
@@ -114,7 +115,7 @@ OPTIONS: Mapping[str, Any] = {
 def read_scenario(path: Path) -> Scenario:
     """A scenario from a file. Raises SandboxError: one line with the file, the step and what is wrong with it."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_text(path, only_file=True)
     except (OSError, UnicodeDecodeError) as error:
         raise SandboxError(f"{path}: {getattr(error, 'strerror', None) or 'this is not UTF-8'}") from None
     try:

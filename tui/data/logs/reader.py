@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY, ends_complaint, time_entry
 from model.log.lookup.find import OffsetLookup, TimeLookup
 from model.log.lookup.readable_segment import ReadableSegment
@@ -154,7 +155,7 @@ def _complaints(segment: ReadableSegment) -> Iterator[str]:
     for kind, entry in ((INDEX, OFFSET_ENTRY), (TIME_INDEX, TIME_ENTRY)):
         path = segment.path(kind)
         try:
-            data = path.read_bytes()
+            data = read_whole(path, MOST_FACTS, only_file=True)
         except FileNotFoundError:
             continue
         complaint = ends_complaint(data[: entry.size], data[-entry.size :], entry, len(data))
