@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from model.sources.feed import Moment
 
 LONGEST_LOAD_S = 600.0
+ENDS_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 T = TypeVar("T")
 
@@ -30,8 +31,8 @@ async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
 
     loop = asyncio.get_running_loop()
     news: asyncio.Queue[Moment] = asyncio.Queue()
-    with _ended_by_signals():
-        source = source_of(opening)
+    source = source_of(opening)
+    _hear_signals(loop)
 
     def publish(moment: "Moment") -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
@@ -66,9 +67,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     The exit code is then 128 and the number of the signal, as shells say it.
     """
     try:
-        return asyncio.run(_until_told(work))
-    except KeyboardInterrupt:
-        _leave(signal.SIGINT)
+        with _ended_by_signals():
+            return asyncio.run(_until_told(work))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
         _leave(signal.SIGPIPE)
@@ -76,9 +76,6 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 async def _until_told(work: Coroutine[Any, Any, T]) -> T:
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
-            loop.add_signal_handler(number, _leave, number)
     if sys.stdout and stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
         loop.add_reader(sys.stdout, _leave, signal.SIGPIPE)  # a pipe's writing end "can be read" once it is broken
     return await work
@@ -86,16 +83,23 @@ async def _until_told(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """While a file is read, which may be a pipe that nobody writes into: no event loop hears of a signal meanwhile."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    """At once, wherever we are: a file may be a pipe that nobody writes into, and no event loop runs while it is read."""
+    before = {number: signal.getsignal(number) for number in ENDS_BY}
     for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
+        if handler is not signal.SIG_IGN:  # as nohup wants it
             signal.signal(number, lambda number, _: _leave(signal.Signals(number)))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _hear_signals(loop: asyncio.AbstractEventLoop) -> None:
+    """From now on between two steps of the loop, so that nothing is cut off that is being written."""
+    for number in ENDS_BY:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, _leave, number)
 
 
 def _leave(number: signal.Signals) -> NoReturn:
