@@ -1,6 +1,7 @@
 """One Parquet file of a recording: written whole or not at all, read with one clear line where it cannot be."""
 
 import contextlib
+import errno
 import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
@@ -66,6 +67,8 @@ def read_part(path: Path, columns: Sequence[str] | None = None) -> tuple[PartHea
 @contextlib.contextmanager
 def _opened(path: Path, texts_once: Sequence[str] = ()) -> Generator[pq.ParquetFile]:
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "not a regular file", str(path))  # Arrow would wait for a pipe
         with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=list(texts_once)) as file:
             yield file
     except (pa.ArrowException, LookupError, ValueError) as error:  # Arrow lets some of Python's through

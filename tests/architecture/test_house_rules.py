@@ -89,6 +89,41 @@ def test_imports_within_the_house_are_absolute() -> None:
     ]
 
 
+READ_WHOLE = {
+    "model/cluster/whole_file.py": "reads what users name, within bounds",
+    "model/hosts/live_broker/replicas/space_limit.py": "a number that the sandbox wrote",
+    "model/sandbox/cluster/log_file.py": "logs of its own processes",
+    "model/sandbox/java.py": "the release file of Java",
+    "model/sandbox/load/group_consumer.py": "a pipe of its own process",
+    "model/sandbox/load/zookeeper_member.py": "logs of its own processes",
+    "model/sandbox/ports.py": "/proc",
+    "model/sandbox/process_state.py": "/proc",
+    "model/sandbox/server_folder.py": "logs of its own processes",
+    "spark_tasks/client/spark_client.py": "what the Spark process wrote",
+    "spark_tasks/session/java_process.py": "what the JVM wrote",
+    "tui/command_line/doctor_machine.py": "/proc",
+    "tui/command_line/guide.py": "the guides, which come with the program",
+    "tui/data/pages/sandbox/processes.py": "the end of a log of its own",
+    "tui/serving/server.py": "the page, which comes with the program",
+}
+"""Where files are read to their end, and why no user can name those that `read_whole` does not read."""
+
+
+def reads_to_the_end(node: ast.AST) -> bool:
+    """Whether it reads all of a file, however much that is; a journal's `read` is no file's."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return False
+    of, name = ast.unparse(node.func.value), node.func.attr
+    if name in ("read", "readall", "readlines"):
+        return not node.args and "journal" not in of
+    return name in ("read_bytes", "read_text") or (name == "load" and of in ("json", "tomllib"))
+
+
+def test_files_that_users_name_are_read_in_one_place() -> None:
+    found = {str(path) for path in SHIPPED if any(map(reads_to_the_end, ast.walk(syntax(path))))}
+    assert found | {"model/cluster/whole_file.py"} == set(READ_WHOLE)
+
+
 def test_no_file_leads_out_of_the_repository() -> None:
     """What lies beside this checkout lies nowhere else."""
     upwards = re.compile(r"(?:\.\./)+[\w-]+")

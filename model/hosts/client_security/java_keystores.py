@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from model.cluster.whole_file import MOST_SETTINGS
 from model.hosts.client_security.values import Hidden, Secret, SecurityError, Store
 
 _TIMEOUT_S = 60
@@ -52,6 +53,8 @@ def own_pem(store: Store) -> KeyPem:
 def _keytool(store: Store, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
     if not store.password:
         raise SecurityError(f"{store.location}: a PKCS12 or JKS store needs its password")
+    if Path(store.location).exists() and Path(store.location).stat().st_size > MOST_SETTINGS:
+        raise SecurityError(f"{store.location}: no store has more than {MOST_SETTINGS:,} bytes")
     keytool = keytool_program()
     if keytool is None:
         raise SecurityError(f"{store.location}: is read by Java's keytool, which is not on PATH; or give it as PEM")

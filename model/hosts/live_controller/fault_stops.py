@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from model.broker.settings.fault_keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
+from model.cluster.whole_file import read_text
 from model.controller.context import Activity
 from model.controller.events import Event, RequestAnswered
 from model.controller.state import ControllerState
@@ -70,6 +71,6 @@ class Stop:
 
     def _names(self, step: str) -> bool:
         try:
-            return self._file is not None and self._file.read_text().strip() == step
+            return self._file is not None and read_text(self._file, only_file=True).strip() == step
         except OSError:
             return False

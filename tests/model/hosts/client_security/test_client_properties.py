@@ -172,7 +172,7 @@ def test_what_cannot_be_used_is_named_with_file_line_and_key(tmp_path: Path, tex
 def test_a_path_that_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(SecurityError, match=r"sasl\.password: .* cannot be read: it is not UTF-8 text, or no path$"):
         read(tmp_path, "sasl.password=${file:a\\u0000b}")
-    with pytest.raises(SecurityError, match=r"/dev/zero cannot be read: it has more than 16,777,216 letters$"):
+    with pytest.raises(SecurityError, match=r"/dev/zero cannot be read: a device, and no file$"):
         read(tmp_path, "sasl.password=${file:/dev/zero}")
     with pytest.raises(SecurityError, match=r"cannot be read: embedded null byte$"):
         read_client_properties(Path("a\0b"))
