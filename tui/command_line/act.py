@@ -22,6 +22,9 @@ def act() -> None:
     Without --allow-writes nothing is done: it is shown, and kdrill exits with 2. Everything is checked once more at the
     moment of doing. What was done stands in audit.jsonl in the platform's folder for state.
 
+    Exits 0 when it is done, 1 when it failed, 2 when it was not to be done, and 3 when it is done and that could not be
+    written down, or told: look at the cluster, and do not repeat it.
+
     \b
     Example: kdrill act zk://zk1:2181/kafka reassign plan.json --throttle 50MB --allow-writes
              kdrill act prod-eu1 rollback --allow-writes

@@ -5,8 +5,10 @@ A kdrill.act/1 document has `title`, `changes`, `warnings`, `steps` (as the audi
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
+from typing import NoReturn, TextIO
 
 import click
 import msgspec
@@ -22,11 +24,13 @@ from tui.text import plain
 
 FORMAT = "kdrill.act/1"
 MOST_LINES = 30
+UNWRITTEN = 3
+"""The exit code where it is done, and that could not be written down or told: it is not to be repeated."""
 ONLY_SHOWN = "nothing was done: repeat it with --allow-writes to carry it out"
 
 
 def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
-    """All of it. Exits 0 when it is done, 1 when it failed, 2 when it was not to be done.
+    """All of it. Exits 0 when it is done, 1 when it failed, 2 when it was not to be done, or as `finish`.
 
     Raises click.ClickException with the one line that says why not.
     """
@@ -43,14 +47,36 @@ def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
 
 
 def finish(proposal: Proposal, outcome: Outcome, act: ActOptions) -> None:
-    """Says what became of it. Raises click.ClickException unless it is done."""
-    if act.as_json:
-        print_document(proposal, {"kind": outcome.kind, "said": outcome.said})
-    if outcome.kind != "done":
-        raise click.ClickException(outcome.said)
-    tell(f"{proposal.title}: done{f' ({outcome.said})' if outcome.said else ''}")
-    if proposal.rollback:
-        tell(f"to undo it: {proposal.rollback}")
+    """Says what became of it. Raises click.ClickException unless it is done, and Exit (UNWRITTEN) if only that is."""
+    try:
+        if act.as_json:
+            print_document(proposal, {"kind": outcome.kind, "said": outcome.told})
+        if outcome.kind != "done":
+            raise click.ClickException(outcome.told)
+        if outcome.unwritten:
+            unwritten(f"{proposal.title}: {outcome.told}")
+        tell(f"{proposal.title}: done{f' ({outcome.said})' if outcome.said else ''}")
+        if proposal.rollback:
+            tell(f"to undo it: {proposal.rollback}")
+    except OSError as error:  # nobody reads the output any more, or its disk is full
+        if outcome.kind != "done":
+            raise click.ClickException(outcome.told) from None
+        _give_up(sys.stdout)
+        unwritten(f"{proposal.title}: done, but not told: the output cannot be written: {error.strerror or error}")
+
+
+def unwritten(said: str) -> NoReturn:
+    """Ends where something was done that could not be written down. Raises click.exceptions.Exit."""
+    try:
+        tell(said)
+    except OSError:
+        _give_up(sys.stderr)
+    raise click.exceptions.Exit(UNWRITTEN)
+
+
+def _give_up(stream: TextIO) -> None:
+    """What is left to flush goes nowhere: Python would fail over it once more, as its last deed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def show(proposal: Proposal, act: ActOptions) -> None:

@@ -102,7 +102,7 @@ def kdrill() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Runs kdrill; exits 0 done, 1 failed, 2 findings of severity error, or wrong usage."""
+    """Runs kdrill; exits 0 done, 1 failed, 2 findings of severity error, or wrong usage; 3 see `acting`."""
     tell_no_values()
     try:
         code = kdrill.main(arguments, prog_name="kdrill", standalone_mode=False)

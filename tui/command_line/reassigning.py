@@ -9,7 +9,7 @@ import click
 from model.actions.proposal import ActionRefused, Proposal
 from model.actions.reassignment import Asked, RunState
 from model.actions.reassignment_run import Decision
-from model.hosts.acting.writer import Outcome, UnansweredError
+from model.hosts.acting.writer import Outcome, UnansweredError, UnwrittenError
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from tui.command_line import acting
 from tui.command_line.act_options import ActOptions
@@ -47,12 +47,14 @@ def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> Non
 
 
 def _carry_on(state: RunState, way: Way, proposal: Proposal, act: ActOptions) -> None:
-    """Without asking. Raises ActionRefused and click.ClickException."""
+    """Without asking. Raises ActionRefused and click.ClickException, and exits as `acting.finish`."""
     try:
         decision = carried_out(state, way, _progress(), _wait)
     except KeyboardInterrupt:
         acting.tell(GOES_ON)
         raise click.exceptions.Exit(130) from None
+    except UnwrittenError as error:
+        acting.unwritten(f"{error}; reassign --resume goes on")
     kind = "refused" if decision.is_stuck else "done"
     acting.finish(proposal, Outcome(kind, decision.said), act)
 

@@ -4,6 +4,7 @@ A line before an action says what is about to be done, the line after it with th
 line without a second one is an action whose end nobody saw.
 """
 
+import fcntl
 import getpass
 import os
 import time
@@ -18,6 +19,7 @@ from model.actions.proposal import ApiCall, Proposal, Step
 from model.cluster.secrets import HIDDEN, is_sensitive_name
 from model.cluster.visible_json import visible_json
 from model.hosts.acting.writer import Outcome
+from model.log.durable_file import fsync_folder
 from model.znodes.secrets import redact
 
 FILE = "audit.jsonl"
@@ -37,25 +39,44 @@ class AuditLog:
         return self._file
 
     def begin(self, proposal: Proposal) -> str:
-        """What is about to be done; the action's id. Raises OSError: what cannot be written down is not done."""
+        """What is about to be done; the action's id. Raises OSError: what cannot be written down is not done.
+
+        The line is on the disk, whole, when this returns; where that fails nothing of it is.
+        """
         number = uuid.uuid4().hex
         self._append({"id": number, "title": proposal.title, "steps": [shown(step) for step in proposal.steps]})
         return number
 
     def end(self, number: str, outcome: Outcome) -> None:
-        """What became of it."""
+        """What became of it. Raises OSError, and nothing of the line is there."""
         self._append({"id": number, "outcome": outcome.kind, "said": outcome.said, "done": outcome.done})
 
     def _append(self, fields: dict[str, object]) -> None:
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = msgspec.json.encode({"time_ms": self._now_ms(), "user": _user(), "source": self._source, **fields})
-        descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             os.fchmod(descriptor, 0o600)
-            os.write(descriptor, visible_json(line) + b"\n")
-            os.fsync(descriptor)
+            fsync_folder(self._file.parent)
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # what is cut off below is ours, and no other kdrill's
+            _append_whole(descriptor, visible_json(line) + b"\n")
         finally:
             os.close(descriptor)
+
+
+def _append_whole(descriptor: int, line: bytes) -> None:
+    """At the end of a file, until it is on the disk; or nothing, and OSError."""
+    size = os.fstat(descriptor).st_size
+    if size and os.pread(descriptor, 1, size - 1) != b"\n":
+        line = b"\n" + line  # whoever wrote the last one died over it
+    try:
+        left = memoryview(line)
+        while left:
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
+    except OSError:
+        os.ftruncate(descriptor, size)
+        raise
 
 
 def shown(step: Step) -> dict[str, object]:

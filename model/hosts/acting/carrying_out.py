@@ -25,7 +25,7 @@ class Writers(msgspec.Struct, frozen=True):
 def carry_out(proposal: Proposal, writers: Writers, audit: AuditLog) -> Outcome:
     """What became of it. Raises ActionRefused, and nothing was done, where it does not hold any more.
 
-    Also where it cannot be written down.
+    Also where it cannot be written down; that it was done, and could not be written down then, the outcome says.
     """
     groups = [
         (writers.znodes if is_write else writers.calls, tuple(steps))
@@ -39,7 +39,7 @@ def carry_out(proposal: Proposal, writers: Writers, audit: AuditLog) -> Outcome:
     try:
         number = audit.begin(proposal)
     except OSError as error:
-        raise ActionRefused(f"{audit.file} cannot be written: {error.strerror or error}; nothing was done") from None
+        raise ActionRefused(f"{_unwritten(audit, error)}; nothing was done") from None
     outcome, done = Outcome("done"), 0
     for writer, steps in groups:
         assert writer is not None
@@ -48,5 +48,12 @@ def carry_out(proposal: Proposal, writers: Writers, audit: AuditLog) -> Outcome:
         if outcome.kind != "done":
             break
     outcome = msgspec.structs.replace(outcome, done=done)
-    audit.end(number, outcome)
+    try:
+        audit.end(number, outcome)
+    except OSError as error:
+        return msgspec.structs.replace(outcome, unwritten=_unwritten(audit, error))
     return outcome
+
+
+def _unwritten(audit: AuditLog, error: OSError) -> str:
+    return f"{audit.file} cannot be written: {error.strerror or error}"

@@ -19,6 +19,7 @@ from model.actions.proposal import ActionRefused
 from model.actions.reassignment import RunState
 from model.cluster.visible_json import visible_json
 from model.cluster.whole_file import MOST_FACTS, read_whole
+from model.log.durable_file import fsync_folder
 
 FOLDER = "reassignments"
 
@@ -88,6 +89,7 @@ class Journal:
                     file.flush()
                     os.fsync(file.fileno())
                 os.replace(beside, self.file)
+                fsync_folder(self.file.parent)
             except OSError:
                 os.unlink(beside)
                 raise

@@ -9,7 +9,7 @@ from model.hosts.acting.audit_log import AuditLog
 from model.hosts.acting.carrying_out import carry_out
 from model.hosts.acting.journal import Journal
 from model.hosts.acting.routes import RouteToCluster
-from model.hosts.acting.writer import UnansweredError
+from model.hosts.acting.writer import UnansweredError, UnwrittenError
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 
 LOOK_AGAIN_S = 1.0
@@ -24,8 +24,9 @@ def reassign(
     told: Callable[[Decision], None],
     asked: Callable[[float], Iterable[Asked]],
 ) -> Decision:
-    """Goes on until it has ended or is stuck, and says how; `journal` is open. Raises ActionRefused, to be resumed.
+    """Goes on until it has ended or is stuck, and says how; `journal` is open.
 
+    Raises ActionRefused, to be resumed, and UnwrittenError where that follows something that was done.
     `asked` waits for at most so many seconds, and gives what the operator decided meanwhile. `told` hears of each step.
     """
 
@@ -58,9 +59,11 @@ def reassign(
 
 
 def _done(proposal: Proposal, route: RouteToCluster, audit: AuditLog) -> str:
-    """Why it was not, or may not have been; empty where it was."""
+    """Why it was not, or may not have been; empty where it was. Raises UnwrittenError."""
     try:
         outcome = carry_out(proposal, route.writers, audit)
     except ActionRefused as refusal:
         return str(refusal)
+    if outcome.unwritten:
+        raise UnwrittenError(f"{proposal.title}: {outcome.told}; nothing goes on")
     return "" if outcome.kind == "done" else outcome.said or "it was not taken"

@@ -20,10 +20,22 @@ class Outcome(msgspec.Struct, frozen=True):
     """One line for the operator: why, and what was found."""
     done: int = 0
     """How many steps are known to be done."""
+    unwritten: str = ""
+    """Why the audit log does not say what became of them; empty where it does."""
+
+    @property
+    def told(self) -> str:
+        """`said`, and what is not written down; for one that is done, too."""
+        unwritten = f"{'done, but ' if self.kind == 'done' else ''}not written down: {self.unwritten}"
+        return "; ".join(filter(None, (self.said, unwritten if self.unwritten else "")))
 
 
 class UnansweredError(Exception):
     """A request may have reached the brokers, and no answer came; one line."""
+
+
+class UnwrittenError(Exception):
+    """Something was done and could not be written down, so that nothing goes on; one line."""
 
 
 class Writer(Protocol):

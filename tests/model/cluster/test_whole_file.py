@@ -85,14 +85,14 @@ def test_a_store_larger_than_any_is_not_given_to_keytool(tmp_path: Path) -> None
     path = tmp_path / "trust.jks"
     path.touch()
     os.truncate(path, HUGE)
-    with pytest.raises(SecurityError, match="trust.jks: no store has more than 16,777,216 bytes$"):
+    with pytest.raises(SecurityError, match=r"trust\.jks: no store has more than 16,777,216 bytes$"):
         tls_context(Tls(truststore=Store(type="JKS", location=str(path), password=Secret("secret"))))
 
 
 @pytest.mark.parametrize("of", ["snapshot", "configuration", "client.properties", "plan", "offsets"])
 def test_a_device_without_an_end_is_refused(of: str) -> None:
     read, refusal, _ = READERS[of]
-    with pytest.raises(refusal, match="/dev/zero.*a device, and no file"):
+    with pytest.raises(refusal, match=r"/dev/zero.*a device, and no file"):
         read(Path("/dev/zero"))
 
 

@@ -17,7 +17,7 @@ from model.actions.reassignment_run import decide, started
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.carrying_out import carry_out
-from model.hosts.acting.writer import UnansweredError
+from model.hosts.acting.writer import UnansweredError, UnwrittenError
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.planning.applied import applied
 from model.planning.plan import Plan
@@ -156,7 +156,7 @@ class ActionDesk:
     def _carry_out(self, proposal: Proposal) -> str:
         with self._way(may_write=True) as way:
             outcome = carry_out(proposal, way.writers, way.audit)
-        return f"{proposal.title}: {outcome.kind}{f', {outcome.said}' if outcome.said else ''}"
+        return f"{proposal.title}: {outcome.kind}{f', {outcome.told}' if outcome.told else ''}"
 
     def _reassign(self, state: RunState) -> str:
         with self._jobs.job("reassigning:") as job:
@@ -165,7 +165,7 @@ class ActionDesk:
                     said = carried_out(
                         state, way, lambda decision: job.say(decision.said), _Wishes(self._asked, job)
                     ).said
-            except (ActionRefused, UnansweredError, ZooKeeperError, ValueError) as error:
+            except (ActionRefused, UnansweredError, UnwrittenError, ZooKeeperError, ValueError) as error:
                 said = str(error)
             except _Left:
                 said = ""

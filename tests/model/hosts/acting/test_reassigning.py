@@ -22,8 +22,10 @@ from model.hosts.acting.journal import Journal
 from model.hosts.acting.reading import Reading
 from model.hosts.acting.reassigning import reassign
 from model.hosts.acting.routes import ZooKeeperRoute
+from model.hosts.acting.writer import UnwrittenError
 from model.hosts.acting.zookeeper_writer import ZooKeeperWriter
 from model.hosts.zookeeper.settings import Settings
+from tests.limited_room import room_in
 
 MOVES = (Move("orders", 0, (1, 2), (2, 3)), Move("orders", 1, (2, 1), (1, 2)), Move("pay", 0, (3, 1), (3, 2)))
 BEFORE = {"orders": {"0": [1, 2], "1": [2, 1]}, "pay": {"0": [3, 1]}}
@@ -69,6 +71,12 @@ class Site:
 
         with self.journal as journal:
             return reassign(state, self.route, journal, self.audit, told=told, asked=self.controls)
+
+    def last(self) -> RunState:
+        """What the journal knows."""
+        state = self.journal.read()
+        assert state is not None
+        return state
 
     def controls(self, _wait_s: float) -> Iterable[Asked]:
         """What the controller does while kdrill waits."""
@@ -138,6 +146,37 @@ def test_killed_at_any_step_it_goes_on_from_its_journal_and_can_be_undone_exactl
         kept = site.journal.read()
         assert kept is not None
     assert site.run(decide(kept, Asked("roll-back")).state).said == "3 partitions: all as they were"
+    assert site.replicas() == BEFORE
+    assert is_untouched(site.configs())
+
+
+def test_where_only_the_end_of_a_batch_cannot_be_written_down_it_stops_and_goes_on_later(site: Site) -> None:
+    site.audit.file.parent.mkdir(parents=True)
+    site.audit.file.write_bytes(b"\n" * 100_000)
+    said, room = "", 0
+    while not said:  # the line before the first step fits, the shorter one after it does not
+        room += 100
+        with room_in(site.audit.file, room):
+            try:
+                assert site.run(a_run()).is_stuck
+            except UnwrittenError as error:
+                said = str(error)
+    assert said.startswith("plan.json: sets a throttle of 1,000 B/s a broker: done, but not written down: ")
+    assert said.endswith("audit.jsonl cannot be written: File too large; nothing goes on")
+    assert site.audit.file.read_bytes().endswith(b"\n")
+    assert site.replicas() == BEFORE
+    assert site.run(site.last()).said == "3 partitions: all as planned"
+    assert is_untouched(site.configs())
+
+
+def test_nothing_is_sent_where_it_cannot_be_written_down(site: Site) -> None:
+    site.audit.file.parent.mkdir(parents=True)
+    site.audit.file.write_bytes(b"\n" * 100_000)
+    with room_in(site.audit.file, 20):
+        decision = site.run(a_run())
+    assert decision.is_stuck
+    assert "audit.jsonl cannot be written: File too large; nothing was done" in decision.said
+    assert len(site.audit.file.read_bytes()) == 100_000
     assert site.replicas() == BEFORE
     assert is_untouched(site.configs())
 
