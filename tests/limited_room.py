@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def room_in(file: Path, bytes_left: int) -> Iterator[None]:
-    """So many more bytes can be written into the file by this process and its children; others of its length neither."""
+    """So many more bytes can be written into the file by this process and its children, or into another as long."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + bytes_left, before[1]))
     try:

@@ -106,6 +106,20 @@ def left(place: Path) -> list[str]:
     return [str(each) for each in files if each.name not in (FILLER, "lock", ".lock")]
 
 
+def test_nothing_is_done_to_a_cluster_that_cannot_be_written_down(
+    full: Path, tree: DemoTree, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(full))
+    create = "--topic made --partitions 1 --replication-factor 1 --allow-writes --yes --json"
+    said = refused(f"topics create {tree.source} {create}", capfd)
+    audit = full / "kdrill" / "audit.jsonl"
+    assert said == f"kdrill: {audit} cannot be written: No space left on device; nothing was done\n"
+    assert audit.read_bytes() == b""
+    with pytest.raises(SystemExit):
+        main(["topics", "list", tree.source])
+    assert "made" not in capfd.readouterr().out.split()
+
+
 def test_a_disk_that_fills_up_while_a_sandbox_starts(full: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (full / FILLER).write_bytes(bytes(ROOM // 2))
     with pytest.raises(SystemExit) as end:

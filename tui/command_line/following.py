@@ -83,7 +83,7 @@ async def _until_told(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """At once, wherever we are: no event loop runs while a file is read, and it may be a pipe that nobody writes into."""
+    """At once, wherever we are: no event loop runs while a file is read, which may be a pipe without a writer."""
     before = {number: signal.getsignal(number) for number in ENDS_BY}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as nohup wants it

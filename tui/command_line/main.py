@@ -1,5 +1,7 @@
 """The `kdrill` command: its subcommands, what a bare SOURCE means, and how failures are told. Does nothing itself."""
 
+import errno
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -35,6 +37,7 @@ COMMANDS: Mapping[str, str] = {
 }
 """Command → its name in the module called after it, which is imported when the command is wanted and not before."""
 
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 LONGEST_REASON = 2_000
 """Characters of a failure: names in a file may be of any length."""
 
@@ -113,6 +116,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _tell(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         code = 130
+    except OSError as error:
+        if error.errno not in NO_ROOM or error.filename is not None:  # then it is a file's, and nobody foresaw it
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
+        code = _tell(f"the output cannot be written: {error.strerror}", 1)
     except Exception as error:
         if not _is_foreseen(error):
             raise

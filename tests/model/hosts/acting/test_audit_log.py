@@ -72,7 +72,7 @@ def test_whatever_room_there_is_no_line_is_half_and_nothing_unwritten_is_done(au
         assert outcome.unwritten == ("" if room >= first + second else full)
         assert outcome.told == (outcome.unwritten and f"done, but not written down: {full}")
         assert len(lines) == (first + second if room >= first + second else first)
-        assert [*map(json.loads, lines.splitlines())][0]["title"] == "a try"
+        assert next(map(json.loads, lines.splitlines()))["title"] == "a try"
 
 
 def test_a_half_of_a_line_that_was_left_behind_spoils_no_other(audit: AuditLog) -> None:
