@@ -53,9 +53,9 @@ def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     """Starts the command with a pipe as standard input."""
     started: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str) -> "subprocess.Popen[str]":
+    def start(*arguments: str, stdin: int = subprocess.PIPE, **more: Any) -> "subprocess.Popen[str]":
         process = subprocess.Popen(
-            [*KDRILL, *SMALL, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [*KDRILL, *SMALL, *arguments], stdin=stdin, stdout=subprocess.PIPE, text=True, **more
         )
         started.append(process)
         return process
@@ -64,7 +64,7 @@ def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     for process in started:
         process.kill()
         process.wait()
-        for pipe in (process.stdin, process.stdout):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
 
@@ -96,6 +96,29 @@ def test_a_kept_folder_is_gone_on_with(start, tmp_path: Path):
     assert second.stdin is not None
     second.stdin.close()
     assert second.wait(60) == 0
+
+
+def test_one_that_is_to_end_before_it_serves_says_why_and_fails(start):
+    process = start(stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stderr is not None
+    process.stdin.close()
+    assert process.wait(60) == 1
+    assert process.stdout.read() == ""
+    (last,) = [line for line in process.stderr.read().splitlines() if line.startswith("kdrill: ")]
+    assert last == (
+        "kdrill: the sandbox ended before it served: standard input is a pipe whose other end is closed; "
+        "with </dev/null nobody's end ends it"
+    )
+
+
+def test_without_a_pipe_as_standard_input_it_serves_until_a_signal_but_no_ignored_one(start):
+    process = start(stdin=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    ready_line(process)
+    process.send_signal(signal.SIGHUP)  # which nohup has ignored
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
 
 
 def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(start, eventually):

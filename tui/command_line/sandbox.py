@@ -28,6 +28,11 @@ def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, conf
     --keep. With --headless one line on standard output tells where everything is, once every broker serves; what
     happens is told on standard error, a line each.
 
+    With --headless it ends by SIGTERM, SIGINT or SIGHUP; and, where standard input is a pipe, as soon as the other end
+    of that is closed, so that it never outlives the program that started it. To let it run by itself, as under nohup or
+    systemd (which does that), give it no pipe: kdrill sandbox --headless </dev/null. If it is to end before it serves,
+    it exits with 1.
+
     With --headless a scenario is played, and then all ends: a kdrill.scenario/1 line says what came of it. Exits 0
     if every step passed, 2 if not.
 

@@ -16,6 +16,7 @@ import msgspec
 from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.control.state import SandboxEvent, SandboxState
+from model.sandbox.errors import SandboxError
 from model.sandbox.scenarios.scenario import read_scenario
 from tui.text import plain
 
@@ -24,45 +25,56 @@ PASSED, FAILED = 0, 2
 
 
 async def serve(options: SandboxOptions, scenario: Path | None) -> int:
-    """Until a signal, or until the scenario is through; the exit code. Raises SandboxError."""
-    told = asyncio.Event()
+    """Until a signal, the end of its owner, or until the scenario is through; the exit code.
+
+    Raises SandboxError, also where it is to end before it serves.
+    """
     loop = asyncio.get_running_loop()
+    told: asyncio.Future[str] = loop.create_future()
     for number in ENDS_BY:
-        loop.add_signal_handler(number, told.set)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            loop.add_signal_handler(number, _end, told, f"{number.name} came")
     _watch_owner(loop, told)
     sandbox = Sandbox(options, _tell, _ignore)
-    work = asyncio.create_task(_work(sandbox, scenario, told))
-    end = asyncio.create_task(told.wait())
+    serving = asyncio.Event()
+    work = asyncio.create_task(_work(sandbox, scenario, serving))
     try:
-        await asyncio.wait([work, end], return_when=asyncio.FIRST_COMPLETED)
-        end.cancel()
+        await asyncio.wait([work, told], return_when=asyncio.FIRST_COMPLETED)
         work.cancel()
         with suppress(asyncio.CancelledError):
             return await work
+        if not serving.is_set():
+            raise SandboxError(f"the sandbox ended before it served: {told.result()}")
         return PASSED if scenario is None else FAILED
     finally:
         await sandbox.close()
 
 
-async def _work(sandbox: Sandbox, scenario: Path | None, told: asyncio.Event) -> int:
-    _print(await sandbox.start())
+async def _work(sandbox: Sandbox, scenario: Path | None, serving: asyncio.Event) -> int:
+    ready = await sandbox.start()
+    serving.set()
+    _print(ready)
     if scenario is None:
-        await told.wait()
-        return PASSED
+        await asyncio.Event().wait()
     outcome = await sandbox.play(read_scenario(scenario))
     _print(outcome)
     return PASSED if outcome.passed else FAILED
 
 
-def _watch_owner(loop: asyncio.AbstractEventLoop, told: asyncio.Event) -> None:
+def _end(told: "asyncio.Future[str]", why: str) -> None:
+    if not told.done():
+        told.set_result(why)
+
+
+def _watch_owner(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[str]") -> None:
     """Whoever started this with a pipe as standard input ends it by ending."""
-    if not stat.S_ISFIFO(os.fstat(0).st_mode):
+    if sys.stdin is None or not stat.S_ISFIFO(os.fstat(0).st_mode):  # None: it was closed, and 0 is something else
         return
 
     def read() -> None:
         if not os.read(0, 65_536):
             loop.remove_reader(0)
-            told.set()
+            _end(told, "standard input is a pipe whose other end is closed; with </dev/null nobody's end ends it")
 
     loop.add_reader(0, read)
 
