@@ -81,6 +81,19 @@ async def test_what_matches_nothing_is_said_so_and_the_reason_beside_goes(still:
         assert rows(pilot).total == 126
 
 
+async def test_a_topic_that_is_not_there_is_said_so_with_what_is_near(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "colon")
+        await type_in(pilot, "topic payment")
+        await press(pilot, "enter")
+        await press(pilot, "3")
+        assert "there is no topic" not in text(pilot)
+        await press(pilot, "colon")
+        await type_in(pilot, "topic paymnets")
+        await press(pilot, "enter")
+        assert "there is no topic paymnets: did you mean payments" in text(pilot)
+
+
 async def test_the_filter_is_kept_when_one_comes_back(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "3", "slash")

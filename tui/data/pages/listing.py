@@ -3,8 +3,10 @@
 Knows no particular list. What it remembers between two questions lives in a Memory that the caller owns.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -18,6 +20,10 @@ from tui.data.messages import ListQuery
 from tui.rows import Column, Row, Window
 
 T = TypeVar("T")
+
+MOST_COMPARED = 2_000
+"""Names that a mistyped one is compared with."""
+_NAMED = re.compile(r"(?:^|\s)([a-z_-]+):=?([^\s<>=|!]+)(?=\s|$)")
 
 Order = Longs | range
 """Indices of rows; a range where these are all rows, forwards or backwards."""
@@ -63,6 +69,8 @@ class Listing:
     """The objects that the rows and their order depend on."""
     nothing: str = ""
     """What to say when the list is empty, filter or not."""
+    names: Mapping[str, Callable[[], Iterable[str]]] = field(default_factory=dict[str, Callable[[], Iterable[str]]])
+    """Fields whose values are names of things → all there are, whether or not a row is about them."""
 
     @cached_property
     def all_fields(self) -> Mapping[str, Field]:
@@ -142,4 +150,18 @@ def _cursor(order: Order, place: int | range) -> int:
 def _emptiness(listing: Listing, query: ListQuery, count: int) -> str:
     if count:
         return ""
-    return "nothing matches the filter" if listing.count and query.filter else listing.nothing
+    if not (listing.count and query.filter):
+        return listing.nothing
+    return _absent(listing, query.filter) or "nothing matches the filter"
+
+
+def _absent(listing: Listing, text: str) -> str:
+    """What the filter names and nothing is called; with the names nearest to it, which are its author's way out."""
+    for kind, name in _NAMED.findall(text.lower()):
+        names = {each.lower(): each for each in listing.names[kind]()} if kind in listing.names else {}
+        if names and not any(name in each for each in names):
+            # Only of those that begin alike where there are many: this is worked out as often as the list is looked at.
+            few = list(names) if len(names) <= MOST_COMPARED else [each for each in names if each[:2] == name[:2]]
+            near = [names[each] for each in get_close_matches(name, few[:MOST_COMPARED], 3, 0.5)]
+            return f"there is no {kind} {name}" + (f": did you mean {' or '.join(near)}?" if near else "")
+    return ""

@@ -69,6 +69,7 @@ def _listing(table: PartitionTable, cells: Sequence[Cells], now_ms: int) -> List
         columns=tuple(one.column for one in cells),
         made_from=(table,),
         nothing="there are no topics",
+        names={"topic": lambda: table.image.topics, "broker": lambda: map(str, table.brokers)},
     )
 
 

@@ -1,6 +1,7 @@
 """The partition map and list as an operator reads them."""
 
 import msgspec
+import pytest
 
 from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionStatesWritten, TopicAssigned
@@ -37,6 +38,26 @@ def test_the_signs_stand_under_the_brokers_names():
     shown = window()
     for row in shown.rows:
         assert len(text_of(row.cells[1])) == shown.columns[1].width == len(shown.columns[1].title)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("topic:nosuch", "there is no topic nosuch"),
+        ("topic:Ordres state:under", "there is no topic ordres: did you mean orders?"),
+        ("topic:=payment", "nothing matches the filter"),
+        ("broker:99", "there is no broker 99"),
+        ("broker:77 topic:orders", "there is no broker 77"),
+        ("state:nosuch", "nothing matches the filter"),
+        ("nosuch", "nothing matches the filter"),
+        ("topic:orders", ""),
+    ],
+)
+@pytest.mark.parametrize("view", ["matrix", "list"])
+def test_what_is_named_and_not_there_is_said(text: str, note: str, view: str):
+    shown = window(filter=text, view=view)
+    assert shown.note == note
+    assert bool(shown.total) == (not note)
 
 
 def test_the_list_has_the_replicas_instead():
