@@ -14,6 +14,15 @@ _KINDS = "write zk://host:port[/chroot], kafka://host:port or a file's path"
 STANDARD_INPUT = Path("/dev/stdin")
 
 
+class NoSuchFileError(SourceError):
+    """The name of nothing that is there; it may be meant for a cluster of a configuration, which is not known here."""
+
+    def __init__(self, name: str, hint: str) -> None:
+        super().__init__(f"{name!r}: no such file{hint}")
+        self.hint = hint
+        """How it might be written, for what looks like an address."""
+
+
 def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName | Path:
     """`zk://…`, `kafka://…`, a folder, a folder and a time, a file that exists, or `-` for standard input.
 
@@ -34,5 +43,5 @@ def parse_source(name: str) -> ZooKeeperAddress | KafkaAddress | RecordingName |
         return recording
     if not os.path.lexists(name):  # Path.exists raises for a name that is too long
         hint = f"; for a ZooKeeper write zk://{name}, for brokers kafka://{name}" if ":" in name else ""
-        raise SourceError(f"{name!r}: no such file{hint}")
+        raise NoSuchFileError(name, hint)
     return Path(name)

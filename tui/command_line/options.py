@@ -153,6 +153,7 @@ def opening_of(source: str, config: Config, command_config: Path | None = None) 
     """
     cluster = config.clusters.get(source)
     if cluster is None:
+        _check_there(source, config)
         return Opening(source=source, login=with_properties(NOBODY, command_config))
     kafka = ",".join(cluster.kafka)
     address = f"zk://{','.join(cluster.zookeeper)}{cluster.chroot}" if cluster.zookeeper else f"kafka://{kafka}"
@@ -163,6 +164,26 @@ def opening_of(source: str, config: Config, command_config: Path | None = None) 
     return Opening(
         source=address, bootstrap=bootstrap, name=source, login=login, poll_s=cluster.poll, limits=_limits(cluster)
     )
+
+
+def _check_there(source: str, config: Config) -> None:
+    """Raises click.ClickException for what is neither a file nor a cluster, with the clusters that there are."""
+    if not source or os.path.lexists(source):
+        return
+    from difflib import get_close_matches  # noqa: PLC0415 - most runs name what is there
+
+    from model.sources.naming import NoSuchFileError, parse_source  # noqa: PLC0415
+    from model.sources.source import SourceError  # noqa: PLC0415
+
+    try:
+        parse_source(source)
+    except NoSuchFileError as error:
+        near = get_close_matches(source, config.clusters, 3, 0.5)
+        known = f"{config.path} names {', '.join(config.clusters)}" if config.clusters else f"{config.path} names none"
+        way_out = f"did you mean {' or '.join(near)}?" if near else known
+        raise click.ClickException(f"{source!r}: no such file, and no such cluster: {way_out}{error.hint}") from None
+    except SourceError:
+        pass  # whoever opens it says so
 
 
 def _limits(cluster: ClusterConfig) -> Limits:

@@ -50,3 +50,32 @@ def test_brokers_are_named_beside_a_source_or_instead_of_one(
 def test_what_names_no_broker_is_told_with_how_to_write_it(text: str) -> None:
     with pytest.raises(click.BadParameter, match=r"write host:port\[,host:port…\]"):
         opened("zk://zk1:2181", "--bootstrap", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("ue", "did you mean eu?"),
+        ("nowhere", "CONFIG names eu"),
+        ("nowhere.json", "CONFIG names eu"),
+        ("a:2181", "CONFIG names eu; for a ZooKeeper write zk://a:2181, for brokers kafka://a:2181"),
+    ],
+)
+def test_what_is_neither_a_file_nor_a_cluster_is_told_with_the_clusters_there_are(
+    tmp_path: Path, name: str, way_out: str
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(CONFIG)
+    with pytest.raises(click.ClickException) as refused:
+        opened(name, "--config", config)
+    said = refused.value.format_message().replace(str(config), "CONFIG")
+    assert said == f"{name!r}: no such file, and no such cluster: {way_out}"
+
+
+def test_where_no_cluster_has_a_name_that_is_said(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.touch()
+    with pytest.raises(
+        click.ClickException, match=r"'prod': no such file, and no such cluster: .*config\.toml names none$"
+    ):
+        opened("prod", "--config", config)
