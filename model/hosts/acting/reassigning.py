@@ -24,9 +24,8 @@ def reassign(
     told: Callable[[Decision], None],
     asked: Callable[[float], Iterable[Asked]],
 ) -> Decision:
-    """Goes on until it has ended or is stuck, and says how; `journal` is open.
+    """Goes on until it has ended or is stuck; `journal` is open. Raises ActionRefused, UnwrittenError, to be resumed.
 
-    Raises ActionRefused, to be resumed, and UnwrittenError where that follows something that was done.
     `asked` waits for at most so many seconds, and gives what the operator decided meanwhile. `told` hears of each step.
     """
 

@@ -60,7 +60,7 @@ def file_formats() -> Iterator[str]:
     yield (
         "Every document of kdrill's own says in `format` what it is: a name and a version. Within a version fields are "
         "only added, and a reader leaves alone what it does not know. Times in `…_ms` are ms since epoch, UTC; sizes "
-        "are bytes."
+        "are bytes. What is about the demo cluster (`--demo`) begins with `demo`, which is true."
     )
     yield from _of_clusters()
     yield _of_groups()
