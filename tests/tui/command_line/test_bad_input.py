@@ -25,7 +25,11 @@ COMMANDS = pytest.mark.parametrize(
         ("status zk://a:70000", FAILED, "'70000' in 'a:70000' is not a port number from 1 to 65535"),
         ("status zk://", FAILED, "'zk://' names no host: write zk://host:port[,host:port…][/chroot]"),
         ("status http://a:2181", FAILED, "http:// is no kind of source: write zk://host:port[/chroot]"),
-        ("status a:2181", FAILED, "no such file, and no such cluster: /dev/null names none; for a ZooKeeper write zk://a"),
+        (
+            "status a:2181",
+            FAILED,
+            "no such file, and no such cluster: /dev/null names none; for a ZooKeeper write zk://a",
+        ),
         ("status none.json", FAILED, "'none.json': no such file"),
         ("status .", FAILED, ".: no recording here; kdrill record SOURCE -o . makes one"),
         ("status", USAGE, "SOURCE is missing"),
