@@ -55,7 +55,8 @@ async def _work(sandbox: Sandbox, scenario: Path | None, serving: asyncio.Event)
     serving.set()
     _print(ready)
     if scenario is None:
-        await asyncio.Event().wait()
+        await asyncio.Event().wait()  # until it is cancelled
+        return PASSED
     outcome = await sandbox.play(read_scenario(scenario))
     _print(outcome)
     return PASSED if outcome.passed else FAILED

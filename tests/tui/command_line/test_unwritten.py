@@ -77,8 +77,8 @@ def test_where_the_output_cannot_be_written_it_is_done_all_the_same(
     tree: DemoTree, audit: Path, streams: tuple[str, ...]
 ) -> None:
     with open("/dev/full", "wb") as full:
-        places = {name: full if name in streams else subprocess.PIPE for name in ("stdout", "stderr")}
-        done = subprocess.run([*KDRILL, *create(tree, "made", "--json")], **places, check=False)
+        out, err = (full if name in streams else subprocess.PIPE for name in ("stdout", "stderr"))
+        done = subprocess.run([*KDRILL, *create(tree, "made", "--json")], stdout=out, stderr=err, check=False)
     assert done.returncode == UNWRITTEN
     if "stderr" not in streams:
         assert done.stderr.endswith(b"done, but not told: the output cannot be written: No space left on device\n")
