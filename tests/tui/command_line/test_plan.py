@@ -205,9 +205,9 @@ def test_what_makes_no_sense_is_told_in_one_line(skewed: Path, words: str, reaso
     assert "\n" not in text
 
 
-def test_without_a_source_it_is_the_demo_cluster() -> None:
-    done = run("plan", "--rebalance", "--json")
+def test_the_demo_cluster_is_planned_where_it_is_asked_for() -> None:
+    done = run("plan", "--demo", "--rebalance", "--json")
     document = json.loads(done.stdout)
-    assert document["source"].startswith("zk://127.0.0.1:")
+    assert document["source"] == "DEMO, an invented cluster"
     assert document["sizes"] is None
     assert document["after"]["replicas"]["spread"] <= document["before"]["replicas"]["spread"]
