@@ -119,7 +119,9 @@ def test_a_plan_that_does_less_is_not_called_better(skewed: Path, tmp_path: Path
     assert uneven["bound"]["above_percent"] == {"moves": None, "bytes": None, "leader_changes": None}
     lines = run("plan", skewed, "--score", theirs, "--remove-broker", "1", "--drain-only").stdout.splitlines()
     assert "  this one: no plan for this wish: 5 partitions are on brokers that leave or are" in lines
-    assert [line.split()[-1] for line in lines if line.startswith(("  replicas copied", "  leader changes"))] == ["-"] * 2
+    assert [line.split()[-1] for line in lines if line.startswith(("  replicas copied", "  leader changes"))] == [
+        "-"
+    ] * 2
 
 
 def test_fixing_racks_changes_no_leader_that_may_stay(tmp_path: Path, planned: Planned) -> None:
