@@ -42,6 +42,15 @@ def kraft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="package", params=["KRaft 3.9.1", "KRaft 4.4.0"])
+def quorum(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KraftCluster]:
+    """Three voters that are brokers as well, and broker 4. A test uses topics of its own, and leaves all running."""
+    folder = tmp_path_factory.mktemp("quorum-")
+    with KraftCluster(install_or_skip(request.param.removeprefix("KRaft ")), folder, size=4, voters=3) as cluster:
+        yield cluster
+    shutil.rmtree(folder)
+
+
 @pytest.fixture(scope="package")
 def commands(cluster: Cluster) -> Commands:
     """Kafka's own commands, speaking to `cluster`."""

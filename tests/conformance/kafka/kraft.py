@@ -1,10 +1,14 @@
-"""A KRaft cluster of real Kafka on loopback: node 1 is controller and broker, the others are brokers only.
+"""A KRaft cluster of real Kafka on loopback: the first nodes are voters and brokers, the others are brokers only.
 
-Each broker has a second listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies.
+The voters are kept in the metadata log, as new clusters are formatted since 3.9 (KIP-853). Each broker has a second
+listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies.
 """
 
 from __future__ import annotations
 
+import base64
+import shutil
+import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -39,13 +43,13 @@ group.initial.rebalance.delay.ms=0
 
 
 class KraftCluster:
-    """Nodes 1..size, each in its own rack, for as long as the context. They die with the test run."""
+    """Nodes 1..size, each in its own rack, for as long as the context; 1..voters vote. They die with the test run."""
 
-    def __init__(self, kafka: Installation, folder: Path, size: int = 2) -> None:
+    def __init__(self, kafka: Installation, folder: Path, size: int = 2, voters: int = 1) -> None:
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
-        self._controller = free_port()
+        self._controllers = {number: free_port() for number in range(1, voters + 1)}
         self._ports = {number: free_port() for number in range(1, size + 1)}
         self._behind = {number: free_port() for number in self._ports}
         self._counters = {number: ApiCounter(f"127.0.0.1:{port}") for number, port in self._behind.items()}
@@ -68,7 +72,16 @@ class KraftCluster:
 
     @property
     def bootstrap(self) -> str:
-        return ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
+        return self.address()
+
+    def address(self, *numbers: int) -> str:
+        """host:port[,…] of these nodes, or of all, for clients."""
+        return ",".join(f"127.0.0.1:{self._ports[number]}" for number in numbers or self._ports)
+
+    @property
+    def controllers(self) -> str:
+        """host:port[,…] of the voters, where controllers listen."""
+        return ",".join(f"127.0.0.1:{port}" for port in self._controllers.values())
 
     @property
     def source_url(self) -> str:
@@ -80,9 +93,7 @@ class KraftCluster:
             counter.__enter__()
             self._format(number)
         try:
-            for number in self._ports:
-                self.start(number)
-            until(lambda: self.living() == set(self._ports), "all nodes", 90)
+            self.restore()
         except BaseException:
             self.__exit__()
             raise
@@ -102,9 +113,23 @@ class KraftCluster:
             command, folder=folder, log=folder / "broker.log", environment=java_environment()
         )
 
-    def kill(self, number: int) -> None:
+    def kill(self, *numbers: int) -> None:
         """SIGKILL."""
+        for number in numbers:
+            self._nodes[number].close()
+
+    def stop(self, number: int) -> None:
+        """SIGTERM, which is a controlled shutdown; SIGKILL if that does not end it."""
+        self._nodes[number].send(signal.SIGTERM)
+        self._nodes[number].wait(timeout_s=60)
         self._nodes[number].close()
+
+    def restore(self) -> None:
+        """Starts all nodes that do not run, and waits until no broker is fenced."""
+        for number in self._ports:
+            if number not in self._nodes or self._nodes[number].exit_code() is not None:
+                self.start(number)
+        until(lambda: self.living() == set(self._ports), "all nodes", 90)
 
     def living(self) -> set[int]:
         """The brokers that are not fenced, as another client is told."""
@@ -124,16 +149,32 @@ class KraftCluster:
         own = f"PLAINTEXT://127.0.0.1:{self._ports[number]},COUNTED://"
         roles, listeners = "broker", f"{own}127.0.0.1:{self._behind[number]}"
         advertised = f"{own}{self._counters[number].address}"
-        if number == 1:
-            roles, listeners = "broker,controller", f"{listeners},CONTROLLER://127.0.0.1:{self._controller}"
+        if number in self._controllers:
+            address = f"CONTROLLER://127.0.0.1:{self._controllers[number]}"
+            roles, listeners = "broker,controller", f"{listeners},{address}"
+            advertised = f"{advertised},{address}"
         path.write_text(
             f"process.roles={roles}\nnode.id={number}\nbroker.rack=r{number}\nlisteners={listeners}\n"
             f"advertised.listeners={advertised}\n"
-            f"controller.quorum.voters=1@127.0.0.1:{self._controller}\nlog.dirs={path.parent / 'logs'}\n{_SETTINGS}"
+            f"controller.quorum.bootstrap.servers={self.controllers}\nlog.dirs={path.parent / 'logs'}\n{_SETTINGS}"
         )
+        logs = path.parent / "logs"
         if number == 1:
-            tool = self.kafka.java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(path), heap_mb=128)
-            subprocess.run(tool, check=True, capture_output=True, timeout=90, env=java_environment())
-            return
-        (path.parent / "logs").mkdir()  # what the tool writes for a broker, without a JVM for it
-        (path.parent / "logs" / "meta.properties").write_text(f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\n")
+            voters = ",".join(
+                f"{voter}@127.0.0.1:{port}:{_directory(voter)}" for voter, port in self._controllers.items()
+            )
+            tool = ("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(path))
+            command = self.kafka.java(*tool, "--initial-controllers", voters, heap_mb=128)
+            subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
+        elif number in self._controllers:  # what the tool writes, without a JVM for it
+            shutil.copytree(self._properties(1).parent / "logs", logs)
+        else:
+            logs.mkdir()
+        (logs / "meta.properties").write_text(
+            f"version=1\ncluster.id={CLUSTER_ID}\nnode.id={number}\ndirectory.id={_directory(number)}\n"
+        )
+
+
+def _directory(number: int) -> str:
+    """The id of a node's only log directory."""
+    return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")

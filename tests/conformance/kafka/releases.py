@@ -65,6 +65,17 @@ _SCALA_COMMANDS = {
 }
 _LISTENERS = "listeners=PLAINTEXT://127.0.0.1:{port}\nbroker.rack={rack}\n"
 
+_TOOLS = {
+    "topics": "org.apache.kafka.tools.TopicCommand",
+    "configs": "kafka.admin.ConfigCommand",
+    "reassign": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
+    "elect": "org.apache.kafka.tools.LeaderElectionCommand",
+    "produce": "kafka.tools.ConsoleProducer",
+    "consume": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "cluster": "org.apache.kafka.tools.ClusterTool",
+}
+
 RELEASES = {
     release.version: release
     for release in (
@@ -86,25 +97,27 @@ RELEASES = {
         Release(
             version="3.9.1",
             artifacts=("org.apache.kafka:kafka_2.13:3.9.1", "org.apache.kafka:kafka-tools:3.9.1"),
-            classes={
-                "topics": "org.apache.kafka.tools.TopicCommand",
-                "configs": "kafka.admin.ConfigCommand",
-                "reassign": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
-                "elect": "org.apache.kafka.tools.LeaderElectionCommand",
-                "produce": "kafka.tools.ConsoleProducer",
-                "consume": "org.apache.kafka.tools.consumer.ConsoleConsumer",
-            },
+            classes=_TOOLS,
             listener_settings=_LISTENERS,
             commands_use_zookeeper=False,
         ),
     )
 }
 
+NEWEST = Release(
+    version="4.4.0",
+    artifacts=("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.kafka:kafka-tools:4.4.0"),
+    classes=_TOOLS,
+    listener_settings=_LISTENERS,
+    commands_use_zookeeper=False,
+)
+"""The newest that Maven Central has: without ZooKeeper, and with eligible leader replicas (KIP-966)."""
+
 
 def install_or_skip(version: str) -> Installation:
     """The release, ready to run; without it the test is skipped, or fails with KDRILL_REQUIRE_CONFORMANCE=1."""
     try:
-        return install(RELEASES[version])
+        return install(NEWEST if version == NEWEST.version else RELEASES[version])
     except UnavailableError as reason:
         skip_or_fail(str(reason))
 
