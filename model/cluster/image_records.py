@@ -6,7 +6,7 @@ from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
-from model.cluster.topic_image import TopicImage, unpadded
+from model.cluster.topic_image import TopicImage, told_in, unpadded
 
 
 def records_of(image: ClusterImage) -> Iterator[r.Record]:
@@ -88,6 +88,8 @@ def state_of(topic: TopicImage, row: int) -> r.PartitionState:
         recovering=bool(topic.recovering[row]),
         zxid=int(topic.zxid[row]),
         time_ms=int(topic.time_ms[row]),
+        elr=told_in(topic.elr[row]),
+        last_known_elr=told_in(topic.last_known_elr[row]),
     )
 
 

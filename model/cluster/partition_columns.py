@@ -11,7 +11,17 @@ from itertools import pairwise
 import numpy as np
 
 from model.cluster.ids import NO_STATE
-from model.cluster.topic_image import NOBODY, STATE_COLUMNS, Column, Flags, Ints, Longs, TopicImage, widened
+from model.cluster.topic_image import (
+    BROKERS_COLUMNS,
+    NOBODY,
+    STATE_COLUMNS,
+    Column,
+    Flags,
+    Ints,
+    Longs,
+    TopicImage,
+    widened,
+)
 
 Rows = slice | Column
 """Which rows of a topic: all of them, or these."""
@@ -35,6 +45,8 @@ class PartitionColumns:
     recovering: Flags  # [N]
     zxid: Longs  # [N]
     time_ms: Longs  # [N]
+    elr: Ints  # [N, E]
+    last_known_elr: Ints  # [N, L]
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -95,8 +107,7 @@ def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) ->
     return PartitionColumns(
         topics=tuple(topics),
         topic=np.repeat(np.arange(len(topics), dtype=np.int32), lengths),
-        replicas=_stacked_rows(parts("replicas"), sum(lengths)),
-        isr=_stacked_rows(parts("isr"), sum(lengths)),
+        **{name: _stacked_rows(parts(name), sum(lengths)) for name in _ROWS},
         **columns,
     )
 
@@ -104,7 +115,7 @@ def stacked(topics: Sequence[TopicImage], rows: Sequence[Rows] | None = None) ->
 def restacked(before: PartitionColumns, topics: Sequence[TopicImage]) -> PartitionColumns:
     """As `stacked`, where `before` has all of the same partitions: only topics that are other objects are copied in."""
     changed = [place for place, pair in enumerate(zip(before.topics, topics, strict=True)) if pair[0] is not pair[1]]
-    rows_of_brokers = {"replicas": before.replicas.shape[1], "isr": before.isr.shape[1]}
+    rows_of_brokers: dict[str, int] = {name: getattr(before, name).shape[1] for name in _ROWS}
     if any(
         getattr(topics[place], name).shape[1] > width for name, width in rows_of_brokers.items() for place in changed
     ):
@@ -118,6 +129,9 @@ def restacked(before: PartitionColumns, topics: Sequence[TopicImage]) -> Partiti
             values: Column = getattr(topic, name)
             column[start : start + len(topic)] = widened(values, rows_of_brokers[name]) if values.ndim > 1 else values
     return PartitionColumns(topics=tuple(topics), topic=before.topic, partitions=before.partitions, **columns)
+
+
+_ROWS = ("replicas", *BROKERS_COLUMNS)
 
 
 def _stacked_rows(parts: list[Column], length: int) -> Ints:

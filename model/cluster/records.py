@@ -73,7 +73,10 @@ class TopicRemoved(Record, frozen=True, tag=True):
 
 
 class PartitionState(msgspec.Struct, frozen=True, gc=False):
-    """One partition's leadership as its state znode holds it; `version` is the znode's data version."""
+    """One partition's leadership as its state znode holds it; `version` is the znode's data version.
+
+    `elr` and `last_known_elr` are KRaft's (KIP-966); None: nobody told them.
+    """
 
     partition: int
     leader: int
@@ -84,6 +87,8 @@ class PartitionState(msgspec.Struct, frozen=True, gc=False):
     recovering: bool = False
     zxid: int = -1
     time_ms: int = 0
+    elr: tuple[int, ...] | None = None
+    last_known_elr: tuple[int, ...] | None = None
 
 
 class PartitionStatesWritten(Record, frozen=True, tag=True):

@@ -41,7 +41,10 @@ class BrokerDocument(msgspec.Struct, frozen=True):
 
 
 class PartitionDocument(msgspec.Struct, frozen=True):
-    """`version` is the state znode's data version, -1 where there is none. No replicas: the assignment lacks it."""
+    """`version` is the state znode's data version, -1 where there is none. No replicas: the assignment lacks it.
+
+    `elr` and `last_known_elr` (KIP-966) are absent where nobody told them.
+    """
 
     replicas: tuple[Id, ...]
     adding: tuple[Id, ...] = ()
@@ -55,6 +58,8 @@ class PartitionDocument(msgspec.Struct, frozen=True):
     recovering: bool | UnsetType = UNSET
     zxid: Long | UnsetType = UNSET
     time_ms: Long | UnsetType = UNSET
+    elr: tuple[Id, ...] | UnsetType = UNSET
+    last_known_elr: tuple[Id, ...] | UnsetType = UNSET
 
 
 class TopicDocument(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
@@ -24,7 +24,7 @@ from model.cluster.snapshot_format import (
     TopicDocument,
 )
 from model.cluster.snapshot_groups import by_partition, by_topic, group_document, group_of
-from model.cluster.topic_image import TopicImage, unpadded
+from model.cluster.topic_image import Ints, TopicImage, told_in, unpadded
 
 
 def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
@@ -92,7 +92,14 @@ def _partition(topic: TopicImage, row: int, sizes: Mapping[TopicPartition, int])
         recovering=bool(topic.recovering[row]) or UNSET,
         zxid=int(topic.zxid[row]) if topic.zxid[row] >= 0 else UNSET,
         time_ms=int(topic.time_ms[row]) or UNSET,
+        elr=_told(topic.elr[row]),
+        last_known_elr=_told(topic.last_known_elr[row]),
     )
+
+
+def _told(brokers: Ints) -> tuple[int, ...] | UnsetType:
+    told = told_in(brokers)
+    return UNSET if told is None else told
 
 
 def image_of(document: SnapshotDocument) -> ClusterImage:
@@ -169,6 +176,8 @@ def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:
             recovering=partition.recovering is True,
             zxid=-1 if partition.zxid is UNSET else partition.zxid,
             time_ms=0 if partition.time_ms is UNSET else partition.time_ms,
+            elr=None if partition.elr is UNSET else partition.elr,
+            last_known_elr=None if partition.last_known_elr is UNSET else partition.last_known_elr,
         )
         for number, partition in topic.partitions.items()
         if partition.version > NO_STATE

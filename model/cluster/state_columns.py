@@ -11,7 +11,18 @@ import numpy as np
 
 from model.cluster.ids import NO_LEADER, NO_STATE
 from model.cluster.records import PartitionState
-from model.cluster.topic_image import STATE_COLUMNS, Column, Flags, Ints, Longs, padded, rows_of, widened
+from model.cluster.topic_image import (
+    BROKERS_COLUMNS,
+    STATE_COLUMNS,
+    UNTOLD,
+    Column,
+    Flags,
+    Ints,
+    Longs,
+    rows_of,
+    told,
+    widened,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +38,8 @@ class StateColumns(Sequence[PartitionState]):
     recovering: Flags  # [N]
     zxid: Longs  # [N]
     time_ms: Longs  # [N]
+    elr: Ints  # [N, E], padded with -1, or UNTOLD
+    last_known_elr: Ints  # [N, L], the same
 
     def __len__(self) -> int:
         return len(self.partition)
@@ -41,9 +54,13 @@ class StateColumns(Sequence[PartitionState]):
         return next(iter(self.take(np.array([index]))))
 
     def __iter__(self) -> Iterator[PartitionState]:
-        columns = (getattr(self, name).tolist() for name in STATE_COLUMNS)
-        for partition, isr, *numbers in zip(self.partition.tolist(), rows_of(self.isr), *columns, strict=True):
-            yield PartitionState(partition=partition, isr=isr, **dict(zip(STATE_COLUMNS, numbers, strict=True)))
+        columns = (
+            self.partition.tolist(),
+            *(getattr(self, name).tolist() for name in STATE_COLUMNS),
+            *(_told_rows(getattr(self, name)) for name in BROKERS_COLUMNS),
+        )
+        for facts in zip(*columns, strict=True):
+            yield PartitionState(**dict(zip(_FACTS, facts, strict=True)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -54,8 +71,7 @@ class StateColumns(Sequence[PartitionState]):
 
     def take(self, rows: Column | slice) -> "StateColumns":
         """These rows, in their order."""
-        numbers = {name: getattr(self, name)[rows] for name in STATE_COLUMNS}
-        return StateColumns(partition=self.partition[rows], isr=self.isr[rows], **numbers)
+        return StateColumns(**{name: getattr(self, name)[rows] for name in _FACTS})
 
 
 def columns_of(states: Sequence[PartitionState]) -> StateColumns:
@@ -65,7 +81,8 @@ def columns_of(states: Sequence[PartitionState]) -> StateColumns:
     numbers: dict[str, Column] = {
         name: np.array([getattr(state, name) for state in states], kind) for name, kind in _KINDS.items()
     }
-    return StateColumns(isr=padded([state.isr for state in states]), **numbers)
+    brokers: dict[str, Column] = {name: told([getattr(state, name) for state in states]) for name in BROKERS_COLUMNS}
+    return StateColumns(**numbers, **brokers)
 
 
 def gone(partitions: Sequence[int]) -> StateColumns:
@@ -94,11 +111,19 @@ def _joined(parts: Sequence[StateColumns]) -> StateColumns:
         return parts[0]
     if not parts:
         return columns_of(())
-    width = max(part.isr.shape[1] for part in parts)
-    names = ("partition", *STATE_COLUMNS)
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    return StateColumns(isr=np.concatenate([widened(part.isr, width) for part in parts]), **columns)
+    columns: dict[str, Column] = {}
+    for name in _FACTS:
+        some: list[Column] = [getattr(part, name) for part in parts]
+        width = max(column.shape[-1] for column in some)
+        columns[name] = np.concatenate([widened(column, width) if column.ndim > 1 else column for column in some])
+    return StateColumns(**columns)
 
+
+def _told_rows(rows: Ints) -> list[tuple[int, ...] | None]:
+    return [None if row and row[0] == UNTOLD else row for row in rows_of(rows)]
+
+
+_FACTS = ("partition", *STATE_COLUMNS, *BROKERS_COLUMNS)
 
 _KINDS = {
     "partition": np.int32,

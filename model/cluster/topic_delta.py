@@ -10,6 +10,7 @@ from model.cluster.ids import NO_STATE
 from model.cluster.records import PartitionState, TopicAssigned
 from model.cluster.state_columns import StateColumns, columns_of, gone, latest
 from model.cluster.topic_image import (
+    BROKERS_COLUMNS,
     NOBODY,
     STATE_COLUMNS,
     Column,
@@ -73,8 +74,8 @@ class TopicDelta:
         known = None if self._unassigned else record or base
         said: dict[str, Any] = {} if known is None else {name: getattr(known, name) for name in _BESIDE}
         if len(states) == len(rows):
-            numbers = {name: getattr(states, name) for name in STATE_COLUMNS}
-            return TopicImage(self._name, rows, spread, isr=states.isr, **numbers, **said)
+            columns = {name: getattr(states, name) for name in _STATED}
+            return TopicImage(self._name, rows, spread, **columns, **said)
         blank = blank_topic(self._name, rows, spread)
         return replace(_with_states(blank, _places(rows, states.partition), states), **said)
 
@@ -94,11 +95,13 @@ class TopicDelta:
 
 _BESIDE = ("topic_id", "adding", "removing")
 """What an assignment says, beside the replicas."""
+_STATED = (*STATE_COLUMNS, *BROKERS_COLUMNS)
+"""What a state says."""
 
 
 def _states_of(topic: TopicImage) -> StateColumns:
-    numbers = {name: getattr(topic, name) for name in STATE_COLUMNS}
-    return _kept(StateColumns(partition=topic.partitions, isr=topic.isr, **numbers), topic.has_state)
+    columns = {name: getattr(topic, name) for name in _STATED}
+    return _kept(StateColumns(partition=topic.partitions, **columns), topic.has_state)
 
 
 def _kept(states: StateColumns, flags: Flags) -> StateColumns:
@@ -131,15 +134,21 @@ def _with_states(topic: TopicImage, rows: Longs | None, states: StateColumns) ->
     """These rows in these states; the topic's own columns where they have them already, itself where all do."""
     if rows is None or not len(rows):
         return topic
-    width = max(topic.isr.shape[1], states.isr.shape[1])
-    parts = {name: (getattr(topic, name), getattr(states, name)) for name in STATE_COLUMNS}
-    parts["isr"] = widened(topic.isr, width), widened(states.isr, width)
+    parts = {name: _alike(getattr(topic, name), getattr(states, name)) for name in _STATED}
     written = {
         name: _carried(column, rows, values)
         for name, (column, values) in parts.items()
         if (column[rows] != values).any()
     }
     return topic.with_states(rows, **written) if written else topic
+
+
+def _alike(some: Column, others: Column) -> tuple[Column, Column]:
+    """Both, rows of brokers as wide as the wider."""
+    if some.ndim == 1:
+        return some, others
+    width = max(some.shape[1], others.shape[1])
+    return widened(some, width), widened(others, width)
 
 
 def _carried(column: Column, rows: Longs, values: Column) -> Column:

@@ -22,7 +22,10 @@ Column = NDArray[Any]
 """A column of any of these."""
 
 NOBODY = -1
-"""Pads rows of `replicas` and `isr` that are shorter than the widest."""
+"""Pads rows of brokers that are shorter than the widest."""
+
+UNTOLD = -2
+"""Stands alone in a row of `elr` or `last_known_elr` of which nobody told anything; ZooKeeper's Kafka has none."""
 
 _HUGE_ID = 1_000_000
 
@@ -36,6 +39,21 @@ def padded(rows: list[tuple[int, ...]], width: int = 0) -> Ints:
     return np.array([(*row, *(NOBODY,) * (width - len(row))) for row in rows], np.int32).reshape(len(rows), width)
 
 
+def told(rows: list[tuple[int, ...] | None]) -> Ints:
+    """As `padded`, with rows that nobody told."""
+    return padded([(UNTOLD,) if row is None else row for row in rows])
+
+
+def untold(count: int) -> Ints:
+    """So many rows that nobody told, which take no memory."""
+    return np.broadcast_to(np.int32(UNTOLD), (count, 1))
+
+
+def told_in(row: Ints) -> tuple[int, ...] | None:
+    """The broker ids of one padded row, in order; None where nobody told it."""
+    return None if row[0] == UNTOLD else unpadded(row)
+
+
 def unpadded(row: Ints) -> tuple[int, ...]:
     """The broker ids of one padded row, in order."""
     return tuple(int(broker) for broker in row if broker != NOBODY)
@@ -44,7 +62,7 @@ def unpadded(row: Ints) -> tuple[int, ...]:
 def rows_of(padded: Ints) -> list[tuple[int, ...]]:
     """The broker ids of every padded row, in order; much faster than row by row."""
     rows: list[tuple[int, ...]] = list(zip(*(column.tolist() for column in padded.T), strict=True))
-    if len(padded) and padded.min() == NOBODY:
+    if len(padded) and padded.min() <= NOBODY:
         return [tuple(broker for broker in row if broker != NOBODY) if NOBODY in row else row for row in rows]
     return rows
 
@@ -57,6 +75,9 @@ class TopicImage:
 
     `isr` keeps broker ids in the znode's order, because Kafka 0.8 elects the first live one, and may name brokers that
     are no replicas: a cluster can contradict itself, and an operator has to see it.
+
+    `elr` are the eligible leader replicas (KIP-966): out of the ISR, and still without loss where it was below
+    min.insync.replicas since. `last_known_elr` is the last leader where nobody leads.
     """
 
     name: str
@@ -70,6 +91,8 @@ class TopicImage:
     recovering: Flags  # [P] leader_recovery_state is RECOVERING (KIP-704)
     zxid: Longs  # [P] transaction that last wrote the state, -1 unknown
     time_ms: Longs  # [P] when that was
+    elr: Ints  # [P, E] broker ids, padded with -1, or UNTOLD
+    last_known_elr: Ints  # [P, L] the same
     topic_id: str | None = None
     adding: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
     removing: Mapping[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
@@ -159,8 +182,9 @@ class TopicImage:
         mark, rows = vars(self).get("_written", (None, None))
         if mark is not None and mark is vars(earlier).get("_mark"):
             return rows
-        width = max(self.isr.shape[1], earlier.isr.shape[1])
-        differing = (widened(self.isr, width) != widened(earlier.isr, width)).any(axis=1)
+        differing = np.zeros(len(self), np.bool_)
+        for name in BROKERS_COLUMNS:
+            differing |= differing_rows(getattr(self, name), getattr(earlier, name))
         for name in STATE_COLUMNS:
             differing |= getattr(self, name) != getattr(earlier, name)
         return np.flatnonzero(differing)
@@ -174,7 +198,10 @@ class TopicImage:
 STATE_COLUMNS = (
     "leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms",
 )  # fmt: skip
-"""What a state znode says, beside the ISR."""
+"""What a state says in one number."""
+
+BROKERS_COLUMNS = ("isr", "elr", "last_known_elr")
+"""What a state says in a row of brokers."""
 
 _KEPT = ("row_of", "placed", "brokers", "preferred", "replica_count", "orphaned")
 """What other states leave as it is, as a rule."""
@@ -213,6 +240,12 @@ def widened(rows: Column, width: int) -> Column:
     return wide
 
 
+def differing_rows(some: Column, others: Column) -> Flags:
+    """bool[N]: which padded rows differ."""
+    width = max(some.shape[1], others.shape[1])
+    return (widened(some, width) != widened(others, width)).any(axis=1)
+
+
 def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:
     """A topic whose partitions have no state znodes yet."""
     count = len(partitions)
@@ -229,4 +262,6 @@ def blank_topic(name: str, partitions: Ints, replicas: Ints) -> TopicImage:
         recovering=np.zeros(count, np.bool_),
         zxid=np.full(count, -1, np.int64),
         time_ms=np.zeros(count, np.int64),
+        elr=untold(count),
+        last_known_elr=untold(count),
     )

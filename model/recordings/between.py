@@ -16,12 +16,18 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_records import classic_group_records, state_of
 from model.cluster.kafka_generations import newest
 from model.cluster.secrets import redacted
-from model.cluster.topic_image import Flags, TopicImage, rows_of, widened
+from model.cluster.topic_image import (
+    BROKERS_COLUMNS,
+    STATE_COLUMNS,
+    Flags,
+    TopicImage,
+    differing_rows,
+    rows_of,
+    widened,
+)
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-_STATE = ("leader", "leader_epoch", "controller_epoch", "version", "recovering", "zxid", "time_ms")
 
 
 def can_follow(before: ClusterImage, after: ClusterImage) -> bool:
@@ -160,9 +166,10 @@ def _is_assigned_alike(before: TopicImage, after: TopicImage) -> bool:
 def _differ(before: TopicImage, after: TopicImage) -> Flags:
     """bool[P]: whether the state of that row of `after` is another than the partition had before."""
     _, old, new = np.intersect1d(before.partitions, after.partitions, assume_unique=True, return_indices=True)
-    width = max(before.isr.shape[1], after.isr.shape[1])
-    other = (widened(before.isr[old], width) != widened(after.isr[new], width)).any(axis=1)
-    for name in _STATE:
+    other = np.zeros(len(old), np.bool_)
+    for name in BROKERS_COLUMNS:
+        other |= differing_rows(getattr(before, name)[old], getattr(after, name)[new])
+    for name in STATE_COLUMNS:
         other |= getattr(before, name)[old] != getattr(after, name)[new]
     differ = np.ones(len(after), np.bool_)
     differ[new] = other

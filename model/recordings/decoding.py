@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from model.cluster import records as r
-from model.recordings.encoding import STATE_FIELDS
+from model.recordings.encoding import STATE_FIELDS, TOLD_FIELDS
 from model.recordings.format import MOMENT, REBALANCED
 from model.recordings.payload import decode_payload
 from model.recordings.rebalances import NewRebalances, RebalanceMemory
@@ -101,7 +101,15 @@ def _states(of: _Columns, start: int, end: int) -> tuple[r.PartitionState, ...]:
     if any(None in values for values in columns.values()):
         raise ValueError("a partition's state is not whole")
     columns["isr"] = [tuple(isr) for isr in columns["isr"]]
-    return tuple(map(r.PartitionState, *(columns[name] for name in STATE_FIELDS)))
+    payloads: list[str | None] = of["payload"][start:end]
+    told = {text: _told(text) for text in set(payloads)}  # few texts, which many rows share
+    both = (*(columns[name] for name in STATE_FIELDS), *zip(*(told[text] for text in payloads), strict=True))
+    return tuple(map(r.PartitionState, *both))
+
+
+def _told(payload: str | None) -> tuple[tuple[int, ...] | None, ...]:
+    found = {} if payload is None else msgspec.json.decode(payload, type=dict[str, tuple[int, ...]])
+    return tuple(found.get(name) for name in TOLD_FIELDS)
 
 
 def _assigned(of: _Columns, start: int, end: int) -> dict[str, dict[int, list[int]]]:

@@ -18,6 +18,8 @@ STATE_FIELDS: Final = (
     "partition", "leader", "leader_epoch", "isr", "controller_epoch", "version", "recovering", "zxid", "time_ms",
 )  # fmt: skip
 """Columns of a state, in the order of PartitionState's fields."""
+TOLD_FIELDS: Final = ("elr", "last_known_elr")
+"""Fields of a state that are told of KRaft clusters only: in the row's payload, which releases before them skip."""
 
 
 class Encoder:
@@ -61,8 +63,8 @@ class Encoder:
         fields, rows_of = in_rows
         rows = rows_of(record)
         count = len(rows.get("partition", ())) or 1  # a fact about no partition has a row all the same
-        rest = [encode_payload(record, fields), *[None] * (count - 1)]
-        self._add(at_ms, kind, count, {**_named(record, count), **rows, "payload": rest})
+        rest = {"payload": [encode_payload(record, fields), *[None] * (count - 1)]}
+        self._add(at_ms, kind, count, {**_named(record, count), **rest, **rows})
 
     def _add(self, at_ms: int, kind: str, count: int, columns: _Columns) -> None:
         """One fact; a column has a value for each row, or is null."""
@@ -86,7 +88,13 @@ def _named(record: r.Record, count: int) -> dict[str, Sequence[Any]]:
 def _states(record: r.PartitionStatesWritten) -> _Columns:
     if not record.states:
         return {}
-    return {name: [getattr(state, name) for state in record.states] for name in STATE_FIELDS}
+    columns = {name: [getattr(state, name) for state in record.states] for name in STATE_FIELDS}
+    return columns | {"payload": [_told(state) for state in record.states]}
+
+
+def _told(state: r.PartitionState) -> str | None:
+    told = {name: brokers for name in TOLD_FIELDS if (brokers := getattr(state, name)) is not None}
+    return msgspec.json.encode(told).decode() if told else None
 
 
 def _states_removed(record: r.PartitionStatesRemoved) -> _Columns:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage, ControllerImage, Provenance
-from model.cluster.topic_image import TopicImage
+from model.cluster.topic_image import TopicImage, untold
 from model.drills.drill import Drill, run
 from model.drills.scenario import of_brokers
 from tests.benchmarks.figure import Figure
@@ -67,6 +67,8 @@ def _topic(name: str, dice: np.random.Generator) -> TopicImage:
         recovering=np.zeros(PARTITIONS, np.bool_),
         zxid=np.full(PARTITIONS, 10**9, np.int64),
         time_ms=np.full(PARTITIONS, 1_699_999_000_000, np.int64),
+        elr=untold(PARTITIONS),
+        last_known_elr=untold(PARTITIONS),
         topic_id="A" * 22,
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from model.cluster import records as r
 from model.cluster.state_columns import StateColumns
-from model.cluster.topic_image import Ints, Longs
+from model.cluster.topic_image import Ints, Longs, untold
 from model.hosts.zookeeper.values import Unread
 from model.hosts.zookeeper.znode_columns import ZnodeColumns
 from model.sources.zookeeper.state_payloads import state_payloads
@@ -33,6 +33,8 @@ class StatesRead:
             recovering=payloads.leader_recovery_state == RECOVERING,
             zxid=answers.stat("mzxid")[rows],
             time_ms=answers.stat("mtime_ms")[rows],
+            elr=untold(len(rows)),
+            last_known_elr=untold(len(rows)),
         )
         if not payloads.usable.all():
             topics, rows, states = topics[payloads.usable], rows[payloads.usable], states.take(payloads.usable)

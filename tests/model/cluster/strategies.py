@@ -52,6 +52,8 @@ states = st.builds(
     recovering=st.booleans(),
     zxid=zxids,
     time_ms=times,
+    elr=st.none() | isrs,
+    last_known_elr=st.none() | isrs,
 )
 
 RECORDS: dict[type[r.Record], st.SearchStrategy[r.Record]] = {

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
-from model.cluster.records import ConfigChanged, TopicAssigned
+from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.cluster.secrets import redacted
 from model.cluster.snapshot_file import SnapshotError, read_document, read_snapshot, write_snapshot
 from tests.model.cluster.build import brokers, claims, consumer, image, state, topic, written
@@ -78,6 +78,25 @@ def test_the_file_holds_what_the_format_promises(tmp_path: Path) -> None:
     }
     assert document["groups"]["billing"]["owners"] == {"orders": {"0": "c1-0"}}
     assert {"under-replicated", "unowned-partition"} <= {one["kind"] for one in document["findings"]}
+
+
+def test_eligible_leaders_are_kept_and_told_apart_from_untold_ones(tmp_path: Path) -> None:
+    file = tmp_path / "elr.json"
+    taken = image(
+        PartitionStatesWritten(
+            topic="orders",
+            states=(
+                PartitionState(0, -1, 3, (), elr=(4, 2), last_known_elr=(4,)),
+                PartitionState(1, 1, 3, (1,), elr=(), last_known_elr=()),
+                PartitionState(2, 1, 3, (1,)),
+            ),
+        )
+    )
+    write_snapshot(file, taken)
+    document = json.loads(file.read_text())
+    told = [(one.get("elr"), one.get("last_known_elr")) for one in document["topics"]["orders"]["partitions"].values()]
+    assert told == [([4, 2], [4]), ([], []), (None, None)]
+    assert read_snapshot(file) == taken
 
 
 def test_secrets_stay_behind(tmp_path: Path) -> None:

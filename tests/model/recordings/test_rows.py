@@ -70,6 +70,19 @@ def test_a_partition_state_has_a_row_with_columns_to_ask() -> None:
     ]
 
 
+def test_eligible_leaders_are_told_beside_the_columns_that_older_releases_read() -> None:
+    states = (
+        PartitionState(0, -1, 7, (), elr=(4,), last_known_elr=(4,)),
+        PartitionState(1, 1, 7, (1,), elr=(), last_known_elr=()),
+        PartitionState(2, 1, 7, (1,)),
+    )
+    table = written(Encoder(), [(10, [PartitionStatesWritten(topic="orders", states=states)])])
+    told = ['{"elr":[4],"last_known_elr":[4]}', '{"elr":[],"last_known_elr":[]}', None]
+    assert [row["payload"] for row in table.to_pylist()[1:]] == told
+    (moment,) = read(table)
+    assert moment.records == (PartitionStatesWritten(topic="orders", states=states),)
+
+
 def test_a_past_that_goes_on_is_not_written_again() -> None:
     encoder, past = Encoder(), tuple(_rebalance(number) for number in range(20))
     records = [
