@@ -27,6 +27,7 @@ class ClusterDelta:
     def __init__(self, base: ClusterImage) -> None:
         self._base = base
         self.brokers: dict[int, BrokerImage | None] = {}
+        self.fenced: dict[int, BrokerImage | None] = {}
         self._topics: dict[str, TopicDelta] = {}
         self._groups: dict[str, GroupDelta] = {}
         self.classic = ClassicGroupsDelta(base.classic_groups)
@@ -63,6 +64,7 @@ class ClusterDelta:
             generation=self.generation,
             controller=base.controller if self.controller == base.controller else self.controller,
             brokers=merged(base.brokers, self.brokers),
+            fenced=merged(base.fenced, self.fenced),
             topics=descended(base.topics, {name: delta.apply() for name, delta in self._topics.items()}),
             groups=descended(base.groups, {name: delta.apply() for name, delta in self._groups.items()}),
             classic_groups=self.classic.apply(),
@@ -100,13 +102,19 @@ class ClusterDelta:
 
 
 def _register(delta: ClusterDelta, record: r.BrokerRegistered) -> None:
-    delta.brokers[record.broker] = BrokerImage(
-        record.broker, record.endpoints, record.rack, record.epoch, record.registered_ms
-    )
+    facts = record.endpoints, record.rack, record.epoch, record.registered_ms
+    delta.brokers[record.broker] = BrokerImage(record.broker, *facts, record.fenced, record.in_controlled_shutdown)
+    delta.fenced[record.broker] = None
 
 
-def _lose(delta: ClusterDelta, record: r.BrokerLost) -> None:
-    delta.brokers[record.broker] = delta.log_dirs[record.broker] = None
+def _fence(delta: ClusterDelta, record: r.BrokerFenced) -> None:
+    _lose(delta, record)
+    facts = record.endpoints, record.rack, record.epoch, record.registered_ms
+    delta.fenced[record.broker] = BrokerImage(record.broker, *facts, fenced=True)
+
+
+def _lose(delta: ClusterDelta, record: r.BrokerLost | r.BrokerFenced) -> None:
+    delta.brokers[record.broker] = delta.fenced[record.broker] = delta.log_dirs[record.broker] = None
 
 
 def _elect(delta: ClusterDelta, broker: int | None, since_ms: int) -> None:
@@ -148,6 +156,7 @@ _Replay = Callable[[ClusterDelta, Any], object]
 
 _REPLAY: dict[type[r.Record], _Replay] = {
     r.BrokerRegistered: _register,
+    r.BrokerFenced: _fence,
     r.BrokerLost: _lose,
     r.ControllerElected: lambda d, x: _elect(d, x.broker, x.since_ms),
     r.ControllerLost: lambda d, x: _elect(d, None, x.time_ms),

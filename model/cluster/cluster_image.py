@@ -19,13 +19,18 @@ _TOO = f" ({CLASSIC})"
 
 
 class BrokerImage(msgspec.Struct, frozen=True):
-    """A live broker's registration. `epoch` is its broker epoch (czxid, KIP-380) or None before Kafka 2.2."""
+    """A broker's registration. `epoch` is its broker epoch (czxid, KIP-380) or None before Kafka 2.2.
+
+    `fenced` and `in_controlled_shutdown` are KRaft's; None: nobody told.
+    """
 
     id: int
     endpoints: tuple[str, ...] = ()
     rack: str | None = None
     epoch: int | None = None
     registered_ms: int = 0
+    fenced: bool | None = None
+    in_controlled_shutdown: bool | None = None
 
 
 class ControllerImage(msgspec.Struct, frozen=True):
@@ -61,6 +66,9 @@ class ClusterImage(msgspec.Struct, frozen=True):
     generation: KafkaGeneration = "unknown"
     controller: ControllerImage = ControllerImage()
     brokers: Mapping[int, BrokerImage] = {}
+    """Those that live: registered and not fenced."""
+    fenced: Mapping[int, BrokerImage] = {}
+    """Those that are registered and fenced, as far as the controllers of KRaft tell."""
     topics: Mapping[str, TopicImage] = {}
     groups: Mapping[str, GroupImage] = {}
     """Those whose members register in ZooKeeper, by name."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from model.cluster import records as r
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.group_image import ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import TopicImage, told_in, unpadded
@@ -16,13 +16,9 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
     yield r.GenerationRecognised(generation=image.generation)
     yield from _controller(image)
     for broker in image.brokers.values():
-        yield r.BrokerRegistered(
-            broker=broker.id,
-            endpoints=broker.endpoints,
-            rack=broker.rack,
-            epoch=broker.epoch,
-            registered_ms=broker.registered_ms,
-        )
+        yield registered(broker)
+    for broker in image.fenced.values():
+        yield fenced(broker)
     for topic in image.topics.values():
         yield from _topic(topic)
     for _, group in image.every_group():
@@ -42,6 +38,30 @@ def records_of(image: ClusterImage) -> Iterator[r.Record]:
     yield r.ViewsDiffered(differences=image.differences)
     for path, reason in image.unreadable.items():
         yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def registered(broker: BrokerImage) -> r.Record:
+    """A broker that lives."""
+    return r.BrokerRegistered(
+        broker=broker.id,
+        endpoints=broker.endpoints,
+        rack=broker.rack,
+        epoch=broker.epoch,
+        registered_ms=broker.registered_ms,
+        fenced=broker.fenced,
+        in_controlled_shutdown=broker.in_controlled_shutdown,
+    )
+
+
+def fenced(broker: BrokerImage) -> r.Record:
+    """A broker that is fenced."""
+    return r.BrokerFenced(
+        broker=broker.id,
+        endpoints=broker.endpoints,
+        rack=broker.rack,
+        epoch=broker.epoch,
+        registered_ms=broker.registered_ms,
+    )
 
 
 def _controller(image: ClusterImage) -> Iterator[r.Record]:

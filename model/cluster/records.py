@@ -23,7 +23,11 @@ class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):
 
 
 class BrokerRegistered(Record, frozen=True, tag=True):
-    """`/brokers/ids/N` was written. `epoch` is the znode's czxid from Kafka 2.2 on, None before (KIP-380)."""
+    """`/brokers/ids/N` was written. `epoch` is the znode's czxid from Kafka 2.2 on, None before (KIP-380).
+
+    Of KRaft: it is registered and serves. `fenced` False: the controllers say so; None: nobody told. So with
+    `in_controlled_shutdown`, which stands in the metadata log alone.
+    """
 
     broker: int
     endpoints: tuple[str, ...] = ()
@@ -31,6 +35,18 @@ class BrokerRegistered(Record, frozen=True, tag=True):
     epoch: int | None = None
     registered_ms: int = 0
     registration_version: int = 1
+    fenced: bool | None = None
+    in_controlled_shutdown: bool | None = None
+
+
+class BrokerFenced(Record, frozen=True, tag=True):
+    """A broker is registered, and the controllers (KRaft) have fenced it: it serves nothing, and leads nothing."""
+
+    broker: int
+    endpoints: tuple[str, ...] = ()
+    rack: str | None = None
+    epoch: int | None = None
+    registered_ms: int = 0
 
 
 class BrokerLost(Record, frozen=True, tag=True):
@@ -298,6 +314,7 @@ class ZnodeReadable(Record, frozen=True, tag=True):
 
 AnyRecord = (
     BrokerRegistered
+    | BrokerFenced
     | BrokerLost
     | ControllerElected
     | ControllerLost

@@ -15,7 +15,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-LISTED = ("controller", "brokers", "topics", "groups", "configs", "admin", "unreadable")
+LISTED = ("controller", "brokers", "fenced", "topics", "groups", "configs", "admin", "unreadable")
 """What a listing tells all of. Everything else stays until something else is said of it."""
 
 
@@ -31,6 +31,7 @@ def relisted(before: ClusterImage, listed: ClusterImage) -> ClusterImage:
         listed,
         controller=before.controller if before.controller == listed.controller else listed.controller,
         brokers=_same(before.brokers, listed.brokers),
+        fenced=_same(before.fenced, listed.fenced),
         topics=_same(before.topics, listed.topics),
         groups=_same(before.groups, groups),
         configs=_same(before.configs, listed.configs),

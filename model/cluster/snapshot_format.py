@@ -31,13 +31,15 @@ class ControllerDocument(msgspec.Struct, frozen=True):
 
 
 class BrokerDocument(msgspec.Struct, frozen=True):
-    """A live broker."""
+    """A live broker, or one of `fenced_brokers`. The last two (KRaft) are absent where nobody told them."""
 
     id: Id
     rack: str | None = None
     epoch: Long | None = None
     endpoints: tuple[str, ...] = ()
     registered_ms: Long = 0
+    fenced: bool | UnsetType = UNSET
+    in_controlled_shutdown: bool | UnsetType = UNSET
 
 
 class PartitionDocument(msgspec.Struct, frozen=True):
@@ -161,5 +163,7 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     log_dirs: dict[Id, tuple[LogDirDocument, ...]] | UnsetType = UNSET
     offline_replicas: dict[str, dict[Id, tuple[Id, ...]]] | UnsetType = UNSET
     """On brokers that live."""
+    fenced_brokers: tuple[BrokerDocument, ...] | UnsetType = UNSET
+    """Registered, and fenced by the controllers of KRaft: none of `brokers`."""
     differences: dict[str, str] | UnsetType = UNSET
     """Subject → what brokers tell and ZooKeeper does not."""

@@ -6,10 +6,10 @@ from msgspec import UNSET, UnsetType
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.cluster_image import EMPTY, BrokerImage, ClusterImage, Provenance
 from model.cluster.findings.finding import Finding
 from model.cluster.ids import NO_STATE, TopicPartition
-from model.cluster.image_records import group_records
+from model.cluster.image_records import fenced, group_records, registered
 from model.cluster.log_dirs import LogDir, largest
 from model.cluster.secrets import redacted
 from model.cluster.snapshot_format import (
@@ -38,10 +38,7 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
         cluster_id=image.cluster_id,
         kafka_generation=image.generation,
         controller=ControllerDocument(image.controller.broker, image.controller.epoch, image.controller.since_ms),
-        brokers=tuple(
-            BrokerDocument(broker.id, broker.rack, broker.epoch, broker.endpoints, broker.registered_ms)
-            for _, broker in sorted(image.brokers.items())
-        ),
+        brokers=tuple(_broker(broker) for _, broker in sorted(image.brokers.items())),
         topics={
             name: _topic(topic, configs.get(f"topics/{name}"), sizes) for name, topic in sorted(image.topics.items())
         },
@@ -61,6 +58,19 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
         log_dirs={broker: tuple(map(_log_dir, folders)) for broker, folders in sorted(image.log_dirs.items())} or UNSET,
         offline_replicas=by_topic(image.offline_replicas) or UNSET,
         differences=dict(image.differences) or UNSET,
+        fenced_brokers=tuple(_broker(broker) for _, broker in sorted(image.fenced.items())) or UNSET,
+    )
+
+
+def _broker(broker: BrokerImage) -> BrokerDocument:
+    return BrokerDocument(
+        broker.id,
+        broker.rack,
+        broker.epoch,
+        broker.endpoints,
+        broker.registered_ms,
+        UNSET if broker.fenced is None else broker.fenced,
+        UNSET if broker.in_controlled_shutdown is None else broker.in_controlled_shutdown,
     )
 
 
@@ -120,13 +130,9 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
         yield r.ClusterIdentified(cluster_id=document.cluster_id)
     yield r.GenerationRecognised(generation=document.kafka_generation)
     for broker in document.brokers:
-        yield r.BrokerRegistered(
-            broker=broker.id,
-            endpoints=broker.endpoints,
-            rack=broker.rack,
-            epoch=broker.epoch,
-            registered_ms=broker.registered_ms,
-        )
+        yield registered(_broker_image(broker))
+    for broker in document.fenced_brokers or ():
+        yield fenced(_broker_image(broker))
     for name, topic in document.topics.items():
         yield from _topic_records(name, topic)
     for key, group in document.groups.items():
@@ -139,6 +145,18 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
     yield from _brokers_records(document)
     for path, reason in document.unreadable.items():
         yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def _broker_image(broker: BrokerDocument) -> BrokerImage:
+    return BrokerImage(
+        broker.id,
+        broker.endpoints,
+        broker.rack,
+        broker.epoch,
+        broker.registered_ms,
+        None if broker.fenced is UNSET else broker.fenced,
+        None if broker.in_controlled_shutdown is UNSET else broker.in_controlled_shutdown,
+    )
 
 
 def _brokers_records(document: SnapshotDocument) -> Iterator[r.Record]:

@@ -10,10 +10,10 @@ from typing import TypeVar
 import numpy as np
 
 from model.cluster import records as r
-from model.cluster.cluster_image import BrokerImage, ClusterImage
+from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
-from model.cluster.image_records import classic_group_records, state_of
+from model.cluster.image_records import classic_group_records, fenced, registered, state_of
 from model.cluster.kafka_generations import newest
 from model.cluster.secrets import redacted
 from model.cluster.topic_image import (
@@ -95,9 +95,14 @@ def _brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
     for id in sorted(before.log_dirs.keys() - after.log_dirs.keys()):
         yield r.BrokerLost(broker=id)  # nothing else forgets its folders
         if id in after.brokers:
-            yield _registered(after.brokers[id])
+            yield registered(after.brokers[id])
     for id, broker in changed(before.brokers, after.brokers):
-        yield _registered(broker) if broker else r.BrokerLost(broker=id)
+        yield registered(broker) if broker else r.BrokerLost(broker=id)
+    for id, broker in changed(before.fenced, after.fenced):
+        if broker is not None:
+            yield fenced(broker)
+        elif id not in after.brokers:
+            yield r.BrokerLost(broker=id)
 
 
 def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Record]:
@@ -110,16 +115,6 @@ def _told_by_brokers(before: ClusterImage, after: ClusterImage) -> Iterator[r.Re
         yield r.ReplicasWentOffline(replicas=after.offline_replicas)
     if before.differences != after.differences:
         yield r.ViewsDiffered(differences=after.differences)
-
-
-def _registered(broker: BrokerImage) -> r.Record:
-    return r.BrokerRegistered(
-        broker=broker.id,
-        endpoints=broker.endpoints,
-        rack=broker.rack,
-        epoch=broker.epoch,
-        registered_ms=broker.registered_ms,
-    )
 
 
 def _topic(name: str, before: TopicImage | None, after: TopicImage | None) -> Iterator[r.Record]:

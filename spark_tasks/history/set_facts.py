@@ -85,11 +85,11 @@ def _offline(spans: PartitionSpans, absences: Mapping[int, list[tuple[int, int]]
 
 
 def _absences(of: SetColumns) -> Mapping[int, list[tuple[int, int]]]:
-    """Broker → from when to when it was not registered, for all that were."""
+    """Broker → from when to when it was not registered, or fenced, for all that were."""
     absences: dict[int, list[tuple[int, int]]] = {}
     since: dict[int, int] = {}
-    rows = of.of_kind("BrokerRegistered", "BrokerLost")
-    lost = np.isin(rows, of.of_kind("BrokerLost"))
+    rows = of.of_kind("BrokerRegistered", "BrokerFenced", "BrokerLost")
+    lost = np.isin(rows, of.of_kind("BrokerFenced", "BrokerLost"))
     for row, is_lost in zip(rows.tolist(), lost.tolist(), strict=True):
         broker, at_ms = int(of.broker[row]), int(of.at_ms[row])
         if is_lost:

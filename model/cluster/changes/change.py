@@ -14,8 +14,10 @@ SEVERITY: dict[str, Severity] = {
     "loaded": "info",
     "cluster-identified": "info",
     "broker-lost": "error",
+    "broker-fenced": "error",
     "broker-bounced": "warn",
     "broker-registered": "info",
+    "broker-unfenced": "info",
     "broker-changed": "info",
     "controller-lost": "error",
     "controller-moved": "warn",
@@ -23,6 +25,7 @@ SEVERITY: dict[str, Severity] = {
     "controller-epoch": "info",
     "partition-offline": "error",
     "unclean-election": "error",
+    "last-known-leader": "warn",
     "partition-online": "info",
     "leader-moved": "info",
     "isr-shrunk": "warn",
@@ -120,7 +123,7 @@ class Step(NamedTuple):
 
     @property
     def lost(self) -> frozenset[int]:
-        """Brokers whose registration went away."""
+        """Brokers whose registration went away, or that were fenced."""
         return frozenset(self.before.brokers.keys() - self.after.brokers.keys())
 
     def change(
@@ -132,8 +135,10 @@ class Step(NamedTuple):
         return Change(kind, subject, text, SEVERITY[kind], known_ms, known_zxid, path)
 
     def because(self, broker: int) -> str:
-        """`, because b5 was lost` where this broker went away in the same step."""
-        return f", because b{broker} was lost" if broker in self.lost else ""
+        """`, because b5 was lost` where this broker went away in the same step, `was fenced` where it was that."""
+        if broker not in self.lost:
+            return ""
+        return f", because b{broker} was {'fenced' if broker in self.after.fenced else 'lost'}"
 
 
 def folded(step: Step, changes: Iterable[Change]) -> tuple[Change, ...]:

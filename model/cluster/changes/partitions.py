@@ -1,7 +1,8 @@
 """Changes of partitions: leaders, ISRs, replicas. One line each while they are few, then one line for each broker.
 
-An election is clean when the new leader was in the ISR before (`kafka.controller.Election`); one that is not is
-always named by itself.
+An election is clean when the new leader was in the ISR before (`kafka.controller.Election`), or among the eligible
+leader replicas (KIP-966). One that is not is always named by itself. So is that of the last known leader, where both
+were empty (`PartitionChangeBuilder`, 4.0): it had all records, and may have lost its newest if it was killed.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import numpy as np
 
 from model.cluster.changes.change import Change, Step, differing
 from model.cluster.partition_columns import PartitionColumns, Rows, contained, stacked
-from model.cluster.topic_image import NOBODY, Column, Flags, TopicImage, unpadded, widened
+from model.cluster.topic_image import NOBODY, Column, Flags, Ints, TopicImage, told_in, unpadded, widened
 from model.cluster.words import MOST, counted, ranges, replicas
 
 
@@ -31,9 +32,19 @@ class Pairs:
 
     @cached_property
     def clean(self) -> Flags:
-        """bool[N]: whether today's leader was in yesterday's ISR and has not marked itself as recovering."""
+        """bool[N]: whether today's leader was in yesterday's ISR or ELR and has not marked itself as recovering."""
         recovering = self.new.recovering & ~self.old.recovering
-        return (self.old.isr == self.new.leader[:, None]).any(axis=1) & ~recovering
+        return (self._led_by_one_of(self.old.isr) | self._led_by_one_of(self.old.elr)) & ~recovering
+
+    @cached_property
+    def by_last_known(self) -> Flags:
+        """bool[N]: whether the last known leader leads again, for nobody was in the ISR or the ELR."""
+        nobody = (self.old.isr == NOBODY).all(axis=1) & (self.old.elr < 0).all(axis=1)
+        return self.elected & ~self.clean & nobody & self._led_by_one_of(self.old.last_known_elr)
+
+    def _led_by_one_of(self, brokers: Ints) -> Flags:
+        """bool[N]: whether today's leader is in these rows."""
+        return (brokers == self.new.leader[:, None]).any(axis=1)
 
     @cached_property
     def left(self) -> Flags:
@@ -73,7 +84,7 @@ def partition_changes(step: Step) -> Iterator[Change]:
     if not both:
         return
     pairs = _pairs(step, both)
-    for tell in (_offline, _unclean, _online, _moved, _shrunk, _expanded, _recovered, _replicas, _states):
+    for tell in (_offline, _unclean, _last_known, _online, _moved, _shrunk, _expanded, _recovered, _replicas, _states):
         yield from tell(pairs)
 
 
@@ -125,10 +136,17 @@ def _offline(pairs: Pairs) -> Iterator[Change]:
 
 
 def _unclean(pairs: Pairs) -> Iterator[Change]:
-    for row in np.flatnonzero(pairs.elected & ~pairs.clean).tolist():
-        isr = replicas(unpadded(pairs.old.isr[row]))
-        text = f"{_leaders(pairs, row)}, UNCLEAN: it was not in the ISR {isr}{pairs.epochs(row)}"
-        yield pairs.one("unclean-election", row, text)
+    for row in np.flatnonzero(pairs.elected & ~pairs.clean & ~pairs.by_last_known).tolist():
+        known = ("ISR", unpadded(pairs.old.isr[row])), ("ELR", told_in(pairs.old.elr[row]))
+        places = [f"in the {name} {replicas(members)}" for name, members in known if members]
+        why = f"it was not {' nor '.join(places)}" if places else "nobody was in the ISR"
+        yield pairs.one("unclean-election", row, f"{_leaders(pairs, row)}, UNCLEAN: {why}{pairs.epochs(row)}")
+
+
+def _last_known(pairs: Pairs) -> Iterator[Change]:
+    for row in np.flatnonzero(pairs.by_last_known).tolist():
+        text = f"{_leaders(pairs, row)}, the last known leader: if it was killed, it may lack its newest records"
+        yield pairs.one("last-known-leader", row, f"{text}{pairs.epochs(row)}")
 
 
 def _online(pairs: Pairs) -> Iterator[Change]:

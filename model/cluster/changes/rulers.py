@@ -7,18 +7,37 @@ from model.cluster.cluster_image import BrokerImage
 
 
 def broker_changes(step: Step) -> Iterator[Change]:
-    """Registered, lost, bounced, changed."""
-    for broker, old, new in sorted(differing(step.before.brokers, step.after.brokers), key=lambda one: one[0]):
+    """Registered, fenced, unfenced, lost, bounced, changed."""
+    known = ({**image.fenced, **image.brokers} for image in (step.before, step.after))
+    for broker, old, new in sorted(differing(*known), key=lambda one: one[0]):
         subject, path = f"broker {broker}", f"/brokers/ids/{broker}"
         if new is None:
-            yield step.change("broker-lost", subject, f"b{broker} gone: its registration was removed", path)
+            yield step.change("broker-lost", subject, f"b{broker} gone: {_end(step, old)}", path)
+        elif new.fenced and (old is None or not old.fenced):
+            yield step.change("broker-fenced", subject, f"b{broker} {_fenced(old)}", path)
         elif old is None:
             yield step.change("broker-registered", subject, f"b{broker} registered{_at(new)}", path)
+        elif old.fenced and not new.fenced:
+            yield step.change("broker-unfenced", subject, f"b{broker} unfenced: it serves{_epochs(old, new)}", path)
         elif (old.epoch, old.registered_ms) != (new.epoch, new.registered_ms):
             text = f"b{broker} bounced: registered anew{_epochs(old, new)}"
             yield step.change("broker-bounced", subject, text, path)
         elif old != new:
             yield step.change("broker-changed", subject, f"b{broker} {_difference(old, new)}", path)
+
+
+def _end(step: Step, old: BrokerImage | None) -> str:
+    if step.after.generation != "kraft" or (old is not None and old.fenced is not None):
+        return "its registration was removed"
+    return "it is fenced, or its registration was removed"
+
+
+def _fenced(old: BrokerImage | None) -> str:
+    if old is None:
+        return "registered, and fenced: it serves nothing yet"
+    if old.in_controlled_shutdown:
+        return "fenced after its controlled shutdown: it is registered and serves nothing"
+    return "fenced: it is registered and serves nothing (no heartbeats, or a controlled shutdown)"
 
 
 def _at(broker: BrokerImage) -> str:

@@ -11,7 +11,7 @@ from model.cluster.findings.surroundings import Surroundings
 from model.cluster.findings.tally import Tally
 from model.cluster.group_image import GroupImage, Member
 from model.cluster.ids import TopicPartition
-from model.cluster.topic_image import NOBODY, Column, Ints, TopicImage
+from model.cluster.topic_image import NOBODY, UNTOLD, Column, Ints, TopicImage
 from model.cluster.words import brokers, counted, ranges
 
 
@@ -54,6 +54,17 @@ class TopicCase(NamedTuple):
         return _ids(self.health.columns.isr[self.rows])
 
     @property
+    def elr(self) -> set[int]:
+        """Eligible leader replicas of those whose ISR is empty."""
+        return _ids(self.health.columns.elr[self.rows][self.health.isr_empty[self.rows]])
+
+    @property
+    def last_known(self) -> set[int]:
+        """The last known leaders of those that nobody may lead without loss."""
+        nobody = self.health.isr_empty[self.rows] & ~self.health.eligible[self.rows].any(axis=1)
+        return _ids(self.health.columns.last_known_elr[self.rows][nobody])
+
+    @property
     def strangers(self) -> set[int]:
         """Members of the ISR that are no replicas."""
         return _ids(self.health.columns.isr[self.rows][self.health.strangers[self.rows]])
@@ -62,11 +73,15 @@ class TopicCase(NamedTuple):
     def leaders(self) -> set[int]:
         return _ids(self.health.columns.leader[self.rows])
 
-    def holders(self, *, in_isr: bool | None = None, live: bool | None = None) -> set[int]:
-        """Brokers with a replica of these partitions that are in the ISR, or live, or neither."""
+    def holders(
+        self, *, in_isr: bool | None = None, live: bool | None = None, eligible: bool | None = None
+    ) -> set[int]:
+        """Brokers with a replica of these partitions that are in the ISR, or live, or may lead, or none of that."""
         holds = np.ones((len(self.rows), self.health.columns.replicas.shape[1]), np.bool_)
         if in_isr is not None:
             holds &= self.health.columns.in_isr[self.rows] == in_isr
+        if eligible is not None:
+            holds &= self.health.eligible[self.rows] == eligible
         if live is not None:
             holds &= self.health.replica_lives[self.rows] == live
         return _ids(self.health.columns.replicas[self.rows][holds])
@@ -77,13 +92,17 @@ class TopicCase(NamedTuple):
 
     def blame(self, ids: set[int]) -> str:
         """`broker 5 (down) and brokers 1, 2 (up)`."""
-        down = {broker for broker in ids if self.health.around.dead(broker)}
-        parts = [f"{brokers(some)} ({state})" for some, state in ((down, "down"), (ids - down, "up")) if some]
+        standing = self.health.around.standing
+        groups = ((state, {broker for broker in ids if standing(broker) == state}) for state in _STANDINGS)
+        parts = [f"{brokers(some)} ({state})" for state, some in groups if some]
         return " and ".join(parts) or "no broker"
 
 
+_STANDINGS = ("down", "fenced", "up")
+
+
 def _ids(column: Column) -> set[int]:
-    return set(column.ravel().tolist()) - {NOBODY}
+    return set(column.ravel().tolist()) - {NOBODY, UNTOLD}
 
 
 class GroupCase(NamedTuple):

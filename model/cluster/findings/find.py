@@ -104,7 +104,7 @@ def _in_order(ordered: Found, gone: Sequence[Finding], came: Iterable[Finding]) 
 
 
 def _around(image: ClusterImage, previous: Findings | None) -> Surroundings:
-    parts = ("brokers", "configs", "unreadable")
+    parts = ("brokers", "fenced", "configs", "unreadable")
     if previous is None or any(getattr(previous.image, name) is not getattr(image, name) for name in parts):
         return surroundings(image)
     return previous.around

@@ -63,6 +63,19 @@ class Health:
         return (self.columns.isr != NOBODY) & ~contained(self.columns.isr, self.columns.replicas)
 
     @cached_property
+    def isr_empty(self) -> Flags:
+        """bool[N]: whether nobody is in the ISR, as where KRaft keeps eligible leader replicas."""
+        return self._stated & (self.columns.isr_count == 0)
+
+    @cached_property
+    def eligible(self) -> Flags:
+        """bool[N, RF]: whether the replica there may lead without loss: in the ISR, or in the ELR where that is empty.
+
+        `org.apache.kafka.controller.PartitionChangeBuilder`, 4.0.
+        """
+        return self.columns.in_isr | (contained(self.columns.replicas, self.columns.elr) & self.isr_empty[:, None])
+
+    @cached_property
     def recovering(self) -> Flags:
         return self._stated & self.columns.recovering
 

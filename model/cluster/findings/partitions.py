@@ -12,21 +12,42 @@ from model.cluster.words import brokers
 @topic_check(Kind("offline", "error"), lambda h: h.offline)
 def offline(case: TopicCase) -> Words:
     """No live leader."""
-    why = "Nobody can write to them or read from them. Kafka elects only a live member of the ISR."
-    able, spare = case.holders(in_isr=True, live=True), case.holders(in_isr=False, live=True)
-    if case.leaders:
-        blamed = f"the leader was {case.blame(case.leaders)}"
-    else:
-        blamed = f"last in sync: {case.blame(case.last_in_sync)}"
-    what = f"{case.of} offline (no live leader): {case.which}; {blamed}"
+    elr = case.elr
+    members = "the ISR, or of the ELR where the ISR is empty" if elr else "the ISR"
+    why = f"Nobody can write to them or read from them. Kafka elects only a live member of {members}."
+    able, spare = case.holders(eligible=True, live=True), case.holders(eligible=False, live=True)
+    what = f"{case.of} offline (no live leader): {case.which}; {_last_seen(case)}"
     if able:
         return Words(
             what, why, f"{brokers(able).capitalize()} can lead; if none does soon, see what the controller does."
         )
     unclean = f"An unclean election on {brokers(spare)} would lose records" if spare else "Unclean election cannot help"
-    return Words(
-        what, why, f"Bring {brokers(case.last_in_sync)} back. {unclean}{'' if spare else ': no other replica lives'}."
-    )
+    return Words(what, why, f"{_bring_back(case)} {unclean}{'' if spare else ': no other replica lives'}.")
+
+
+def _last_seen(case: TopicCase) -> str:
+    """Who led, was last in sync, or may lead, and whether they live."""
+    if case.leaders:
+        return f"the leader was {case.blame(case.leaders)}"
+    known = ("last in sync", case.last_in_sync), ("in the ELR", case.elr), ("led last", case.last_known)
+    return ", ".join(f"{said}: {case.blame(ids)}" for said, ids in known if ids) or "last in sync: no broker"
+
+
+def _bring_back(case: TopicCase) -> str:
+    """Whom to bring back, and what that saves."""
+    in_sync, elr, last = case.last_in_sync, case.elr, case.last_known
+    ways = [f"Bring {brokers(in_sync)} back."] if in_sync or not (elr or last) else []
+    if elr:
+        ways.append(f"Bring {brokers(elr)} back: {_it_is(elr)} in the ELR, nothing is lost.")
+    if last:
+        ways.append(
+            f"Bring {brokers(last)} back: {_it_is(last)} the last known leader, and elected when nobody else is."
+        )
+    return " ".join(ways)
+
+
+def _it_is(ids: set[int]) -> str:
+    return "it is" if len(ids) == 1 else "they are"
 
 
 @topic_check(Kind("under-min-isr", "error"), lambda h: h.under_min_isr)

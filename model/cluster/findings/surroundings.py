@@ -22,10 +22,16 @@ class Surroundings:
     min_isr: int
     unreadable: frozenset[str]
     brokers_known: bool
+    fenced: frozenset[int] = frozenset()
+    """Of those that do not live, those that are registered and fenced."""
 
     def dead(self, broker: int) -> bool:
         """Whether a broker is known not to live."""
         return self.brokers_known and broker not in self.live
+
+    def standing(self, broker: int) -> str:
+        """up, down or fenced."""
+        return "fenced" if broker in self.fenced else "down" if self.dead(broker) else "up"
 
 
 def surroundings(image: ClusterImage) -> Surroundings:
@@ -39,6 +45,7 @@ def surroundings(image: ClusterImage) -> Surroundings:
         min_isr=at_least_one(defaults.get(MIN_ISR)),
         unreadable=frozenset(path for path in image.unreadable if path.startswith("/brokers/topics/")),
         brokers_known=_BROKER_IDS not in image.unreadable,
+        fenced=frozenset(image.fenced),
     )
 
 

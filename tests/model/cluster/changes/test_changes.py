@@ -7,12 +7,14 @@ from model.cluster.changes import Change, changes_between
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
+    BrokerFenced,
     BrokerLost,
     BrokerRegistered,
     ConfigChanged,
     ControllerElected,
     ControllerEpochChanged,
     ControllerLost,
+    GenerationRecognised,
     GroupRemoved,
     GroupSeen,
     MemberLeft,
@@ -286,4 +288,80 @@ def test_a_reassignment_begins_and_ends() -> None:
     assert told(finished, before=begun) == [
         ("reassignment-finished", "orders", "reassignment of partition 0 ended"),
         ("replicas-changed", "orders-0", "replicas 4,1,2,3 -> 4,2,3"),
+    ]
+
+
+def _leaderless(elr: tuple[int, ...] | None, last: tuple[int, ...] | None) -> ClusterImage:
+    state_ = PartitionState(0, -1, 5, (), elr=elr, last_known_elr=last)
+    return image(*brokers(1, 2), TopicAssigned(topic="orders", replicas={0: (4, 1)}), written("orders", state_))
+
+
+@pytest.mark.parametrize(
+    ("elr", "last", "expected"),
+    [
+        ((4,), (4,), ("partition-online", "back online: leader none -> 4, epoch 5 -> 6, clean")),
+        (
+            (),
+            (4,),
+            (
+                "last-known-leader",
+                "leader none -> 4, the last known leader: if it was killed, it may lack its newest records"
+                ", epoch 5 -> 6",
+            ),
+        ),
+        ((1,), (4,), ("unclean-election", "leader none -> 4, UNCLEAN: it was not in the ELR 1, epoch 5 -> 6")),
+        ((), (), ("unclean-election", "leader none -> 4, UNCLEAN: nobody was in the ISR, epoch 5 -> 6")),
+        (None, None, ("unclean-election", "leader none -> 4, UNCLEAN: nobody was in the ISR, epoch 5 -> 6")),
+    ],
+)
+def test_an_eligible_leader_replica_is_elected_cleanly(
+    elr: tuple[int, ...] | None, last: tuple[int, ...] | None, expected: tuple[str, str]
+) -> None:
+    elected = written("orders", PartitionState(0, 4, 6, (4,), elr=(), last_known_elr=()))
+    changes = told(elected, before=_leaderless(elr, last))
+    assert [(kind, text) for kind, _, text in changes if kind != "isr-expanded"] == [expected]
+
+
+KRAFT = image(
+    GenerationRecognised(generation="kraft"),
+    *(BrokerRegistered(broker=broker, fenced=False) for broker in (1, 2)),
+    *topic("orders", (1, 2)),
+)
+FENCED = image(BrokerFenced(broker=1), base=KRAFT)
+
+
+def test_a_fenced_broker_is_still_registered() -> None:
+    changes = told(BrokerFenced(broker=1), written("orders", state(0, 2, (2,), epoch=1)), before=KRAFT)
+    assert changes == [
+        (
+            "broker-fenced",
+            "broker 1",
+            "b1 fenced: it is registered and serves nothing (no heartbeats, or a controlled shutdown)",
+        ),
+        ("leader-moved", "orders-0", "leader 1 -> 2, epoch 0 -> 1, clean, because b1 was fenced"),
+        ("isr-shrunk", "orders-0", "isr 1,2 -> 2: 1 left, because b1 was fenced"),
+    ]
+    assert (FENCED.brokers.keys(), FENCED.fenced.keys()) == ({2}, {1})
+    assert told(BrokerRegistered(broker=1, fenced=False), before=FENCED) == [
+        ("broker-unfenced", "broker 1", "b1 unfenced: it serves")
+    ]
+    assert told(BrokerLost(broker=1), before=FENCED) == [
+        ("broker-lost", "broker 1", "b1 gone: its registration was removed")
+    ]
+    assert told(BrokerFenced(broker=3), before=KRAFT) == [
+        ("broker-fenced", "broker 3", "b3 registered, and fenced: it serves nothing yet")
+    ]
+
+
+def test_an_orderly_end_is_called_one() -> None:
+    stopping = image(BrokerRegistered(broker=1, fenced=False, in_controlled_shutdown=True), base=KRAFT)
+    assert told(BrokerFenced(broker=1), before=stopping) == [
+        ("broker-fenced", "broker 1", "b1 fenced after its controlled shutdown: it is registered and serves nothing")
+    ]
+
+
+def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:
+    untold = image(BrokerRegistered(broker=1), base=KRAFT)
+    assert told(BrokerLost(broker=1), before=untold) == [
+        ("broker-lost", "broker 1", "b1 gone: it is fenced, or its registration was removed")
     ]

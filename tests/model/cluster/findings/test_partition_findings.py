@@ -4,8 +4,11 @@ import pytest
 
 from model.cluster.findings import SEVERITY, Finding, find
 from model.cluster.records import (
+    BrokerFenced,
     BrokerLost,
     ConfigChanged,
+    GenerationRecognised,
+    PartitionState,
     PartitionStatesRemoved,
     Record,
     TopicAssigned,
@@ -49,6 +52,44 @@ def test_unclean_election_cannot_help_a_single_replica() -> None:
     alone = [*brokers(1), *topic("orders", (3,)), written("orders", state(0, -1, (3,)))]
 
     assert "cannot help: no other replica lives" in found(*alone)["offline"].action
+
+
+def eligible(elr: tuple[int, ...] | None, last: tuple[int, ...] | None, *live: int) -> Finding:
+    """Of a leaderless partition on brokers 3, 4 whose ISR is empty."""
+    lone = PartitionState(0, -1, 5, (), elr=elr, last_known_elr=last)
+    return found(*brokers(*live), TopicAssigned(topic="orders", replicas={0: (3, 4)}), written("orders", lone))[
+        "offline"
+    ]
+
+
+def test_who_is_in_the_elr_is_to_come_back_and_nothing_is_lost() -> None:
+    offline = eligible((4,), (4,), 1)
+    assert offline.what == "1 of 1 partition offline (no live leader): 0; in the ELR: broker 4 (down)"
+    assert offline.why.endswith("Kafka elects only a live member of the ISR, or of the ELR where the ISR is empty.")
+    assert offline.action == (
+        "Bring broker 4 back: it is in the ELR, nothing is lost. Unclean election cannot help: no other replica lives."
+    )
+    assert eligible((4,), (4,), 1, 3).action == (
+        "Bring broker 4 back: it is in the ELR, nothing is lost. An unclean election on broker 3 would lose records."
+    )
+    assert eligible((3, 4), (4,), 1, 4).action == (
+        "Broker 4 can lead; if none does soon, see what the controller does."
+    )
+
+
+def test_where_the_elr_is_empty_the_last_known_leader_is_to_come_back() -> None:
+    offline = eligible((), (4,), 1)
+    assert offline.what.endswith("led last: broker 4 (down)")
+    assert offline.action.startswith(
+        "Bring broker 4 back: it is the last known leader, and elected when nobody else is."
+    )
+    assert eligible(None, None, 1).action.startswith("Bring no broker back.")
+
+
+def test_a_fenced_broker_is_called_fenced() -> None:
+    kraft = [GenerationRecognised(generation="kraft"), BrokerFenced(broker=3)]
+    offline = found(*THREE, *kraft, written("orders", state(1, -1, (3,))))["offline"]
+    assert offline.what.endswith("last in sync: broker 3 (fenced)")
 
 
 def test_a_leader_that_died_unnoticed_is_offline() -> None:
