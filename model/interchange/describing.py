@@ -6,7 +6,7 @@ ones do not know it, and readers of their lines skip it.
 
 from collections.abc import Iterable, Mapping
 
-from model.cluster.topic_image import TopicImage, unpadded
+from model.cluster.topic_image import Ints, TopicImage, told_in, unpadded
 
 _MARK = "\tMarkedForDeletion: true"
 
@@ -23,7 +23,7 @@ def topic_line(topic: TopicImage, config: Mapping[str, str], *, deleting: bool =
 
 
 def partition_line(topic: TopicImage, row: int, *, deleting: bool = False) -> str:
-    """One partition, by its row in the image; brokers do not tell ZooKeeper's eligible leader replicas."""
+    """One partition, by its row in the image."""
     number, leader = int(topic.partitions[row]), int(topic.leader[row])
     adding, removing = topic.adding.get(number, ()), topic.removing.get(number, ())
     line = (
@@ -31,7 +31,13 @@ def partition_line(topic: TopicImage, row: int, *, deleting: bool = False) -> st
         f"\tReplicas: {_ids(unpadded(topic.replicas[row]))}\tIsr: {_ids(unpadded(topic.isr[row]))}"
     )
     moving = f"\tAdding Replicas: {_ids(adding)}\tRemoving Replicas: {_ids(removing)}" if adding or removing else ""
-    return f"{line}{_MARK if deleting else ''}{moving}\tElr: N/A\tLastKnownElr: N/A"
+    eligible = f"{_told('Elr', topic.elr[row])}{_told('LastKnownElr', topic.last_known_elr[row])}"
+    return f"{line}{_MARK if deleting else ''}{moving}{eligible}"
+
+
+def _told(name: str, brokers: Ints) -> str:
+    told = told_in(brokers)
+    return f"\t{name}: {'N/A' if told is None else _ids(told)}"
 
 
 def _replication_factor(topic: TopicImage) -> int:

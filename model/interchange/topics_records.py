@@ -47,7 +47,14 @@ def _topic(topic: TopicText) -> Iterator[r.Record]:
         removing={partition.number: partition.removing for partition in topic.partitions if partition.removing},
     )
     states = (
-        r.PartitionState(partition.number, partition.leader, leader_epoch=0, isr=partition.isr)
+        r.PartitionState(
+            partition.number,
+            partition.leader,
+            leader_epoch=0,
+            isr=partition.isr,
+            elr=partition.elr,
+            last_known_elr=partition.last_known_elr,
+        )
         for partition in topic.partitions
     )
     yield r.PartitionStatesWritten(topic=topic.name, states=tuple(states))

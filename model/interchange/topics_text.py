@@ -31,6 +31,7 @@ _DELETING = re.compile(r"\sMarkedForDeletion: ?true$")
 _IDS = "[0-9]+(?:,[0-9]+)*"
 _OTHERS = r"(?:\s++(?!Adding|Removing|Marked)[A-Z][A-Za-z]*+: ?+\S*+)*+"
 """Elr and LastKnownElr, and what distributions of Kafka add. Nothing is tried twice: a line may be long and hostile."""
+_ELRS = tuple(re.compile(rf"\s{name}: ?(?P<ids>N/A|{_IDS}|)(?=\s|$)") for name in ("Elr", "LastKnownElr"))
 _PARTITION = re.compile(
     r"\s*Topic: ?(?P<name>\S+)\s+Partition: ?(?P<number>[0-9]+)\s+Leader: ?(?P<leader>none|-1|[0-9]+)"
     rf"\s+Replicas: ?(?P<replicas>{_IDS})\s+Isr: ?(?P<isr>{_IDS}|)"
@@ -54,6 +55,9 @@ class PartitionText(msgspec.Struct, frozen=True, gc=False):
     isr: tuple[int, ...]
     adding: tuple[int, ...] = ()
     removing: tuple[int, ...] = ()
+    elr: tuple[int, ...] | None = None
+    """None where the tool did not know, or print it."""
+    last_known_elr: tuple[int, ...] | None = None
 
 
 class TopicText(msgspec.Struct, frozen=True):
@@ -148,6 +152,7 @@ class _Reading:
         partition = number_in(number, found["number"])
         if partition in self.partitions:
             raise TextError(number, f"partition {partition} of {self.topic.name} is described twice")
+        elr, last_known_elr = (_told_ids(number, each.search(line)) for each in _ELRS)
         self.partitions[partition] = PartitionText(
             number=partition,
             leader=NO_LEADER if found["leader"] in ("none", "-1") else number_in(number, found["leader"]),
@@ -155,6 +160,8 @@ class _Reading:
             isr=ids_in(number, found["isr"]),
             adding=ids_in(number, found["adding"] or ""),
             removing=ids_in(number, found["removing"] or ""),
+            elr=elr,
+            last_known_elr=last_known_elr,
         )
 
     def take_broker(self, number: int, found: re.Match[str]) -> None:
@@ -172,6 +179,10 @@ class _Reading:
                 self.line, f"topic {topic.name} has {self.expected:,} partitions, and {count:,} follow: {_FILTERED}"
             )
         self.topics[topic.name] = msgspec.structs.replace(topic, partitions=tuple(self.partitions.values()))
+
+
+def _told_ids(number: int, found: re.Match[str] | None) -> tuple[int, ...] | None:
+    return None if found is None or found["ids"] == "N/A" else ids_in(number, found["ids"])
 
 
 def _settings(number: int, text: str) -> dict[str, str]:

@@ -89,8 +89,7 @@ def _topic_line(image: ClusterImage, topic: TopicImage, config: Mapping[str, str
 
 def _partition_line(image: ClusterImage, topic: TopicImage, row: int, *, deleting: bool) -> str:
     if image.generation not in OLD:
-        line = partition_line(topic, row, deleting=deleting)
-        return line.replace("N/A", "") if image.generation == "kraft" else line
+        return partition_line(topic, row, deleting=deleting)
     leader = int(topic.leader[row])
     stated = bool(topic.has_state[row])
     mark = f"\t{MARK}: true" if deleting and image.generation != "0.8" else ""

@@ -10,7 +10,7 @@ READS = frozenset(
     {
         api.FETCH, api.LIST_OFFSETS, api.METADATA, api.OFFSET_FETCH, api.DESCRIBE_GROUPS, api.LIST_GROUPS,
         api.DESCRIBE_CONFIGS, api.DESCRIBE_LOG_DIRS, api.LIST_PARTITION_REASSIGNMENTS, api.DESCRIBE_QUORUM,
-        api.CONSUMER_GROUP_DESCRIBE, api.SHARE_GROUP_DESCRIBE,
+        api.CONSUMER_GROUP_DESCRIBE, api.SHARE_GROUP_DESCRIBE, api.DESCRIBE_CLUSTER, api.DESCRIBE_TOPIC_PARTITIONS,
     }
 )  # fmt: skip
 """All that is ever asked, beside ApiVersions and the login, which every connection begins with."""

@@ -25,6 +25,9 @@ class PartitionPlace(msgspec.Struct, frozen=True):
     """-1 where the broker is older than 2.1."""
     offline: tuple[int, ...] = ()
     """Replicas on brokers that are down, or in log folders that failed (KIP-112)."""
+    elr: tuple[int, ...] | None = None
+    """Eligible leader replicas (KIP-966); None where nobody was asked, or told."""
+    last_known_elr: tuple[int, ...] | None = None
 
 
 class Metadata(msgspec.Struct, frozen=True):

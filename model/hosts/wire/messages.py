@@ -8,7 +8,7 @@ import struct
 from dataclasses import fields
 from functools import cache
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 from kio.index import load_payload_module, load_request_schema, load_response_schema
@@ -16,15 +16,16 @@ from kio.schema.index import api_key_map, schema_name_map
 from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
+from model.hosts.wire import describe_cluster_v2
 from model.hosts.wire.errors import MalformedError
 from model.hosts.wire.nulls import check_arrays
 
 API_VERSIONS = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
-_request_schema = cache(load_request_schema)
-_response_schema = cache(load_response_schema)
 _TYPES = {"request": EntityType.request, "response": EntityType.response}
+_LATER: Final = {(60, 2): describe_cluster_v2}
+"""Versions that `kio` does not have: API and version → their classes, those of requests and of responses."""
 
 Entity = Any
 """A frozen dataclass of `kio.schema`. Which one depends on the version, so nothing more can be said here."""
@@ -49,13 +50,14 @@ class Encoded(msgspec.Struct, frozen=True):
 def versions_known(api_key: int) -> tuple[int, int]:
     """The lowest and highest version of an API that can be written down here. Raises KeyError for an unknown one."""
     versions = schema_name_map[api_key_map[api_key]]
-    return min(versions), max(versions)
+    return min(versions), max({*versions, *(version for key, version in _LATER if key == api_key)})
 
 
 @cache
 def shapes(api_key: int, version: int, kind: str) -> ModuleType:
     """The classes of one version of a `request` or `response`, nested ones included, by `kio`'s names."""
-    return load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
+    later = _LATER.get((api_key, version))
+    return later or load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
 
 
 def shaped(shape: type[Entity], **values: object) -> Entity:
@@ -146,6 +148,18 @@ def _request_header(schema: Any, correlation_id: int, client_id: str | None) -> 
         "client_id": client_id,
     }
     return encode(shaped(header, **values))
+
+
+@cache
+def _request_schema(api_key: int, version: int) -> type[Entity]:
+    later = _LATER.get((api_key, version))
+    return later.DescribeClusterRequest if later else load_request_schema(api_key, version)
+
+
+@cache
+def _response_schema(api_key: int, version: int) -> type[Entity]:
+    later = _LATER.get((api_key, version))
+    return later.DescribeClusterResponse if later else load_response_schema(api_key, version)
 
 
 @cache

@@ -4,24 +4,30 @@ Remembers the view, so that what cannot be had now stays as it was told last.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum
+from model.hosts.kafka_admin.cluster import describe_cluster, fenced_brokers
 from model.hosts.kafka_admin.configs import BROKER, TOPIC, describe_configs, described_configs
 from model.hosts.kafka_admin.log_dirs import describe_log_dirs, described_log_dirs
 from model.hosts.kafka_admin.quorum import describe_quorum, described_quorum
 from model.hosts.kafka_admin.reading_client import ReadingClient
 from model.hosts.kafka_admin.reassignments import list_reassignments, listed_reassignments
+from model.hosts.kafka_admin.topic_partitions import describe_topic_partitions, described_topic_partitions
+from model.hosts.kafka_client.metadata import PartitionPlace
+from model.hosts.wire.api_keys import DESCRIBE_TOPIC_PARTITIONS
 from model.hosts.wire.channel import Build
 from model.hosts.wire.errors import UnavailableError, UnsupportedVersionError, WireError
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import error_name
 from model.sources.kafka.generation import generation_of
-from model.sources.kafka.views import KRAFT, Change, ClusterView, brokers_of, topics_of
+from model.sources.kafka.views import KRAFT, BrokerView, Change, ClusterView, brokers_of, topics_of
 
 _OF_BROKERS = ("brokers", "server.properties")
 TOPICS_A_REQUEST = 500
@@ -37,6 +43,7 @@ class ClusterSurvey:
         """What could not be had since this was emptied last, a line each."""
         self._client = client
         self._moves: Mapping[TopicPartition, Change] = {}
+        self._tells_elr = False
 
     async def look(self) -> None:
         """Who lives, leads and is in sync, and what is being reassigned. Raises WireError where no broker answers."""
@@ -44,14 +51,18 @@ class ClusterSurvey:
         generation, features = await self._self_portrait()
         quorum = await self._quorum() if generation == KRAFT else None
         await self._reassignments()
+        fenced = await self._fenced() if generation == KRAFT else None
+        partitions = {**metadata.partitions, **(await self._eligible())}
         self.view = msgspec.structs.replace(
             self.view,
             cluster_id=metadata.cluster_id,
             generation=generation,
             features=features,
             controller=metadata.controller if quorum is None else quorum.leader,
-            brokers=brokers_of(metadata),
-            topics=topics_of(metadata, self._moves),
+            brokers={broker: view for broker, view in brokers_of(metadata).items() if broker not in (fenced or ())},
+            fenced=fenced,
+            topics=topics_of(msgspec.structs.replace(metadata, partitions=partitions), self._moves),
+            tells_elr=self._tells_elr,
             quorum=quorum,
             log_dirs={broker: dirs for broker, dirs in self.view.log_dirs.items() if broker in metadata.brokers},
         )
@@ -93,6 +104,7 @@ class ClusterSurvey:
                 connection = await self._client.connected(broker)
             except WireError:
                 continue
+            self._tells_elr = DESCRIBE_TOPIC_PARTITIONS in connection.versions
             return generation_of(connection.versions), connection.features
         return self.view.generation, self.view.features
 
@@ -102,6 +114,49 @@ class ClusterSurvey:
         except WireError as error:
             self.silent.append(f"quorum: {error}")
             return self.view.quorum
+
+    async def _fenced(self) -> Mapping[int, BrokerView] | None:
+        """Brokers that are fenced; None where brokers do not tell, as before 4.0. The last where nobody answers."""
+        try:
+            told = fenced_brokers(await self._anybody(self._client.metadata.brokers, describe_cluster))
+        except UnsupportedVersionError:
+            return None
+        except WireError as error:
+            self.silent.append(f"fenced brokers: {error}")
+            return self.view.fenced
+        return {broker: BrokerView(*facts) for broker, facts in told.items()}
+
+    async def _eligible(self) -> Mapping[TopicPartition, PartitionPlace]:
+        """Partitions with their eligible leader replicas, of the topics that may have some.
+
+        Kafka keeps none while the ISR has min.insync.replicas members, and never asks for more than there are replicas.
+        """
+        if not self._tells_elr:
+            return {}
+        partitions = self._client.metadata.partitions
+        widest, least = Counter[str](), dict[str, int]()
+        for name, place in partitions.items():
+            widest[name.topic] = max(widest[name.topic], len(place.replicas))
+            least[name.topic] = min(least.get(name.topic, len(place.isr)), len(place.isr))
+        names = sorted(name for name in widest if least[name] < widest[name])
+        found: dict[TopicPartition, PartitionPlace] = {}
+        try:
+            for start in range(0, len(names), TOPICS_A_REQUEST):
+                found |= await self._pages(names[start : start + TOPICS_A_REQUEST])
+        except WireError as error:
+            self.silent.append(f"eligible leader replicas: {error}")
+        return {name: place for name, place in found.items() if name in partitions}
+
+    async def _pages(self, topics: Sequence[str]) -> Mapping[TopicPartition, PartitionPlace]:
+        found: dict[TopicPartition, PartitionPlace] = {}
+        after: Entity | None = None
+        while True:
+            build = partial(describe_topic_partitions, topics=topics, after=after)
+            page = await self._anybody(self._client.metadata.brokers, build)
+            found |= described_topic_partitions(page)
+            if page.next_cursor is None or page.next_cursor == after:
+                return found
+            after = page.next_cursor
 
     async def _reassignments(self) -> None:
         metadata = self._client.metadata

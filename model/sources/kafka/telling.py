@@ -5,13 +5,14 @@ in ZooKeeper mode, times before the first look; afterwards the time is when the 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from model.cluster import records as r
 from model.cluster.findings.told import LATE_VOTER_MS
 from model.cluster.ids import NO_LEADER
 from model.cluster.quorum import Quorum
 from model.hosts.kafka_client.metadata import NOBODY, PartitionPlace
-from model.sources.kafka.views import KRAFT, ClusterView, TopicView
+from model.sources.kafka.views import KRAFT, BrokerView, ClusterView, TopicView
 
 NOTHING = ClusterView()
 _NO_TOPIC = TopicView()
@@ -29,8 +30,8 @@ def records_between(before: ClusterView, after: ClusterView, now_ms: int, protoc
     yield from _controller(before, after, 0 if before is NOTHING else now_ms)
     for name in {**before.topics, **after.topics}:
         old, new = before.topics.get(name, _NO_TOPIC), after.topics.get(name, _NO_TOPIC)
-        if old != new:
-            yield from _topic(name, old, new, 0 if before is NOTHING else now_ms)
+        if old != new or before.tells_elr != after.tells_elr:
+            yield from _topic(name, old, new, 0 if before is NOTHING else now_ms, before.tells_elr, after.tells_elr)
     yield from _configs(before.configs, after.configs)
     if (offline := after.offline()) != before.offline():
         yield r.ReplicasWentOffline(replicas=offline)
@@ -40,12 +41,18 @@ def records_between(before: ClusterView, after: ClusterView, now_ms: int, protoc
 
 
 def _brokers(before: ClusterView, after: ClusterView, protocol: str) -> Iterator[r.Record]:
+    def facts(broker: int, view: BrokerView) -> dict[str, Any]:
+        return {"broker": broker, "endpoints": (f"{protocol}://{view.host}:{view.port}",), "rack": view.rack}
+
+    was_fenced, fenced = before.fenced or {}, after.fenced or {}
+    tells_anew = (before.fenced is None) != (after.fenced is None)
     for broker, view in after.brokers.items():
-        if before.brokers.get(broker) != view:
-            yield r.BrokerRegistered(
-                broker=broker, endpoints=(f"{protocol}://{view.host}:{view.port}",), rack=view.rack
-            )
-    for broker in before.brokers.keys() - after.brokers.keys():
+        if tells_anew or before.brokers.get(broker) != view:
+            yield r.BrokerRegistered(**facts(broker, view), fenced=None if after.fenced is None else False)
+    for broker, view in fenced.items():
+        if was_fenced.get(broker) != view:
+            yield r.BrokerFenced(**facts(broker, view))
+    for broker in (before.brokers.keys() | was_fenced.keys()) - after.brokers.keys() - fenced.keys():
         yield r.BrokerLost(broker=broker)
 
 
@@ -72,7 +79,9 @@ def essence(quorum: Quorum) -> object:
     return quorum.leader, quorum.leader_epoch, members, late
 
 
-def _topic(name: str, old: TopicView, new: TopicView, now_ms: int) -> Iterator[r.Record]:
+def _topic(
+    name: str, old: TopicView, new: TopicView, now_ms: int, told_elr: bool, tells_elr: bool
+) -> Iterator[r.Record]:
     if gone := tuple(old.places.keys() - new.places.keys()):
         yield r.PartitionStatesRemoved(topic=name, partitions=gone)
     if not new.places:
@@ -89,9 +98,9 @@ def _topic(name: str, old: TopicView, new: TopicView, now_ms: int) -> Iterator[r
         )
     recreated = old.topic_id != new.topic_id
     states = (
-        _state(number, place, now_ms)
+        _state(number, place, now_ms, tells_elr)
         for number, place in new.places.items()
-        if recreated or _led(old.places.get(number)) != _led(place)
+        if recreated or _led(old.places.get(number), told_elr) != _led(place, tells_elr)
     )
     if told := tuple(states):
         yield r.PartitionStatesWritten(topic=name, states=told)
@@ -101,11 +110,17 @@ def _replicas(topic: TopicView) -> Mapping[int, tuple[int, ...]]:
     return {number: place.replicas for number, place in topic.places.items()}
 
 
-def _led(place: PartitionPlace | None) -> object:
-    return place and (place.leader, place.leader_epoch, place.isr)
+def _led(place: PartitionPlace | None, tells_elr: bool) -> object:
+    return place and (place.leader, place.leader_epoch, place.isr, *_elrs(place, tells_elr))
 
 
-def _state(number: int, place: PartitionPlace, now_ms: int) -> r.PartitionState:
+def _elrs(place: PartitionPlace, tells_elr: bool) -> tuple[tuple[int, ...] | None, ...]:
+    """Of a partition of which nothing was told there is none, where brokers tell them at all."""
+    return tuple(() if each is None and tells_elr else each for each in (place.elr, place.last_known_elr))
+
+
+def _state(number: int, place: PartitionPlace, now_ms: int, tells_elr: bool) -> r.PartitionState:
+    elr, last_known_elr = _elrs(place, tells_elr)
     return r.PartitionState(
         partition=number,
         leader=NO_LEADER if place.leader == NOBODY else place.leader,
@@ -113,6 +128,8 @@ def _state(number: int, place: PartitionPlace, now_ms: int) -> r.PartitionState:
         isr=place.isr,
         controller_epoch=-1,
         time_ms=now_ms,
+        elr=elr,
+        last_known_elr=last_known_elr,
     )
 
 

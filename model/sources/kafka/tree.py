@@ -28,7 +28,8 @@ def node_at(view: ClusterView, path: str) -> Node | None:
 
 
 def _brokers(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
-    brokers = {str(number): broker for number, broker in view.brokers.items()}
+    fenced = view.fenced or {}
+    brokers = {str(number): broker for number, broker in {**view.brokers, **fenced}.items()}
     match parts:
         case ():
             return _folder(brokers)
@@ -36,7 +37,8 @@ def _brokers(view: ClusterView, parts: tuple[str, ...]) -> Node | None:
             return _folder(("registration",))
         case (number, "registration") if number in brokers:
             broker = brokers[number]
-            return Node({"id": int(number), "host": broker.host, "port": broker.port, "rack": broker.rack})
+            facts = {"id": int(number), "host": broker.host, "port": broker.port, "rack": broker.rack}
+            return Node(facts if view.fenced is None else facts | {"fenced": int(number) in fenced})
         case _:
             return None
 
@@ -74,6 +76,7 @@ def _partition(topic: TopicView, number: int) -> Mapping[str, object]:
         "offlineReplicas": place.offline,
         "leader": place.leader,
         "leaderEpoch": place.leader_epoch,
+        **({} if place.elr is None else {"elr": place.elr, "lastKnownElr": place.last_known_elr}),
     }
 
 

@@ -43,7 +43,11 @@ class ClusterView(msgspec.Struct, frozen=True):
     """Finalized features (KIP-584) → level."""
     controller: int = NOBODY
     brokers: Mapping[int, BrokerView] = {}
+    fenced: Mapping[int, BrokerView] | None = None
+    """Brokers that are registered and fenced; None where brokers do not tell, as before 4.0."""
     topics: Mapping[str, TopicView] = {}
+    tells_elr: bool = False
+    """Whether brokers tell eligible leader replicas: then partitions of which they told nothing have none."""
     configs: Mapping[str, Mapping[str, str]] = {}
     """By entity as in Kafka's entity path; `server.properties/1` is broker 1's file."""
     quorum: Quorum | None = None

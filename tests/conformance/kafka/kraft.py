@@ -31,6 +31,7 @@ listener.security.protocol.map=PLAINTEXT:PLAINTEXT,COUNTED:PLAINTEXT,CONTROLLER:
 inter.broker.listener.name=PLAINTEXT
 group.coordinator.rebalance.protocols=classic,consumer
 broker.session.timeout.ms=6000
+max.request.partition.size.limit=2
 num.network.threads=1
 num.io.threads=2
 log.cleaner.enable=false
@@ -129,7 +130,7 @@ class KraftCluster:
         for number in self._ports:
             if number not in self._nodes or self._nodes[number].exit_code() is not None:
                 self.start(number)
-        until(lambda: self.living() == set(self._ports), "all nodes", 90)
+        until(lambda: self.living() == set(self._ports), "all nodes", 150)
 
     def living(self) -> set[int]:
         """The brokers that are not fenced, as another client is told."""

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
+from model.interchange.describing import partition_line
 from model.interchange.texts import TextError
+from model.interchange.topics_records import records_of_text
 from model.interchange.topics_text import (
     BrokerText,
     ClusterText,
@@ -19,6 +21,7 @@ from model.interchange.topics_text import (
     is_topics_text,
     read_topics_text,
 )
+from tests.model.cluster.build import image
 from tests.model.interchange.printed import printed
 
 MOVING = printed("describe-3.9.1-moving")
@@ -72,13 +75,33 @@ def test_a_running_reassignment_and_its_throttles() -> None:
         MOVING.decode().encode("utf-16"),
         b"[2026-11-22 11:29:18,867] WARN Connection could not be established.\n\n" + MOVING,
         MOVING.replace(b"\tElr: N/A\tLastKnownElr: N/A", b""),
-        MOVING.replace(b"\tElr: N/A\tLastKnownElr: N/A", b"\tElr: \tLastKnownElr: \tOffline: 3"),
+        MOVING.replace(b"\tElr: N/A\tLastKnownElr: N/A", b"\tElr: N/A\tLastKnownElr: N/A\tOffline: 3"),
     ],
     ids=["spaces", "carriage returns", "UTF-16", "a log line", "before 3.7", "other fields"],
 )
 def test_copies_say_the_same(changed: bytes) -> None:
     assert is_topics_text(changed)
     assert read_topics_text(changed) == read_topics_text(MOVING)
+
+
+ELR = (
+    "Topic: t\tPartitionCount: 2\tReplicationFactor: 2\tConfigs: \n"
+    "\tTopic: t\tPartition: 0\tLeader: none\tReplicas: 4,5\tIsr: \tElr: 5,4\tLastKnownElr: 4\n"
+    "\tTopic: t\tPartition: 1\tLeader: 4\tReplicas: 4,5\tIsr: 4,5\tAdding Replicas: 5\tRemoving Replicas: "
+    "\tElr: \tLastKnownElr: \n"
+)
+"""As 4.x prints it."""
+
+
+@pytest.mark.parametrize("tab", ["\t", "   "])
+def test_eligible_leader_replicas(tab: str) -> None:
+    text = read_topics_text(ELR.replace("\t", tab).encode())
+    assert topic_of(text, "t").partitions == (
+        PartitionText(0, NO_LEADER, (4, 5), (), elr=(5, 4), last_known_elr=(4,)),
+        PartitionText(1, 4, (4, 5), (4, 5), adding=(5,), elr=(), last_known_elr=()),
+    )
+    read = image(*records_of_text(text))
+    assert [partition_line(read.topics["t"], row) for row in range(2)] == ELR.splitlines()[1:]
 
 
 def test_brokers_and_racks_from_another_tool_in_the_same_text() -> None:

@@ -11,7 +11,13 @@ from model.actions.reset import Reset
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.kafka_generations import KafkaGeneration
-from model.cluster.records import ConfigChanged, GenerationRecognised, TopicAssigned, TopicDeletionRequested
+from model.cluster.records import (
+    ConfigChanged,
+    GenerationRecognised,
+    PartitionState,
+    TopicAssigned,
+    TopicDeletionRequested,
+)
 from tests.model.cluster.build import brokers, image, state, written
 from tui.command_line.main import main
 from tui.command_line.reset_options import offsets_in, reset_of
@@ -65,7 +71,16 @@ def test_each_generation_is_told_as_its_tool_tells_it(generation: KafkaGeneratio
 
 
 def test_a_kraft_cluster_knows_eligible_leader_replicas() -> None:
-    assert lines(cluster("kraft"))[3].endswith("\tIsr: 3,2\tElr: \tLastKnownElr: ")
+    def told(elr: tuple[int, ...] | None) -> str:
+        lone = PartitionState(0, -1, 1, (), elr=elr, last_known_elr=elr)
+        return lines(cluster("kraft", written("notes", lone)))[1].partition("\tIsr: ")[2]
+
+    assert [told(elr) for elr in ((1,), (1, 2), (), None)] == [
+        "\tElr: 1\tLastKnownElr: 1",
+        "\tElr: 1,2\tLastKnownElr: 1,2",
+        "\tElr: \tLastKnownElr: ",
+        "\tElr: N/A\tLastKnownElr: N/A",  # as the tool prints where brokers do not tell
+    ]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_no_api_that_writes_is_among_the_reads() -> None:
     assert {name for name, key in APIS.items() if key in READS} == {
         "FETCH", "LIST_OFFSETS", "METADATA", "OFFSET_FETCH", "DESCRIBE_GROUPS", "LIST_GROUPS", "DESCRIBE_CONFIGS",
         "DESCRIBE_LOG_DIRS", "LIST_PARTITION_REASSIGNMENTS", "DESCRIBE_QUORUM", "CONSUMER_GROUP_DESCRIBE",
-        "SHARE_GROUP_DESCRIBE",
+        "SHARE_GROUP_DESCRIBE", "DESCRIBE_CLUSTER", "DESCRIBE_TOPIC_PARTITIONS",
     }  # fmt: skip
 
 

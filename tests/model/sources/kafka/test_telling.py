@@ -18,7 +18,15 @@ from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 
 ids = st.integers(0, 3)
 lists = st.lists(ids, max_size=3, unique=True).map(tuple)
-places = st.builds(PartitionPlace, st.integers(-1, 3), st.lists(ids, min_size=1, max_size=3).map(tuple), lists, ids)
+places = st.builds(
+    PartitionPlace,
+    st.integers(-1, 3),
+    st.lists(ids, min_size=1, max_size=3).map(tuple),
+    lists,
+    ids,
+    elr=st.none() | lists,
+    last_known_elr=st.none() | lists,
+)
 topics = st.builds(
     TopicView,
     st.sampled_from(("one", "two")),
@@ -32,7 +40,9 @@ views = st.builds(
     generation=st.just("kraft"),
     controller=st.integers(-1, 3),
     brokers=st.dictionaries(ids, st.builds(BrokerView, st.just("h"), ids, st.none() | st.just("r")), max_size=3),
+    fenced=st.none() | st.dictionaries(st.integers(4, 5), st.builds(BrokerView, st.just("h"), ids), max_size=2),
     topics=st.dictionaries(st.sampled_from(("orders", "pay")), topics, max_size=2),
+    tells_elr=st.booleans(),
     configs=st.dictionaries(st.sampled_from(("topics/orders", "brokers/1")), st.just({"a": "1"}), max_size=2),
     quorum=st.builds(Quorum, ids, ids, voters=replicas),
 )
@@ -122,3 +132,30 @@ def test_a_voter_that_falls_behind_is_told_and_a_growing_log_is_not() -> None:
     (record,) = records_between(quorum(20, 400), quorum(30, 9_000), 7, "SSL")
     assert isinstance(record, r.QuorumDescribed)
     assert record.quorum.late_voters(5_000) == (QuorumReplica(2, 27, 3, 91_030),)
+
+
+def test_a_broker_that_is_fenced_is_not_lost() -> None:
+    before = msgspec.structs.replace(VIEW, fenced={})
+    fenced = msgspec.structs.replace(before, brokers={1: VIEW.brokers[1]}, fenced={2: VIEW.brokers[2]})
+    facts = {"broker": 2, "endpoints": ("SSL://b:9092",)}
+    assert list(records_between(before, fenced, 7, "SSL")) == [r.BrokerFenced(**facts)]
+    assert list(records_between(fenced, before, 7, "SSL")) == [r.BrokerRegistered(**facts, fenced=False)]
+    gone = msgspec.structs.replace(fenced, fenced={})
+    assert list(records_between(fenced, gone, 7, "SSL")) == [r.BrokerLost(broker=2)]
+
+
+def test_eligible_leaders_are_none_where_brokers_tell_them_and_unknown_where_not() -> None:
+    lone = PartitionPlace(-1, (2,), (), 6, elr=(2,), last_known_elr=(2,))
+    look = msgspec.structs.replace(VIEW, topics={"orders": TopicView("id", {0: lone, 1: PLACE})}, tells_elr=True)
+    states = [
+        record for record in records_between(VIEW, look, 7, "SSL") if isinstance(record, r.PartitionStatesWritten)
+    ]
+    assert states == [
+        r.PartitionStatesWritten(
+            topic="orders",
+            states=(
+                r.PartitionState(0, -1, 6, (), -1, time_ms=7, elr=(2,), last_known_elr=(2,)),
+                r.PartitionState(1, 1, 5, (1, 2), -1, time_ms=7, elr=(), last_known_elr=()),
+            ),
+        )
+    ]
