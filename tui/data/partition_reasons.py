@@ -4,12 +4,13 @@ Rules: `kafka.controller.Election` and `ReplicaStateMachine.doRemoveReplicasFrom
 KIP-455 (reassignment), KIP-704 (recovery after an unclean election).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from model.cluster.ids import NO_LEADER
-from tui.data.partition_table import PartitionTable, isr_of, replicas_of
+from model.cluster.topic_image import told_in
+from tui.data.partition_table import PartitionTable, elr_of, isr_of, replicas_of
 
 UNCLEAN = "unclean.leader.election.enable"
 
@@ -35,6 +36,19 @@ class Case:
     @property
     def isr(self) -> tuple[int, ...]:
         return isr_of(self.table, self.row)
+
+    @property
+    def elr(self) -> tuple[int, ...] | None:
+        return elr_of(self.table, self.row)
+
+    @property
+    def last_known(self) -> tuple[int, ...]:
+        return told_in(self.table.columns.last_known_elr[self.row]) or ()
+
+    @property
+    def eligible(self) -> tuple[int, ...]:
+        """Who may lead without loss."""
+        return self.isr or self.elr or ()
 
     @property
     def leader(self) -> int:
@@ -86,13 +100,16 @@ def _deleting(case: Case) -> Reason:
 
 
 def _offline(case: Case) -> Reason:
-    able = [broker for broker in case.replicas if broker in case.live(case.isr)]
-    spare = case.live(case.out_of_isr)
+    able = [broker for broker in case.replicas if broker in case.live(case.eligible)]
+    spare = [broker for broker in case.live(case.replicas) if broker not in case.eligible]
     gone = f"b{case.leader} leads it and is not registered. " if case.leader != NO_LEADER else ""
     if able:
+        place = "the ISR" if case.isr else "the ELR"
         return Reason(
-            f"{gone}b{able[0]} is the first live replica in the ISR, so the controller can elect it.", case.controller
+            f"{gone}b{able[0]} is the first live replica in {place}, so the controller can elect it.", case.controller
         )
+    if not case.isr and case.elr is not None:
+        return _nobody_in_isr(case, gone, spare)
     if not case.isr:
         why = (
             "The ISR is empty, as Kafka 0.8.0 and 0.8.1 left it when its last member died: no replica is known in sync."
@@ -103,6 +120,19 @@ def _offline(case: Case) -> Reason:
     wrote = "wrote leader -1 and kept" if case.leader == NO_LEADER else "will write leader -1 and keep"
     why = f"{named(case.isr)} {were}. The controller may elect only a live ISR member; there is none, so it {wrote} "
     return Reason(f"{gone}{why}isr [{_ids(case.isr)}].", f"Bring {named(case.isr)} back. {_unclean(spare, case.isr)}")
+
+
+def _nobody_in_isr(case: Case, gone: str, spare: list[int]) -> Reason:
+    """Where KRaft keeps eligible leader replicas (`PartitionChangeBuilder`, 4.0)."""
+    last = case.last_known
+    if case.elr:
+        why = f"The ISR is empty. {named(case.elr)} {_is(case.elr)} in the ELR and may lead without loss."
+        return Reason(gone + why, f"Bring {named(case.elr)} back: nothing is lost. {_unclean(spare, case.elr)}")
+    why = "The ISR and the ELR are empty: nobody can lead without a risk of loss."
+    if not last:
+        return Reason(gone + why, f"Bring back the replica that led last. {_unclean(spare, ())}")
+    back = f"Bring {named(last)} back: it led last, and is elected though it may lack its newest records."
+    return Reason(gone + why, f"{back} {_unclean(spare, last)}")
 
 
 def _unclean(spare: list[int], last: tuple[int, ...]) -> str:
@@ -198,7 +228,7 @@ def _off_preferred(case: Case) -> Reason:
     )
 
 
-def _is(brokers: list[int]) -> str:
+def _is(brokers: Sequence[int]) -> str:
     return "is" if len(brokers) == 1 else "are"
 
 

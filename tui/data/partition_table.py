@@ -19,7 +19,7 @@ from model.cluster.findings.health import Health, health_of
 from model.cluster.findings.surroundings import Surroundings, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.partition_columns import PartitionColumns, restacked, stacked
-from model.cluster.topic_image import Flags, Ints, TopicImage, unpadded
+from model.cluster.topic_image import NOBODY, Flags, Ints, TopicImage, told_in, unpadded
 from tui.data.fields import BrokerSets, Coded, Field, Numbers, Texts
 
 
@@ -155,7 +155,8 @@ class PartitionTable:
     @cached_property
     def brokers(self) -> tuple[int, ...]:
         """Every broker that is registered or named as a replica, a leader or in an ISR."""
-        return tuple(sorted(frozenset(self.image.brokers).union(*(topic.brokers for topic in self.topics))))
+        registered = self.image.brokers.keys() | self.image.fenced.keys()
+        return tuple(sorted(registered.union(*(topic.brokers for topic in self.topics))))
 
     def is_dead(self, broker: int) -> bool:
         """Whether a broker is known not to live."""
@@ -204,6 +205,11 @@ class PartitionTable:
         return max((topic.replicas.shape[1] for topic in self.topics), default=1)
 
     @cached_property
+    def has_elr(self) -> bool:
+        """Whether some partition has eligible leader replicas."""
+        return any(bool((topic.elr > NOBODY).any()) for topic in self.topics)
+
+    @cached_property
     def _timeless_fields(self) -> Mapping[str, Field]:
         columns = self.columns
         return {
@@ -212,6 +218,7 @@ class PartitionTable:
             "leader": Numbers(columns.leader, _broker_or_none),
             "broker": BrokerSets(columns.replicas),
             "isr": BrokerSets(columns.isr),
+            "elr": BrokerSets(np.maximum(columns.elr, NOBODY)),
             "state": Coded(self.states, Texts(lambda: [state.label for state in STATES])),
             "epoch": Numbers(columns.leader_epoch, lambda epoch: f"e{epoch}"),
             "name": self.outline.names,
@@ -236,12 +243,16 @@ def partition_table(image: ClusterImage, before: PartitionTable | None = None) -
         return PartitionTable(image, around, topics, Outline(topics))
     stacked_before = before.columns if "health" in vars(before) else before.stacked_before
     table = PartitionTable(image, around, topics, before.outline, stacked_before=stacked_before)
-    if image.brokers.keys() == before.image.brokers.keys() and _have_same_brokers(before.topics, topics):
+    if _registered(image) == _registered(before.image) and _have_same_brokers(before.topics, topics):
         vars(table).update({name: value for name, value in vars(before).items() if name in _OF_BROKERS})
     if (around, image.configs, image.admin) == (before.around, before.image.configs, before.image.admin):
         known = {name: one for name, one in before.alone.items() if image.topics[name] is one.topics[0]}
         table.alone.update(known if len(known) < MOST_ALONE else {})
     return table
+
+
+def _registered(image: ClusterImage) -> tuple[frozenset[int], frozenset[int]]:
+    return frozenset(image.brokers), frozenset(image.fenced)
 
 
 _OF_BROKERS = ("brokers", "isr_width", "replicas_width")
@@ -278,3 +289,8 @@ def replicas_of(table: PartitionTable, row: int) -> tuple[int, ...]:
 def isr_of(table: PartitionTable, row: int) -> tuple[int, ...]:
     """The ISR of one row, in the znode's order."""
     return unpadded(table.columns.isr[row])
+
+
+def elr_of(table: PartitionTable, row: int) -> tuple[int, ...] | None:
+    """The eligible leader replicas of one row; None where nobody told them."""
+    return told_in(table.columns.elr[row])

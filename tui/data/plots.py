@@ -68,7 +68,7 @@ def plot_brokers(brokers: Brokers, width: int, height: int, colour: bool) -> str
     replicas = [max(brokers.counts.replicas[broker] for broker in group) for group in groups]
     leaders = [max(brokers.counts.leaders[broker] for broker in group) for group in groups]
     shared = f", {share} brokers a bar: the most" if share > 1 else ""
-    names = [f"{'X' if brokers.state(group[0]) == 'DOWN' else 'b'}{group[0]}" for group in groups]
+    names = [f"{'X' if brokers.table.is_dead(group[0]) else 'b'}{group[0]}" for group in groups]
     drawn = _bars(names, replicas, leaders, (width, height - 1), colour)
     legend = f"{'█' if colour else '#'} leaders  {'░' if colour else '.'} other replicas{shared}"
     return f"{legend[:width].center(width).rstrip()}\n{drawn}"

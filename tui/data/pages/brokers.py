@@ -34,6 +34,8 @@ COLUMNS = (
     Column("out", 5, ">", "out"),
     Column("endpoints", -24, "<", "endpoints"),
 )
+FENCED = "fenced"
+"""Registered, and serving nothing: no less dead for partitions."""
 _GONE = BrokerImage(-1)
 
 
@@ -50,8 +52,9 @@ class Brokers:
     """Not asked of the table, which outlasts a change of controller."""
 
     def registration(self, broker: int) -> BrokerImage:
-        """What the broker registered; all empty where it is dead."""
-        return self.table.image.brokers.get(broker, _GONE)
+        """What the broker registered, fenced or not; all empty where it is dead."""
+        image = self.table.image
+        return image.brokers.get(broker) or image.fenced.get(broker, _GONE)
 
     def shares(self, broker: int) -> tuple[float, float]:
         """What part of all partitions that have a leader it leads, and of all it is the preferred leader of: 0 to 1."""
@@ -59,9 +62,9 @@ class Brokers:
         return (leaders[broker] / (leaders.total() or 1), preferred[broker] / (preferred.total() or 1))
 
     def state(self, broker: int) -> str:
-        """up, DOWN or controller."""
+        """up, DOWN, fenced or controller."""
         if self.table.is_dead(broker):
-            return "DOWN"
+            return FENCED if broker in self.table.image.fenced else "DOWN"
         return "controller" if self.controller == broker else "up"
 
 
@@ -97,7 +100,7 @@ def brokers_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory
 
 def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
     registered = [brokers.registration(broker) for broker in brokers.ids]
-    states = ("DOWN", "controller", "up")
+    states = ("DOWN", FENCED, "controller", "up")
 
     def counted(counts: Counter[int]) -> Numbers:
         return Numbers(np.array([counts[broker] for broker in brokers.ids], np.int64))
@@ -123,14 +126,14 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
 
 def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
-    dead = state == "DOWN"
-    style = {"DOWN": "dead", "controller": "controller"}.get(state, "")
+    dead = state in ("DOWN", FENCED)
+    style = {"DOWN": "dead", FENCED: "dead", "controller": "controller"}.get(state, "")
     under, prefer, out = brokers.under[broker], counts.off_preferred[broker], counts.missing[broker]
     return Row(
         key=str(broker),
         cells=(
             line(span(broker, style)),
-            line(span("DOWN", "dead") if dead else host_of(registered)),
+            line(span(state, "dead") if dead else host_of(registered)),
             line(registered.rack or "-"),
             line(span(f"{counts.leaders[broker]:,}", "error" if dead and counts.leaders[broker] else "")),
             line(f"{counts.replicas[broker]:,}"),
@@ -142,7 +145,7 @@ def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
             line(span(f"{out:,}", "out" if out else "dim")),
             line(span("  ".join(registered.endpoints) or "-", "dim")),
         ),
-        mark={"DOWN": "X", "controller": "*"}.get(state, ""),
+        mark={"DOWN": "X", FENCED: "X", "controller": "*"}.get(state, ""),
     )
 
 
@@ -164,11 +167,15 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
     if broker is None:
         return sheet.say("there is no such broker (any more)", "warn")
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
-    sheet.fact("state", state, {"DOWN": "error", "controller": "controller"}.get(state, "ok"))
+    stopping = ", in controlled shutdown" if registered.in_controlled_shutdown else ""
+    styles = {"DOWN": "error", FENCED: "error", "controller": "controller"}
+    sheet.fact("state", f"{state}{stopping}", styles.get(state, "ok"))
     sheet.fact("znode", f"/brokers/ids/{broker}")
     if state == "DOWN":
         sheet.fact("why", "It is named in replica lists and is not registered: its ZooKeeper session has ended.")
     else:
+        if state == FENCED:
+            sheet.fact("why", "It is registered; the controllers hear no heartbeats of it, or it was stopped in order.")
         sheet.fact("endpoints", "  ".join(registered.endpoints) or "-")
         sheet.fact("rack", registered.rack or "-")
         since = f"{date_text(registered.registered_ms)}, {age_text(registered.registered_ms, now_ms)} ago"

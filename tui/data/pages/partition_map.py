@@ -1,6 +1,8 @@
 """The partition map's cells: what each broker is to one partition, a sign each. Shape says it, colour doubles it.
 
 L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   + being added   ? stranger   . none
+
+Where KRaft has emptied the ISR, who is in the ELR (KIP-966) was last in sync.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,7 +10,7 @@ from dataclasses import dataclass
 
 from model.cluster.ids import NO_LEADER
 from tui.data.pages.across import NOWHERE, Seen, seen
-from tui.data.partition_table import PartitionTable, isr_of, replicas_of
+from tui.data.partition_table import PartitionTable, elr_of, isr_of, replicas_of
 from tui.rows import Across, Column, Line
 
 STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
@@ -88,7 +90,10 @@ def signs_of(table: PartitionTable, row: int) -> dict[int, str]:
     topic = table.columns.topics[table.columns.topic[row]]
     adding = topic.adding.get(int(table.columns.partitions[row]), ())
     leader = int(table.columns.leader[row])
-    return signs_of_state(replicas_of(table, row), adding, isr_of(table, row), leader, table.is_dead)
+    isr = isr_of(table, row)
+    signs = signs_of_state(replicas_of(table, row), adding, isr, leader, table.is_dead)
+    eligible = () if isr or leader != NO_LEADER else elr_of(table, row) or ()
+    return signs | {broker: "X" for broker in eligible if broker in signs and table.is_dead(broker)}
 
 
 def signs_of_state(

@@ -4,13 +4,14 @@ import msgspec
 
 from model.cluster.changes import Change
 from model.cluster.ids import NO_LEADER
+from model.cluster.topic_image import unpadded
 from model.sources.feed import Moment
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.ages import age_text, clock_text
 from tui.data.pages.sheets import Sheet
 from tui.data.pages.signs import STYLES
 from tui.data.partition_reasons import UNCLEAN, reasons
-from tui.data.partition_table import STATES, PartitionTable, isr_of, partition_table, replicas_of
+from tui.data.partition_table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
 from tui.rows import span
 
 HISTORY = 8
@@ -48,6 +49,9 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
     sheet.fact("znode", f"/brokers/topics/{topic}/partitions/{number}/state{version}")
     led = "none" if leader == NO_LEADER else f"{leader} (dead)" if table.is_dead(leader) else str(leader)
     sheet.draw(span(f"{'state':9} ", "dim"), span(state.label, state.style), span(f"   leader {led}   isr {_ids(isr)}"))
+    if (elr := elr_of(table, row)) is not None:
+        last = unpadded(columns.last_known_elr[row])
+        sheet.fact("elr", f"{_ids(elr)}{f'   last known leader {_ids(last)}' if last else ''}")
     few = " (!)" if len(replicas) == 1 else ""
     sheet.fact("replicas", f"{_ids(replicas)}   preferred {_ids(replicas[:1])}   RF {len(replicas)}{few}")
     if columns.has_state[row]:

@@ -11,7 +11,7 @@ from tui.data.messages import ListQuery
 from tui.data.pages.ages import age_text
 from tui.data.pages.listing import Listing, Memory, window
 from tui.data.pages.partition_map import MapColumns, map_column, map_columns, map_line
-from tui.data.partition_table import STATES, PartitionTable, isr_of, partition_table, replicas_of
+from tui.data.partition_table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
 from tui.rows import Column, Line, Row, Window, line, span
 
 TABLE = "partition table"
@@ -42,7 +42,7 @@ class Cells(NamedTuple):
 def table_of(moment: Moment, memory: Memory) -> PartitionTable:
     """The moment's partitions, made once for as long as nothing they depend on changes."""
     image = moment.image
-    made_from = (image.topics, image.brokers, image.configs, image.admin, image.unreadable)
+    made_from = (image.topics, image.brokers, image.fenced, image.configs, image.admin, image.unreadable)
     return memory.recall(TABLE, made_from, lambda: partition_table(image, memory.last(TABLE)))
 
 
@@ -104,6 +104,8 @@ def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> tuple[list[C
         width = min(max(table.replicas_width * (digits + 1) - 1, 8), 24)
         replicas = Column("replicas", width, "<", "broker")
         facts.insert(1, Cells(replicas, lambda at, row: _brokers(at, replicas_of(at, row))))
+        if table.has_elr:
+            facts.insert(3, Cells(Column("elr", isr_width, "<", "elr"), lambda at, row: _elr(at, elr_of(at, row))))
     else:
         facts, fitted = _beside_the_map(table, facts, query, EDGES + name + 1)
         facts.insert(0, Cells(map_column(table, fitted), lambda at, row: map_line(at, row, fitted)))
@@ -140,6 +142,10 @@ def _brokers(table: PartitionTable, ids: tuple[int, ...]) -> Line:
     commas = ["", *(",",) * (len(ids) - 1)]
     pieces = [span(f"{comma}{b}", "dead" if table.is_dead(b) else "") for comma, b in zip(commas, ids, strict=False)]
     return tuple(pieces) or line(span("none", "error"))
+
+
+def _elr(table: PartitionTable, ids: tuple[int, ...] | None) -> Line:
+    return _brokers(table, ids) if ids else line(span("?" if ids is None else "-", "dim"))
 
 
 def _epoch(table: PartitionTable, row: int) -> Line:

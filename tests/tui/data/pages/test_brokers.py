@@ -3,6 +3,7 @@
 import msgspec
 
 from model.cluster.cluster_image import EMPTY
+from model.cluster.records import BrokerFenced, BrokerRegistered
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.data.messages import ListQuery, TextQuery
 from tui.data.pages.brokers import broker_text, brokers_window
@@ -50,6 +51,27 @@ def test_what_is_known_of_a_dead_broker():
     assert "leads     1, of them under-replicated 1" in text
     assert "share     leads 20.0% of the partitions, should lead 33.3%" in text
     assert "replicas  4, of them out of the ISR 2" in text
+
+
+def test_a_fenced_broker_is_registered_and_serves_nothing():
+    endpoint = "PLAINTEXT://kfk-05:9092"
+    moment = moment_of(small_image(BrokerFenced(broker=5, endpoints=(endpoint,), rack="r2")))
+    query = msgspec.convert({"type": "ListQuery", "list": "brokers", "filter": "state:fenced"}, ListQuery)
+    shown = brokers_window(moment, query, NOW_MS, Memory())
+    assert [row[:20] for row in rows_of(shown)] == ["X | 5 | fenced | r2 "]
+    text = broker_text(moment, TextQuery(about="broker", key="5", width=76), NOW_MS, Memory()).plain
+    assert "state     fenced" in text
+    assert "why       It is registered; the controllers hear no heartbeats of it" in text
+    assert f"endpoints {endpoint}" in text
+
+
+def test_a_controlled_shutdown_is_told_where_it_is_known():
+    stopping = BrokerRegistered(broker=6, fenced=False, in_controlled_shutdown=True)
+    query = TextQuery(about="broker", key="6", width=76)
+    assert (
+        "state     up, in controlled shutdown"
+        in broker_text(moment_of(small_image(stopping)), query, NOW_MS, Memory()).plain
+    )
 
 
 def test_what_is_known_of_the_controller():

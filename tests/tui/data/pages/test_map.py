@@ -139,7 +139,10 @@ def images(draw: st.DrawFn) -> ClusterImage:
         replicas = {number: draw(MEMBERS.filter(bool)) for number in range(draw(st.integers(0, 3)))}
         adding = {number: brokers[-1:] for number, brokers in replicas.items() if draw(st.booleans())}
         states = tuple(
-            state(number, draw(st.sampled_from([-1, *range(1, 8)])), draw(MEMBERS), 3)
+            msgspec.structs.replace(
+                state(number, draw(st.sampled_from([-1, *range(1, 8)])), draw(MEMBERS), 3),
+                elr=draw(st.none() | MEMBERS),
+            )
             for number in replicas
             if draw(st.booleans())
         )

@@ -89,6 +89,36 @@ def test_the_reason_is_told(image: ClusterImage, says: list[str]):
     assert [part for part in says if part not in text] == [], text
 
 
+def lone(elr: tuple[int, ...] | None, last: tuple[int, ...] | None = ()) -> PartitionState:
+    return PartitionState(0, -1, 1, (), elr=elr, last_known_elr=last)
+
+
+@pytest.mark.parametrize(
+    ("image", "says"),
+    [
+        (odd((5, 1), lone((5,), (5,))), ["b5 is in the ELR and may lead", "Bring b5 back: nothing is lost."]),
+        (odd((5, 1), lone((5, 1))), ["b1 is the first live replica in the ELR, so the controller can elect it"]),
+        (odd((5, 1), lone((), (5,))), ["The ISR and the ELR are empty", "Bring b5 back: it led last, and is elected"]),
+        (odd((5, 1), lone(())), ["The ISR and the ELR are empty", "Bring back the replica that led last."]),
+        (odd((5, 1), lone(None, None)), ["The ISR is empty, as Kafka 0.8.0 and 0.8.1 left it"]),
+    ],
+)  # fmt: skip
+def test_eligible_leader_replicas_show_the_way_out(image: ClusterImage, says: list[str]):
+    text = told(image, "odd-0")
+    assert [part for part in says if part not in text] == [], text
+
+
+def test_eligible_leader_replicas_are_told_where_they_are_known():
+    def facts(state: PartitionState) -> list[str]:
+        query = TextQuery(about="partition", key="odd-0", width=76)
+        shown = partition_text(moment_of(odd((5, 1), state)), query, NOW_MS).plain
+        return [line for line in shown.splitlines() if line.startswith("elr")]
+
+    assert facts(lone((5,), (5,))) == ["elr       5   last known leader 5"]
+    assert facts(lone(())) == ["elr       none"]
+    assert facts(lone(None, None)) == []
+
+
 def test_too_few_in_sync_for_producers():
     image = small_image(ConfigChanged(entity="topics/orders", config={"min.insync.replicas": "3"}))
     assert "producers with acks=all get NOT_ENOUGH_REPLICAS" in told(image, "orders-2")

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from model.cluster.cluster_image import EMPTY
-from model.cluster.records import BrokerRegistered, PartitionStatesWritten, TopicAssigned
+from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.data.messages import ListQuery
 from tui.data.pages.listing import Memory
@@ -68,6 +68,26 @@ def test_the_list_has_the_replicas_instead():
         "! | orders-2 | 3 | 3,4,5 | 3,4 | e39 | 33s | ! under",
     ]
     assert shown.columns[2].title == "replicas"
+
+
+def test_eligible_leader_replicas_are_a_column_where_there_are_any():
+    told = PartitionState(0, -1, 1, (), elr=(5,), last_known_elr=(5,))
+    untold = PartitionState(1, -1, 1, ())
+    image = small_image(
+        TopicAssigned(topic="odd", replicas={0: (5, 1), 1: (5, 1)}),
+        PartitionStatesWritten(topic="odd", states=(told, untold)),
+    )
+
+    def shown(**asked: object) -> Window:
+        query = msgspec.convert({"type": "ListQuery", "list": "partitions", **asked}, ListQuery)
+        return partitions_window(moment_of(image), query, NOW_MS, Memory())
+
+    list_ = shown(view="list")
+    assert [column.title for column in list_.columns][:5] == ["partition", "leader", "replicas", "isr", "elr"]
+    assert [text_of(row.cells[4]) for row in list_.rows[:2]] == ["5", "?"]
+    assert keys_of(shown(filter="elr:5")) == ["odd-0"]
+    signs = [text_of(row.cells[1]).strip() for row in shown().rows[:2]]
+    assert signs == ["-  .  .  .  X  .", "-  .  .  .  -  ."]
 
 
 def test_only_so_many_brokers_as_fit_are_shown_and_the_rest_is_scrolled_to():

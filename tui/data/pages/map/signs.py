@@ -54,7 +54,7 @@ class SignCounts:
             signs = np.where(in_isr, IN_SYNC, OUT)
             if self._adding is not None:
                 signs[self._adding[rows, number] & ~in_isr] = ADDING
-            yield self._led(columns.replicas[rows, number], signs, in_isr, leader)
+            yield self._led(columns.replicas[rows, number], signs, health.eligible[rows, number], leader)
         if health.isr_not_replica[rows].any() or health.leader_not_replica[rows].any():
             yield from self._strangers(rows, leader)
 
@@ -68,12 +68,12 @@ class SignCounts:
         ids = np.where(unlisted, leader, NOBODY)
         yield self._led(ids, np.full(len(ids), STRANGER), unlisted, leader)
 
-    def _led(self, ids: Ints, signs: Longs, in_isr: Flags, leader: Ints) -> tuple[Longs, Longs]:
+    def _led(self, ids: Ints, signs: Longs, eligible: Flags, leader: Ints) -> tuple[Longs, Longs]:
         """The signs again, with leaders, and with those who are dead and missed."""
         places = self._places(ids)
         leads = (ids == leader) & (leader != NO_LEADER)
         signs[leads] = LEADS
-        signs[self._dead[places] & (leads | (in_isr & (leader == NO_LEADER)))] = LEADERLESS
+        signs[self._dead[places] & (leads | (eligible & (leader == NO_LEADER)))] = LEADERLESS
         return places, signs
 
     def _places(self, ids: Ints) -> Longs:
