@@ -14,6 +14,7 @@ Topics that are being deleted are left out: nobody is elected for them, and nobo
 | `replicas` | int32[N, RF] | the preferred one first |
 | `strangers` | int32[N, S] | members of the ISR, or a leader, that are no replicas; S is 0 as a rule |
 | `isr` | int64[N] | bit i: member i of replicas and strangers is in the ISR |
+| `elr` | int64[N] | bit i: replica i is an eligible leader replica (KIP-966); 0 where nobody told |
 | `leader` | int32[N] | |
 | `min_isr` | int32[N] | of the topic, else of the brokers |
 | `unclean` | bool[N] | whether a leader may be elected that is not in sync |
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health
 from model.cluster.findings.surroundings import surroundings
-from model.cluster.partition_columns import PartitionColumns
+from model.cluster.partition_columns import PartitionColumns, contained
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, TopicImage
 from model.controller.generations import GENERATIONS
 from model.drills.staging.rules import UNCLEAN_KEY, rules_of, settings_of
@@ -70,6 +71,7 @@ def arrays_of(image: ClusterImage) -> Arrays:
         "replicas": _places(brokers, columns.replicas),
         "strangers": _places(brokers, strangers),
         "isr": bits(in_sync),
+        "elr": bits(contained(columns.replicas, columns.elr)),
         "leader": _places(brokers, columns.leader),
         "min_isr": found.min_isr,
         "unclean": np.repeat(_unclean(image, topics), [len(topic) for topic in topics]),

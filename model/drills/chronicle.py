@@ -167,8 +167,11 @@ class Chronicle:
 
 
 def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState) -> bool:
-    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9)."""
-    if before is None or after.leader < 0 or after.leader in before.isr:
+    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9).
+
+    Nor, where that is empty, among the eligible leader replicas (KIP-966).
+    """
+    if before is None or after.leader < 0 or after.leader in (before.isr or before.elr or ()):
         return False
     # A leader that was outside the ISR already is elected anew only where it comes into the ISR with it.
     return after.leader != before.leader or after.leader in after.isr

@@ -1,4 +1,7 @@
-"""Which brokers hold all in-sync replicas of a partition: if they die together, it goes offline or loses data."""
+"""Which brokers hold all in-sync replicas of a partition: if they die together, it goes offline or loses data.
+
+An eligible leader replica (KIP-966) that lives counts as in sync: it has every record that was acknowledged.
+"""
 
 from itertools import combinations
 
@@ -44,12 +47,12 @@ def copysets(arrays: Arrays) -> tuple[Ints, Numbers]:
 def _held(arrays: Arrays, start: int, end: int) -> Ints:
     """Of the rows from `start` to before `end`, the sets of those that have one."""
     live, nobody = np.append(flags(arrays, "live"), False), len(arrays["live"])
-    some = {name: arrays[name][start:end] for name in ("replicas", "isr", "leader")}
-    replicas, isr = some["replicas"].astype(np.int32, copy=False), integers(some, "isr")
+    some = {name: arrays[name][start:end] for name in ("replicas", "isr", "elr", "leader")}
+    replicas, safe = some["replicas"].astype(np.int32, copy=False), integers(some, "isr") | integers(some, "elr")
     held = np.empty(replicas.shape, np.int32)
     for place in range(replicas.shape[1]):
         member = replicas[:, place]
-        held[:, place] = np.where((isr >> place & 1 == 1) & live[member], member, nobody)
+        held[:, place] = np.where((safe >> place & 1 == 1) & live[member], member, nobody)
     held.sort(axis=1)
     return held[live[integers(some, "leader")] & (held[:, 0] < nobody)]
 

@@ -61,6 +61,8 @@ def rows_of(arrays: Arrays, bounds: Iterable[Bounds], *, unclean: bool = False, 
         column(arrays["min_isr"]),
         np.bitwise_count(replicas & ~column(arrays["adding"])),
     )
+    if arrays["elr"].any():
+        facts = (*facts, column(arrays["elr"]))
     kind, row = numbered(facts)
     values = (fact[row].astype(int).tolist() for fact in facts)
     kinds = tuple(PartitionKind(*each) for each in zip(*values, strict=True))

@@ -10,6 +10,8 @@ they are.
 
 from typing import NamedTuple
 
+import msgspec
+
 from model.cluster.ids import NO_LEADER
 from model.controller.ballot import Ballot, Liveness, Strategy
 from model.controller.generations import Generation, elect
@@ -29,6 +31,7 @@ class PartitionKind(NamedTuple):
     unclean: int
     min_isr: int
     expected: int
+    elr: int = 0
 
 
 class Standing(NamedTuple):
@@ -84,6 +87,8 @@ def _elected(kind: PartitionKind, standing: Standing, up: int, rules: Generation
     state = standing.state
     if _led(state, up) != NO_LEADER or not kind.replicas:
         return standing
+    if state.exists and not state.isr:  # KRaft: whoever is in the ELR may lead (`PartitionChangeBuilder`, 4.0)
+        state = msgspec.structs.replace(state, isr=members(kind.elr))
     strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
     liveness = Liveness(frozenset(members(up)))
     ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))

@@ -70,6 +70,7 @@ def without(arrays: Columns, broker: int, replicas: Ints) -> Arrays:
         "replicas": after,
         "strangers": np.empty((len(after), 0), np.int32),
         "isr": np.where(moved, in_sync, _bits_within(arrays, width)),
+        "elr": np.where(moved, 0, arrays["elr"]),
         "leader": np.where(moved, leads, arrays["leader"]).astype(np.int32),
         "controller": np.where(live[arrays["controller"].clip(min=0)], arrays["controller"], NOBODY).astype(np.int32),
     }

@@ -64,6 +64,7 @@ def cluster(partitions: int, seed: int = 1) -> Arrays:
         "partition": np.arange(partitions, dtype=np.int32),
         "replicas": np.asfortranarray(replicas),
         "strangers": np.empty((partitions, 0), np.int32),
+        "elr": np.zeros(partitions, np.int64),
         "isr": np.full(partitions, (1 << REPLICAS) - 1, np.int64),
         "leader": replicas[:, 0].copy(),
         "min_isr": np.full(partitions, 2, np.int32),

@@ -25,7 +25,7 @@ from tests.spark.standalone_cluster import StandaloneCluster
 PARTITIONS = 10_000_000
 AT_ONCE = 1_000_000
 """So many are made at a time: making them takes more memory than having them."""
-PER_PARTITION = ("topic", "partition", "replicas", "strangers", "isr", "leader", "min_isr", "unclean", "stated",
+PER_PARTITION = ("topic", "partition", "replicas", "strangers", "isr", "elr", "leader", "min_isr", "unclean", "stated",
                  "adding", "removing")  # fmt: skip
 ASKED = (
     Parameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),

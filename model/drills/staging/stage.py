@@ -1,12 +1,14 @@
 """A copy of a cluster in virtual time, ready to be played on as often as one likes."""
 
+import dataclasses
 from collections.abc import Iterator
 
 import msgspec
+import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.topic_image import unpadded
+from model.cluster.topic_image import NOBODY, TopicImage, unpadded, widened
 from model.controller.events import (
     ControllerZnodeDeleted,
     DeletionsRequested,
@@ -32,6 +34,7 @@ class Stage:
         self._allowed = True if unclean else None
         start_ms = image.provenance.time_ms
         self.assumptions = msgspec.structs.replace(assumptions, start_ms=start_ms)
+        image = _with_eligible(image)
         planted = _allowing_unclean(image) if unclean else image
         topics = topics_of(image)
         sessions = {broker: number for number, broker in enumerate(sorted(image.brokers), 1)}
@@ -86,6 +89,18 @@ class Stage:
         topic = self.image.topics.get(name.topic)
         row = None if topic is None else topic.row_of.get(name.partition)
         return topic is None or row is None or not set(target) <= set(unpadded(topic.replicas[row]))
+
+
+def _with_eligible(image: ClusterImage) -> ClusterImage:
+    """Who may lead is in the ISR: where KRaft has emptied it, that are the eligible leader replicas (KIP-966)."""
+    staged: dict[str, TopicImage] = {}
+    for name, topic in image.topics.items():
+        chosen = (topic.isr_count == 0) & (topic.elr > NOBODY).any(axis=1)
+        if chosen.any():
+            width = max(topic.isr.shape[1], topic.elr.shape[1])
+            isr = np.where(chosen[:, None], widened(topic.elr, width), widened(topic.isr, width))
+            staged[name] = dataclasses.replace(topic, isr=isr)
+    return msgspec.structs.replace(image, topics={**image.topics, **staged}) if staged else image
 
 
 def _allowing_unclean(image: ClusterImage) -> ClusterImage:

@@ -38,6 +38,7 @@ def random_arrays(
         "replicas": replicas,
         "strangers": np.empty((partitions, 0), np.int32),
         "isr": np.where(stated, isr, 0),
+        "elr": np.zeros(partitions, np.int64),
         "leader": np.where(stated, leader, -1).astype(np.int32),
         "min_isr": np.full(partitions, 2, np.int32) if alike else dice.integers(1, 4, partitions).astype(np.int32),
         "unclean": dice.random(partitions) < 0.3,

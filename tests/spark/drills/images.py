@@ -58,7 +58,10 @@ def topics(draw: st.DrawFn, name: str, *, reassigns: bool) -> list[Record]:
             leader = draw(st.sampled_from([*isr, isr[0], -1]))
             if not draw(st.integers(0, 5)):  # outside of the ISR, or even no replica
                 leader = draw(st.sampled_from(BROKERS))
-            states.append(PartitionState(number, leader, 3, isr, EPOCH, 4))
+            elr = tuple(draw(st.lists(st.sampled_from(replicas), unique=True))) if not draw(st.integers(0, 5)) else None
+            if elr and leader == -1:  # KRaft empties the ISR
+                isr = ()
+            states.append(PartitionState(number, leader, 3, isr, EPOCH, 4, elr=elr))
     return [
         TopicAssigned(topic=name, replicas=assigned, topic_id="i" * 22, adding=adding),
         PartitionStatesWritten(topic=name, states=tuple(states)),

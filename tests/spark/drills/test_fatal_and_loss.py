@@ -10,22 +10,23 @@ import pytest
 from hypothesis import given, settings
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
 from spark_tasks.analysis import Arrays
 from spark_tasks.drills.fatal import copysets, fatal_sets
 from spark_tasks.drills.loss import loss_chances
 from spark_tasks.drills.subsets import random_subsets
 from spark_tasks.image_arrays import arrays_of
+from tests.model.drills.clusters import EPOCH, cluster
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images
 
 
 def held(arrays: Arrays) -> list[frozenset[int]]:
-    """By led partition, the ids of live brokers that have it in sync."""
+    """By led partition, the ids of live brokers that have it in sync, or are in its ELR."""
     found: list[frozenset[int]] = []
     ids, live = arrays["brokers"].tolist(), arrays["live"].tolist()
-    for replicas, isr, leader in zip(
-        arrays["replicas"].tolist(), arrays["isr"].tolist(), arrays["leader"].tolist(), strict=True
-    ):
+    safe = (arrays["isr"] | arrays["elr"]).tolist()
+    for replicas, isr, leader in zip(arrays["replicas"].tolist(), safe, arrays["leader"].tolist(), strict=True):
         if leader >= 0 and live[leader]:
             some = [broker for place, broker in enumerate(replicas) if isr >> place & 1 and broker >= 0]
             found.append(frozenset(ids[broker] for broker in some if live[broker]))
@@ -48,6 +49,13 @@ def test_fatal_sets_are_the_smallest_that_take_all_of_a_partition(image: Cluster
     assert {frozenset(one.kill): one.partitions for one in found.sets} == minimal
     assert found.counts == {size: sum(len(one) == size for one in minimal) for size in {len(one) for one in minimal}}
     assert [len(one.kill) for one in found.sets] == sorted(len(one.kill) for one in found.sets)
+
+
+def test_an_eligible_leader_replica_has_what_was_acknowledged() -> None:
+    state = PartitionState(0, 1, 3, (1,), EPOCH, 4, elr=(2,))
+    records = TopicAssigned(topic="t", replicas={0: (1, 2, 3)}), PartitionStatesWritten(topic="t", states=(state,))
+    arrays = arrays_of(cluster([1, 2, 3], *records))
+    assert [one.kill for one in fatal_sets(arrays, *copysets(arrays), listed=9).sets] == [(1, 2)]
 
 
 @settings(max_examples=50)

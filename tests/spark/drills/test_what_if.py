@@ -93,6 +93,22 @@ def test_a_live_stranger_in_the_isr_keeps_everybody_else_from_leading(
     assert swept(image, scenario) == played(drill)
 
 
+def test_an_eligible_leader_replica_is_elected_cleanly() -> None:
+    """Whatever is configured: where KRaft has emptied the ISR, who is in the ELR lost nothing (KIP-966)."""
+    state = PartitionState(0, -1, 3, (), EPOCH, 4, elr=(2,), last_known_elr=(1,))
+    image = cluster(
+        [2, 3],
+        TopicAssigned(topic="t", replicas={0: (1, 3, 2)}),
+        PartitionStatesWritten(topic="t", states=(state,)),
+        controller=3,
+        generation="kraft",
+    )
+    scenario = Scenario(kill=(3,), unclean=True)
+    drill = run(image, scenario)
+    assert [(one.leader, one.isr, one.outcome) for one in drill.affected] == [((-1, 2), ((), (2,)), Outcome.CLEAN)]
+    assert swept(image, scenario) == played(drill)
+
+
 def swept(image: ClusterImage, scenario: Scenario) -> dict[TopicPartition, dict[str, int]]:
     """The counts of each partition, as the analysis decides them."""
     arrays, names = arrays_of(image), topics_of(image)
