@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -13,8 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.cluster.changes import changes_between
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.records import BrokerLost, ClusterIdentified, TopicRemoved
+from model.cluster.records import (
+    BrokerFenced,
+    BrokerLost,
+    BrokerRegistered,
+    ClusterIdentified,
+    PartitionState,
+    Record,
+    TopicRemoved,
+)
 from model.recordings.errors import RecordingError
 from model.recordings.folder import DAY_MS, clusters_in, the_cluster_in
 from model.recordings.format import METADATA
@@ -22,7 +32,7 @@ from model.recordings.part_file import read_header
 from model.recordings.playing import image_at, images
 from model.recordings.recorder import Recorder, Rolling
 from model.recordings.times import said
-from tests.model.cluster.build import brokers, image, topic
+from tests.model.cluster.build import brokers, image, topic, written
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 
 SMALL = Rolling(flush_ms=0, heartbeat_ms=0, part_rows=5, set_rows=10)
@@ -56,6 +66,27 @@ def test_played_it_passes_every_moment_in_order(told: Life, rolling: Rolling) ->
         recorded = record(Path(folder), told, rolling=rolling)
         played = [each for _, each in images(recorded, told[0].provenance.time_ms, told[-1].provenance.time_ms)]
     assert distinct(played) == distinct(told)
+
+
+def test_what_was_played_again_was_as_clean_as_it_was_live(tmp_path: Path) -> None:
+    """The ELR is what tells an election without loss from one with it (KIP-966)."""
+
+    def lone(leader: int, isr: tuple[int, ...], elr: tuple[int, ...]) -> Record:
+        return written("orders", PartitionState(0, leader, 5, isr, elr=elr, last_known_elr=elr))
+
+    told = life(
+        [
+            (0, [*brokers(1, 2), *topic("orders", (4, 1)), ClusterIdentified(cluster_id="prod-eu1")]),
+            (5_000, [BrokerFenced(broker=4), lone(-1, (), (4,))]),
+            (9_000, [BrokerRegistered(broker=4, fenced=False), lone(4, (4,), ())]),
+        ]
+    )
+    recorded = record(tmp_path, told)
+    played = [each for _, each in images(recorded, told[0].provenance.time_ms, told[-1].provenance.time_ms)]
+    kinds = [change.kind for pair in pairwise(played) for change in changes_between(*pair)]
+    assert kinds == [
+        "broker-fenced", "partition-offline", "isr-shrunk", "broker-unfenced", "partition-online", "isr-expanded",
+    ]  # fmt: skip
 
 
 def distinct(images: Iterable[ClusterImage]) -> list[ClusterImage]:
