@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from model.cluster.findings import Finding
 from model.interchange.describing import partition_line
 from model.sandbox.java import java_environment
 from model.sources.feed import Feed
@@ -17,6 +18,7 @@ from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
+from tui.command_line.main import main
 
 pytestmark = pytest.mark.conformance
 
@@ -53,6 +55,14 @@ class Followed:
 
         until(agree, "both to say the same", standing=lambda: texts)
 
+    def prints_the_same(self, capfd: pytest.CaptureFixture[str]) -> None:
+        """`kdrill topics describe`, the topic's line included."""
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(["topics", f"kafka://{self._cluster.address(1, 2, 3)}", "describe", "--topic", self.single])
+        told = capfd.readouterr()
+        assert (ended.value.code, told.out) == (0, Commands(self._cluster).describe_text(self.single)), told.err
+
     def agrees_on_who_is_fenced(self) -> None:
         """Before 4.0 Kafka does not tell."""
         fenced = set(self.feed.moment.image.fenced)
@@ -66,10 +76,8 @@ class Followed:
             rows = [line.split() for line in done.stdout.splitlines()]
             assert {int(row[0]) for row in rows if "fenced" in row} == fenced, done.stdout
 
-    def way_out(self) -> str:
-        """Of the partition that is offline."""
-        found = self.feed.moment.findings.found
-        return next(one.action for one in found if (one.kind, one.subject) == ("offline", self.single))
+    def found(self, kind: str, subject: str) -> Finding:
+        return next(one for one in self.feed.moment.findings.found if (one.kind, one.subject) == (kind, subject))
 
     def events(self, subject: str) -> list[str]:
         """Their kinds, oldest first."""
@@ -110,7 +118,10 @@ def test_a_broker_is_killed_and_comes_back(quorum: KraftCluster, topics: str) ->
         seen.agrees_with_topic_command()
         seen.agrees_on_who_is_fenced()
         eligible = ": it is in the ELR, nothing is lost" if seen.has_elr else ""
-        assert seen.way_out().startswith(f"Bring broker 4 back{eligible}. Unclean election cannot help")
+        way_out = seen.found("offline", seen.single).action
+        assert way_out.startswith(f"Bring broker 4 back{eligible}. Unclean election cannot help")
+        standing = "registered and fenced" if seen.has_elr else "fenced or not registered"
+        assert seen.found("dead-broker", "broker 4").what.startswith(f"{standing}, yet it has ")
 
         quorum.start(BROKER)
         seen.wait_for_leaders([BROKER], [1, 1])
@@ -123,11 +134,13 @@ def test_a_broker_is_killed_and_comes_back(quorum: KraftCluster, topics: str) ->
         until(lambda: seen.events("broker 4") == gone, "the broker to be back", standing=lambda: seen.feed.moment.feed)
 
 
-def test_a_broker_is_stopped_in_order_and_comes_back(quorum: KraftCluster, topics: str) -> None:
+def test_a_broker_is_stopped_in_order_and_comes_back(
+    quorum: KraftCluster, topics: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     with followed(quorum, topics, 1, 2, 3) as seen:
         quorum.stop(BROKER)
         seen.wait_for_leaders([-1], [1, 1])
-        seen.agrees_with_topic_command()
+        seen.prints_the_same(capfd)
         seen.agrees_on_who_is_fenced()
 
         quorum.start(BROKER)

@@ -66,6 +66,13 @@ class Case:
         """Those of the brokers that are known to be dead."""
         return [broker for broker in brokers if self.table.is_dead(broker)]
 
+    def absence(self, dead: Iterable[int]) -> str:
+        """What these dead brokers are: without registration, or fenced, as KRaft has it; `down` where nobody tells."""
+        image = self.table.image
+        if image.fenced.keys() >= set(dead):
+            return "fenced"
+        return "down" if image.generation == "kraft" else "not registered"
+
     @property
     def out_of_isr(self) -> list[int]:
         return [broker for broker in self.replicas if broker not in self.isr]
@@ -102,7 +109,7 @@ def _deleting(case: Case) -> Reason:
 def _offline(case: Case) -> Reason:
     able = [broker for broker in case.replicas if broker in case.live(case.eligible)]
     spare = [broker for broker in case.live(case.replicas) if broker not in case.eligible]
-    gone = f"b{case.leader} leads it and is not registered. " if case.leader != NO_LEADER else ""
+    gone = f"b{case.leader} leads it and is {case.absence([case.leader])}. " if case.leader != NO_LEADER else ""
     if able:
         place = "the ISR" if case.isr else "the ELR"
         return Reason(
@@ -179,7 +186,7 @@ def _recovering(case: Case) -> Reason:
 
 def _under_replicated(case: Case) -> Reason:
     dead, behind = case.dead(case.out_of_isr), case.live(case.out_of_isr)
-    why = f"{named(dead)} {_is(dead)} not registered, so out of the ISR. " if dead else ""
+    why = f"{named(dead)} {_is(dead)} {case.absence(dead)}, so out of the ISR. " if dead else ""
     ways = f"Start {named(dead)} again, or move its replicas elsewhere. " if dead else ""
     if behind:
         why += f"{named(behind)} {_is(behind)} live and not in sync: not caught up within replica.lag.time.max.ms. "

@@ -84,17 +84,24 @@ def controller_epoch(case: ClusterCase) -> Iterator[Finding]:
 
 @cluster_check(DEAD_BROKER)
 def dead_brokers(case: ClusterCase) -> Iterator[Finding]:
-    """A broker that is not registered and has replicas."""
+    """A broker that is not registered, or fenced, and has replicas."""
     tally = case.tally
     for broker in sorted(broker for broker in tally.replicas if case.around.dead(broker)):
         yield finding(
             DEAD_BROKER,
             f"broker {broker}",
-            f"not registered, yet it has {counted(tally.replicas[broker], 'replica')}: "
+            f"{_standing(case.image, broker)}, yet it has {counted(tally.replicas[broker], 'replica')}: "
             f"{tally.missing[broker]:,} out of sync, {tally.leaders[broker]:,} still named leader",
             "Its partitions have one copy fewer, and deletions and reassignments that need it wait.",
             "Start it again. If it will not come back, move its replicas to other brokers.",
         )
+
+
+def _standing(image: ClusterImage, broker: int) -> str:
+    if broker in image.fenced:
+        return "registered and fenced"
+    is_untold = image.generation == "kraft" and all(one.fenced is None for one in image.brokers.values())
+    return "fenced or not registered" if is_untold else "not registered"
 
 
 @cluster_check(NON_PREFERRED_LEADER)

@@ -9,7 +9,9 @@ from model.cluster.findings.pending_work import QUIET_MS
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
     UNTOLD,
+    BrokerFenced,
     BrokerLost,
+    BrokerRegistered,
     ControllerElected,
     ControllerEpochChanged,
     ControllerLost,
@@ -45,6 +47,19 @@ def test_no_controller_since_it_was_lost() -> None:
 
 def test_a_controller_that_is_not_registered() -> None:
     assert kinds(*brokers(1, 2), ControllerElected(broker=7)).keys() == {"controller-not-live"}
+
+
+def test_a_dead_broker_is_fenced_where_the_controllers_say_so() -> None:
+    kraft, orders = GenerationRecognised(generation="kraft"), topic("orders", (1, 3))
+    told, untold = BrokerRegistered(broker=1, fenced=False), BrokerRegistered(broker=1)
+
+    def what(*records: Record) -> str:
+        return kinds(*records, *orders)["dead-broker"].what.partition(",")[0]
+
+    assert what(kraft, told, BrokerFenced(broker=3)) == "registered and fenced"
+    assert what(kraft, told) == "not registered"
+    assert what(kraft, untold) == "fenced or not registered"
+    assert what(untold) == "not registered"
 
 
 def test_a_broker_whose_registration_cannot_be_read_lives() -> None:

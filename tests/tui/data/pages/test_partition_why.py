@@ -6,7 +6,9 @@ from model.cluster.changes import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import (
+    BrokerFenced,
     ConfigChanged,
+    GenerationRecognised,
     PartitionState,
     PartitionStatesWritten,
     ReassignmentsRequested,
@@ -106,6 +108,17 @@ def lone(elr: tuple[int, ...] | None, last: tuple[int, ...] | None = ()) -> Part
 def test_eligible_leader_replicas_show_the_way_out(image: ClusterImage, says: list[str]):
     text = told(image, "odd-0")
     assert [part for part in says if part not in text] == [], text
+
+
+def test_a_fenced_broker_is_not_called_unregistered():
+    kraft = GenerationRecognised(generation="kraft")
+    records = (
+        TopicAssigned(topic="odd", replicas={0: (1, 5)}),
+        PartitionStatesWritten(topic="odd", states=(state(0, 1, (1,), 1),)),
+    )
+    assert told(small_image(*records), "odd-0").startswith("b5 is not registered, so out of the ISR.")
+    assert told(small_image(*records, kraft, BrokerFenced(broker=5)), "odd-0").startswith("b5 is fenced, so out of")
+    assert told(small_image(*records, kraft), "odd-0").startswith("b5 is down, so out of the ISR.")
 
 
 def test_eligible_leader_replicas_are_told_where_they_are_known():
