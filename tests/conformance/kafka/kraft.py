@@ -31,6 +31,7 @@ listener.security.protocol.map=PLAINTEXT:PLAINTEXT,COUNTED:PLAINTEXT,CONTROLLER:
 inter.broker.listener.name=PLAINTEXT
 group.coordinator.rebalance.protocols=classic,consumer
 broker.session.timeout.ms=6000
+controller.quorum.fetch.timeout.ms=4000
 max.request.partition.size.limit=2
 num.network.threads=1
 num.io.threads=2
