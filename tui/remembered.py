@@ -148,6 +148,8 @@ def _read(path: Path, type_: type[T], notes: list[str]) -> T | None:
     try:
         if not os.path.lexists(path):
             return None
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+            raise ValueError("no file of kdrill's")
         return msgspec.json.decode(read_whole(path, MOST_BYTES, only_file=True), type=type_)
     except OSError as error:
         notes.append(f"{path} cannot be read: {error.strerror or error}")
