@@ -42,7 +42,7 @@ class KafkaClient:
             try:
                 self.metadata = metadata_of(await self.ask_at(address, build))
             except WireError as error:
-                failed = error
+                failed = _at(address, error)
             else:
                 self._answered = (address,)
                 return self.metadata
@@ -81,6 +81,12 @@ class KafkaClient:
         if address not in self._channels:
             self._channels[address] = Channel(*address, self._client_id, self._timeout_s, self._security)
         return self._channels[address]
+
+
+def _at(address: Address, error: WireError) -> WireError:
+    """The same, saying where."""
+    host, port = address
+    return error if f"{host}:{port}" in str(error) else type(error)(f"{host}:{port}: {error}")
 
 
 def address_of(text: str) -> Address:

@@ -32,7 +32,10 @@ from model.hosts.wire.security import PLAINTEXT, Security, Steps
 
 _CHECK = "check sasl.mechanism and sasl.jaas.config"
 CLOSED = "the broker closed the connection"
-CLOSED_AT_ONCE = f"{CLOSED} when asked for its versions, as Kafka before 0.10 does: its ZooKeeper can be read"
+CLOSED_AT_ONCE = (
+    "the connection was closed when asked for versions: this is no broker's port, "
+    "or the broker is older than 0.10 (name its ZooKeeper: zk://host:port)"
+)
 NEWEST_API_VERSIONS = 3
 """Version 4 differs by the announcement of features only, and brokers before 4.0 do not know it."""
 VersionRanges = Mapping[int, tuple[int, int]]

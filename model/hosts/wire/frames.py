@@ -14,6 +14,8 @@ MAX_FRAME_BYTES = 100 << 20
 """Kafka's default of `socket.request.max.bytes`."""
 _SIZE = struct.Struct(">i")
 SIZE_BYTES = _SIZE.size
+_OTHERS = {b"HTTP": "an HTTP server", b"SSH-": "an SSH server"}
+"""How servers that speak other protocols begin, instead of a size."""
 
 
 async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME_BYTES) -> bytes | None:
@@ -37,6 +39,8 @@ async def read_size(reader: asyncio.StreamReader, limit: int) -> int | None:
     size: int = _SIZE.unpack(head)[0]
     if is_tls_alert(head):
         raise DeniedError(PLAIN_ON_TLS)
+    if head in _OTHERS:
+        raise MalformedError(f"this is the port of {_OTHERS[head]}, not of a Kafka broker")
     if not 0 <= size <= limit:
         raise MalformedError(f"a frame of {size} bytes, where 0 to {limit} are allowed")
     return size

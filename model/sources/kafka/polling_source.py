@@ -110,7 +110,16 @@ class PollingSource:
         assert self._following is not None
         with contextlib.suppress(asyncio.CancelledError):
             self._loop.run_until_complete(self._following)
+        self._loop.run_until_complete(self._end_the_rest())
         self._loop.close()
+
+    async def _end_the_rest(self) -> None:
+        """Ends what a look that failed had begun: a connection that outlives its loop raises when it is collected."""
+        rest = asyncio.all_tasks(self._loop) - {asyncio.current_task(self._loop)}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+        await self._loop.shutdown_asyncgens()
 
     async def _follow(self, sink: Sink) -> None:
         client, opened_s = self._make(), time.monotonic()
