@@ -54,7 +54,7 @@ def _partitions(findings: Findings) -> Iterable[Row]:
     found = findings.census.partitions
     under, below, at = found["under-replicated"], found["under-min-isr"], found["at-min-isr"]
     yield "offline_partitions", "Partitions without a live leader.", found["offline"]
-    yield "under_replicated_partitions", "Partitions with replicas that are not in sync.", under
+    yield "under_replicated_partitions", "Partitions with a leader and replicas that are not in sync.", under
     yield "under_min_isr_partitions", "Partitions with a leader and fewer in sync than min.insync.replicas.", below
     yield "at_min_isr_partitions", "Partitions with just min.insync.replicas in sync, and others that are not.", at
 

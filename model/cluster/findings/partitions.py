@@ -72,9 +72,12 @@ def at_min_isr(case: TopicCase) -> Words:
     )
 
 
-@topic_check(Kind("under-replicated", "warn"), lambda h: h.under_replicated)
+@topic_check(Kind("under-replicated", "warn"), lambda h: h.under_replicated & ~h.offline)
 def under_replicated(case: TopicCase) -> Words:
-    """A replica is not in sync; those that a reassignment adds are not counted yet."""
+    """Led, and a replica is not in sync; those that a reassignment adds are not counted yet.
+
+    As the brokers' metric UnderReplicatedPartitions has it: one without a leader is offline, and said once.
+    """
     missing = case.out_of_isr
     down = {broker for broker in missing if case.health.around.dead(broker)}
     slow = "see why it falls behind (disk, network, a failed log directory, a long pause)"

@@ -70,14 +70,14 @@ def test_a_cluster_and_its_findings() -> None:
     assert (value(text, "controller_epoch"), value(text, "age_seconds")) == (7, 1.5)
     assert value(text, "verified_timestamp_seconds") == NOW_MS / 1000
     assert value(text, "offline_partitions") == 1
-    assert value(text, "under_replicated_partitions") == 2
+    assert value(text, "under_replicated_partitions") == 1
     assert value(text, "under_min_isr_partitions") == 1
     assert value(text, "at_min_isr_partitions") == 0
     kinds = parsed(text)["kdrill_findings"][2]
     assert len(kinds) == len(SEVERITY)
     assert kinds[labels("dead-broker")] == kinds[labels("offline")] == 1
     assert kinds[labels("unclean-leader")] == 0
-    assert parsed(text)["kdrill_finding_partitions"][2][labels("under-replicated")] == 2
+    assert parsed(text)["kdrill_finding_partitions"][2][labels("under-replicated")] == 1
     assert sum(kinds.values()) == len(findings.found)
 
 

@@ -116,6 +116,12 @@ def test_missing_replicas_are_under_replicated() -> None:
     assert under["at-min-isr"].partitions == (0,)
 
 
+def test_what_is_offline_is_not_under_replicated_as_well() -> None:
+    both = found(*THREE, BrokerLost(broker=3), written("orders", state(0, 3, (3,)), state(3, 1, (1, 2))))
+
+    assert (both["offline"].partitions, both["under-replicated"].partitions) == ((0,), (3,))
+
+
 @pytest.mark.parametrize("entity", ["topics/orders", "brokers/<default>"])
 def test_below_min_isr_wherever_it_is_set(entity: str) -> None:
     kinds = found(*THREE, min_isr("2", entity), written("orders", state(0, 1, (1,)), state(1, 1, (1, 2))))

@@ -135,7 +135,7 @@ async def versions_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 @pytest.mark.parametrize(
     ("sent", "kind", "why"),
     [
-        (b"", UnavailableError, "closed the connection"),
+        (b"", UnavailableError, "was closed when asked"),
         (struct.pack(">i", -5), MalformedError, "a frame of -5 bytes"),
         (struct.pack(">ih", 2, 1), MalformedError, "a response of 2 bytes"),
         (struct.pack(">ii", 4, 4711), MalformedError, "response 4711 where 2 was due"),

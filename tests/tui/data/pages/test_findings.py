@@ -41,7 +41,7 @@ def test_the_header_counts():
     assert (facts.cluster, facts.source, facts.phase, facts.kind) == ("prod-eu1", "zk://kfk", "live", "DEMO")
     assert (facts.controller, facts.controller_epoch) == (4, 118)
     assert (facts.brokers_up, facts.brokers_down, facts.topics, facts.partitions) == (5, 1, 2, 6)
-    assert (facts.errors, facts.warnings) == (1, 7)
+    assert (facts.errors, facts.warnings) == (1, 6)
 
 
 def test_the_overview_counts_and_draws():
@@ -49,7 +49,7 @@ def test_the_overview_counts_and_draws():
         "brokers        5 up  1 DOWN  3 racks",
         "topics         2   partitions 6",
         "offline        2  |XXXXX..........|",
-        "under-repl     3  |!!!!!!!!.......|",
+        "under-repl     2  |!!!!!..........|",
         "off-prefer     1  |~~.............|",
         "moving         1  |++.............|",
     ]
