@@ -40,7 +40,8 @@ def effects_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory
     return _window(memory.recall("effects", (moment.feed,), effects), query, now_ms, memory)
 
 
-def _window(feed: tuple[Change, ...], query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def _window(changes: tuple[Change, ...], query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    feed = memory.recall("events in order", (changes,), lambda: _in_order(changes))
     listing = Listing(
         count=len(feed),
         fields=lambda: _fields(feed[::-1], now_ms),
@@ -48,10 +49,15 @@ def _window(feed: tuple[Change, ...], query: ListQuery, now_ms: int, memory: Mem
         row=lambda index: _row(feed[-1 - index]),
         place=lambda key: _place(feed, key),
         columns=COLUMNS,
-        made_from=(feed,),
+        made_from=(changes,),
         nothing="nothing changed yet",
     )
     return window(listing, query, memory, now_ms)
+
+
+def _in_order(feed: tuple[Change, ...]) -> tuple[Change, ...]:
+    """By time: what is learnt together has the times of its znodes, or of when it was seen, causes first."""
+    return tuple(sorted(feed, key=lambda change: change.time_ms))
 
 
 def _place(feed: tuple[Change, ...], key: str) -> int:

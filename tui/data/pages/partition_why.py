@@ -78,7 +78,7 @@ def _history(feed: tuple[Change, ...], partition: str, topic: str) -> list[Chang
             found.append(change)
             if len(found) == HISTORY:
                 break
-    return found
+    return sorted(found, key=lambda change: -change.time_ms)
 
 
 def _ids(brokers: tuple[int, ...]) -> str:

@@ -108,6 +108,15 @@ def test_moves_are_counted_and_the_last_ones_told():
     ]
 
 
+def test_who_goes_and_the_next_one_are_one_move():
+    gone = Change("controller-lost", "controller", "b4 is no longer the controller", "error", WRITTEN_MS, 1)
+    elected = Change("controller-elected", "controller", "b2 elected controller", "info", WRITTEN_MS + 5, 2)
+    text = told(moment=moment_of(small_image(), gone, elected))
+    assert "moved     1 time since kdrill began" in text
+    assert "b4 is no longer the controller" in text and "b2 elected controller" in text
+    assert "moved     0 times" in told(moment=moment_of(small_image(), gone))
+
+
 def test_states_of_a_later_controller_than_the_epoch_contradict():
     image = small_image()
     office = msgspec.structs.replace(image.controller, epoch=6)

@@ -22,6 +22,13 @@ def test_the_newest_comes_first():
     ]
 
 
+def test_what_was_learnt_together_is_in_the_order_of_its_times():
+    late = Change("leader-moved", "orders-3", "leader 5 -> 4", "info", WRITTEN_MS + 50, 19)
+    moment = moment_of(MOMENT.image, *FEED, late)
+    rows = rows_of(events_window(moment, ListQuery(list="events"), NOW_MS, Memory()))
+    assert [row.split(" | ")[1][-3:] for row in rows] == ["412", "112", "050", "000"]
+
+
 def test_a_row_keeps_its_key_when_more_happens():
     key = keys_of(events_window(MOMENT, ListQuery(list="events"), NOW_MS, Memory()))[1]
     later = moment_of(MOMENT.image, *FEED, Change("topic-created", "x", "created", "info", WRITTEN_MS + 500, 19))

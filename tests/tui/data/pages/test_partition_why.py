@@ -55,6 +55,12 @@ def test_the_pane_below_the_map():
     ]
 
 
+def test_the_history_is_in_the_order_of_its_times():
+    told = [Change("isr-shrunk", "payments-3", f"{ms}", "info", WRITTEN_MS + ms) for ms in (5, 9, 7)]
+    answer = partition_text(moment_of(small_image(), *told), TextQuery(about="partition", key="payments-3"), NOW_MS)
+    assert [line.split()[-1] for line in answer.plain.splitlines()[-3:]] == ["9", "7", "5"]
+
+
 def test_lines_fit_the_width():
     answer = partition_text(moment_of(small_image()), TextQuery(about="partition", key="payments-7", width=50), NOW_MS)
     wrapped = [line for line in answer.plain.splitlines() if not line.startswith(("znode", "state"))]
