@@ -56,6 +56,8 @@ class Provenance(msgspec.Struct, frozen=True):
     zxid: int = -1
     time_ms: int = 0
     complete: bool = False
+    asks_brokers: bool = True
+    """False: of a ZooKeeper alone, which does not know the groups that brokers coordinate."""
 
 
 class ClusterImage(msgspec.Struct, frozen=True):

@@ -57,12 +57,17 @@ class Feed:
     """
 
     def __init__(
-        self, source_name: str, publish: Callable[[Moment], None], clock_s: Callable[[], float] = time.monotonic
+        self,
+        source_name: str,
+        publish: Callable[[Moment], None],
+        clock_s: Callable[[], float] = time.monotonic,
+        *,
+        asks_brokers: bool = True,
     ) -> None:
         self._clock_s = clock_s
         self._begun_s = self._grows_s = 0.0
         """When the listing under way began, and when more of it is shown."""
-        self._source_name = source_name
+        self._source_name, self._asks_brokers = source_name, asks_brokers
         self._publish = publish
         self._lock = threading.RLock()
         self._listed: ClusterImage | None = None
@@ -77,6 +82,7 @@ class Feed:
             zxid=max(batch.zxid, before.provenance.zxid),
             time_ms=batch.time_ms,
             complete=batch.listing or before.provenance.complete,
+            asks_brokers=self._asks_brokers,
         )
         image = self._after(batch, before, provenance)
         if image is None:

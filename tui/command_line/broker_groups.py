@@ -65,5 +65,6 @@ async def _asked(
         records = await survey.look({read for group in image.groups.values() for read in group.offsets})
     finally:
         await client.close()
-    known = ClusterDelta(image).replay_all(records).apply(image.provenance)
-    return msgspec.structs.replace(known, provenance=image.provenance), survey.silent
+    provenance = msgspec.structs.replace(image.provenance, asks_brokers=True)
+    known = ClusterDelta(image).replay_all(records).apply(provenance)
+    return msgspec.structs.replace(known, provenance=provenance), survey.silent

@@ -27,6 +27,7 @@ async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
     Raises SourceError where the source cannot be opened, or ends.
     """
     from model.sources.feed import Feed  # noqa: PLC0415 - images and sources take long to load, and no help needs them
+    from model.sources.zookeeper.zookeeper_source import ZooKeeperSource  # noqa: PLC0415
     from tui.data.opened import source_of  # noqa: PLC0415
 
     loop = asyncio.get_running_loop()
@@ -38,7 +39,7 @@ async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
             loop.call_soon_threadsafe(news.put_nowait, moment)
 
-    source.open(Feed(source.name, publish))
+    source.open(Feed(source.name, publish, asks_brokers=not isinstance(source, ZooKeeperSource)))
     try:
         async with asyncio.timeout(LONGEST_LOAD_S) as loading:
             while not _is_settled(moment := await news.get()):

@@ -9,6 +9,7 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.words import listed
 from model.consumers.assignors.strategies import STRATEGIES
+from model.consumers.no_groups import no_groups
 from spark_tasks.client.once import Engine
 from spark_tasks.previews.analysis import PREVIEWS
 from spark_tasks.previews.staging import stage
@@ -62,4 +63,4 @@ def _check_keys(image: ClusterImage, keys: Sequence[str]) -> None:
         if key not in known:
             close = difflib.get_close_matches(key, known, 3, 0.4)
             hint = f"did you mean {' or '.join(close)}?" if close else f"there are {listed(sorted(known))}"
-            raise click.UsageError(f"no group {key!r}: {hint if known else 'the cluster has no consumer groups'}")
+            raise click.UsageError(f"no group {key!r}: {hint if known else no_groups(image)}")

@@ -7,6 +7,7 @@ from typing import Any
 from model.cluster.cluster_image import ClusterImage
 from model.consumers.assignors.explanations import balance, explain
 from model.consumers.assignors.group import AssignorError
+from model.consumers.no_groups import no_groups
 from spark_tasks.client.once import Outcome
 from spark_tasks.previews.document import group_document, preview_document
 from spark_tasks.previews.lab import Lab
@@ -70,7 +71,7 @@ class Shown:
         """Text of at most 80 columns, but for the name of the source."""
         source = plain(self._image.provenance.source)
         if not self._previews:
-            yield f"{source}: no consumer groups"
+            yield f"{source}: {no_groups(self._image)}"
             return
         if len(self._previews) > text.MOST_BLOCKS and not self._wish.everything:
             yield f"{source}: {len(self._previews):,} consumer groups"

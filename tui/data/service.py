@@ -59,7 +59,7 @@ class DataService:
         self._source = source
         self._name, self._kind, self._is_served = name, kind, is_served
         self._now_ms, self._steady_ms = now_ms or wall_clock_ms, now_ms or steady_ms
-        self._feed = Feed(source.name, self._published)
+        self._feed = Feed(source.name, self._published, asks_brokers=not isinstance(source, ZooKeeperSource))
         if isinstance(source, CombinedSource):
             source.compare_with(lambda: self._feed.moment.image)
         self._published_last = self._feed.moment

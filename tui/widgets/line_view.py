@@ -6,6 +6,7 @@ change places it goes along. Sorts, filters and fetches nothing.
 """
 
 from dataclasses import replace
+from textwrap import wrap
 from typing import ClassVar
 
 from textual import events
@@ -285,9 +286,10 @@ class LineView(StripWidget, can_focus=True):
         return strip
 
     def _absence(self, y: int) -> tuple[Span, ...]:
-        if y != self._page // 3:
-            return ()
-        return ((self._window.note or self._empty if self._arrived else "waiting for data", "dim"),)
+        said = self._window.note or self._empty if self._arrived else "waiting for data"
+        lines = wrap(said, max(self.size.width - EDGES, 1), break_on_hyphens=False)
+        line = y - self._page // 3
+        return ((lines[line], "dim"),) if 0 <= line < len(lines) else ()
 
     @property
     def _columns(self) -> Layout:

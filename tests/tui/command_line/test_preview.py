@@ -123,7 +123,7 @@ def test_a_cluster_without_groups_says_so(tmp_path: Path) -> None:
     empty = saved(tmp_path / "empty.json", cluster({"t": 1}, []))
     assert table(kdrill("preview", empty.name, cwd=tmp_path)) == ["empty.json: no consumer groups"]
     assert document(kdrill("preview", empty, "--json"))["groups"] == []
-    assert "the cluster has no consumer groups" in failure(kdrill("preview", empty, "--group", "g"))
+    assert "no group 'g': no consumer groups" in failure(kdrill("preview", empty, "--group", "g"))
 
 
 def test_groups_of_a_live_zookeeper_are_previewed(tree: DemoTree) -> None:

@@ -5,6 +5,7 @@ Dead brokers are listed too: they are named as replicas and not registered. Judg
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -186,7 +187,10 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
     led, preferred = brokers.shares(broker)
     sheet.fact("share", f"leads {led:.1%} of the partitions, should lead {preferred:.1%}")
     sheet.fact("replicas", f"{counts.replicas[broker]:,}, of them out of the ISR {counts.missing[broker]:,}")
-    for found in moment.findings.found:
-        if found.subject == f"broker {broker}":
-            sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
+    found = [one for one in moment.findings.found if one.subject == f"broker {broker}"]
+    for action, some in groupby(found, key=lambda one: one.action):  # leaders and replicas may have one way out
+        sheet.gap()
+        for one in some:
+            sheet.fact(one.severity, one.what, one.severity)
+        sheet.fact("", action)
     return sheet

@@ -8,6 +8,7 @@ import numpy as np
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.group_image import GroupImage
 from model.consumers.group_counts import GroupCounts, group_counts
+from model.consumers.no_groups import no_groups
 from model.consumers.ownership import subscribed_topics
 from model.sources.feed import Moment
 from tui.data.fields import Field, Numbers, Texts
@@ -72,7 +73,7 @@ def groups_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory)
         place=place_in([one.key for one in listed]),
         columns=COLUMNS,
         made_from=tuple(part for one in listed for part in (one.group, one.counts)),
-        nothing="no consumer groups",
+        nothing=no_groups(moment.image),
     )
     return window(listing, query, memory, now_ms)
 

@@ -1,8 +1,12 @@
 """The broker list, dead brokers included, and one broker's facts."""
 
+from dataclasses import replace
+
 import msgspec
 
 from model.cluster.cluster_image import EMPTY
+from model.cluster.findings import Findings
+from model.cluster.findings.finding import Kind, finding
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.data.messages import ListQuery, TextQuery
@@ -79,6 +83,22 @@ def test_what_is_known_of_the_controller():
     assert "state     controller" in text
     assert "endpoints PLAINTEXT://kfk-04:9092" in text
     assert "since     2023-11-10 22:13:20Z, 4d ago" in text
+
+
+def test_what_two_findings_ask_for_is_said_once():
+    twice = [finding(Kind(name, "warn"), "broker 4", name, "why", "Plan a rebalance.") for name in ("leaders", "held")]
+    other = finding(Kind("other", "warn"), "broker 4", "else", "why", "Look at it.")
+    moment = replace(MOMENT, findings=Findings((*twice, other)))
+    text = broker_text(moment, TextQuery(about="broker", key="4", width=76), NOW_MS, Memory()).plain
+    assert text.split("\n")[-7:] == [
+        "",
+        "warn      leaders",
+        "warn      held",
+        "          Plan a rebalance.",
+        "",
+        "warn      else",
+        "          Look at it.",
+    ]
 
 
 def test_a_broker_that_is_not_there():

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.consumers.no_groups import no_groups
 from spark_tasks.previews.result import Figures
 from tui.data.analyses.look import Look
 from tui.data.fields import Field, Numbers, Texts
@@ -46,7 +47,7 @@ def lab_groups(look: Look, _query: ListQuery) -> Listing:
         place=place_in(keys),
         columns=COLUMNS,
         made_from=(look.result,),
-        nothing=look.note or "no consumer groups",
+        nothing=look.note or no_groups(look.image),
     )
 
 
