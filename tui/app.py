@@ -32,6 +32,7 @@ from tui.screens.page import Page
 from tui.state import ViewState
 from tui.terminal_signals import continued_only_when_stopped, sizes_in_turn
 from tui.tour import BEGUN, OVER
+from tui.tree_words import worded
 from tui.widgets.header_line import HeaderLine
 
 NOTHING_CHOSEN = ViewState()
@@ -228,7 +229,8 @@ class Kdrill(Navigation):
 
     def get_system_commands(self, screen: Screen[object]):
         """The palette offers what holds on the page below it."""
-        for action in holding(screen.place if isinstance(screen, Page) else OVERLAY, self.actions):
+        place = screen.place if isinstance(screen, Page) else OVERLAY
+        for action in holding(place, worded(self.actions, self.facts)):
             if action.id == "command_palette":
                 continue
             run = self._doing(action.target, screen)

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from textual.screen import Screen
 
+from model.cluster.places import metadata_place
 from tui.actions import OVERLAY
 from tui.asking import with_broker, with_made_up
 from tui.commands import CommandError
@@ -27,6 +28,7 @@ from tui.screens.znodes import Znodes
 from tui.state import Filter, Zoom, reduce
 from tui.time_travel import TimeTravel
 from tui.touring import Touring
+from tui.tree_words import has_znodes, worded
 
 
 class Navigation(TimeTravel, Noticing, Touring):
@@ -69,10 +71,12 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def describe(self, about: str, key: str, name: str | None = None) -> None:
         if key:
-            self.push_screen(Describe(about, key, key if name is None else name))
+            word = "metadata" if about == "znode" and not has_znodes(self.facts) else ""
+            self.push_screen(Describe(about, key, key if name is None else name, word))
 
     def show_znode(self, path: str) -> None:
-        self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(path))
+        place = path if has_znodes(self.facts) else metadata_place(path)
+        self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(place))
 
     def show_partitions(self, text: str) -> None:
         self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
@@ -171,8 +175,8 @@ class Navigation(TimeTravel, Noticing, Touring):
     def action_help(self) -> None:
         """The keys that work here."""
         if isinstance(self.screen, LiveScreen):
-            unsaid = () if self.facts.kind == SANDBOX else ("tour",)
-            self.push_screen(Help(self.screen.place, self.actions, unsaid=unsaid))
+            unsaid = (*(() if self.facts.kind == SANDBOX else ("tour",)), *(() if has_znodes(self.facts) else ("zk",)))
+            self.push_screen(Help(self.screen.place, worded(self.actions, self.facts), unsaid=unsaid))
 
     async def action_back(self) -> None:
         """Closes what lies over the screen, clears the filter, ends the tour, or goes to the overview."""

@@ -17,7 +17,8 @@ REBALANCING = ("PreparingRebalance", "CompletingRebalance", "AwaitingSync")
 class Member(msgspec.Struct, frozen=True):
     """One consumer. `subscription` is topic or pattern → threads; `pattern` is static, white_list or black_list.
 
-    The last three are known of members of classic groups only.
+    The last four are known of members of classic groups only; `reads` of those of share groups, where several members
+    read one partition and nobody owns it.
     """
 
     subscription: Mapping[str, int]
@@ -26,6 +27,7 @@ class Member(msgspec.Struct, frozen=True):
     client_id: str = ""
     host: str = ""
     instance_id: str | None = None
+    reads: tuple[TopicPartition, ...] = ()
 
     @property
     def threads(self) -> int:
@@ -81,6 +83,16 @@ class GroupImage(msgspec.Struct, frozen=True):
     def tells_owners(self) -> bool:
         """Whether owners are as they are now, and mean partitions: Connect's workers share out other things."""
         return self.state not in REBALANCING and self.protocol_type in ("", "consumer")
+
+    @property
+    def is_described(self) -> bool:
+        """Whether its members are told: groups of other kinds, such as Streams' (KIP-1071), are only listed."""
+        return self.kind in (ZOOKEEPER, CLASSIC, CONSUMER, SHARE)
+
+    @property
+    def shared(self) -> frozenset[TopicPartition]:
+        """What the members of a share group read."""
+        return frozenset(read for member in self.members.values() for read in member.reads)
 
     def member_of(self, owner: str) -> str:
         """The consumer behind an owner."""

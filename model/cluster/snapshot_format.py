@@ -74,7 +74,10 @@ class TopicDocument(msgspec.Struct, frozen=True):
 
 
 class MemberDocument(msgspec.Struct, frozen=True):
-    """A consumer: topic or pattern → threads. The last three are of members of classic groups only."""
+    """A consumer: topic or pattern → threads. The last four are of members of classic groups only.
+
+    `reads`: topic → partitions that a member of a share group reads, others beside it.
+    """
 
     subscription: dict[str, Int]
     pattern: str = "static"
@@ -82,6 +85,7 @@ class MemberDocument(msgspec.Struct, frozen=True):
     client_id: str | UnsetType = UNSET
     client_host: str | UnsetType = UNSET
     instance_id: str | UnsetType = UNSET
+    reads: dict[str, tuple[Id, ...]] | UnsetType = UNSET
 
 
 class RebalanceDocument(msgspec.Struct, frozen=True):

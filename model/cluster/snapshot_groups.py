@@ -38,6 +38,7 @@ def _member(member: Member) -> MemberDocument:
         member.client_id or UNSET,
         member.host or UNSET,
         UNSET if member.instance_id is None else member.instance_id,
+        _numbers({"": member.reads}).get("") or UNSET,
     )
 
 
@@ -87,6 +88,7 @@ def _member_of(facts: MemberDocument) -> Member:
         _known(facts.client_id, ""),
         _known(facts.client_host, ""),
         _known(facts.instance_id, None),
+        _partitions({"": _known(facts.reads, {})})[""],
     )
 
 

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import GroupImage
+from model.cluster.group_image import SHARE, GroupImage
 from model.consumers.ownership import subscribed_topics, threads_of
 
 
 class GroupCounts(NamedTuple):
-    """Numbers of one group. `threads` are those of registered members; `lag` is in records, None where not known."""
+    """Numbers of one group. `threads` are those of registered members; `lag` is in records, None where not known.
+
+    Of a share group `owned` is what at least one member reads, and idle is who reads nothing.
+    """
 
     members: int
     threads: int
@@ -29,15 +32,17 @@ def group_counts(group: GroupImage, image: ClusterImage) -> GroupCounts:
     owners = frozenset(group.owners.values())
     dead = {owner for owner in owners if group.member_of(owner) not in group.members}
     named = {thread for name in group.members for thread in threads_of(group, name)}
-    owned_there = sum(read.partition in assigned.get(read.topic, ()) for read in group.owners)
+    held = group.shared if group.kind == SHARE else group.owners.keys()
+    held_there = sum(read.partition in assigned.get(read.topic, ()) for read in held)
+    idle = {name for name, member in group.members.items() if not member.reads}
     return GroupCounts(
         members=len(group.members),
         threads=len(named | (owners - dead)),
-        idle_threads=len(named - owners),
+        idle_threads=len(idle if group.kind == SHARE else named - owners),
         dead_threads=len(dead),
-        topics=len({name for name, there in assigned.items() if there} | {read.topic for read in group.owners}),
-        owned=len(group.owners),
-        unowned=sum(map(len, assigned.values())) - owned_there,
+        topics=len({name for name, there in assigned.items() if there} | {read.topic for read in held}),
+        owned=len(held),
+        unowned=sum(map(len, assigned.values())) - held_there,
         lag=_lag(group, image, assigned),
     )
 

@@ -11,6 +11,7 @@ from textual._context import message_hook as message_hook_context_var
 from textual.app import App
 from textual.pilot import Pilot
 
+from model.sources.source import Source
 from tests.tui.quiet import Traffic, has_nothing_to_do, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app import Kdrill
@@ -54,7 +55,23 @@ async def opened(
 ) -> AsyncIterator[Keys]:
     """The dashboard on `host:port/root`, or on a SOURCE, once everything in sight has arrived."""
     opening = Opening(source=address if "://" in address else f"zk://{address}", allow_writes=allow_writes)
-    service = DataService(source_of(opening), kind="DEMO", is_served=is_served, acting=opening, now_ms=lambda: NOW_MS)
+    source = source_of(opening)
+    async with opened_on(source, size=size, link=link, is_served=is_served, acting=opening, **look) as pilot:
+        yield pilot
+
+
+@asynccontextmanager
+async def opened_on(
+    source: Source,
+    *,
+    size: tuple[int, int] = (80, 24),
+    link: Callable[[DataLink], DataLink] = lambda link: link,
+    is_served: bool = False,
+    acting: Opening | None = None,
+    **look: Any,
+) -> AsyncIterator[Keys]:
+    """The same on a source."""
+    service = DataService(source, kind="DEMO", is_served=is_served, acting=acting, now_ms=lambda: NOW_MS)
     app = (ServedKdrill if is_served else Kdrill)(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
     traffic = Traffic()
     message_hook_context_var.set(traffic)  # for screens that a test brings to the front itself

@@ -116,6 +116,7 @@ class DataService:
         header = msgspec.structs.replace(
             header,
             cluster=self._name or header.cluster,
+            source=header.source or self._source.name,
             spark=desks.analyses.spark,
             acknowledged=desks.alerts.counts,
             allows_writes=desks.acting.allows_writes,

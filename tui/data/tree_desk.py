@@ -19,7 +19,7 @@ from tui.data.pages.znode_history import znode_history
 from tui.data.pages.znodes import znodes_window
 from tui.rows import Window
 
-NO_TREE = "a snapshot holds no znodes: open the cluster itself to browse them"
+NO_TREE = "a snapshot holds no tree to browse: open the cluster itself"
 
 
 class TreeDesk:

@@ -9,6 +9,7 @@ from textual.widget import Widget
 
 from tui import drilling
 from tui.bindings import bindings
+from tui.data.messages import HeaderFacts
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveRows
 from tui.panes.live_text import LiveText
@@ -42,6 +43,13 @@ class Brokers(TimedScreen):
             ),
             Framed("Asked of the controller and not done", work, id="admin-work-frame"),
         )
+
+    def on_mount(self) -> None:
+        self.watch(self.kdrill, "facts", self._name_states)
+
+    def _name_states(self, facts: HeaderFacts) -> None:
+        title = "Quorum" if facts.generation == "kraft" else "States it holds"
+        self.query_one("#states-frame", Framed).name_it(title)
 
     @property
     def brokers(self) -> LiveRows:

@@ -7,11 +7,11 @@ from tui.screens.overlay import Overlay
 
 
 class Describe(Overlay):
-    """`about` is the kind of thing, `key` which one; `name` is what its reader calls it."""
+    """`about` is the kind of thing, `key` which one; `name` is what its reader calls it, and `word` the kind."""
 
-    def __init__(self, about: str, key: str, name: str) -> None:
+    def __init__(self, about: str, key: str, name: str, word: str = "") -> None:
         family, _, kind = about.rpartition("-")
-        super().__init__(f"{kind} {name}".strip(), _pane(family, about, key))
+        super().__init__(f"{word or kind} {name}".strip(), _pane(family, about, key))
 
 
 def _pane(family: str, about: str, key: str) -> LiveText:

@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from tui.actions import SCREENS, TITLES
 from tui.commands import completed
+from tui.data.messages import HeaderFacts
 from tui.panes.bottom_line import Keys
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import LiveRows, NotFound, RowsShown
@@ -15,6 +16,7 @@ from tui.panes.live_text import LiveText
 from tui.screens.page import Page
 from tui.state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, ViewState, reduce
 from tui.tour import tour_line
+from tui.tree_words import tab_titles
 from tui.widgets.tab_line import TabLine
 from tui.widgets.tour_strip import TourStrip
 
@@ -44,6 +46,10 @@ class LiveScreen(Page):
         self.set_focus(self.query_one(f"#{self.main_list}"))
         self.watch(self.kdrill, "tour", self._show_tour)
         self.watch(self.kdrill, "facts", self._show_tour, init=False)
+        self.watch(self.kdrill, "facts", self._name_tabs)
+
+    def _name_tabs(self, facts: HeaderFacts) -> None:
+        self.query_one(TabLine).name_them(tab_titles(facts))
 
     def _show_tour(self) -> None:
         self.query_one(TourStrip).show(tour_line(self.kdrill.tour, self.kdrill.facts, self.kdrill.sign))

@@ -13,6 +13,7 @@ from tui.panes.live_list import LiveTree
 from tui.panes.live_text import LiveText
 from tui.screens.live_screen import LiveScreen
 from tui.state import Close, Filter, Open, SwitchView
+from tui.tree_words import has_znodes
 from tui.widgets.list_messages import CloseNode, OpenNode, ParentWanted, RowHighlighted, RowSelected
 
 
@@ -25,7 +26,7 @@ class Znodes(LiveScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed("Tree", LiveTree("znodes", empty="no znodes"), id="tree-frame"),
+            Framed("Tree", LiveTree("znodes", empty="nothing to browse"), id="tree-frame"),
             Framed("/", LiveText("znode", key="/", id="znode"), id="znode-frame"),
             id="halves",
         )
@@ -73,11 +74,21 @@ class Znodes(LiveScreen):
 
     def action_related(self) -> None:
         parts = self.list_at_hand.cursor_key.split("/")[1:]
-        if parts[:2] == ["brokers", "topics"] and len(parts) > 2:
+        if not has_znodes(self.kdrill.facts):
+            self._related_to_metadata(parts)
+        elif parts[:2] == ["brokers", "topics"] and len(parts) > 2:
             self.kdrill.show_partitions(f"topic:={parts[2]}")
         elif parts[:2] == ["brokers", "ids"] and len(parts) > 2:
             self.kdrill.show_partitions(f"broker:{parts[2]}")
         elif parts[:1] == ["consumers"] and len(parts) > 1:
             self.kdrill.show_group(parts[1])
         elif parts[:2] == ["config", "topics"] and len(parts) > 2:
+            self.kdrill.show_partitions(f"topic:={parts[2]}")
+
+    def _related_to_metadata(self, parts: list[str]) -> None:
+        if parts[:1] == ["topics"] and len(parts) > 1:
+            self.kdrill.show_partitions(f"topic:={parts[1]}")
+        elif parts[:1] == ["brokers"] and len(parts) > 1:
+            self.kdrill.show_partitions(f"broker:{parts[1]}")
+        elif parts[:2] == ["configs", "topics"] and len(parts) > 2:
             self.kdrill.show_partitions(f"topic:={parts[2]}")

@@ -71,6 +71,12 @@ class TabLine(StripWidget):
             self._active = active
             self.refresh()
 
+    def name_them(self, titles: Sequence[str]) -> None:
+        """The screens are called like this."""
+        if self._titles != (titles := tuple(titles)):
+            self._titles = titles
+            self.refresh()
+
     def strip_at(self, y: int) -> Strip:
         return self.fill(self._line())
 

@@ -8,6 +8,7 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.descent import differing_keys
 from model.cluster.findings.finding import Severity
+from model.cluster.places import metadata_place
 from model.cluster.words import MOST, listed
 
 SEVERITY: dict[str, Severity] = {
@@ -101,7 +102,8 @@ _FOLDED = {
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One thing that happened. `kind` is a stable id; `path` is the znode that says so, None where there are several.
+    """One thing that happened. `kind` is a stable id; `path` is the znode (on KRaft the place in the metadata) that
+    says so, None where there are several.
 
     `time_ms` is the server's time where the znode's is known, else when the image was seen.
     """
@@ -132,7 +134,8 @@ class Step(NamedTuple):
         """A change of this step; time and transaction are the later image's where not known better."""
         seen = self.after.provenance
         known_ms, known_zxid = time_ms or seen.time_ms, zxid if zxid >= 0 else seen.zxid
-        return Change(kind, subject, text, SEVERITY[kind], known_ms, known_zxid, path)
+        place = metadata_place(path) if path is not None and self.after.generation == "kraft" else path
+        return Change(kind, subject, text, SEVERITY[kind], known_ms, known_zxid, place)
 
     def because(self, broker: int) -> str:
         """`, because b5 was lost` where this broker went away in the same step, `was fenced` where it was that."""

@@ -236,5 +236,6 @@ def _states(pairs: Pairs) -> Iterator[Change]:
         text = f"first leaders elected for {counted(len(rows), 'partition')}: {which}"
         yield pairs.step.change("partition-started", topic.name, text)
     for topic, rows in pairs.new.by_topic(had & ~has):
-        text = f"{counted(len(rows), 'state znode')} removed: {ranges(pairs.new.partitions[rows].tolist())}"
+        what = "partition" if pairs.step.after.generation == "kraft" else "state znode"
+        text = f"{counted(len(rows), what)} removed: {ranges(pairs.new.partitions[rows].tolist())}"
         yield pairs.step.change("partition-state-gone", topic.name, text)

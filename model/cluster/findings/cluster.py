@@ -32,12 +32,14 @@ NOT_TOLD = Kind("untold", "info")
 def no_brokers(case: ClusterCase) -> Iterator[Finding]:
     """Nobody is registered."""
     if case.around.brokers_known and not case.around.live:
+        is_kraft = case.image.generation == "kraft"
+        lost, why = ("is fenced", "heartbeats") if is_kraft else ("has lost its ZooKeeper session", "ZooKeeper session")
         yield finding(
             NO_BROKERS,
             "brokers",
-            "no broker is registered",
-            "Nothing can be read or written. Every broker is down, or has lost its ZooKeeper session.",
-            "Start the brokers; see their logs for ZooKeeper session errors.",
+            "no broker serves" if is_kraft else "no broker is registered",
+            f"Nothing can be read or written. Every broker is down, or {lost}.",
+            f"Start the brokers; see their logs for {why} errors.",
         )
 
 

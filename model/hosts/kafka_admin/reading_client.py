@@ -15,6 +15,9 @@ READS = frozenset(
 )  # fmt: skip
 """All that is ever asked, beside ApiVersions and the login, which every connection begins with."""
 
+_ENCODED = frozenset({api.SHARE_GROUP_DESCRIBE})
+"""Of these, what may come as bytes, which nobody looks into here: none of their fields changes anything."""
+
 
 class NotAReadError(Exception):
     """A defect in kdrill: something that may change a cluster was about to be asked."""
@@ -26,8 +29,9 @@ class ReadingClient(KafkaClient):
     async def ask_at(self, address: Address, build: Build) -> Entity:
         def checked(connection: Connection) -> Entity:
             request = build(connection)
-            if isinstance(request, Encoded) or request.__api_key__ not in READS:
-                key = request.api_key if isinstance(request, Encoded) else request.__api_key__
+            is_encoded = isinstance(request, Encoded)
+            key = request.api_key if is_encoded else request.__api_key__
+            if key not in (_ENCODED if is_encoded else READS):
                 raise NotAReadError(f"{name_of(key)} is no read")
             if getattr(request, "allow_auto_topic_creation", False):
                 raise NotAReadError("metadata that may create a topic is no read")

@@ -27,6 +27,12 @@ _TYPES = {"request": EntityType.request, "response": EntityType.response}
 _LATER: Final = {(60, 2): describe_cluster_v2}
 """Versions that `kio` does not have: API and version → their classes, those of requests and of responses."""
 
+_SAME_AS = {(77, 1): 0}
+"""API and version that `kio` does not have → the version that has the same fields.
+
+Source: `ShareGroupDescribeRequest.json` and `…Response.json` (4.4): version 0 was that of 4.0, 4.1 knows 1 alone.
+"""
+
 Entity = Any
 """A frozen dataclass of `kio.schema`. Which one depends on the version, so nothing more can be said here."""
 
@@ -60,6 +66,12 @@ def shapes(api_key: int, version: int, kind: str) -> ModuleType:
     return later or load_payload_module(api_key, version, _TYPES[kind])  # pyright: ignore[reportArgumentType]
 
 
+def later_version(api_key: int, theirs: tuple[int, int] | None) -> int | None:
+    """The version of theirs that looks like one that can be written down here, and has to be sent as `Encoded`."""
+    low, high = theirs or (0, -1)
+    return max((version for key, version in _SAME_AS if key == api_key and low <= version <= high), default=None)
+
+
 def shaped(shape: type[Entity], **values: object) -> Entity:
     """An entity with those of the values that this version of it knows. Raises TypeError where one is missing."""
     known = _names(shape)
@@ -69,8 +81,8 @@ def shaped(shape: type[Entity], **values: object) -> Entity:
 def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str | None) -> tuple[bytes, bytes]:
     """A request's header and body."""
     if isinstance(body, Encoded):
-        schema: Any = _request_schema(body.api_key, body.version)
-        return _request_header(schema, correlation_id, client_id), body.body
+        schema: Any = _request_schema(body.api_key, _SAME_AS.get((body.api_key, body.version), body.version))
+        return _request_header(schema, correlation_id, client_id, body.version), body.body
     return _request_header(type(body), correlation_id, client_id), encode(body)
 
 
@@ -113,7 +125,7 @@ def decode_request(frame: bytes) -> Entity:
 def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Entity]:
     """A response's correlation id and body. Raises MalformedError."""
     try:
-        schema: Any = _response_schema(api_key, version)
+        schema: Any = _response_schema(api_key, _SAME_AS.get((api_key, version), version))
         header, offset = entity_reader(schema.__header_schema__)(frame, 0)
         entity, size = entity_reader(schema)(frame, offset)
         check_arrays(entity)
@@ -139,11 +151,11 @@ def name_of(api_key: int) -> str:
     return api_key_map.get(api_key, f"API {api_key}")
 
 
-def _request_header(schema: Any, correlation_id: int, client_id: str | None) -> bytes:
+def _request_header(schema: Any, correlation_id: int, client_id: str | None, version: int | None = None) -> bytes:
     header = schema.__header_schema__
     values: dict[str, object] = {
         "request_api_key": schema.__api_key__,
-        "request_api_version": schema.__version__,
+        "request_api_version": schema.__version__ if version is None else version,
         "correlation_id": correlation_id,
         "client_id": client_id,
     }

@@ -23,7 +23,7 @@ from model.hosts.wire.api_keys import (
 )
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.errors import UnsupportedVersionError
-from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.messages import Encoded, Entity, encode, later_version, shaped, shapes
 from model.hosts.wire.names import error_name
 
 NEWEST_LIST, NEWEST_DESCRIBE, NEWEST_OFFSET_FETCH = 5, 5, 7
@@ -51,14 +51,17 @@ def listed_groups(response: Entity, coordinator: int) -> Iterator[GroupDescribed
         )
 
 
-def describe_groups(connection: Connection, kind: str, groups: Sequence[str]) -> Entity:
+def describe_groups(connection: Connection, kind: str, groups: Sequence[str]) -> Entity | Encoded:
     """State and members. Raises UnsupportedVersionError for a kind that cannot be described here."""
     if kind not in _DESCRIBE:
         raise UnsupportedVersionError(f"groups of the kind {kind} are only listed")
     key, name, newest = _DESCRIBE[kind]
-    request = getattr(shapes(key, connection.newest(key, newest), "request"), f"{name}Request")
+    later = later_version(key, connection.versions.get(key))
+    version = connection.newest(key, newest) if later is None else newest
+    request = getattr(shapes(key, version, "request"), f"{name}Request")
     named = {"groups": tuple(groups), "group_ids": tuple(groups)}
-    return shaped(request, **named, include_authorized_operations=False)
+    asked = shaped(request, **named, include_authorized_operations=False)
+    return asked if later is None else Encoded(key, later, encode(asked))
 
 
 _DESCRIBE = {
@@ -138,11 +141,11 @@ def _heartbeating(kind: str, each: Entity, name: str, coordinator: int) -> Group
     members: dict[str, Member] = {}
     for member in each.members:
         key = str(member.member_id)
-        owned = (
+        owned = [
             TopicPartition(str(topic.topic_name), int(number))
             for topic in member.assignment.topic_partitions
             for number in topic.partitions
-        )
+        ]
         owners.update(dict.fromkeys(owned, key))
         pattern = getattr(member, "subscribed_topic_regex", None)
         topics = map(str, member.subscribed_topic_names)
@@ -152,6 +155,7 @@ def _heartbeating(kind: str, each: Entity, name: str, coordinator: int) -> Group
             client_id=str(member.client_id),
             host=str(member.client_host).removeprefix("/"),
             instance_id=getattr(member, "instance_id", None),
+            reads=tuple(sorted(owned)) if kind == SHARE else (),
         )
     return GroupDescribed(
         group=name,

@@ -9,8 +9,9 @@ from itertools import groupby
 
 import numpy as np
 
-from model.cluster.cluster_image import BrokerImage
+from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.findings.tally import Tally, tally
+from model.cluster.places import kept_in
 from model.sources.feed import Moment
 from tui.data.fields import Coded, Field, Numbers, Texts
 from tui.data.messages import ListQuery, TextAnswer, TextQuery
@@ -77,7 +78,10 @@ def brokers_of(moment: Moment, memory: Memory) -> Brokers:
         leaders, counts = np.unique(table.columns.leader[table.health.under_replicated], return_counts=True)
         under = Counter(dict(zip(leaders.tolist(), counts.tolist(), strict=True)))
         controller = moment.image.controller.broker
-        ids = table.brokers if controller is None else tuple(sorted({*table.brokers, controller}))
+        if controller is None or moment.image.generation == "kraft":  # there it may be no broker
+            ids = table.brokers
+        else:
+            ids = tuple(sorted({*table.brokers, controller}))
         return Brokers(table, ids, tally(table.health), under, controller)
 
     return memory.recall("brokers", (table, moment.image.controller), count)
@@ -171,9 +175,9 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
     stopping = ", in controlled shutdown" if registered.in_controlled_shutdown else ""
     styles = {"DOWN": "error", FENCED: "error", "controller": "controller"}
     sheet.fact("state", f"{state}{stopping}", styles.get(state, "ok"))
-    sheet.fact("znode", f"/brokers/ids/{broker}")
+    sheet.fact(*kept_in(moment.image.generation, f"/brokers/ids/{broker}"))
     if state == "DOWN":
-        sheet.fact("why", "It is named in replica lists and is not registered: its ZooKeeper session has ended.")
+        sheet.fact("why", _why_down(moment.image))
     else:
         if state == FENCED:
             sheet.fact("why", "It is registered; the controllers hear no heartbeats of it, or it was stopped in order.")
@@ -181,7 +185,8 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
         sheet.fact("rack", registered.rack or "-")
         since = f"{date_text(registered.registered_ms)}, {age_text(registered.registered_ms, now_ms)} ago"
         sheet.fact("since", since if registered.registered_ms > 0 else "-")
-        sheet.fact("epoch", "none (before Kafka 2.2)" if registered.epoch is None else str(registered.epoch))
+        if registered.epoch is not None or tells_epochs(moment.image):
+            sheet.fact("epoch", "none (before Kafka 2.2)" if registered.epoch is None else str(registered.epoch))
     sheet.fact("leads", f"{counts.leaders[broker]:,}, of them under-replicated {brokers.under[broker]:,}")
     sheet.fact("preferred", f"{counts.preferred[broker]:,}, of them led by another {counts.off_preferred[broker]:,}")
     led, preferred = brokers.shares(broker)
@@ -194,3 +199,14 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
             sheet.fact(one.severity, one.what, one.severity)
         sheet.fact("", action)
     return sheet
+
+
+def tells_epochs(image: ClusterImage) -> bool:
+    """Whether a broker without an epoch has none: brokers themselves, and the texts of tools, do not tell theirs."""
+    return image.generation != "kraft" and not {"/controller_epoch", "/brokers/ids/*"} & image.unreadable.keys()
+
+
+def _why_down(image: ClusterImage) -> str:
+    if image.generation == "kraft":
+        return "It is named in replica lists and is not among the brokers that serve: fenced, stopped or unregistered."
+    return "It is named in replica lists and is not registered: its ZooKeeper session has ended."

@@ -4,6 +4,7 @@ import numpy as np
 
 from model.cluster.changes import Change
 from model.cluster.findings.finding import SEVERITIES
+from model.cluster.places import kept_in
 from model.sources.feed import Moment
 from tui.data.fields import Coded, Field, Numbers, Texts
 from tui.data.messages import ListQuery, TextAnswer, TextQuery
@@ -100,6 +101,8 @@ def event_text(moment: Moment, query: TextQuery) -> TextAnswer:
     sheet.fact(WORDS[change.severity], change.text, STYLES[change.severity]).gap()
     sheet.fact("time", f"{date_text(change.time_ms)[:10]} {clock_text(change.time_ms)} UTC")
     sheet.fact("kind", change.kind).fact("subject", change.subject)
-    sheet.fact("zxid", f"{change.zxid:#x}" if change.zxid >= 0 else "unknown")
-    sheet.fact("znode", change.path or "several")
+    name, place = kept_in(moment.image.generation, change.path or "several")
+    if name == "znode":
+        sheet.fact("zxid", f"{change.zxid:#x}" if change.zxid >= 0 else "unknown")
+    sheet.fact(name, place)
     return sheet.answer()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from model.cluster.changes.groups import rebalance_text
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.group_image import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.words import ranges
 from model.consumers.group_counts import GroupCounts
 from model.consumers.ownership import subscribed_topics
@@ -31,12 +31,23 @@ def group_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
         subscription = ", ".join(f"{topic} x{threads}" for topic, threads in sorted(member.subscription.items()))
         parts = (name, member.instance_id or "", member.host, member.pattern if not member.host else "", subscription)
         sheet.fact("member", "  ".join(part for part in parts if part))
+        topics: dict[str, list[int]] = {}
+        for topic, number in member.reads:
+            topics.setdefault(topic, []).append(number)
+        if topics:
+            sheet.fact("", f"reads {'  '.join(f'{topic} {ranges(numbers)}' for topic, numbers in topics.items())}")
     for found in moment.findings.found:
         if found.subject == f"group {query.key}":
             sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
     _rebalances(sheet, group)
     _positions(sheet, group, moment.image)
     return sheet.answer()
+
+
+_NO_LAG = {
+    ZOOKEEPER: ": the ends of the logs are not in ZooKeeper",
+    SHARE: ": a share group commits no offsets, its coordinator keeps what is acknowledged",
+}
 
 
 def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImage) -> None:
@@ -48,11 +59,16 @@ def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImag
         generation = "" if group.generation is None else f", generation {group.generation}"
         protocol = ", ".join(part for part in (group.protocol_type or "commits only", group.protocol) if part)
         sheet.fact("kind", f"{group.kind}, coordinated by {at}")
+        if not group.is_described:
+            said = f"not known: kdrill lists groups of the kind {group.kind} and cannot describe them"
+            sheet.fact("state", group.state).fact("members", said, "warn")
+            return
         sheet.fact("state", f"{group.state}{generation}").fact("protocol", protocol)
     sheet.fact("topics", ", ".join(topic.name for topic in subscribed_topics(group, image)) or "none")
     sheet.fact("threads", f"{one.threads:,} in {one.members:,} members, {one.idle_threads:,} of them idle")
-    sheet.fact("partitions", f"{one.owned:,} owned, {one.unowned:,} owned by nobody")
-    unknown = "not known: the ends of the logs are not in ZooKeeper"
+    held = "read" if group.kind == SHARE else "owned"
+    sheet.fact("partitions", f"{one.owned:,} {held}, {one.unowned:,} {held} by nobody")
+    unknown = f"not known{_NO_LAG.get(group.kind, '')}"
     sheet.fact("lag", unknown if one.lag is None else f"{one.lag:,} records")
 
 

@@ -98,6 +98,18 @@ def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
     }
 
 
+def _counts(one: GroupCounts) -> list[Line]:
+    return [
+        line(span(f"{one.members:,}", "" if one.members else "dim")),
+        line(f"{one.owned:,}"),
+        line(span(f"{one.unowned:,}", "warn" if one.unowned and one.members else "dim")),
+        line(span(f"{one.idle_threads:,}", "changed" if one.idle_threads else "dim")),
+        lag_cell(one.lag),
+        line(f"{one.threads:,}"),
+        line(f"{one.topics:,}"),
+    ]
+
+
 def _row(listed: Listed) -> Row:
     one = listed.counts
     state = listed.state.removesuffix("Rebalance")
@@ -107,13 +119,7 @@ def _row(listed: Listed) -> Row:
             line(listed.key),
             line(listed.group.kind),
             line(span(state, "changed" if is_rebalancing(listed.group) else "")),
-            line(span(f"{one.members:,}", "" if one.members else "dim")),
-            line(f"{one.owned:,}"),
-            line(span(f"{one.unowned:,}", "warn" if one.unowned and one.members else "dim")),
-            line(span(f"{one.idle_threads:,}", "changed" if one.idle_threads else "dim")),
-            lag_cell(one.lag),
-            line(f"{one.threads:,}"),
-            line(f"{one.topics:,}"),
+            *(_counts(one) if listed.group.is_described else [line(span("?", "dim"))] * 7),
         ),
         mark="X" if one.dead_threads else "!" if one.unowned and one.members else "",
     )

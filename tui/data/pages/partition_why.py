@@ -4,6 +4,7 @@ import msgspec
 
 from model.cluster.changes import Change
 from model.cluster.ids import NO_LEADER
+from model.cluster.places import kept_in
 from model.cluster.topic_image import unpadded
 from model.sources.feed import Moment
 from tui.data.messages import TextAnswer, TextQuery
@@ -45,8 +46,10 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
     topic, number = table.topic_partition(row)
     replicas, isr, leader = replicas_of(table, row), isr_of(table, row), int(columns.leader[row])
     state = STATES[table.states[row]]
+    is_kraft = table.image.generation == "kraft"
     version = f"   data version {columns.version[row]}" if columns.has_state[row] else "   (not there)"
-    sheet.fact("znode", f"/brokers/topics/{topic}/partitions/{number}/state{version}")
+    name, place = kept_in(table.image.generation, f"/brokers/topics/{topic}/partitions/{number}/state")
+    sheet.fact(name, place if is_kraft else f"{place}{version}")
     led = "none" if leader == NO_LEADER else f"{leader} (dead)" if table.is_dead(leader) else str(leader)
     sheet.draw(span(f"{'state':9} ", "dim"), span(state.label, state.style), span(f"   leader {led}   isr {_ids(isr)}"))
     if (elr := elr_of(table, row)) is not None:
@@ -55,9 +58,11 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
     few = " (!)" if len(replicas) == 1 else ""
     sheet.fact("replicas", f"{_ids(replicas)}   preferred {_ids(replicas[:1])}   RF {len(replicas)}{few}")
     if columns.has_state[row]:
-        epochs = f"leader {columns.leader_epoch[row]}, controller {columns.topics[0].controller_epoch[row]}"
+        controller, time_ms = int(columns.topics[0].controller_epoch[row]), int(columns.time_ms[row])
+        epochs = f"leader {columns.leader_epoch[row]}" + (f", controller {controller}" if controller >= 0 else "")
+        age = f"   {'changed' if is_kraft else 'written'} {age_text(time_ms, now_ms)} ago" if time_ms > 0 else ""
         zxid = f"   zxid {columns.zxid[row]:#x}" if columns.zxid[row] >= 0 else ""
-        sheet.fact("epochs", f"{epochs}   written {age_text(int(columns.time_ms[row]), now_ms)} ago{zxid}")
+        sheet.fact("epochs", f"{epochs}{age}{zxid}")
     sheet.fact("settings", f"min ISR {table.health.min_isr[row]}   unclean election {_unclean(table, topic)}")
 
 

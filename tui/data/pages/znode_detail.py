@@ -66,7 +66,7 @@ def _absence(znode: Unread | None) -> str:
         case None:
             return "not read: there is no connection to ZooKeeper"
         case Missing():
-            return "there is no such znode (any more)"
+            return "there is no such node (any more)"
         case Forbidden():
             return "no permission: this session may not read it; give credentials that may"
         case _:

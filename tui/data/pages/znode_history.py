@@ -38,14 +38,20 @@ def znode_history(
         if writer:
             sheet.say(writer, "dim")
         sheet.gap()
-    return sheet.say(BOUNDS, "dim").answer()
+    return sheet.say(BOUNDS.replace("znode", "node") if _is_told(versions) else BOUNDS, "dim").answer()
+
+
+def _is_told(versions: Sequence[Version]) -> bool:
+    """Whether brokers told it: no transaction made it."""
+    return any(version.czxid < 0 for version in versions if version.data is not None)
 
 
 def _value(sheet: Sheet, path: str, before: Version | None, version: Version) -> None:
     if version.data is None:
         sheet.draw((stamp_text(version.at_ms), "strong"), ("  gone", "removed"), (", noticed then", "dim"))
         return
-    sheet.draw((stamp_text(version.at_ms), "strong"), f"  v{version.version}", (f"  mzxid={version.mzxid:#x}", "dim"))
+    zxid = "" if version.czxid < 0 else f"  mzxid={version.mzxid:#x}"
+    sheet.draw((stamp_text(version.at_ms), "strong"), f"  v{version.version}", (zxid, "dim"))
     if before is None or before.data is None:
         sheet.say("created" if version.is_created else "the oldest value remembered", "dim")
         sheet.say(shortened(version.data.decode(errors="backslashreplace"), MOST_CHARACTERS) or "no data")

@@ -21,6 +21,9 @@ NARROW = (Column("znode", -20), Column("v", 2, ">"), Column("e", 1))
 
 NARROW_CELLS = 60
 
+_OF_BROKERS = (Column("metadata", -30),)
+"""What brokers tell has neither payload versions nor owners."""
+
 
 def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: Memory) -> Window:
     """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
@@ -34,6 +37,8 @@ def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: 
     shown = [*([("/", 0)] if root and 0 in wanted else []), *places(tree, wanted, root)]
     znodes = browser.znodes([path for path, _ in shown], now_ms)
     columns = NARROW if query.width < NARROW_CELLS else WIDE
+    if is_told(browser.znodes(["/"], now_ms).get("/")):
+        columns = _OF_BROKERS
     rows = tuple(_row(browser, place, znodes, opened, now_ms, columns) for place in shown)
     cursor = root - 1 if query.key == "/" else row_of(query.key, tree, root)
     return Window(query.first, root + tree.rows, rows, columns, cursor=cursor, unfiltered_total=1 + tree.total)

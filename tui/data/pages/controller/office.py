@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from model.cluster.cluster_image import ControllerImage
+from model.cluster.cluster_image import ClusterImage, ControllerImage
 from model.cluster.words import counted
 from model.hosts.zookeeper.values import Unread, Znode
 from model.sources.feed import Moment
@@ -13,7 +13,7 @@ from model.znodes.codec import decode
 from model.znodes.controller import ControllerEpoch, ControllerRegistration
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.ages import age_text, clock_text, date_text
-from tui.data.pages.brokers import Brokers, brokers_of, host_of
+from tui.data.pages.brokers import Brokers, brokers_of, host_of, tells_epochs
 from tui.data.pages.listing import Memory
 from tui.data.pages.logs.wording import size_text
 from tui.data.pages.sheets import Sheet
@@ -36,15 +36,17 @@ def office_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory, z
     if CONTROLLER in moment.image.unreadable:
         sheet.fact("broker", f"not known: {moment.image.unreadable[CONTROLLER]}")
         return sheet.answer()
-    _who(sheet, brokers, office)
+    is_kraft = moment.image.generation == "kraft"
+    _who(sheet, brokers, office, is_kraft=is_kraft)
     if office.broker is not None:
         since = f"{date_text(office.since_ms)} ({age_text(office.since_ms, now_ms)})"
         sheet.fact("since", since if office.since_ms > 0 else "not known")
-    _epoch(sheet, office, znodes.get(EPOCH))
+    _epoch(sheet, office, znodes.get(EPOCH), is_kraft=is_kraft)
     _session(sheet, office, znodes.get(CONTROLLER))
     _moves(sheet, moment)
-    _written(sheet, brokers, office)
-    _broker_epochs(sheet, brokers)
+    if tells_epochs(moment.image):
+        _written(sheet, brokers, office)
+    _broker_epochs(sheet, moment.image)
     _cost(sheet, moment.status.cost)
     return sheet.answer()
 
@@ -61,8 +63,10 @@ def _cost(sheet: Sheet, cost: Cost | None) -> None:
         sheet.fact("", "holding back: ZooKeeper answers slower than usual", "warn")
 
 
-def _who(sheet: Sheet, brokers: Brokers, office: ControllerImage) -> None:
-    if office.broker is None:
+def _who(sheet: Sheet, brokers: Brokers, office: ControllerImage, *, is_kraft: bool) -> None:
+    if is_kraft and office.broker is not None and office.broker not in brokers.table.image.brokers:
+        sheet.fact("node", f"{office.broker}, which is no broker that serves", "controller")
+    elif office.broker is None:
         sheet.fact("broker", "nobody: no leader is elected, no topic made or deleted until somebody is", "error")
     elif brokers.state(office.broker) == "DOWN":
         sheet.fact("broker", f"b{office.broker}, which is not registered", "error")
@@ -71,7 +75,11 @@ def _who(sheet: Sheet, brokers: Brokers, office: ControllerImage) -> None:
         sheet.fact("broker", f"b{office.broker}  {host_of(registered)}", "controller")
 
 
-def _epoch(sheet: Sheet, office: ControllerImage, znode: Znode | Unread | None) -> None:
+def _epoch(sheet: Sheet, office: ControllerImage, znode: Znode | Unread | None, *, is_kraft: bool) -> None:
+    if is_kraft:
+        # Each candidate raises it, elected or not (KafkaRaftClient): it skips numbers.
+        sheet.fact("epoch", "not known" if office.epoch is None else f"{office.epoch}, that of the quorum's leader")
+        return
     if office.epoch is None:
         sheet.fact("epoch", "none: there never was a controller")
         return
@@ -120,10 +128,10 @@ def _written(sheet: Sheet, brokers: Brokers, office: ControllerImage) -> None:
         sheet.fact("", f"epoch {newest[0][0]} is ahead of {EPOCH}", "error")
 
 
-def _broker_epochs(sheet: Sheet, brokers: Brokers) -> None:
-    epochs = {broker.epoch: broker.id for broker in brokers.table.image.brokers.values() if broker.epoch is not None}
+def _broker_epochs(sheet: Sheet, image: ClusterImage) -> None:
+    epochs = {broker.epoch: broker.id for broker in image.brokers.values() if broker.epoch is not None}
     if epochs:
         last = max(epochs)
         sheet.fact("brokers", f"epochs {min(epochs)} to {last}; b{epochs[last]} registered last")
-    elif brokers.table.image.brokers:
+    elif image.brokers and tells_epochs(image):
         sheet.fact("brokers", "without epochs (before Kafka 2.2)")

@@ -25,6 +25,8 @@ ROWS: tuple[tuple[str, PartitionState | None, ReplicaState, str], ...] = (
 def states_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
     """A table of both machines, and which partitions and replicas are meant by them."""
     image = moment.image
+    if image.generation == "kraft":
+        return _quorum_text(moment, query)
 
     def count() -> HeldStates:
         return held_states(image, table_of(moment, memory).columns)
@@ -46,6 +48,18 @@ def states_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
     sheet.say("Deletion: started, unless a dead broker or a reassignment keeps it waiting.", "dim")
     sheet.say("What one that waits has deleted already is in no znode, and counted as if it were not.", "dim")
     return sheet.answer()
+
+
+def _quorum_text(moment: Moment, query: TextQuery) -> TextAnswer:
+    """KRaft's controller holds no such states: its voters and observers instead, as a broker told them last."""
+    sheet, quorum = Sheet("Quorum", query.width), moment.image.quorum
+    if quorum is None:
+        return sheet.say("no broker told how the quorum of controllers stands", "dim").answer()
+    sheet.fact("voters", ", ".join(str(each.id) for each in quorum.voters) or "none")
+    sheet.fact("observers", ", ".join(str(each.id) for each in quorum.observers) or "none")
+    sheet.gap()
+    sheet.say("Voters elect the active controller and confirm its metadata. Brokers observe.", "dim")
+    return sheet.say("A controller of KRaft has no state machines for partitions and replicas.", "dim").answer()
 
 
 def _number(count: int, width: int, style: str) -> Span:

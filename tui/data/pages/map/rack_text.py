@@ -23,5 +23,5 @@ def rack_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> 
     missing = sum(counts.missing[broker] for broker in here)
     sheet.fact("replicas", f"{sum(counts.replicas[broker] for broker in here):,}, of them out of the ISR {missing:,}")
     if query.key == NO_RACK:
-        sheet.fact("why", "They set no broker.rack, or are dead: only a registration in ZooKeeper names the rack.")
+        sheet.fact("why", "They set no broker.rack, or are dead: only a registration names the rack.")
     return sheet.answer()

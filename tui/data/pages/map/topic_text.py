@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.cluster.places import kept_in
 from model.cluster.secrets import redacted
 from model.sources.feed import Moment
 from tui.data.messages import TextAnswer, TextQuery
@@ -21,7 +22,7 @@ def topic_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) ->
     table = table_of(moment, memory)
     start = table.starts[topic.name]
     states = table.states[start : start + len(topic)]
-    sheet.fact("znode", f"/brokers/topics/{topic.name}")
+    sheet.fact(*kept_in(moment.image.generation, f"/brokers/topics/{topic.name}"))
     factors = sorted(set(topic.replica_count.tolist()))
     sheet.fact(
         "size", f"{len(topic):,} partitions   RF {','.join(map(str, factors)) or '-'}   id {topic.topic_id or '-'}"
