@@ -7,10 +7,13 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.api_keys import METADATA
 from model.hosts.wire.connection import Connection
+from model.hosts.wire.errors import UnsupportedVersionError
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ZERO_ID, topic_id_text
 
 NOBODY = -1
+_BROKER_HEARTBEAT = 63
+"""Only controllers of KRaft hear it; brokers' listeners do not offer it. Controllers know no Metadata (KIP-919)."""
 NEWEST_METADATA = 12
 """The first whose topic ids can be relied on (3.1), and the last without errors that only clients of 4.0 know."""
 
@@ -47,7 +50,9 @@ class Metadata(msgspec.Struct, frozen=True):
 
 
 def metadata_request(connection: Connection, topics: Sequence[str] | None = None) -> Entity:
-    """Asks for these topics, or all; creates none."""
+    """Asks for these topics, or all; creates none. Raises UnsupportedVersionError, saying so at a controller's port."""
+    if METADATA not in connection.versions and _BROKER_HEARTBEAT in connection.versions:
+        raise UnsupportedVersionError("this is a controller's listener: name a broker's")
     module = shapes(METADATA, connection.newest(METADATA, NEWEST_METADATA), "request")
     named = (shaped(module.MetadataRequestTopic, name=topic, topic_id=ZERO_ID) for topic in topics or ())
     return shaped(

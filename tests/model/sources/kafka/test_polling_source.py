@@ -9,12 +9,16 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import pytest
+from kio.schema.errors import ErrorCode
 
 from model.cluster.records import Record
 from model.hosts.kafka_admin.quorum import describe_quorum
 from model.hosts.kafka_admin.reading_client import ReadingClient
+from model.hosts.wire.frames import write_frame
+from model.hosts.wire.messages import API_VERSIONS, correlation_id, encode_response, shaped, shapes
 from model.sources.kafka.polling_source import PollingSource
 from tests.model.sources.kafka.test_kafka_source import Heard, opened
 
@@ -127,3 +131,23 @@ async def test_a_port_that_is_no_broker_s_is_said_in_one_line(server: Server, sa
     assert reason.startswith(f"kafka://127.0.0.1:{port}: ")
     assert "\n" not in reason
     assert "defect" not in reason
+
+
+async def speaks_as_a_controller(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Tells the APIs that a controller's listener offers (3.9.1), some of them."""
+    size = int.from_bytes(await reader.readexactly(4), "big")
+    number = correlation_id((await reader.readexactly(size))[4:])
+    module = shapes(API_VERSIONS, 3, "response")
+    offered = tuple(module.ApiVersion(api_key=key, min_version=0, max_version=1) for key in (1, 18, 55, 60, 63))
+    await write_frame(writer, *encode_response(shaped(module.ApiVersionsResponse, **TOLD, api_keys=offered), number))
+    await reader.read()
+
+
+TOLD = {"error_code": ErrorCode.none, "throttle_time": timedelta(0)}
+
+
+async def test_a_controller_s_listener_is_recognised() -> None:
+    async with port_of(speaks_as_a_controller) as port, opened(port, connect_s=0) as (_, heard):
+        await heard.until(lambda: heard.statuses and heard.statuses[-1].phase == "closed")
+    said = f"127.0.0.1:{port}: this is a controller's listener: name a broker's"
+    assert heard.statuses[-1].reason == f"kafka://127.0.0.1:{port}: no broker answers: {said}"
