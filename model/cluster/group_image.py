@@ -90,9 +90,11 @@ class GroupImage(msgspec.Struct, frozen=True):
         return self.kind in (ZOOKEEPER, CLASSIC, CONSUMER, SHARE)
 
     @property
-    def shared(self) -> frozenset[TopicPartition]:
-        """What the members of a share group read."""
-        return frozenset(read for member in self.members.values() for read in member.reads)
+    def held(self) -> tuple[tuple[TopicPartition, str], ...]:
+        """Partition and owner; of a share group, partition and reader: some partitions are there several times."""
+        if self.kind != SHARE:
+            return tuple(self.owners.items())
+        return tuple((read, name) for name, member in self.members.items() for read in member.reads)
 
     def member_of(self, owner: str) -> str:
         """The consumer behind an owner."""

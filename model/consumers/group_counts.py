@@ -32,7 +32,7 @@ def group_counts(group: GroupImage, image: ClusterImage) -> GroupCounts:
     owners = frozenset(group.owners.values())
     dead = {owner for owner in owners if group.member_of(owner) not in group.members}
     named = {thread for name in group.members for thread in threads_of(group, name)}
-    held = group.shared if group.kind == SHARE else group.owners.keys()
+    held = {read for read, _ in group.held}
     held_there = sum(read.partition in assigned.get(read.topic, ()) for read in held)
     idle = {name for name, member in group.members.items() if not member.reads}
     return GroupCounts(

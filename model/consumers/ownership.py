@@ -52,13 +52,13 @@ def ownership_graph(group: GroupImage, image: ClusterImage) -> "Graph":
     ends = image.log_ends
     topics = subscribed_topics(group, image)
     there = {TopicPartition(topic.name, p) for topic in topics for p in topic.partitions[~topic.orphaned].tolist()}
-    for read in sorted(there | group.owners.keys()):
+    for read in sorted(there | {read for read, _ in group.held}):
         offset = group.offsets.get(read)
         lag = max(ends[read] - offset, 0) if offset is not None and read in ends else None
         graph.add_node(Node("partition", read), kind="partition", alive=read in there, offset=offset, lag=lag)
     for owner in sorted(set(group.owners.values())):
         _add_threads(graph, Node("member", group.member_of(owner)), (owner,))
-    graph.add_edges_from((Node("thread", owner), Node("partition", read)) for read, owner in group.owners.items())
+    graph.add_edges_from((Node("thread", owner), Node("partition", read)) for read, owner in group.held)
     return graph
 
 

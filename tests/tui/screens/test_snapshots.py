@@ -61,7 +61,7 @@ async def test_every_screen_reads_as_it_did(still: str, logs: str, look: str, si
 CHANGED = {
     "overview_changed": Page(("1",)),
     "events_changed": Page(("i", "g")),
-    "past": Page(("j", "j", "enter")),
+    "past": Page(("j", "enter")),
     "past_brokers": Page(("b",), back=("p",)),
 }
 """After a few steps of the demo's script."""

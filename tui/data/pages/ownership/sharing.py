@@ -78,15 +78,19 @@ class Sharing:
 def sharing_of(group: GroupImage, image: ClusterImage) -> Sharing:
     """Of a group as it is: nothing has moved."""
     there = {topic.name: topic.partitions[~topic.orphaned] for topic in subscribed_topics(group, image)}
-    topics = tuple(sorted({*there, *(read.topic for read in group.owners)}))
+    held = group.held
+    topics = tuple(sorted({*there, *(read.topic for read, _ in held)}))
     places = {name: place * _TOPIC for place, name in enumerate(topics)}
     names = sorted({*group.owners.values(), *(each for name in group.members for each in threads_of(group, name))})
-    claimed = _codes(group.owners, places)
+    claimed = _codes([read for read, _ in held], places)
     assigned = [numbers.astype(np.int64) + places[name] for name, numbers in there.items()]
-    codes = np.unique(np.concatenate([claimed, *assigned]))
+    free = np.setdiff1d(np.concatenate([claimed[:0], *assigned]), claimed)
     by_name = {name: place for place, name in enumerate(names)}
-    owner = np.full(len(codes), NO_OWNER, np.int64)
-    owner[np.searchsorted(codes, claimed)] = np.fromiter(map(by_name.__getitem__, group.owners.values()), np.int64)
+    owners = np.array([by_name[owner] for _, owner in held], np.int64)
+    codes = np.concatenate([claimed, free])
+    owner = np.concatenate([owners, np.full(len(free), NO_OWNER, np.int64)])
+    order = np.argsort(codes, kind="stable")  # a partition of a share group is there once for each that reads it
+    codes, owner = codes[order], owner[order]
     lag = _lag(group, image, places, codes)
     counts = np.bincount(owner[owner >= 0], minlength=len(names))
     states = [_state(group, name, count) for name, count in zip(names, counts.tolist(), strict=True)]
