@@ -112,7 +112,8 @@ def _registered(m: ZnodeMatch, payload: BrokerRegistration, znode: Znode) -> r.R
         epoch=epoch,
         registered_ms=payload.registered_ms or znode.stat.ctime_ms,
         registration_version=payload.version,
-        **_when(znode),
+        zxid=znode.stat.mzxid,
+        time_ms=znode.stat.mtime_ms,
     )
 
 

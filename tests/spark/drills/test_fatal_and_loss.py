@@ -25,7 +25,7 @@ def held(arrays: Arrays) -> list[frozenset[int]]:
     """By led partition, the ids of live brokers that have it in sync, or are in its ELR."""
     found: list[frozenset[int]] = []
     ids, live = arrays["brokers"].tolist(), arrays["live"].tolist()
-    safe = (arrays["isr"] | arrays["elr"]).tolist()
+    safe = [isr | elr for isr, elr in zip(arrays["isr"].tolist(), arrays["elr"].tolist(), strict=True)]
     for replicas, isr, leader in zip(arrays["replicas"].tolist(), safe, arrays["leader"].tolist(), strict=True):
         if leader >= 0 and live[leader]:
             some = [broker for place, broker in enumerate(replicas) if isr >> place & 1 and broker >= 0]
