@@ -56,7 +56,7 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
     subscriptions = [np.array(sorted(numbers[t] for t in named if t in numbers), dtype=np.intp) for named in distinct]
     noticed = as_kafka and kind != "client"
     claims, beyond = member_claims(case, members, numbers, kind, missing=noticed)
-    missing = dict.fromkeys((numbers[topic], number) for _, topic, number in beyond) if noticed else {}
+    missing = _missing(numbers, beyond if noticed else ())
     ids = kind == "coordinator"
     hashes = topic_id_hashes(topics, case.topic_ids or {}) if ids else string_hashes(topics)
     alike = alike_to_coordinator(case) if ids else alike_to_clients([lists[name] for name in walked], as_kafka=as_kafka)
@@ -70,14 +70,19 @@ def named_group(case: Case, kind: Kind, *, as_kafka: bool = False) -> NamedGroup
         walk=order,
         topic_hashes=hashes,
         topic_walk=topic_walk([lists[name] for name in walked], numbers, hashes, alike=alike) if ids else order[:0],
-        racks=None if ids else racks_of(case, members, topics, len(missing)),
+        racks=None if ids else racks_of(case, members, topics, len(missing.topics)),
         prefer_racks=case.prefer_rack_aware,
-        missing=Missing(
-            np.array([topic for topic, _ in missing], dtype=np.intp),
-            np.array([number for _, number in missing], dtype=np.int64),
-        ),
+        missing=missing,
     )
     return NamedGroup(topics, members, group, beyond)
+
+
+def _missing(numbers: Mapping[str, int], beyond: Sequence[tuple[str, str, int]]) -> Missing:
+    """Partitions that are claimed and do not exist, in the order in which `member_claims` numbers them."""
+    met = dict.fromkeys((numbers[topic], number) for _, topic, number in beyond)
+    return Missing(
+        np.array([topic for topic, _ in met], dtype=np.intp), np.array([number for _, number in met], dtype=np.int64)
+    )
 
 
 def _topics_of(case: Case, lists: Mapping[str, Sequence[str]], kind: Kind) -> list[str]:
