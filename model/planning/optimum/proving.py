@@ -17,7 +17,18 @@ from model.planning.optimum.dealing import dealt
 from model.planning.optimum.evening import elastic
 from model.planning.optimum.figures import Bounds
 from model.planning.optimum.matrix import Matrix
-from model.planning.optimum.problem import Cost, Ended, Floats, Ints, Longs, Objective, PlacementProblem, Scope, Told
+from model.planning.optimum.problem import (
+    NONE,
+    Cost,
+    Ended,
+    Floats,
+    Ints,
+    Longs,
+    Objective,
+    PlacementProblem,
+    Scope,
+    Told,
+)
 from model.planning.optimum.program import Program, program_of
 
 
@@ -153,6 +164,8 @@ def _forced_only(stage: _Stage, bands: Bands) -> _Found | None:
     if even is None or even.values is None:
         return None
     bounds = bounds._replace(replicas=highs.whole(even.bound))
+    if all(each.leader != NONE for each in stage.classes.classes):  # all of them lead: there is nothing to be evened
+        return _Found(even.values, bounds._replace(leaders=math.inf), are_led=True)
     led = stage.even(even, program.leader_rows, bands.leaders, led=True)
     if led is None or led.values is None:
         return _Found(even.values, bounds, are_led=False)
