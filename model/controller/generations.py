@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from model.cluster.releases import release_numbers
-from model.controller import elections, selectors
+from model.controller import elections, scala_order, selectors
 from model.controller.ballot import Ballot, ElectionResult, Rule, Strategy, refused
 from model.controller.forms import FIRST_FORMS, FORM_CHANGES, Forms
 from model.controller.isr_removal import IsrRemovalRules
@@ -29,6 +29,10 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     isr_removal: IsrRemovalRules
     partition_transitions: PartitionTransitions
     replica_transitions: ReplicaTransitions
+    lost: scala_order.Ordering
+    """In which order copies come that were lost together."""
+    turns: scala_order.Turns
+    """Which copies move together to another state, one turn after the other."""
     rebalance: RebalanceRules | None
     """None where leaders never go back by themselves."""
     unclean_by_default: bool
@@ -62,6 +66,8 @@ _FIRST = Generation(
     isr_removal=IsrRemovalRules("leaves", "leader if changed"),
     partition_transitions=PARTITIONS_0_8_0,
     replica_transitions=REPLICAS_0_8_0,
+    lost=scala_order.in_set_of_triples,
+    turns=scala_order.one_by_one,
     rebalance=None,
     unclean_by_default=True,
     deletes_by_default=None,
@@ -113,11 +119,28 @@ _CHANGES: tuple[_Change, ...] = (
     ),
     ("0.11", {}, {"unclean_by_default": False}),
     ("1.0", {}, {"deletes_by_default": True}),
-    ("1.1", _ELECTIONS, {"isr_removal": IsrRemovalRules("stays", "other replicas"), "elects_needlessly": True}),
+    (
+        "1.1",
+        _ELECTIONS,
+        {
+            "isr_removal": IsrRemovalRules("stays", "other replicas"),
+            "elects_needlessly": True,
+            "lost": scala_order.in_set,
+            "turns": scala_order.grouped_before_2_13,
+        },
+    ),
     ("2.1", {Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown}, {}),
     ("2.2", {}, {"elects_needlessly": False}),
     ("2.3", {}, {"replica_transitions": REPLICAS}),
-    ("2.6", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=True)}),
+    (
+        "2.6",
+        {},
+        {
+            "rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=True),
+            "lost": scala_order.as_given,
+            "turns": scala_order.grouped,
+        },
+    ),
     ("3.2", {Strategy.OFFLINE: elections.offline_recovering}, {}),
     ("3.4", {}, {"rebalance": RebalanceRules(on_by_default=True, asks_isr=True, waits_for_reassignments=False)}),
 )

@@ -20,8 +20,9 @@ class LoseReplicas(Step, frozen=True):
     copies: tuple[PartitionAndReplica, ...]
 
     def begin(self, context: ControllerContext) -> Outcome:
-        for_deletion = tuple(copy for copy in self.copies if context.deleting(copy.partition.topic))
-        others = tuple(copy for copy in self.copies if not context.deleting(copy.partition.topic))
+        copies = context.settings.generation.lost(self.copies)
+        for_deletion = tuple(copy for copy in copies if context.deleting(copy.partition.topic))
+        others = tuple(copy for copy in copies if not context.deleting(copy.partition.topic))
         led_offline = tuple(name for name in context.led_offline() if not context.deleting(name.topic))
         then: list[Step] = [MovePartitions(led_offline, PartitionState.OFFLINE), ElectOffline()]
         then.append(MoveReplicas(others, ReplicaState.OFFLINE) if others else TellUnlessElected())

@@ -1,4 +1,4 @@
-"""Moving copies of partitions between their states, broker by broker in the order of their ids.
+"""Moving copies of partitions between their states, broker by broker in the order of the release (`scala_order`).
 
 Source: `kafka.controller.ZkReplicaStateMachine` (3.9). Brokers take turns, so that two copies of one partition that go
 offline together cost two writes and two leader epochs. An illegal move is left out, the others go on.
@@ -32,10 +32,8 @@ class MoveReplicas(Step, frozen=True):
     to: ReplicaState
 
     def begin(self, context: ControllerContext) -> Outcome:
-        by_broker: dict[int, list[TopicPartition]] = {}
-        for name, replica in self.copies:
-            by_broker.setdefault(replica, []).append(name)
-        moves = (MoveReplicasOf(broker, tuple(names), self.to) for broker, names in sorted(by_broker.items()))
+        turns = context.settings.generation.turns(self.copies)
+        moves = (MoveReplicasOf(broker, names, self.to) for broker, names in turns)
         return Outcome(context, then=(*moves, SendBatch()))
 
 

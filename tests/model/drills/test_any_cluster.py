@@ -19,6 +19,8 @@ from model.drills.timeline import StateWritten
 from tests.model.drills.clusters import clusters
 
 Case = tuple[ClusterImage, Scenario]
+TURNS = (5, 1, 2, 3, 4)
+"""The brokers in the order of a map of Scala 2.13; none of them share a place, so it is that of any part of them."""
 
 
 @st.composite
@@ -56,7 +58,7 @@ def expected(
     online = [replica for replica in replicas if replica in up]
     if allowed and online:
         return online[0], {online[0]}
-    return -1, {max(before.isr)}  # replicas leave the ISR in the order of their brokers, and the last one stays
+    return -1, {max(before.isr, key=TURNS.index)}  # broker by broker leaves the ISR, and the last one stays
 
 
 @given(cases())

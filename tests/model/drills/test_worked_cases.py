@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
+from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import ReassignmentsRequested, TopicDeletionRequested
 from model.drills.drill import DEFAULT, RESTARTING, run
 from model.drills.outcomes import Outcome
@@ -104,6 +105,15 @@ def test_a_leader_outside_of_the_isr_that_is_elected_again_is_an_unclean_one() -
     assert became(drill) == (2, 5, (2,))
     assert [row.unclean for row in drill.timeline.rows if isinstance(row, StateWritten)] == [True]
     assert drill.affected[0].outcome is Outcome.UNCLEAN
+
+
+@pytest.mark.parametrize(("generation", "last"), [("3.x", 4), ("2.x", 4), ("0.9-1.x", 4), ("0.8", 5)])
+def test_of_two_that_die_at_once_scala_decides_who_stays_in_the_isr(generation: KafkaGeneration, last: int) -> None:
+    """Brokers take turns in the order of a hash, 5 before 4; in 0.8, of four copies at most, in that of their ids."""
+    clean = topic((4, 5), (4, 5), 4, unclean_leader_election_enable="false")
+    image = cluster([3, 4, 5], *clean, controller=3, generation=generation)
+    drill = run(image, killing(4, 5))
+    assert became(drill)[2] == (last,)
 
 
 def test_a_whole_rack_dies() -> None:
