@@ -11,16 +11,20 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_records import state_in
 from model.cluster.partition_columns import stacked
+from model.controller.events import ControlledShutdownRequested
 from model.controller.requests import LeaderAndIsrRequest
 from model.drills.timeline import (
     AnyRow,
     BrokerKilled,
     BrokerReturned,
+    BrokerStopped,
     ControllerMoved,
     Outage,
     Reasoned,
     RequestSent,
+    SessionClosed,
     SessionExpired,
+    ShutdownAsked,
     StateWritten,
     Timeline,
     WriteRefused,
@@ -50,6 +54,7 @@ class Chronicle:
         self._states: dict[TopicPartition, r.PartitionState] = {}
         self._controller = image.controller.broker if image.controller.broker in image.brokers else None
         self._last_controller = self._controller
+        self._alive = set(image.brokers)
         self._leaderless: dict[TopicPartition, float] = {}
         self._outages: list[Outage] = []
 
@@ -72,12 +77,22 @@ class Chronicle:
 
     def crashed(self, record: journal.BrokerCrashed) -> Iterator[AnyRow]:
         """A victim died: what it leads has no leader from now on."""
-        for name in self._led_by(record.broker):
-            self._leaderless.setdefault(name, record.at_ms)
+        self._gone(record)
         yield BrokerKilled(record.at_ms, record.broker)
 
+    def asked(self, record: journal.ControllerAsked) -> Iterator[AnyRow]:
+        """A broker asked something of the controller."""
+        if isinstance(record.request, ControlledShutdownRequested):
+            yield ShutdownAsked(record.at_ms, record.by, record.controller)
+
+    def stopped(self, record: journal.BrokerStopped) -> Iterator[AnyRow]:
+        """A broker left: what it still leads has no leader from now on."""
+        self._gone(record)
+        yield BrokerStopped(record.at_ms, record.broker, record.controlled)
+
     def booted(self, record: journal.BrokerBooted) -> Iterator[AnyRow]:
-        """A victim is back."""
+        """A broker is there that was dead."""
+        self._alive.add(record.broker)
         yield BrokerReturned(record.at_ms, record.broker)
 
     def session_ended(self, record: journal.SessionEnded) -> Iterator[AnyRow]:
@@ -85,13 +100,14 @@ class Chronicle:
         was_controller = record.broker == self._controller
         if was_controller:
             self._controller = None
-        yield SessionExpired(record.at_ms, record.broker, was_controller)
+        how = SessionExpired if record.expired else SessionClosed
+        yield how(record.at_ms, record.broker, was_controller)
 
     def elected(self, record: journal.ControllerElected) -> Iterator[AnyRow]:
         """The office has somebody again."""
         old, self._controller = self._last_controller, record.broker
         self._last_controller = record.broker
-        yield ControllerMoved(record.at_ms, old, record.broker, record.epoch)
+        yield ControllerMoved(record.at_ms, old, record.broker, record.epoch, tuple(sorted(self._alive)))
 
     def wrote(self, record: journal.Transaction) -> Iterator[AnyRow]:
         """Znodes were written, or not."""
@@ -123,6 +139,11 @@ class Chronicle:
     def reasoned(self, record: journal.Reasoned) -> Iterator[AnyRow]:
         """A controller said why."""
         yield Reasoned(record.at_ms, record.broker, record.why)
+
+    def _gone(self, record: journal.BrokerCrashed | journal.BrokerStopped) -> None:
+        self._alive.discard(record.broker)
+        for name in self._led_by(record.broker):
+            self._leaderless.setdefault(name, record.at_ms)
 
     def _led_by(self, broker: int) -> list[TopicPartition]:
         deleting = self._image.admin.delete_topics
@@ -188,6 +209,8 @@ def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Z
 
 _TELL: dict[type, Callable[[Chronicle, Any], Iterator[AnyRow]]] = {
     journal.BrokerCrashed: Chronicle.crashed,
+    journal.BrokerStopped: Chronicle.stopped,
+    journal.ControllerAsked: Chronicle.asked,
     journal.BrokerBooted: Chronicle.booted,
     journal.SessionEnded: Chronicle.session_ended,
     journal.ControllerElected: Chronicle.elected,

@@ -6,12 +6,21 @@ from typing import Any
 
 import msgspec
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.words import brokers
 from model.drills.drill import Drill
 from model.drills.outcomes import PartitionOutcome, unaffected
+from model.drills.scenario import Deed
 from model.drills.staging.rules import rules_of
-from model.drills.timeline import AnyRow, RequestSent, StateWritten, ZnodeWritten
-from model.hosts.virtual.assumptions import Assumptions
+from model.drills.timeline import (
+    AnyRow,
+    BrokerKilled,
+    BrokerStopped,
+    ControllerMoved,
+    RequestSent,
+    StateWritten,
+    Timeline,
+    ZnodeWritten,
+)
 from model.znodes.paths import partition_state_path
 
 FORMAT = "kdrill.drill/1"
@@ -32,7 +41,7 @@ def document_of(drill: Drill, *, everything: bool = False) -> Document:
         "format": FORMAT,
         "source": drill.before.provenance.source,
         "scenario": msgspec.to_builtins(drill.scenario),
-        "assumptions": assumptions_of(drill.before, drill.assumptions),
+        "assumptions": assumptions_of(drill),
         "at_rest": drill.at_rest,
         "partitions": partitions,
         "summary": _summary(drill),
@@ -40,21 +49,30 @@ def document_of(drill: Drill, *, everything: bool = False) -> Document:
     }
 
 
-def assumptions_of(image: ClusterImage, assumptions: Assumptions) -> Document:
+def assumptions_of(drill: Drill) -> Document:
     """All that was assumed: how long things take, whose rules, and what the image does not say."""
     return {
-        **msgspec.to_builtins(assumptions),
-        "kafka_rules_since": rules_of(image).since,
-        "notes": list(notes_on(image, assumptions)),
+        **msgspec.to_builtins(drill.assumptions),
+        "kafka_rules_since": rules_of(drill.before).since,
+        "notes": list(notes_on(drill)),
     }
 
 
-def notes_on(image: ClusterImage, assumptions: Assumptions) -> Iterable[str]:
+def notes_on(drill: Drill) -> Iterable[str]:
     """What the image does not say and had to be assumed, in sentences."""
-    if assumptions.catch_up_ms is None:
-        yield "Followers that are not in sync stay out of sync: what they lack is in no znode."
-    else:
-        yield f"Followers are in sync {assumptions.catch_up_ms:g} ms after they begin to fetch."
+    image, catch_up_ms = drill.before, drill.assumptions.catch_up_ms
+    if catch_up_ms is not None:
+        yield f"Brokers that start are in sync {catch_up_ms:g} ms after they begin to fetch."
+    unseen = {broker for act in drill.scenario.acts if act.deed is Deed.START for broker in act.brokers}
+    if unseen := unseen - image.brokers.keys():
+        yield f"What {brokers(unseen)} registers is not known: no listeners, no rack."
+    yield "Followers that are not in sync stay out of sync: what they lack is in no znode."
+    if any(act.deed is Deed.KILL and len(act.brokers) > 1 for act in drill.scenario.acts):
+        yield "Brokers that die together are missed together: else another one may be the last in an ISR."
+    stops = any(act.deed is Deed.STOP for act in drill.scenario.acts)
+    if stops and not rules_of(image).forms.refuses_offline_members:
+        yield "A leader may take a broker that shuts down back into an ISR, until it is gone: one leader epoch more."
+    yield from _notes_on_races(drill.timeline)
     yield "Leaders do not go back to the preferred replicas by themselves."
     if not rules_of(image).forms.takes_dead_out_of_isrs:
         yield "A new controller of this release leaves the dead in ISRs; their leaders taking them out is not played."
@@ -68,6 +86,25 @@ def notes_on(image: ClusterImage, assumptions: Assumptions) -> Iterable[str]:
     topics = image.topics.values()
     if any((topic.leader_epoch > 0).any() for topic in topics) and not any((t.version > 0).any() for t in topics):
         yield "The image has no znode versions: they begin with 0."
+
+
+def _notes_on_races(timeline: Timeline) -> Iterable[str]:
+    """Who won a race for the office, as far as anything depends on it."""
+    for number, row in enumerate(timeline.rows):
+        if not isinstance(row, ControllerMoved) or not row.is_race:
+            continue
+        who = f"Which of {brokers(row.candidates)} became the controller (epoch {row.epoch}) is a race"
+        later = timeline.rows[number:]
+        gone = {one.broker for one in later if isinstance(one, BrokerKilled | BrokerStopped)}.intersection(
+            row.candidates
+        )
+        if gone:
+            yield (
+                f"{who}, played as if b{row.new} had won it. Whether {brokers(gone)}, gone later, controlled by then "
+                "is open: leader epochs may differ by one."
+            )
+        else:
+            yield f"{who}: leaders, ISRs and leader epochs are the same whoever won it."
 
 
 def _partition(one: PartitionOutcome) -> Document:
@@ -93,7 +130,8 @@ def _summary(drill: Drill) -> Document:
         "newly_under_min_isr": summary.newly_under_min_isr,
         "before": msgspec.to_builtins(summary.before),
         "leaders_by_broker": {str(broker): counts for broker, counts in summary.leaders_by_broker.items()},
-        "controller": [before.broker, after.broker],
+        "controller": [before.broker, after.broker if len(timeline.candidates) < 2 else None],
+        "controller_candidates": timeline.candidates,
         "controller_epoch": [before.epoch, after.epoch],
         "without_leader_ms": {f"p{percent}": timeline.outage_percentile(percent) for percent in PERCENTILES},
     }

@@ -9,7 +9,7 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.drills.chronicle import Chronicle
 from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
-from model.drills.scenario import Scenario, check
+from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.staging.stage import Stage
 from model.drills.timeline import Timeline
 from model.hosts.virtual.assumptions import Assumptions
@@ -22,10 +22,10 @@ STEPS = 100
 """So many things happen between two reports of progress: some ms of work, as a rule."""
 
 DEFAULT = Assumptions(catch_up_ms=None)
-"""Followers that are not in sync stay behind: what they lack is not in any znode."""
+"""Nobody starts, and followers that are not in sync stay behind: what they lack is not in any znode."""
 
 RESTARTING = Assumptions()
-"""For drills in which brokers come back: all followers catch up soon."""
+"""For drills in which brokers start: they catch up soon. Followers that live and are not in sync stay behind."""
 
 
 class Progress(msgspec.Struct, frozen=True, gc=False):
@@ -65,8 +65,16 @@ class Drill:
         return summary(self.timeline, self.affected)
 
 
-def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions = DEFAULT) -> Drill:
-    """Plays it to its end. Raises ScenarioError for one that makes no sense on this cluster."""
+def usual(scenario: Scenario) -> Assumptions:
+    """What is assumed unless somebody says otherwise."""
+    return RESTARTING if scenario.starts_brokers else DEFAULT
+
+
+def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None) -> Drill:
+    """Plays it to its end; `assumptions` None: the usual ones.
+
+    Raises ScenarioError for one that makes no sense on this cluster.
+    """
     steps = play(image, scenario, assumptions)
     while True:
         try:
@@ -76,11 +84,11 @@ def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions = DEFA
 
 
 def play(
-    image: ClusterImage, scenario: Scenario, assumptions: Assumptions = DEFAULT
+    image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None
 ) -> Generator[Progress, None, Drill]:
     """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
     check(image, scenario)
-    return play_on(Stage(image, assumptions, unclean=scenario.unclean), scenario)
+    return play_on(Stage(image, assumptions or usual(scenario), unclean=scenario.unclean), scenario)
 
 
 def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill]:
@@ -100,17 +108,22 @@ def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill
             read = len(cluster.journal)
             yield Progress(cluster.now_ms, chronicle.length)
 
-    for broker in scenario.kill:
-        cluster.crash(broker)
-    if scenario.restart_after_ms is not None:
-        at_ms = max(scenario.restart_after_ms, stage.assumptions.session_timeout_ms)
-        yield from passed(at_ms)
-        cluster.run_until(at_ms)  # let it be then
-        for broker in scenario.kill:
-            stage.restart(broker)
-    yield from passed(LONGEST_MS)
+    for act in scenario.acts:
+        _begin(stage, act)
+        if scenario.restart_after_ms is not None:
+            at_ms = max(scenario.restart_after_ms, stage.assumptions.session_timeout_ms)
+            yield from passed(at_ms)
+            cluster.run_until(at_ms)  # let it be then
+            _begin(stage, Act(Deed.START, act.brokers))
+        yield from passed(LONGEST_MS)
     chronicle.take(cluster.journal[read:])  # what needed no time
     return Drill(scenario, stage.assumptions, chronicle.timeline(cluster.now_ms), cluster.at_rest)
+
+
+def _begin(stage: Stage, act: Act) -> None:
+    deeds = {Deed.KILL: stage.cluster.crash, Deed.STOP: stage.cluster.shut_down, Deed.START: stage.start}
+    for broker in act.brokers:
+        deeds[act.deed](broker)
 
 
 def _is_due(cluster: VirtualCluster, until_ms: float) -> bool:

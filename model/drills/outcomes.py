@@ -26,6 +26,8 @@ class Outcome(Enum):
     """Another replica leads, or the same again; nothing acknowledged is lost."""
     FOLLOWER_LOST = "follower-lost"
     """The leader stayed, the ISR shrank."""
+    FOLLOWER_BACK = "follower-back"
+    """The leader stayed, the ISR grew."""
     DELETING = "deleting"
     """Its topic is being deleted, or gone: nobody is elected for it."""
     UNAFFECTED = "unaffected"
@@ -111,7 +113,7 @@ def summary(timeline: Timeline, outcomes: Iterable[PartitionOutcome]) -> Summary
         after=_totals(now),
         leaders_by_broker={
             broker: (led[0].get(broker, 0), led[1].get(broker, 0))
-            for broker in sorted({*led[0], *led[1], *timeline.before.brokers})
+            for broker in sorted({*led[0], *led[1], *timeline.before.brokers, *timeline.after.brokers})
         },
     )
 
@@ -135,7 +137,9 @@ def _outcome(
         return Outcome.UNCLEAN
     if before is None or after.leader != before.leader or outage is not None:
         return Outcome.CLEAN
-    return Outcome.FOLLOWER_LOST if set(before.isr) - set(after.isr) else Outcome.UNAFFECTED
+    if set(before.isr) - set(after.isr):
+        return Outcome.FOLLOWER_LOST
+    return Outcome.FOLLOWER_BACK if set(after.isr) - set(before.isr) else Outcome.UNAFFECTED
 
 
 def _pair(

@@ -1,10 +1,14 @@
 """What is to happen in a drill, and which drills make no sense. It plays nothing."""
 
 from collections.abc import Collection, Iterable
+from enum import StrEnum
 
 import msgspec
+import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.findings.surroundings import surroundings
+from model.cluster.topic_image import NOBODY
 from model.cluster.words import brokers, listed
 
 
@@ -12,36 +16,88 @@ class ScenarioError(ValueError):
     """A drill that cannot be played; the message is one line that says why, and what could."""
 
 
-class Scenario(msgspec.Struct, frozen=True, kw_only=True):
-    """Brokers that die at the same moment, as by kill -9 or with their rack's power."""
+class Deed(StrEnum):
+    """What is done to brokers."""
 
-    kill: tuple[int, ...]
-    """In ascending order."""
+    KILL = "kill"
+    """They die at the same moment, as by kill -9 or with their rack's power."""
+    STOP = "stop"
+    """They are told to stop at the same moment, by SIGTERM: a controlled shutdown."""
+    START = "start"
+    """They start at the same moment, having been dead."""
+
+
+class Act(msgspec.Struct, frozen=True):
+    """Something that is done to brokers, in ascending order."""
+
+    deed: Deed
+    brokers: tuple[int, ...]
+
+
+class Scenario(msgspec.Struct, frozen=True, kw_only=True):
+    """Brokers that die, and what is done after that."""
+
+    kill: tuple[int, ...] = ()
+    """In ascending order; they die together."""
     rack: str | None = None
     """The rack that they are, where they were named so."""
     unclean: bool = False
     """Every topic may elect a leader that is not in sync, whatever is configured."""
     restart_after_ms: float | None = None
     """When they are started again, after their death; None: never. Each registers once its old session is over."""
+    then: tuple[Act, ...] = ()
+    """What is done after their death, one after the other, each once nothing happens any more."""
+
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """All that is done, in order, but for what `restart_after_ms` says."""
+        return (*((Act(Deed.KILL, self.kill),) if self.kill else ()), *self.then)
+
+    @property
+    def starts_brokers(self) -> bool:
+        """Whether anybody starts in it."""
+        return self.restart_after_ms is not None or any(act.deed is Deed.START for act in self.then)
 
 
 def check(image: ClusterImage, scenario: Scenario) -> None:
     """Raises ScenarioError."""
-    live = image.brokers.keys()
-    if not live:
-        raise ScenarioError("no broker is alive: there is nothing to kill")
-    if not scenario.kill:
+    alive, dead = set(image.brokers), set(dead_brokers(image))
+    if not scenario.acts:
         raise ScenarioError("nobody to kill: name a broker or a rack")
-    unknown = sorted(set(scenario.kill) - live)
-    if unknown:
-        raise ScenarioError(f"{brokers(unknown)}: not alive here; alive: {listed(sorted(live), 20)}")
-    if live <= set(scenario.kill) and scenario.restart_after_ms is None:
-        raise ScenarioError(f"that is every live broker ({listed(sorted(live), 20)}): nobody is left to take over")
+    if not alive and scenario.kill:
+        raise ScenarioError("no broker is alive: there is nothing to kill")
+    if scenario.then and scenario.restart_after_ms is not None:
+        raise ScenarioError(
+            "they are started again after a time, or something else is done after their death: not both"
+        )
+    for number, act in enumerate(scenario.acts):
+        there, gone = (dead, alive) if act.deed is Deed.START else (alive, dead)
+        _check_there(act, there, gone, "here" if number == 0 else "then")
+        there.difference_update(act.brokers)
+        gone.update(act.brokers)
+        if not alive and not scenario.starts_brokers:
+            who = f"that is every live broker ({listed(act.brokers, 20)})"
+            raise ScenarioError(f"{who if number == 0 else 'nobody is alive then'}: nobody is left to take over")
+
+
+def dead_brokers(image: ClusterImage) -> tuple[int, ...]:
+    """Brokers that hold replicas and are not alive, as far as it is known who is, in ascending order."""
+    around = surroundings(image)
+    columns = [topic.replicas.ravel() for topic in image.topics.values()]
+    assigned: list[int] = np.unique(np.concatenate([np.empty(0, np.int32), *columns])).tolist()
+    return tuple(broker for broker in assigned if broker != NOBODY and around.dead(broker))
 
 
 def of_brokers(ids: Iterable[int]) -> Scenario:
     """The death of these brokers."""
     return Scenario(kill=tuple(sorted(set(ids))))
+
+
+def of_acts(acts: Iterable[Act]) -> Scenario:
+    """These, one after the other."""
+    some = tuple(acts)
+    kills_first = some[:1] and some[0].deed is Deed.KILL
+    return Scenario(kill=some[0].brokers, then=some[1:]) if kills_first else Scenario(then=some)
 
 
 def of_rack(image: ClusterImage, rack: str) -> Scenario:
@@ -51,6 +107,20 @@ def of_rack(image: ClusterImage, rack: str) -> Scenario:
         racks = sorted({broker.rack for broker in image.brokers.values() if broker.rack})
         raise ScenarioError(f"no live broker is in rack {rack!r}; {_known(racks)}")
     return msgspec.structs.replace(of_brokers(members), rack=rack)
+
+
+def _check_there(act: Act, there: Collection[int], others: Collection[int], when: str) -> None:
+    """`there`: who it can be done to; `others`: who is known besides."""
+    wrong = sorted(set(act.brokers) - set(there))
+    if not wrong:
+        return
+    those = f"{'dead' if act.deed is Deed.START else 'alive'}: {listed(sorted(there), 20) or 'nobody'}"
+    if act.deed is not Deed.START:
+        raise ScenarioError(f"{brokers(wrong)}: not alive {when}; {those}")
+    living = sorted(set(wrong).intersection(others))
+    if living:
+        raise ScenarioError(f"{brokers(living)}: alive already; {those}")
+    raise ScenarioError(f"{brokers(wrong)}: unknown here, no replica is assigned to it; {those}")
 
 
 def _known(racks: Collection[str]) -> str:

@@ -15,10 +15,14 @@ from model.drills.timeline import (
     AnyRow,
     BrokerKilled,
     BrokerReturned,
+    BrokerStopped,
     ControllerMoved,
     Reasoned,
     RequestSent,
+    SessionClosed,
+    SessionEnded,
     SessionExpired,
+    ShutdownAsked,
     StateWritten,
     WriteRefused,
     ZnodeWritten,
@@ -55,8 +59,10 @@ def _kind(row: AnyRow) -> object:
             return WriteRefused, by, error
         case RequestSent(by=by):
             return RequestSent, by
-        case BrokerKilled() | SessionExpired() | BrokerReturned():
+        case BrokerKilled() | ShutdownAsked() | SessionEnded() | BrokerReturned():
             return type(row)
+        case BrokerStopped(controlled=controlled):
+            return BrokerStopped, controlled
         case _:
             return id(row)
 
@@ -65,11 +71,21 @@ def _killed(rows: Sequence[BrokerKilled]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
 
 
-def _expired(rows: Sequence[SessionExpired]) -> str:
+def _asked(rows: Sequence[ShutdownAsked]) -> str:
+    return f"{brokers(row.broker for row in rows)} asked b{rows[0].controller} for a controlled shutdown"
+
+
+def _stopped(rows: Sequence[BrokerStopped]) -> str:
+    how = "led nothing any more and left" if rows[0].controlled else "gave up asking, and left without a successor"
+    return f"{brokers(row.broker for row in rows)} {how}"
+
+
+def _ended(rows: Sequence[SessionEnded]) -> str:
     controllers = [row.broker for row in rows if row.controller]
     office = f"; broker {controllers[0]} was the controller: the office is free" if controllers else ""
     whose = "session of" if len(rows) == 1 else "sessions of"
-    return f"the {whose} {brokers(row.broker for row in rows)} expired{office}"
+    how = "expired" if isinstance(rows[0], SessionExpired) else "closed"
+    return f"the {whose} {brokers(row.broker for row in rows)} {how}{office}"
 
 
 def _returned(rows: Sequence[BrokerReturned]) -> str:
@@ -79,6 +95,9 @@ def _returned(rows: Sequence[BrokerReturned]) -> str:
 def _moved(rows: Sequence[ControllerMoved]) -> str:
     (row,) = rows
     before = "nobody" if row.old is None else f"broker {row.old}"
+    if row.is_race:
+        who = f"one of {brokers(row.candidates)} is the controller"
+        return f"{who} after {before}, epoch {row.epoch}: a race, played as if b{row.new} had won it"
     return f"broker {row.new} is the controller after {before}, epoch {row.epoch}"
 
 
@@ -135,7 +154,10 @@ def _capital(text: str) -> str:
 _DID = {"create": "created", "set": "set", "delete": "deleted"}
 _TELL: dict[type, Callable[[Any], str]] = {
     BrokerKilled: _killed,
-    SessionExpired: _expired,
+    ShutdownAsked: _asked,
+    BrokerStopped: _stopped,
+    SessionExpired: _ended,
+    SessionClosed: _ended,
     BrokerReturned: _returned,
     ControllerMoved: _moved,
     StateWritten: _states,

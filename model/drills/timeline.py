@@ -33,8 +33,22 @@ class BrokerKilled(Row, frozen=True):
     broker: int
 
 
-class SessionExpired(Row, frozen=True):
-    """ZooKeeper took a broker's session for dead, and its ephemeral znodes went: now the others can know.
+class ShutdownAsked(Row, frozen=True):
+    """A broker that was told to stop asked the controller to take over what it leads."""
+
+    broker: int
+    controller: int
+
+
+class BrokerStopped(Row, frozen=True):
+    """A broker left by itself. `controlled`: it led nothing any more; else it gave up asking for that."""
+
+    broker: int
+    controlled: bool
+
+
+class SessionEnded(Row, frozen=True):
+    """A broker's session is over, and its ephemeral znodes went: now the others can know.
 
     `controller`: it was the controller, and the office is free.
     """
@@ -43,18 +57,35 @@ class SessionExpired(Row, frozen=True):
     controller: bool
 
 
+class SessionExpired(SessionEnded, frozen=True):
+    """ZooKeeper took the session for dead."""
+
+
+class SessionClosed(SessionEnded, frozen=True):
+    """The broker closed it, for it left by itself."""
+
+
 class BrokerReturned(Row, frozen=True):
-    """A victim was started again."""
+    """A broker that was dead was started."""
 
     broker: int
 
 
 class ControllerMoved(Row, frozen=True):
-    """Another broker won `/controller`; `old` None: nobody had it."""
+    """A broker won `/controller`; `old` None: nobody had it.
+
+    Whoever lives stands for it, and the first one wins: any of `candidates` may be it in reality, `new` is it here.
+    """
 
     old: int | None
     new: int
     epoch: int
+    candidates: tuple[int, ...]
+
+    @property
+    def is_race(self) -> bool:
+        """Whether it could have been another broker."""
+        return len(self.candidates) > 1
 
 
 class StateWritten(Row, frozen=True, gc=False):
@@ -123,7 +154,10 @@ class Reasoned(Row, frozen=True):
 
 AnyRow = (
     BrokerKilled
+    | ShutdownAsked
+    | BrokerStopped
     | SessionExpired
+    | SessionClosed
     | BrokerReturned
     | ControllerMoved
     | StateWritten
@@ -176,6 +210,15 @@ class Timeline:
         """The cluster when nothing happened any more."""
         return self.image_at(self.end_ms)
 
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """Who may be the controller in the end, in ascending order: several where a race decided it."""
+        moves = [row for row in self.rows if isinstance(row, ControllerMoved)]
+        office = self.after.controller.broker
+        if not moves or moves[-1].new != office:
+            return () if office is None else (office,)
+        return tuple(broker for broker in moves[-1].candidates if broker in self.after.brokers)
+
     def leaderless_at(self, at_ms: float) -> int:
         """Partitions that had lost their leader by then, and had no other yet."""
         return sum(one.from_ms <= at_ms and (one.to_ms is None or at_ms < one.to_ms) for one in self.outages)
@@ -196,7 +239,7 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
             yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
         elif isinstance(row, ZnodeWritten):
             yield from row.says
-        elif isinstance(row, SessionExpired):
+        elif isinstance(row, SessionEnded):
             yield r.BrokerLost(broker=row.broker)
             if row.controller:
                 yield r.ControllerLost()

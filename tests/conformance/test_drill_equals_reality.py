@@ -13,8 +13,9 @@ import pytest
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_format import SnapshotDocument
 from model.cluster.snapshot_image import image_of
-from model.drills.drill import DEFAULT, run
-from model.drills.scenario import of_brokers
+from model.controller.generations import generation_of
+from model.drills.drill import run, usual
+from model.drills.scenario import Act, Deed, of_acts
 from tests.conformance.kafka.brokers import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster, until
 from tests.conformance.our_view import snapshot_of
 
@@ -22,8 +23,6 @@ pytestmark = pytest.mark.conformance
 
 SETTLE_TIMEOUT_S = 60
 REST_S = 1.5
-ASSUMPTIONS = msgspec.structs.replace(DEFAULT, session_timeout_ms=SESSION_TIMEOUT_MS)
-
 States = dict[str, tuple[int, int, tuple[int, ...], int]]
 """Partition → leader, leader epoch, ISR, version of the state znode."""
 
@@ -41,21 +40,48 @@ def states(image: ClusterImage) -> States:
     }
 
 
-def predicted(before: ClusterImage, killed: int) -> States:
-    drill = run(before, of_brokers([killed]), ASSUMPTIONS)
+def predicted(before: ClusterImage, *acts: Act) -> States:
+    scenario = of_acts(acts)
+    drill = run(before, scenario, msgspec.structs.replace(usual(scenario), session_timeout_ms=SESSION_TIMEOUT_MS))
     assert drill.at_rest
     return states(drill.after)
 
 
-def assert_comes_true(cluster: Cluster, prediction: States) -> None:
+def dies(*brokers: int) -> Act:
+    return Act(Deed.KILL, brokers)
+
+
+def stops(*brokers: int) -> Act:
+    return Act(Deed.STOP, brokers)
+
+
+def starts(*brokers: int) -> Act:
+    return Act(Deed.START, brokers)
+
+
+def assert_comes_true(cluster: Cluster, prediction: States, *, racing: bool = False) -> None:
+    """`racing`: how often states were written, and so leader epochs, is open."""
     deadline = time.monotonic() + SETTLE_TIMEOUT_S
-    while (found := states(image(cluster))) != prediction and time.monotonic() < deadline:
+    told = _led_and_in_sync if racing else _whole
+    expected = told(prediction)
+    while (found := told(states(image(cluster)))) != expected and time.monotonic() < deadline:
         await_change(cluster)
-    differing = {
-        name: (prediction.get(name), found.get(name)) for name in prediction if found.get(name) != prediction[name]
-    }
+    differing = {name: (expected[name], found.get(name)) for name in expected if found.get(name) != expected[name]}
     assert differing == {}
-    assert found == prediction
+    assert found == expected
+
+
+def _whole(states: States) -> dict[str, object]:
+    return dict(states)
+
+
+def _led_and_in_sync(states: States) -> dict[str, object]:
+    return {name: (leader, isr) for name, (leader, _, isr, _) in states.items()}
+
+
+def stopping_races(cluster: Cluster) -> bool:
+    """Whether a leader may take a broker that shuts down into the ISR again, before it is gone: until 3.3."""
+    return not generation_of(cluster.kafka.release.version).forms.refuses_offline_members
 
 
 def await_change(cluster: Cluster) -> None:
@@ -110,7 +136,7 @@ def topics(cluster: Cluster) -> None:
 @pytest.mark.parametrize("killed", [1, 2, 3])
 def test_one_broker_after_the_other_is_killed(cluster: Cluster, killed: int) -> None:
     before = image(cluster)
-    prediction = predicted(before, killed)
+    prediction = predicted(before, dies(killed))
     assert prediction != states(before)
     with cluster.killed(killed):
         assert_comes_true(cluster, prediction)
@@ -119,7 +145,7 @@ def test_one_broker_after_the_other_is_killed(cluster: Cluster, killed: int) -> 
 @pytest.mark.usefixtures("topics")
 def test_the_controllers_broker_is_killed(cluster: Cluster) -> None:
     controller = cluster.controller()
-    prediction = predicted(image(cluster), controller)
+    prediction = predicted(image(cluster), dies(controller))
     with cluster.killed(controller):
         assert_comes_true(cluster, prediction)
         assert cluster.controller() != controller
@@ -135,6 +161,44 @@ def test_another_one_is_killed_while_the_first_is_down(cluster: Cluster, second_
         second = controller
     with cluster.killed(first):
         await_rest(cluster)
-        prediction = predicted(image(cluster), second)
+        prediction = predicted(image(cluster), dies(second))
         with cluster.killed(second):
             assert_comes_true(cluster, prediction)
+
+
+@pytest.mark.usefixtures("topics")
+def test_a_broker_that_is_dead_starts(cluster: Cluster) -> None:
+    """Its replicas come back into the ISRs, also where they were out of them before the drill."""
+    killed = max(set(cluster.brokers) - {cluster.controller()})
+    with cluster.killed(killed):
+        await_rest(cluster)
+        before = image(cluster)
+        prediction = predicted(before, starts(killed))
+        assert prediction != states(before)
+    assert_comes_true(cluster, prediction)
+
+
+@pytest.mark.usefixtures("topics")
+@pytest.mark.parametrize("who", ["the controller", "another broker"])
+def test_a_broker_stops_and_starts_again(cluster: Cluster, who: str) -> None:
+    controller = cluster.controller()
+    stopped = controller if who == "the controller" else min(set(cluster.brokers) - {controller})
+    before = image(cluster)
+    down, up = predicted(before, stops(stopped)), predicted(before, stops(stopped), starts(stopped))
+    with cluster.stopped(stopped):
+        assert_comes_true(cluster, down, racing=stopping_races(cluster))
+    assert_comes_true(cluster, up, racing=stopping_races(cluster))
+
+
+@pytest.mark.usefixtures("topics")
+def test_one_dies_while_another_is_down_and_both_start(cluster: Cluster) -> None:
+    first, second = sorted(set(cluster.brokers) - {cluster.controller()})
+    before = image(cluster)
+    down = predicted(before, stops(first), dies(second))
+    up = predicted(before, stops(first), dies(second), starts(second), starts(first))
+    with cluster.stopped(first):
+        await_rest(cluster)
+        with cluster.killed(second):
+            assert_comes_true(cluster, down, racing=stopping_races(cluster))
+        await_rest(cluster)
+    assert_comes_true(cluster, up, racing=stopping_races(cluster))

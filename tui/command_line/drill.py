@@ -1,4 +1,4 @@
-"""`kdrill drill`: what would happen if these brokers died now, played on a copy of the cluster."""
+"""`kdrill drill`: what would happen if brokers died, stopped or started now, played on a copy of the cluster."""
 
 import gc
 from collections.abc import Callable, Iterator
@@ -12,10 +12,11 @@ from click.core import ParameterSource
 
 from model.cluster.whole_file import write_whole
 from model.drills.document import document_of
-from model.drills.drill import DEFAULT, RESTARTING, Drill, run
-from model.drills.scenario import Scenario, ScenarioError, of_brokers, of_rack
+from model.drills.drill import DEFAULT, Drill, run, usual
+from model.drills.scenario import Act, Scenario, ScenarioError, of_acts, of_rack
 from spark_tasks.client.once import Engine
 from tui.command_line.demo import json_line, takes_cluster
+from tui.command_line.drill_acts import InOrder, takes_acts
 from tui.command_line.drill_text import lines
 from tui.command_line.drills import Wanted, drilled, takes_scenarios
 from tui.command_line.engine_options import takes_engine
@@ -46,9 +47,9 @@ def takes_times(command: Command) -> Command:
     return with_times
 
 
-@click.command()
+@click.command(cls=InOrder)
 @takes_cluster
-@click.option("--kill", "ids", metavar="ID[,ID...]", multiple=True, help="brokers that die together; may be repeated")
+@takes_acts
 @click.option("--rack", help="all live brokers of this rack die together")
 @click.option("--unclean", is_flag=True, help="let every topic elect a leader that is not in sync")
 @click.option(
@@ -67,7 +68,7 @@ def takes_times(command: Command) -> Command:
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
 def drill(
     opening: Opening,
-    ids: tuple[str, ...],
+    acts: tuple[Act, ...],
     rack: str | None,
     unclean: bool,
     restart_after: float | None,
@@ -80,6 +81,9 @@ def drill(
 ) -> int:
     """What would happen if brokers died now: kill -9, on a copy of the cluster, by the controller's own rules.
 
+    --kill, --stop and --start are done in the order given, each once nothing happens any more. Who starts is a dead
+    broker of the cluster, or one that died before.
+
     Nothing is written to the cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes
     offline, falls below its min.insync.replicas, or loses records by an unclean election; of many scenarios, 2 if
     any of them does so.
@@ -90,15 +94,15 @@ def drill(
 
     \b
     Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
+             kdrill drill prod-eu1 --stop 3 --kill 4 --start 3
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
-    victims = _victims(ids)
     if wanted.kind is not None:
-        _check_alone(victims or rack is not None, restart_after, everything=everything)
+        _check_alone(acts or rack is not None, restart_after, everything=everything)
         hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
     else:
-        wish = Scenario(kill=tuple(victims), rack=rack, unclean=unclean, restart_after_ms=restart_after)
+        wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
         played = _played(opening, wish, times)
         hurts = played.summary.hurts
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
@@ -108,25 +112,26 @@ def drill(
 
 def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
     """One scenario, of brokers or of a rack."""
-    if not wish.kill and wish.rack is None:
+    if not wish.acts and wish.rack is None:
         raise click.UsageError("nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like")
     if wish.kill and wish.rack is not None:
         raise click.UsageError("--kill and --rack exclude each other")
+    if wish.then and wish.restart_after_ms is not None:
+        raise click.UsageError("--restart-after is for one death and nothing else: --start starts brokers in order")
     image = image_of(opening)
     gc.disable()  # a drill is a million values that all live until the process ends, and soon
-    assumptions = msgspec.structs.replace(DEFAULT if wish.restart_after_ms is None else RESTARTING, **times)
+    assumptions = msgspec.structs.replace(usual(wish), **times)
     try:
-        who = of_brokers(wish.kill) if wish.rack is None else of_rack(image, wish.rack)
-        scenario = msgspec.structs.replace(who, unclean=wish.unclean, restart_after_ms=wish.restart_after_ms)
-        return run(image, scenario, assumptions)
+        kill = wish.kill if wish.rack is None else of_rack(image, wish.rack).kill
+        return run(image, msgspec.structs.replace(wish, kill=kill), assumptions)
     except ScenarioError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _check_alone(victims: object, restart_after: float | None, *, everything: bool) -> None:
+def _check_alone(chosen: object, restart_after: float | None, *, everything: bool) -> None:
     """Many scenarios are counted, not played in time."""
-    if victims:
-        raise click.UsageError("--each-... and --random choose who dies: leave out --kill and --rack")
+    if chosen:
+        raise click.UsageError("--each-... and --random choose who dies: leave out --kill, --rack, --stop and --start")
     if restart_after is not None:
         raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
     context = click.get_current_context()
@@ -135,14 +140,6 @@ def _check_alone(victims: object, restart_after: float | None, *, everything: bo
             raise click.UsageError(f"--{name.replace('_', '-')} is for one scenario: nothing is timed in many")
     if everything:
         raise click.UsageError("--all is for one scenario: --limit says how many are listed")
-
-
-def _victims(ids: tuple[str, ...]) -> list[int]:
-    words = [word.strip() for text in ids for word in text.split(",")]
-    wrong = [word for word in words if not (word.isascii() and word.isdigit() and len(word) < 11)]
-    if wrong:
-        raise click.UsageError(f"--kill: {wrong[0]!r} is no broker id")
-    return [int(word) for word in words]
 
 
 def _print(told: str | Iterator[str], output: Path | None) -> None:

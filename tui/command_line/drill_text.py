@@ -1,19 +1,21 @@
 """A drill for people to read: what was assumed, what it means, who suffers, and how it went. Prints nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from model.cluster.ids import NO_LEADER
 from model.cluster.words import brokers, counted, listed, replicas
 from model.drills.document import notes_on
 from model.drills.drill import Drill
 from model.drills.outcomes import Outcome, PartitionOutcome
+from model.drills.scenario import Deed
 from model.drills.sentences import told
 from model.drills.staging.rules import rules_of
 from tui.text import cells, plain
 
 MOST_PARTITIONS = 20
 MOST_ROWS = 60
-SUFFERS = (Outcome.OFFLINE, Outcome.UNCLEAN, Outcome.CLEAN, Outcome.FOLLOWER_LOST, Outcome.DELETING)
+_DID: Mapping[Deed, str] = {Deed.KILL: "died", Deed.STOP: "shut down", Deed.START: "started again"}
+TOLD = (Outcome.OFFLINE, Outcome.UNCLEAN, Outcome.CLEAN, Outcome.FOLLOWER_LOST, Outcome.FOLLOWER_BACK, Outcome.DELETING)
 
 
 def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
@@ -30,10 +32,11 @@ def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
 
 def _scenario(drill: Drill) -> str:
     scenario = drill.scenario
-    who = brokers(scenario.kill) + (f" (rack {scenario.rack})" if scenario.rack is not None else "")
-    back = scenario.restart_after_ms
+    rack, back = scenario.rack, scenario.restart_after_ms
+    acts = [f"{brokers(act.brokers)} {_DID[act.deed]}" for act in scenario.acts]
+    acts[0] = acts[0].replace(" died", f" (rack {rack}) died") if rack is not None else acts[0]
     restart = "" if back is None else f", and started again after {_seconds(back)}"
-    return f"what if {who} died{', unclean elections allowed' if scenario.unclean else ''}{restart}"
+    return f"what if {', then '.join(acts)}{', unclean elections allowed' if scenario.unclean else ''}{restart}"
 
 
 def _assumed(drill: Drill) -> Iterator[str]:
@@ -42,7 +45,7 @@ def _assumed(drill: Drill) -> Iterator[str]:
         f"assumed: session timeout {_seconds(times.session_timeout_ms)}, {times.zookeeper_write_ms:g} ms per ZooKeeper "
         f"write, {times.request_ms:g} ms per request, rules of Kafka {rules_of(drill.before).since} and later"
     )
-    for note in notes_on(drill.before, times):
+    for note in notes_on(drill):
         yield f"         {note}"
 
 
@@ -67,13 +70,19 @@ def _controller(drill: Drill) -> str:
     if before.broker == after.broker and before.epoch == after.epoch:
         return f"b{before.broker}, epoch {before.epoch}"
     if "/controller" in drill.before.unreadable:
-        return f"not known before (one is elected as the drill begins), then b{after.broker}"
-    names = ["nobody" if one.broker is None else f"b{one.broker}" for one in (before, after)]
-    return f"{names[0]} → {names[1]}, epoch {before.epoch} → {after.epoch}"
+        return f"not known before (one is elected as the drill begins), then {_candidates(drill)}"
+    old = "nobody" if before.broker is None else f"b{before.broker}"
+    return f"{old} → {_candidates(drill)}, epoch {before.epoch} → {after.epoch}"
+
+
+def _candidates(drill: Drill) -> str:
+    """Who controls in the end, as far as one can know."""
+    some = [f"b{broker}" for broker in drill.timeline.candidates]
+    return f"one of {listed(some, 20)}" if len(some) > 1 else some[0] if some else "nobody"
 
 
 def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
-    suffer = [one for one in drill.affected if one.outcome in SUFFERS]
+    suffer = [one for one in drill.affected if one.outcome in TOLD]
     shown = suffer if everything else suffer[:MOST_PARTITIONS]
     yield f"{counted(len(suffer), 'partition')} affected{', the worst first:' if suffer else '.'}"
     names = [plain(str(one.partition)) for one in shown]

@@ -85,13 +85,16 @@ class Pulse(msgspec.Struct, frozen=True, tag=True):
 class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
 
-    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. Times are ms;
-    restart_after_ms None: nobody comes back.
+    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. After them
+    those of `stop` leave by a controlled shutdown, then those of `start` start, who are dead. Times are ms;
+    restart_after_ms None: nobody who dies or stops comes back.
     """
 
     kill: tuple[int, ...] = ()
     racks_of: tuple[int, ...] = ()
     racks: tuple[str, ...] = ()
+    stop: tuple[int, ...] = ()
+    start: tuple[int, ...] = ()
     unclean: bool = False
     session_timeout_ms: int = 18_000
     restart_after_ms: int | None = None
@@ -101,6 +104,8 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_DRILL = DrillPlan()
+DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
+"""The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
 NO_QUESTION = PreviewQuestion()
 NO_BENCH = LabBench()
 STOPPABLE = "esc stops it"

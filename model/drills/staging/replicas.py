@@ -4,10 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
+from model.cluster.partition_columns import stacked
+from model.cluster.topic_image import NOBODY
 from model.controller.topics import Topics
 from model.drills.staging.znodes import controller_of
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
-from model.hosts.virtual.virtual_broker import NOBODY, Replica, VirtualBroker
+from model.hosts.virtual.virtual_broker import Replica, VirtualBroker
 
 
 class ToldReplicas(Mapping[TopicPartition, Replica]):
@@ -44,9 +46,10 @@ class ToldReplicas(Mapping[TopicPartition, Replica]):
         return sum(1 for _ in self)
 
 
-def brokers_of(image: ClusterImage, topics: Topics) -> dict[int, VirtualBroker]:
-    """Every live broker. Followers that are not in sync stay behind: nobody knows what they lack."""
+def brokers_of(image: ClusterImage, topics: Topics, *, growing: bool) -> dict[int, VirtualBroker]:
+    """Every live broker. `growing`: ISRs may grow, and leaders know which of theirs lack somebody."""
     live = tuple(sorted(image.brokers))
+    behind = _behind(image) if growing else {}
     in_office = controller_of(image)
     return {
         number: VirtualBroker(
@@ -56,6 +59,17 @@ def brokers_of(image: ClusterImage, topics: Topics) -> dict[int, VirtualBroker]:
             controller_epoch=image.controller.epoch or 0,
             replicas=PersistentMap(ToldReplicas(number, topics)),
             live_brokers=live,
+            behind=frozenset(behind.get(number, ())),
         )
         for number, broker in image.brokers.items()
     }
+
+
+def _behind(image: ClusterImage) -> dict[int, list[TopicPartition]]:
+    """By leader, the partitions with a replica that is not in the ISR."""
+    columns = stacked(tuple(image.topics.values()))
+    found: dict[int, list[TopicPartition]] = {}
+    for topic, rows in columns.by_topic((~columns.in_isr & (columns.replicas != NOBODY)).any(axis=1)):
+        for leader, number in zip(columns.leader[rows].tolist(), columns.partitions[rows].tolist(), strict=True):
+            found.setdefault(leader, []).append(TopicPartition(topic.name, number))
+    return found

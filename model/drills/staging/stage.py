@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import NOBODY, TopicImage, unpadded, widened
 from model.controller.events import (
@@ -52,7 +52,8 @@ class Stage:
         )
         self.cluster = VirtualCluster(self.assumptions, server)
         controllers = controllers_of(image, topics, unclean=self._allowed)
-        for number, broker in sorted(brokers_of(image, topics).items()):
+        brokers = brokers_of(image, topics, growing=assumptions.catch_up_ms is not None)
+        for number, broker in sorted(brokers.items()):
             self.cluster.adopt(broker, sessions[number], controllers[number], self._registration(number))
         self._opening = self.cluster.snapshot()
 
@@ -63,13 +64,13 @@ class Stage:
             self.cluster.tell(broker, event)
         return self.cluster
 
-    def restart(self, broker: int) -> None:
-        """Start a broker again that was killed, as it was registered."""
+    def start(self, broker: int) -> None:
+        """Start a broker that is dead, as it was registered; without listeners and rack if it was dead in the image."""
         settings = settings_of(self.image, broker, unclean=self._allowed)
         self.cluster.boot(broker, self._registration(broker), settings)
 
     def _registration(self, broker: int) -> bytes:
-        return registration_of(self.image.brokers[broker], self.image.generation)
+        return registration_of(self.image.brokers.get(broker, BrokerImage(broker)), self.image.generation)
 
     def _undone(self) -> Iterator[tuple[int, Event]]:
         in_office, admin = controller_of(self.image), self.image.admin

@@ -72,7 +72,10 @@ class ClusterZnodes(Mapping[str, Node]):
 
 
 def registration_of(broker: BrokerImage, generation: KafkaGeneration) -> bytes:
-    """A broker's payload. Listeners go by their names, for an image does not say which protocol they speak."""
+    """A broker's payload. Listeners go by their names, for an image does not say which protocol they speak.
+
+    A broker that was dead in the image has none, and a host without a name.
+    """
     fields = BrokerRegistration(
         endpoints=broker.endpoints,
         rack=broker.rack,
@@ -84,7 +87,7 @@ def registration_of(broker: BrokerImage, generation: KafkaGeneration) -> bytes:
     return BrokerRegistration(
         endpoints=broker.endpoints,
         rack=broker.rack,
-        host=host if plain is not None else None,
+        host=host if plain is not None or not broker.endpoints else None,
         port=port,
         version=fields.version,
         timestamp=fields.timestamp,

@@ -40,7 +40,9 @@ def look(world: World, process: Process, _due: LeaderLooks) -> None:
 
     def peer(follower: int) -> VirtualBroker | None:
         found = world.processes.get(follower)
-        return found.broker if found is not None and fetches(world, found, process.id) else None
+        if found is None or found.adopted or not fetches(world, found, process.id):
+            return None
+        return found.broker
 
     wanted = proposals(broker, peer, process.lagging)
     if wanted and isr_writes.writes_isrs(process):

@@ -48,12 +48,13 @@ def boot(world: World, broker: int, registration: bytes, settings: Settings) -> 
 
 
 def adopt(world: World, broker: VirtualBroker, session: int, controller: ControllerState, registration: bytes) -> None:
-    """A process that is in the middle of its life."""
+    """A process that is in the middle of its life. Where it is not in sync, it stays so."""
     if world.zookeeper.sessions.get(session) is None:
         raise ValueError(f"broker {broker.id} has no session {session} in this ZooKeeper")
     world.sessions[session] = broker.id
     number, connection = world.next_number(), world.next_number()
-    world.put(Process(number, broker, registration, controller, session, connection, zxid=world.zookeeper.zxid))
+    zxid = world.zookeeper.zxid
+    world.put(Process(number, broker, registration, controller, session, connection, zxid, adopted=True))
     world.zookeeper = _with_watches(world.zookeeper, session, controller)
     note_fetching(world)
 

@@ -68,7 +68,8 @@ class MissedWatches(msgspec.Struct, frozen=True):
 
 
 class Process(msgspec.Struct, frozen=True):
-    """`number` counts boots. `expired`: it knows that its session is gone and has no other yet.
+    """`number` counts boots. `adopted`: it lives since before the beginning, and where it is not in sync nobody knows
+    what it lacks: there it stays so. `expired`: it knows that its session is gone and has no other yet.
 
     `held` is what reached it while `paused`. `looking`: it is going to look at its followers soon. `proposing` is the
     number of its AlterPartition under way, 0 for none; `has_news`: it is to look again once that is answered. `leaving`
@@ -83,6 +84,7 @@ class Process(msgspec.Struct, frozen=True):
     session: int
     connection: int = UNCONNECTED
     zxid: int = 0
+    adopted: bool = False
     expired: bool = False
     watched: MissedWatches = MissedWatches()
     asking: Asking | None = None

@@ -123,9 +123,9 @@ class Broker:
 
 
 class Cluster:
-    """Brokers 1..size of one release under a chroot of their own, each in its own rack.
+    """`size` brokers of one release under a chroot of their own, each in its own rack; `first` is the first one's id.
 
-    `in_turn`: each starts when the one before it serves, so that broker 1 is the controller. `settings` are more
+    `in_turn`: each starts when the one before it serves, so that the first is the controller. `settings` are more
     lines for server.properties.
     """
 
@@ -136,6 +136,7 @@ class Cluster:
         folder: Path,
         size: int = 3,
         *,
+        first: int = 1,
         in_turn: bool = False,
         settings: str = "",
         heap_mb: int = 256,
@@ -146,7 +147,7 @@ class Cluster:
         self.folder = folder
         self.brokers = {
             number: Broker(number, kafka, zookeeper, folder / f"broker-{number}", settings, heap_mb)
-            for number in range(1, size + 1)
+            for number in range(first, first + size)
         }
         server, slash, chroot = zookeeper.partition("/")
         self._chroot = slash + chroot
@@ -195,6 +196,13 @@ class Cluster:
         """kill -9 a broker, and go on once ZooKeeper has noticed. At the end it is started and serves again."""
         with self._down(number, self.brokers[number].kill):
             yield
+
+    def miss(self, *numbers: int) -> None:
+        """Takes the registrations of dead brokers away, all at once: the others see one change."""
+        together = self._client.transaction()
+        for number in numbers:
+            together.delete(f"{self._chroot}/brokers/ids/{number}")
+        together.commit()
 
     @contextmanager
     def stopped(self, number: int) -> Iterator[None]:

@@ -10,8 +10,17 @@ from model.cluster.kafka_generations import KafkaGeneration
 from model.cluster.records import ReassignmentsRequested, TopicDeletionRequested
 from model.drills.drill import DEFAULT, RESTARTING, run
 from model.drills.outcomes import Outcome
-from model.drills.scenario import Scenario, of_brokers, of_rack
-from model.drills.timeline import ControllerMoved, RequestSent, SessionExpired, StateWritten
+from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers, of_rack
+from model.drills.timeline import (
+    BrokerKilled,
+    BrokerStopped,
+    ControllerMoved,
+    RequestSent,
+    SessionClosed,
+    SessionExpired,
+    ShutdownAsked,
+    StateWritten,
+)
 from tests.model.drills.clusters import EPOCH, T0, became, cluster, topic
 
 SESSION_MS = DEFAULT.session_timeout_ms
@@ -224,3 +233,54 @@ def test_all_brokers_are_told_and_the_dead_one_is_not() -> None:
     sent = [row for row in drill.timeline.rows if isinstance(row, RequestSent)]
     assert {row.to for row in sent if row.kind == "UpdateMetadata"} == {2, 3}
     assert {row.to for row in sent if row.kind == "LeaderAndIsr"} == {2, 3}
+
+
+def test_a_dead_broker_starts_and_its_replicas_come_back() -> None:
+    """Where it was in no ISR, where it was the last of one, and where somebody else lags, who stays behind."""
+    image = cluster(
+        [1, 2],
+        *topic((1, 2, 3), (1, 2), 1, 4),
+        *topic((3, 1), (3,), -1, 2, name="last"),
+        *topic((1, 2, 3), (1,), 1, name="lagging"),
+        controller=2,
+    )
+    drill = run(image, of_acts([Act(Deed.START, (3,))]))
+    assert drill.at_rest
+    assert became(drill) == (1, 4, (1, 2, 3))
+    assert became(drill, TopicPartition("last", 0)) == (3, 3, (3,))
+    assert became(drill, TopicPartition("lagging", 0)) == (1, 0, (1, 3))
+    assert {one.partition.topic: one.outcome for one in drill.affected} == {
+        "t": Outcome.FOLLOWER_BACK,
+        "last": Outcome.CLEAN,
+        "lagging": Outcome.FOLLOWER_BACK,
+    }
+    assert (drill.summary.before.offline, drill.summary.after.offline, drill.summary.hurts) == (1, 0, False)
+    assert sorted(drill.after.brokers) == [1, 2, 3]
+
+
+def test_a_broker_stops_in_good_order() -> None:
+    drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1), controller=3), of_acts([Act(Deed.STOP, (1,))]))
+    assert became(drill) == (2, 1, (2, 3))
+    assert drill.timeline.outages == ()
+    what = [type(row) for row in drill.timeline.rows]
+    assert [what.index(kind) for kind in (ShutdownAsked, BrokerStopped, SessionClosed)] == sorted(
+        what.index(kind) for kind in (ShutdownAsked, BrokerStopped, SessionClosed)
+    )
+    assert sorted(drill.after.brokers) == [2, 3]
+
+
+def test_a_broker_that_is_the_last_in_sync_leads_until_it_has_gone() -> None:
+    drill = run(cluster([1, 2], *topic((1, 2), (1,), 1), controller=2), of_acts([Act(Deed.STOP, (1,))]))
+    assert became(drill)[0] == -1
+    (outage,) = drill.timeline.outages
+    assert outage.to_ms is None
+    assert [row.controlled for row in drill.timeline.rows if isinstance(row, BrokerStopped)] == [False]
+
+
+def test_one_dies_while_another_is_stopped_and_both_start() -> None:
+    acts = [Act(Deed.STOP, (1,)), Act(Deed.KILL, (2,)), Act(Deed.START, (1,)), Act(Deed.START, (2,))]
+    image = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), controller=3)
+    assert [row.broker for row in run(image, of_acts(acts[:2])).timeline.rows if isinstance(row, BrokerKilled)] == [2]
+    assert became(run(image, of_acts(acts[:2])))[::2] == (-1, (2,))
+    assert became(run(image, of_acts(acts[:3])))[::2] == (-1, (2,))
+    assert became(run(image, of_acts(acts)))[::2] == (2, (2, 1))

@@ -26,7 +26,7 @@ def test_people_read_what_was_assumed_who_suffers_and_how_it_went(snapshot_file:
     assert lines[0] == f"{snapshot_file}: what if brokers 3, 4 died"
     assert lines[1].startswith("assumed: session timeout 18 s, 2 ms per ZooKeeper write, 15 ms per request, rules of ")
     assert "offline            2 → 3" in lines
-    assert "controller         b4 → b1, epoch 118 → 119" in lines
+    assert "controller         b4 → one of b1, b2, b6, epoch 118 → 119" in lines
     assert "3 partitions affected, the worst first:" in lines
     assert "  offline        orders-2   leader 3→none, ISR 3,4→4, epoch 39→41, never led again" in lines
     assert "       0.000 s  Brokers 3, 4 died; ZooKeeper does not know yet" in lines
@@ -37,7 +37,7 @@ def test_programs_read_one_object(snapshot_file: Path) -> None:
     drill = document(done)
     assert done.returncode == HURT  # orders-2 falls below its min.insync.replicas
     assert drill["format"] == "kdrill.drill/1"
-    assert drill["scenario"] == {"kill": [3], "rack": None, "unclean": False, "restart_after_ms": None}
+    assert drill["scenario"] == {"kill": [3], "rack": None, "unclean": False, "restart_after_ms": None, "then": []}
     assert drill["assumptions"]["session_timeout_ms"] == 18_000
     assert drill["assumptions"]["zookeeper_write_ms"] == 2
     assert drill["partitions"]["orders"].keys() == {"2", "10"}
@@ -52,7 +52,7 @@ def test_programs_read_one_object(snapshot_file: Path) -> None:
     summary = drill["summary"]
     assert (summary["leaders_moved"], summary["offline"], summary["under_min_isr"], summary["unclean"]) == (1, 2, 1, 0)
     assert summary["leaders_by_broker"]["3"] == [1, 0]
-    assert summary["controller"] == [4, 4]
+    assert (summary["controller"], summary["controller_candidates"]) == ([4, 4], [4])
     times = [row["at_ms"] for row in drill["timeline"]]
     assert times == sorted(times)
     assert [row["what"] for row in drill["timeline"]][:2] == ["broker-killed", "session-expired"]
@@ -94,6 +94,34 @@ def test_victims_may_come_back(snapshot_file: Path) -> None:
     assert [row["at_ms"] for row in drill["timeline"] if row["what"] == "broker-returned"] == [30_000]
 
 
+def test_brokers_are_killed_stopped_and_started_in_the_order_given(snapshot_file: Path) -> None:
+    words = ["--stop", "1", "--kill", "3", "--kill", "4", "--start", "3", "--start", "5"]
+    done = kdrill("drill", snapshot_file, *words, "--json")
+    assert document(done)["scenario"]["then"] == [
+        {"deed": "stop", "brokers": [1]},
+        {"deed": "kill", "brokers": [3, 4]},
+        {"deed": "start", "brokers": [3, 5]},
+    ]
+    lines = kdrill("drill", snapshot_file, *words).stdout.splitlines()
+    assert lines[0].endswith(": what if broker 1 shut down, then brokers 3, 4 died, then brokers 3, 5 started again")
+    assert any("broker 1 asked b4 for a controlled shutdown" in line for line in lines)
+
+
+def test_a_dead_broker_of_the_cluster_starts(snapshot_file: Path) -> None:
+    drill = document(kdrill("drill", snapshot_file, "--start", "5", "--json"))
+    assert drill["scenario"]["kill"] == []
+    assert drill["summary"]["before"]["under_replicated"] > drill["summary"]["under_replicated"]
+    assert {"follower-back"} <= {one["outcome"] for topic in drill["partitions"].values() for one in topic.values()}
+    assert "What broker 5 registers is not known: no listeners, no rack." in drill["assumptions"]["notes"]
+
+
+def test_of_the_controllers_heirs_all_are_named(snapshot_file: Path) -> None:
+    summary = document(kdrill("drill", snapshot_file, "--kill", "4", "--json"))["summary"]
+    assert (summary["controller"], summary["controller_candidates"]) == ([4, None], [1, 2, 3, 6])
+    summary = document(kdrill("drill", snapshot_file, "--kill", "1,2,3,4", "--json"))["summary"]
+    assert (summary["controller"], summary["controller_candidates"]) == ([4, 6], [6])
+
+
 def test_it_is_written_to_a_file(snapshot_file: Path, tmp_path: Path) -> None:
     done = kdrill("drill", snapshot_file, "--kill", "3", "--json", "-o", tmp_path / "drill.json")
     assert (done.stdout, done.stderr) == ("", "")
@@ -127,6 +155,13 @@ def test_the_demo_cluster_is_drilled_where_it_is_asked_for() -> None:
         (["--kill", "x,1"], "--kill: 'x' is no broker id"),
         (["--kill", "1,"], "--kill: '' is no broker id"),
         (["--kill", "-1"], "--kill: '-1' is no broker id"),
+        (["--stop", "9"], "broker 9: not alive here; alive: 1, 2, 3, 4, 6"),
+        (["--kill", "1", "--stop", "1"], "broker 1: not alive then; alive: 2, 3, 4, 6"),
+        (["--start", "1"], "broker 1: alive already; dead: 5"),
+        (["--start", "9"], "broker 9: unknown here, no replica is assigned to it; dead: 5"),
+        (["--start", "five"], "--start: 'five' is no broker id"),
+        (["--kill", "1", "--restart-after", "5", "--start", "1"], "--restart-after is for one death and nothing else"),
+        (["--stop", "1", "--each-broker"], "choose who dies: leave out --kill, --rack, --stop and --start"),
         (["--kill", "1,2,3,4,6"], "that is every live broker (1, 2, 3, 4, 6): nobody is left to take over"),
         (["--rack", "r9"], "no live broker is in rack 'r9'; racks: r1, r2, r3"),
         (["--kill", "1", "--request", "-1"], "-1.0 is not in the range 0<=x<=86400000"),

@@ -128,8 +128,8 @@ def test_names_are_fit_to_print_and_it_is_written_to_a_file(tmp_path: Path) -> N
     [
         (["--each-broker", "--each-pair"], "exclude each other"),
         (["--each-broker", "--random", "2:5"], "exclude each other"),
-        (["--each-broker", "--kill", "1"], "leave out --kill and --rack"),
-        (["--each-rack", "--rack", "r1"], "leave out --kill and --rack"),
+        (["--each-broker", "--kill", "1"], "leave out --kill, --rack, --stop and --start"),
+        (["--each-rack", "--rack", "r1"], "leave out --kill, --rack, --stop and --start"),
         (["--each-broker", "--restart-after", "5"], "--restart-after is for one scenario"),
         (["--each-broker", "--session-timeout", "5"], "--session-timeout is for one scenario"),
         (["--each-broker", "--all"], "--all is for one scenario: --limit says how many are listed"),

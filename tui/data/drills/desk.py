@@ -9,8 +9,8 @@ from collections.abc import Callable
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.drills.drill import DEFAULT, RESTARTING, Progress, play
-from model.drills.scenario import Scenario, ScenarioError
+from model.drills.drill import Progress, play, usual
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError, dead_brokers
 from model.hosts.crash_reports import crash_line
 from model.hosts.virtual.assumptions import Assumptions
 from tui.data.drills.film import Film, film_of
@@ -25,6 +25,8 @@ class Look(msgspec.Struct, frozen=True):
     image: ClusterImage
     film: Film | None = None
     note: str = ""
+    dead: tuple[int, ...] = ()
+    """Brokers of the cluster that are dead before it begins."""
 
     def is_stale(self, now: ClusterImage) -> bool:
         """Whether the cluster is another one by now."""
@@ -39,7 +41,7 @@ class DrillDesk:
         self._image = image
         self._news = news
         self._ended = threading.Event()
-        self._look = Look(DrillPlan(take=-1), image())
+        self._look = _look(DrillPlan(take=-1), image())
 
     def look(self, plan: DrillPlan) -> Look:
         """How the drill stands; begins to play one that was not asked for before."""
@@ -48,9 +50,11 @@ class DrillDesk:
             return last
         self.close()
         image = last.image if last.film is not None and plan.take == last.plan.take else self._image()
-        if not victims(image, plan):
-            return Look(plan, self._image(), note=NOBODY if plan.kill or plan.racks else CHOOSE)
-        self._look = Look(plan, image, note=STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}")
+        look = _look(plan, image, last)
+        if not scenario_of(look).acts:
+            return _look(plan, self._image(), last, note=NOBODY if plan.kill or plan.racks else CHOOSE)
+        note = STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}"
+        self._look = msgspec.structs.replace(look, note=note)
         if not plan.stopped:
             self._ended = threading.Event()
             threading.Thread(target=self._play, args=(self._look, self._ended), daemon=True, name="drill").start()
@@ -67,7 +71,8 @@ class DrillDesk:
 
     def _play(self, look: Look, ended: threading.Event) -> None:
         try:
-            steps = play(look.image, scenario_of(look), _assumptions(look.plan))
+            scenario = scenario_of(look)
+            steps = play(look.image, scenario, _assumptions(look.plan, scenario))
             while True:
                 try:
                     progress = next(steps)
@@ -88,7 +93,7 @@ class DrillDesk:
             self._news()
 
 
-CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack"
+CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack; D shuts it down"
 NOBODY = "none of them is alive: there is nobody to kill"
 STOPPED = "stopped: r plays it again"
 
@@ -102,15 +107,29 @@ def victims(image: ClusterImage, plan: DrillPlan) -> tuple[int, ...]:
 
 
 def scenario_of(look: Look) -> Scenario:
-    """The plan, for this cluster."""
-    plan = look.plan
-    return Scenario(kill=victims(look.image, plan), unclean=plan.unclean, restart_after_ms=plan.restart_after_ms)
+    """The plan, for this cluster: who is not there to be stopped or started is left out.
+
+    Where more happens than deaths, who is to come back starts when all of it is over.
+    """
+    plan, kill, after_ms = look.plan, victims(look.image, look.plan), look.plan.restart_after_ms
+    stop = tuple(sorted(set(plan.stop) & look.image.brokers.keys() - set(kill)))
+    start = set(plan.start).intersection(look.dead)
+    if after_ms is not None and (stop or start):
+        start, after_ms = start.union(kill, stop), None
+    acts = (Act(Deed.STOP, stop), Act(Deed.START, tuple(sorted(start))))
+    then = tuple(act for act in acts if act.brokers)
+    return Scenario(kill=kill, unclean=plan.unclean, restart_after_ms=after_ms, then=then)
 
 
-def _assumptions(plan: DrillPlan) -> Assumptions:
+def _look(plan: DrillPlan, image: ClusterImage, last: Look | None = None, note: str = "") -> Look:
+    """`last`: the look before, whose brokers need not be looked for again if the cluster is the same."""
+    dead = dead_brokers(image) if last is None or last.is_stale(image) else last.dead
+    return Look(plan, image, note=note, dead=dead)
+
+
+def _assumptions(plan: DrillPlan, scenario: Scenario) -> Assumptions:
     """As stated on the screen; what it does not name is as everywhere."""
-    usual = DEFAULT if plan.restart_after_ms is None else RESTARTING
-    return msgspec.structs.replace(usual, session_timeout_ms=plan.session_timeout_ms)
+    return msgspec.structs.replace(usual(scenario), session_timeout_ms=plan.session_timeout_ms)
 
 
 def _so_far(progress: Progress) -> str:

@@ -24,15 +24,21 @@ from model.drills.timeline import (
     AnyRow,
     BrokerKilled,
     BrokerReturned,
+    BrokerStopped,
     ControllerMoved,
     RequestSent,
+    SessionClosed,
+    SessionEnded,
     SessionExpired,
+    ShutdownAsked,
     StateWritten,
 )
 
 SIGNS: Mapping[type, str] = {
     BrokerKilled: "K",
+    ShutdownAsked: "D",
     SessionExpired: "x",
+    SessionClosed: "x",
     ControllerMoved: "*",
     StateWritten: "w",
     RequestSent: "r",
@@ -40,7 +46,7 @@ SIGNS: Mapping[type, str] = {
 }
 """What a moment is, in one letter; anything else is a dot."""
 
-MARKS = "KxU*"
+MARKS = "KDxU*"
 """The letters of the moments that are worth a jump."""
 
 
@@ -102,32 +108,39 @@ class Film:
         gone: set[int] = set()
         for row in self._of_brokers:
             if row.at_ms <= self.scenes[moment].until_ms:
-                gone.add(row.broker) if isinstance(row, BrokerKilled) else gone.discard(row.broker)
+                gone.discard(row.broker) if isinstance(row, BrokerReturned) else gone.add(row.broker)
         return frozenset(gone)
+
+    def started(self, moment: int) -> frozenset[int]:
+        """Brokers that have been started by this moment."""
+        return frozenset(row.broker for row in self.happened(moment) if isinstance(row, BrokerReturned))
 
     def registered(self, moment: int) -> frozenset[int]:
         """Brokers that ZooKeeper takes for alive at this moment."""
         alive = set(self.drill.before.brokers)
         for row in self.happened(moment):
-            if isinstance(row, SessionExpired):
+            if isinstance(row, SessionEnded):
                 alive.discard(row.broker)
             elif isinstance(row, BrokerReturned):
                 alive.add(row.broker)
         return frozenset(alive)
 
-    def controller(self, moment: int) -> int | None:
-        """Who has the office at this moment."""
+    def controllers(self, moment: int) -> frozenset[int]:
+        """Who may have the office at this moment: more than one where it was a race."""
         office = self.drill.before.controller.broker
+        some = frozenset[int]() if office is None else frozenset({office})
         for row in self.happened(moment):
             if isinstance(row, ControllerMoved):
-                office = row.new
-            elif isinstance(row, SessionExpired) and row.controller:
-                office = None
-        return office
+                some = frozenset(row.candidates)
+            elif isinstance(row, SessionEnded) and row.controller:
+                some = frozenset[int]()
+        return some
 
     @property
-    def _of_brokers(self) -> Iterator[BrokerKilled | BrokerReturned]:
-        return (row for row in self.drill.timeline.rows if isinstance(row, BrokerKilled | BrokerReturned))
+    def _of_brokers(self) -> Iterator[BrokerKilled | BrokerStopped | BrokerReturned]:
+        for row in self.drill.timeline.rows:
+            if isinstance(row, BrokerKilled | BrokerStopped | BrokerReturned):
+                yield row
 
 
 def film_of(drill: Drill) -> Film:

@@ -10,10 +10,14 @@ from model.drills.timeline import (
     AnyRow,
     BrokerKilled,
     BrokerReturned,
+    BrokerStopped,
     ControllerMoved,
     Reasoned,
     RequestSent,
+    SessionClosed,
+    SessionEnded,
     SessionExpired,
+    ShutdownAsked,
     StateWritten,
     WriteRefused,
     ZnodeWritten,
@@ -23,6 +27,9 @@ DEATH = "Killed, it closes nothing: its session lives on until it times out, and
 EXPIRY = "Its ephemeral znode in /brokers/ids went with the session: watches tell the controller, which acts now."
 VACANCY = "/controller went with the session, too: whoever creates it first is the next controller."
 RETURN = "It registers in /brokers/ids once its old session is over; only then does the controller know."
+SHUTDOWN = "Told to stop, it asks the controller first: what it leads gets other leaders while it still serves."
+STOPPED = "Nothing waits for it any more, so it ends by itself."
+GIVEN_UP = "It asked as often as controlled.shutdown.max.retries says; nobody else in sync could lead what it leads."
 OFFICE = "The first to create /controller wins; with the epoch raised, all that the one before still does is refused."
 REFUSALS: Mapping[str, str] = {
     "NODE_EXISTS": "It is there already: another one was faster, or made it before.",
@@ -47,7 +54,7 @@ def reasons(rows: Sequence[AnyRow], first: int, end: int) -> tuple[str, ...]:
 def _said_after(rows: Sequence[AnyRow], end: int, by: int) -> Iterator[str]:
     """The next words of a writer, unless somebody dies or comes before: they are about that then."""
     for row in rows[end:]:
-        if isinstance(row, BrokerKilled | SessionExpired | BrokerReturned):
+        if isinstance(row, BrokerKilled | SessionEnded | BrokerReturned):
             return
         if isinstance(row, Reasoned) and row.by == by:
             yield row.why
@@ -68,6 +75,9 @@ def _said_before(rows: Sequence[AnyRow], first: int, by: int) -> list[str]:
 _RULES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     BrokerKilled: lambda _: (DEATH,),
     SessionExpired: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
+    ShutdownAsked: lambda _: (SHUTDOWN,),
+    BrokerStopped: lambda row: (STOPPED if row.controlled else GIVEN_UP,),
+    SessionClosed: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
     BrokerReturned: lambda _: (RETURN,),
     ControllerMoved: lambda _: (OFFICE,),
     WriteRefused: lambda row: (REFUSALS[row.error],) if row.error in REFUSALS else (),

@@ -9,6 +9,7 @@ import pytest
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerRegistered
+from model.drills.scenario import Act, Deed
 from tests.tui.data.small_cluster import small_image
 from tui.data.drills.desk import CHOOSE, NOBODY, STOPPED, DrillDesk, Look
 from tui.data.messages import DrillPlan
@@ -95,3 +96,17 @@ def test_racks_are_named_and_who_names_none_is_in_the_last_one(played: Callable[
 def test_nobody_is_left_to_kill_among_the_dead(desk: Desk) -> None:
     look = desk.desk.look(DrillPlan(kill=(5,)))
     assert (look.film, look.note) == (None, NOBODY)
+
+
+def test_after_the_deaths_brokers_shut_down_and_dead_ones_start(played: Callable[[DrillPlan], Look]) -> None:
+    look = played(DrillPlan(kill=(3,), stop=(4, 5), start=(1, 5)))
+    assert look.film is not None and look.dead == (5,)
+    assert look.film.drill.scenario.acts == (Act(Deed.KILL, (3,)), Act(Deed.STOP, (4,)), Act(Deed.START, (5,)))
+
+
+def test_who_comes_back_after_a_shutdown_starts_when_all_is_over(played: Callable[[DrillPlan], Look]) -> None:
+    look = played(DrillPlan(kill=(3,), stop=(4,), restart_after_ms=60_000))
+    assert look.film is not None
+    scenario = look.film.drill.scenario
+    assert (scenario.restart_after_ms, scenario.acts[-1]) == (None, Act(Deed.START, (3, 4)))
+    assert look.film.drill.after.brokers.keys() == look.image.brokers.keys()

@@ -8,7 +8,7 @@ from model.cluster.findings.health import health
 from model.cluster.findings.surroundings import surroundings
 from model.cluster.image_records import state_in
 from model.drills.drill import run
-from model.drills.scenario import Scenario
+from model.drills.scenario import Act, Deed, Scenario, of_acts
 from tests.tui.data.small_cluster import small_image
 from tui.data.drills.film import Film, film_of
 
@@ -59,3 +59,16 @@ def test_who_is_dead_and_who_is_known_to_be(film: Film) -> None:
     known = next(number for number, scene in enumerate(film.scenes) if scene.sign == "x")
     assert not killed & film.registered(known)
     assert not film.dead(len(film.scenes) - 1)
+
+
+def test_whoever_may_control_is_named_and_the_dead_who_start_are_there() -> None:
+    scenario = of_acts([Act(Deed.STOP, (4,)), Act(Deed.KILL, (1, 2, 3)), Act(Deed.START, (5,))])
+    film = film_of(run(small_image(), scenario))
+    signs = "".join(scene.sign for scene in film.scenes)
+    assert [sign for sign in signs if sign in "DKU"] == ["D", "K", "U"]
+    assert film.controllers(0) == {4}
+    raced = signs.index("*")
+    assert film.controllers(raced) == {1, 2, 3, 6}
+    assert not film.controllers(signs.index("x"))
+    last = len(film.scenes) - 1
+    assert film.dead(last) == {1, 2, 3, 4} and film.started(last) == {5} and film.registered(last) == {5, 6}

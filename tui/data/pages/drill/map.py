@@ -22,6 +22,7 @@ OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
     Outcome.UNCLEAN: ("X", "error"),
     Outcome.CLEAN: ("~", "changed"),
     Outcome.FOLLOWER_LOST: ("!", "warn"),
+    Outcome.FOLLOWER_BACK: ("+", "added"),
     Outcome.DELETING: ("-", "removed"),
     Outcome.UNAFFECTED: ("", "dim"),
 }

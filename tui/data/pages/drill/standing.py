@@ -1,9 +1,10 @@
 """How the cluster stands at one moment of a drill, what was assumed, and everything about one moment or partition."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from model.cluster.image_records import state_in
 from model.cluster.words import listed, replicas
+from model.drills.scenario import Deed
 from tui.data.drills.desk import Look, scenario_of
 from tui.data.drills.film import Film
 from tui.data.messages import TextAnswer, TextQuery
@@ -50,14 +51,30 @@ def _counters(film: Film, moment: int) -> Iterator[tuple[str, int, tuple[int, in
 
 def _assumed(sheet: Sheet, look: Look) -> Sheet:
     plan, scenario = look.plan, scenario_of(look)
-    after_ms = plan.restart_after_ms
+    after_ms = scenario.restart_after_ms
     back = "nobody comes back" if after_ms is None else f"up again after {after_ms / 1000:g} s"
-    sheet.fact("dies", listed((f"b{broker}" for broker in scenario.kill), 12) or "nobody")
+    if plan.restart_after_ms is not None and after_ms is None:
+        back = "up again when all is over"
+    sheet.fact("dies", _named(scenario.kill) or "nobody")
+    for act in scenario.then:
+        sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
     sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
     sheet.fact(
         "assumed", f"session timeout {plan.session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster"
     )
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
+
+
+def _named(brokers: Iterable[int]) -> str:
+    return listed((f"b{broker}" for broker in brokers), 12)
+
+
+_DO = {
+    (Deed.STOP, False): "shuts down",
+    (Deed.STOP, True): "shut down",
+    (Deed.START, False): "starts",
+    (Deed.START, True): "start",
+}
 
 
 def partition_drill_text(look: Look, query: TextQuery) -> TextAnswer:

@@ -51,7 +51,7 @@ def test_requests_are_told_by_broker_and_partition() -> None:
     said = step(lambda text: "LeaderAndIsr" in text)
     assert "LeaderAndIsr to broker 2: 2 partitions, controller epoch 119" in said
     assert "   orders-10  leader 2  isr 2,1,3  epoch 5" in said
-    assert "decided   Replica 4 of 2 partitions is offline" in said
+    assert "decided   Replica 5 of 2 partitions is offline" in said
     last = step(lambda text: "UpdateMetadata (2 partitions)" in text)
     assert "UpdateMetadata to brokers 1, 2, 3, 4, 6: 2 partitions" in last and "offline 5" in last
 
