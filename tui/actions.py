@@ -113,7 +113,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("for_real", "exclamation_mark", "!", "for real", "to this broker in the sandbox, to break it there", MAPS),
     Action("kill", "K", "K", "kill", "on a copy: the broker dies, or is spared; or all marked", DRILL, footer=4),
     Action("kill_rack", "R", "R", "rack", "all of its rack die, or are spared again", DRILL, footer=4),
-    Action("restart", "U", "U", "up again", "the dead come back after a minute, or never", DRILL, footer=11),
+    Action("wish('terminate')", "D", "D", "shut down", "the broker hands over and leaves, or stays", DRILL, footer=10),
+    Action("restart", "U", "U", "up again", "the dead come back, or never; a dead one starts", DRILL, footer=11),
     Action(
         "policy",
         "P",

@@ -20,7 +20,17 @@ SESSIONS_MS = (18_000, 6_000)
 
 def with_broker(state: ViewState, broker: int) -> ViewState:
     """The broker dies, or is spared again."""
-    return _plan(state, kill=_toggled(state.drill.kill, broker))
+    return _plan(state, kill=_toggled(state.drill.kill, broker), stop=_without(state.drill.stop, broker))
+
+
+def with_shutdown(state: ViewState, broker: int) -> ViewState:
+    """The broker is shut down in good order, or is not."""
+    return _plan(state, stop=_toggled(state.drill.stop, broker), kill=_without(state.drill.kill, broker))
+
+
+def with_start(state: ViewState, broker: int) -> ViewState:
+    """The broker, which is dead, starts, or does not."""
+    return _plan(state, start=_toggled(state.drill.start, broker))
 
 
 def with_rack(state: ViewState, broker: int) -> ViewState:
@@ -30,7 +40,7 @@ def with_rack(state: ViewState, broker: int) -> ViewState:
 
 def with_victims(state: ViewState, victims: tuple[int, ...], *, unclean: bool) -> ViewState:
     """These brokers die, and nobody else."""
-    return _plan(state, kill=victims, racks_of=(), racks=(), unclean=unclean)
+    return _plan(state, kill=victims, racks_of=(), racks=(), stop=(), start=(), unclean=unclean)
 
 
 def with_mark(state: ViewState, thing: str) -> ViewState:
@@ -49,7 +59,7 @@ def with_these(state: ViewState, things: Iterable[str], **changes: object) -> Vi
     some = tuple(things)
     racks = tuple(sorted({thing.removeprefix(RACK) for thing in some if thing.startswith(RACK)}))
     kill = tuple(sorted({broker for thing in some if (broker := broker_of(thing)) is not None}))
-    return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, **changes)
+    return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, stop=(), start=(), **changes)
 
 
 def broker_of(thing: str) -> int | None:
@@ -98,6 +108,10 @@ def _plan(state: ViewState, **changes: object) -> ViewState:
 
 def _with(state: ViewState, plan: DrillPlan) -> ViewState:
     return replace(state, drills=(*state.drills, plan), moment=-1)
+
+
+def _without(brokers: tuple[int, ...], broker: int) -> tuple[int, ...]:
+    return tuple(one for one in brokers if one != broker)
 
 
 def _toggled(brokers: tuple[int, ...], broker: int) -> tuple[int, ...]:

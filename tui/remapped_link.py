@@ -13,6 +13,7 @@ from tui.rows import Window
 PHRASES = (
     "{kill} kills",
     "{kill_rack} its rack",
+    "{wish('terminate')} shuts it down",
     "{refresh} plays",
     "{refresh} works",
     "{refresh} looks",

@@ -152,6 +152,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("plans", "kill"): chooses(lambda state: state.plan.remove),
     ("controller", "kill"): leads_to("drill"),
     "kill_rack": chooses(lambda state: state.drill),
+    ("drill", "wish('terminate')"): chooses(lambda state: state.drill.stop),
     ("drill", "restart"): chooses(lambda state: state.drill.restart_after_ms),
     ("sandbox", "restart"): says("Start("),
     ("drill", "policy"): chooses(lambda state: state.drill.unclean),

@@ -27,6 +27,20 @@ def test_the_policies_come_round() -> None:
     assert seen == [(True, 18_000), (False, 6_000), (True, 6_000), (False, 18_000)]
 
 
+def test_a_broker_either_dies_or_is_shut_down() -> None:
+    state = drilling.with_shutdown(drilling.with_broker(ViewState(), 3), 3)
+    assert (state.drill.kill, state.drill.stop) == ((), (3,))
+    assert drilling.with_shutdown(state, 3).drill == NO_DRILL
+    state = drilling.with_broker(state, 3)
+    assert (state.drill.kill, state.drill.stop) == ((3,), ())
+
+
+def test_a_dead_broker_starts_or_not() -> None:
+    state = drilling.with_start(ViewState(), 5)
+    assert state.drill.start == (5,)
+    assert drilling.with_start(state, 5).drill == NO_DRILL
+
+
 def test_the_victims_come_back_or_not() -> None:
     state = drilling.with_restart(ViewState())
     assert state.drill.restart_after_ms == 60_000

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from tui import drilling
 from tui.bindings import bindings
 from tui.data.link import DataLost
-from tui.data.messages import NO_DRILL, STOPPABLE, DrillPlan, ListQuery
+from tui.data.messages import GONE, NO_DRILL, STARTS, STOPPABLE, DrillPlan, ListQuery
 from tui.panes.drill_panes import DrillRows, DrillText, Scrubber
 from tui.panes.framed import Framed, Group
 from tui.panes.live_list import RowsShown
@@ -122,8 +122,17 @@ class Drill(LiveScreen):
     def action_kill_rack(self) -> None:
         self._at_cursor(drilling.with_rack)
 
+    def action_wish(self, _terminate: str) -> None:
+        """As in the sandbox: the broker under the cursor shuts down."""
+        self._at_cursor(drilling.with_shutdown)
+
     def action_restart(self) -> None:
-        self.ask(drilling.with_restart)
+        """The broker under the cursor starts if it is dead already; else those come back who die."""
+        row = self.query_one("#drill-brokers", DrillRows).row
+        if row is not None and row.mark in (GONE, STARTS) and self._thing == f"b{row.key}":
+            self._at_cursor(drilling.with_start)
+        else:
+            self.ask(drilling.with_restart)
 
     def action_policy(self) -> None:
         self.ask(drilling.with_next_policy)

@@ -221,3 +221,14 @@ async def test_sizes(still: str, size: tuple[int, int]) -> None:
         await press(pilot, "comma")
         await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
         assert len(text(pilot).split("\n")) == size[1]
+
+
+async def test_a_broker_is_shut_down_and_who_follows_as_controller_is_a_race(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await play(pilot, "D")
+        assert kdrill(pilot).view_state.drill.stop == (1,)
+        assert "b1 shuts down" in text(pilot)
+        assert "session of broker 1 closed" in text(pilot)
+        await press(pilot, "K")
+        await until(pilot, lambda: "Broker 1 died" in text(pilot))
+        assert kdrill(pilot).view_state.drill.stop == ()
