@@ -101,7 +101,7 @@ def _notes_on_races(timeline: Timeline) -> Iterable[str]:
         if gone:
             yield (
                 f"{who}, played as if b{row.new} had won it. Whether {brokers(gone)}, gone later, controlled by then "
-                "is open: leader epochs may differ by one."
+                "is open: leader and controller epochs may differ."
             )
         else:
             yield f"{who}: leaders, ISRs and leader epochs are the same whoever won it."

@@ -81,12 +81,9 @@ def drill(
 ) -> int:
     """What would happen if brokers died now: kill -9, on a copy of the cluster, by the controller's own rules.
 
-    --kill, --stop and --start are done in the order given, each once nothing happens any more. Who starts is a dead
-    broker of the cluster, or one that died before.
-
-    Nothing is written to the cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes
-    offline, falls below its min.insync.replicas, or loses records by an unclean election; of many scenarios, 2 if
-    any of them does so.
+    --kill, --stop and --start happen in the order given, each once the one before is over. Nothing is written to the
+    cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes offline, falls below its
+    min.insync.replicas, or loses records by an unclean election; of many scenarios, 2 if any of them does so.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or

@@ -32,7 +32,7 @@ def takes_acts(command: Command) -> Command:
 
     @option(Deed.KILL, "brokers that die together; may be repeated")
     @option(Deed.STOP, "brokers that shut down together, controlled")
-    @option(Deed.START, "dead brokers that start together, also of those above")
+    @option(Deed.START, "brokers that start together: dead in the cluster, or by now")
     @wraps(command)
     def with_acts(kill: tuple[str, ...], stop: tuple[str, ...], start: tuple[str, ...], **others: Any) -> Any:
         words = {Deed.KILL: iter(kill), Deed.STOP: iter(stop), Deed.START: iter(start)}
