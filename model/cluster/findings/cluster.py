@@ -174,7 +174,7 @@ def unreadable_findings(image: ClusterImage) -> Iterator[Finding]:
         if image.unreadable[path] != UNTOLD:
             places.setdefault("/".join(path.split("/")[:3]), []).append(path)
     why = "What it says is missing here; everything else is shown as it is."
-    action = "Look at it in the znode tree; check the permissions of the session."
+    action = "Look at it in the znode tree; check the session's permissions and, where it is too large, who wrote it."
     for place, paths in places.items():
         for path in paths[:MOST]:
             yield finding(UNREADABLE, path, f"cannot be used: {image.unreadable[path]}", why, action)

@@ -7,7 +7,7 @@ from model.actions.found import Found, FoundZnode
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import Children, Missing, Unread, Znode
+from model.hosts.zookeeper.values import Children, Missing, TooLarge, Unread, Znode
 
 CONNECT_S = 15.0
 
@@ -57,6 +57,8 @@ class Reading:
 def _is_missing(found: Znode | Children | Unread) -> bool:
     if isinstance(found, Znode | Children | Missing):
         return isinstance(found, Missing)
+    if isinstance(found, TooLarge):
+        raise ZooKeeperUnavailable(f"{found.path} cannot be read: {found.length:,} bytes are too large to be Kafka's")
     raise ZooKeeperUnavailable(f"{found.path} cannot be read: log in as somebody who may")
 
 

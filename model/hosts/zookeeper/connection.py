@@ -26,20 +26,23 @@ from kazoo.protocol.connection import CLOSE_RESPONSE, PING_XID, WATCH_XID, Conne
 from kazoo.protocol.serialization import ReplyHeader
 from kazoo.protocol.states import KeeperState
 
+from model.hosts.zookeeper.long_answers import LongAnswer, can_be_cut
 from model.hosts.zookeeper.meter import Meter
 from model.hosts.zookeeper.protocol import OnEvents
-from model.hosts.zookeeper.requests import READ_OPCODES, watch_event
+from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES, READ_OPCODES, watch_event
 from model.hosts.zookeeper.values import ZnodeChanged
 
 # pyright: basic, reportOptionalMemberAccess=false
 # kazoo has no types; `missing_internals` checks what strict typing would.
 
-MAX_FRAME_BYTES = 256 << 20
-"""A longer frame is garbage: an answer with a million names has 20 MB."""
+MAX_FRAME_BYTES = 64 << 20
+"""A longer frame is garbage, unless payloads can be cut out of it: an answer with a million names has 20 MB."""
 _CHUNK_BYTES = 256 << 10
 _HEADER_BYTES = 16
 _REQUEST = struct.Struct("!iii")
 _LENGTH = struct.Struct("!i")
+_START = struct.Struct("!4xi")
+"""The number of the request, behind the length of a frame."""
 
 
 class ReadOnlyClient(KazooClient):
@@ -97,6 +100,7 @@ class BufferedConnection(ConnectionHandler):
         self._meter = meter
         self.session_timeout_ms = 0
         self._incoming = bytearray()
+        self._long: LongAnswer | None = None
 
     def start(self) -> None:
         super().start()
@@ -104,6 +108,7 @@ class BufferedConnection(ConnectionHandler):
 
     def _connect(self, host: str, hostip: str, port: int) -> tuple[float, float]:
         self._incoming.clear()
+        self._long = None
         self._meter.connected()
         try:
             read_timeout, connect_timeout = super()._connect(host, hostip, port)
@@ -170,17 +175,37 @@ class BufferedConnection(ConnectionHandler):
 
     def _whole_frames(self) -> Iterator[tuple[ReplyHeader, bytes]]:
         """Take the complete frames; a partial one stays, so that pings go out while a slow link delivers it."""
-        start, have = 0, len(self._incoming)
-        try:
-            while have - start >= _LENGTH.size:
-                length = _plausible(_LENGTH.unpack_from(self._incoming, start)[0])
-                if have - start - _LENGTH.size < length:
-                    break
-                frame = bytes(self._incoming[start + _LENGTH.size : start + _LENGTH.size + length])
-                start += _LENGTH.size + length
-                yield ReplyHeader.deserialize(frame, 0)[0], frame
-        finally:
-            del self._incoming[:start]
+        while (frame := self._next_frame()) is not None:
+            yield ReplyHeader.deserialize(frame, 0)[0], frame
+
+    def _next_frame(self) -> bytes | None:
+        incoming = self._incoming
+        if self._long is None:
+            if len(incoming) < _LENGTH.size:
+                return None
+            length = _LENGTH.unpack_from(incoming)[0]
+            if length <= MAX_PAYLOAD_BYTES or not self._begins_long(length):
+                end = _LENGTH.size + _plausible(length)
+                if len(incoming) < end:
+                    return None
+                with memoryview(incoming) as arrived:
+                    frame = bytes(arrived[_LENGTH.size : end])
+                del incoming[:end]
+                return frame
+        frame = self._long and self._long.take(incoming)
+        if frame is not None:
+            self._long = None
+        return frame
+
+    def _begins_long(self, length: int) -> bool:
+        """Whether the frame that begins here is taken in piece by piece: it answers what is asked longest."""
+        incoming, pending = self._incoming, self.client._pending
+        is_answer = len(incoming) >= _START.size and _START.unpack_from(incoming)[0] > 0
+        if not (is_answer and pending and can_be_cut(pending[0][0])):
+            return False
+        del incoming[: _LENGTH.size]
+        self._long = LongAnswer(length, pending[0][0])
+        return True
 
     def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
         pending = self.client._pending

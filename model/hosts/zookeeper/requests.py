@@ -18,13 +18,20 @@ from model.hosts.zookeeper.values import (
     Missing,
     Refused,
     Stat,
+    TooLarge,
     Unread,
     Znode,
     ZnodeChanged,
 )
 from model.hosts.zookeeper.znode_columns import NO_STAT, STAT, ZnodeColumns
 
-_FAILED = -1
+MAX_PAYLOAD_BYTES = 4 << 20
+"""A longer payload is cut out of an answer before it is decoded: a server takes none above 1 MiB unless it was told to
+(`jute.maxbuffer`), and what Kafka writes stays below that."""
+
+FAILED = -1
+CUT_OUT = -22
+"""Stands for the operation where a payload was cut out of the answer: its length follows, and no bytes."""
 NO_NODE = -101
 NO_AUTH = -102
 
@@ -32,9 +39,11 @@ _INT = struct.Struct("!i")
 _INTS = struct.Struct("!ii")
 _LONG = struct.Struct("!q")
 _OP = struct.Struct("!iBi")
-_KIND_AND_LENGTH = struct.Struct("!i5xi")
+KIND_AND_LENGTH = struct.Struct("!i5xi")
 """Of one answer among many: the operation, or that it failed; then bytes of data, or why it failed."""
 _EVENT_KINDS = frozenset(EventKind)
+_NULL = -1
+"""The length of a buffer, or of a list, that is null."""
 _BYTES = "latin-1"
 """A letter for each byte."""
 _LAST_OP = _OP.pack(-1, True, -1)
@@ -75,7 +84,7 @@ def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
     (length,) = _INT.unpack_from(buffer, offset)
     start = offset + 4
     end = start + max(length, 0)
-    if end > len(buffer):
+    if length < _NULL or end > len(buffer):
         raise ValueError(f"{length} bytes announced, {len(buffer) - start} sent")
     return buffer[start:end], end
 
@@ -84,23 +93,20 @@ def _take_stat(buffer: bytes, offset: int) -> tuple[Stat, int]:
     return Stat(*STAT.unpack_from(buffer, offset)), offset + STAT.size
 
 
-def _take_znode(path: str, buffer: bytes, offset: int) -> tuple[Znode, int]:
-    data, offset = _take_bytes(buffer, offset)
-    stat, offset = _take_stat(buffer, offset)
-    return Znode(path, data, stat), offset
-
-
 def _take_names(path: str, buffer: bytes, offset: int) -> tuple[Children, int]:
     (count,) = _INT.unpack_from(buffer, offset)
     offset += 4
+    end = len(buffer)
+    if not _NULL <= count <= (end - offset) // _INT.size:
+        raise ValueError(f"{count} names announced, {end - offset} bytes sent")
     names: list[str] = []
     for _ in range(count):
         (length,) = _INT.unpack_from(buffer, offset)
         start = offset + 4
-        offset = start + max(length, 0)
+        offset = start + length
+        if length < 0 or offset > end:
+            raise ValueError(f"a name of {length} bytes announced, {end - start} sent")
         names.append(buffer[start:offset].decode())
-    if offset > len(buffer):
-        raise ValueError(f"{offset} bytes announced, {len(buffer)} sent")
     return Children(path, tuple(names), None), offset
 
 
@@ -130,8 +136,13 @@ class GetData(_OnePath):
 
     type: ClassVar[int] = 4
 
-    def deserialize(self, buffer: bytes, offset: int) -> Znode:
-        return _take_znode(self.path, buffer, offset)[0]
+    def deserialize(self, buffer: bytes, offset: int) -> Znode | Unread:
+        if len(buffer) == offset + KIND_AND_LENGTH.size:
+            op, length = KIND_AND_LENGTH.unpack_from(buffer, offset)
+            if op == CUT_OUT:
+                return TooLarge(self.path, length)
+        data, offset = _take_bytes(buffer, offset)
+        return Znode(self.path, data, _take_stat(buffer, offset)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +205,16 @@ def _take_znodes(paths: Sequence[str], buffer: bytes, offset: int) -> ZnodeColum
     """Called for a million znodes: what each costs here is most of what reading a large cluster costs."""
     data: list[bytes | Unread] = []
     stats: list[bytes] = []
-    take_head = _KIND_AND_LENGTH.unpack_from
+    take_head = KIND_AND_LENGTH.unpack_from
     for path in paths:
         op, number = take_head(buffer, offset)
-        offset += _KIND_AND_LENGTH.size
-        if op == _FAILED:
-            data.append(unread(path, number))
+        offset += KIND_AND_LENGTH.size
+        if op < 0:
+            data.append(TooLarge(path, number) if op == CUT_OUT else unread(path, number))
             stats.append(NO_STAT)
             continue
+        if number < _NULL:
+            raise ValueError(f"{number} bytes announced")
         end = offset + number if number > 0 else offset
         data.append(buffer[offset:end])
         offset = end + STAT.size
@@ -217,7 +230,7 @@ def _take_folders(paths: Sequence[str], buffer: bytes, offset: int) -> list[Chil
     for path in paths:
         op, _, _ = _OP.unpack_from(buffer, offset)
         offset += _OP.size
-        if op == _FAILED:
+        if op == FAILED:
             answers.append(unread(path, *_INT.unpack_from(buffer, offset)))
             offset += _INT.size
             continue

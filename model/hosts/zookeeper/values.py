@@ -59,7 +59,14 @@ class Refused(msgspec.Struct, frozen=True, gc=False):
     code: int
 
 
-Unread = Missing | Forbidden | Refused
+class TooLarge(msgspec.Struct, frozen=True, gc=False):
+    """The znode has more bytes than are kept of one (`requests.MAX_PAYLOAD_BYTES`)."""
+
+    path: str
+    length: int
+
+
+Unread = Missing | Forbidden | Refused | TooLarge
 """Why there is nothing to show for a path."""
 
 

@@ -10,7 +10,7 @@ from model.cluster import records as r
 from model.cluster.ids import TopicPartition
 from model.cluster.kafka_generations import KafkaGeneration, newest
 from model.cluster.secrets import redacted
-from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Unread, Znode
+from model.hosts.zookeeper.values import Forbidden, Missing, Refused, TooLarge, Unread, Znode
 from model.hosts.zookeeper.znode_columns import columns_of
 from model.sources.zookeeper.generation import generation_shown_by
 from model.sources.zookeeper.states_read import StatesRead
@@ -75,12 +75,18 @@ def translate(answers: Sequence[Znode | Unread], now_ms: int, *, listing: bool =
         yield r.GenerationRecognised(generation=generation)
 
 
-def _refused(answer: Forbidden | Refused, now_ms: int) -> Iterator[r.Record]:
+def _refused(answer: Forbidden | Refused | TooLarge, now_ms: int) -> Iterator[r.Record]:
     yield r.ZnodeUnreadable(path=answer.path, reason=_refusal(answer), time_ms=now_ms)
 
 
-def _refusal(answer: Forbidden | Refused) -> str:
-    return "no permission to read it" if isinstance(answer, Forbidden) else f"the server answers error {answer.code}"
+def _refusal(answer: Forbidden | Refused | TooLarge) -> str:
+    match answer:
+        case Forbidden():
+            return "no permission to read it"
+        case TooLarge(_, length):
+            return f"{length:,} bytes, which is too large to be Kafka's: nothing of it is kept"
+        case Refused(_, code):
+            return f"the server answers error {code}"
 
 
 def _when(znode: Znode) -> dict[str, int]:

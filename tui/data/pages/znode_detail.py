@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.words import counted
-from model.hosts.zookeeper.values import Forbidden, Missing, Stat, Unread, Znode
+from model.hosts.zookeeper.values import Forbidden, Missing, Stat, TooLarge, Unread, Znode
 from model.znodes.codec import decode, payload_version
 from model.znodes.explanations import EXPLANATIONS
 from model.znodes.history import Version
@@ -69,6 +69,8 @@ def _absence(znode: Unread | None) -> str:
             return "there is no such node (any more)"
         case Forbidden():
             return "no permission: this session may not read it; give credentials that may"
+        case TooLarge(_, length):
+            return f"{length:,} bytes, which is too large to be Kafka's: nothing of it is kept"
         case _:
             return f"the server answers error {znode.code}"
 

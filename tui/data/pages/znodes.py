@@ -1,9 +1,10 @@
 """The znode tree as rows: opened branches, kind, version and owner of each znode. Reads through the browser only."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
-from model.hosts.zookeeper.values import Forbidden, Missing, Unread, Znode
+from model.hosts.zookeeper.values import Forbidden, Missing, TooLarge, Unread, Znode
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
@@ -23,6 +24,7 @@ NARROW_CELLS = 60
 
 _OF_BROKERS = (Column("metadata", -30),)
 """What brokers tell has neither payload versions nor owners."""
+_UNREAD: Mapping[type, str] = MappingProxyType({Forbidden: "no permission", TooLarge: "too large"})
 
 
 def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: Memory) -> Window:
@@ -56,7 +58,7 @@ def _row(
     znode = znodes.get(path)
     payload = decode(path, znode.data) if isinstance(znode, Znode) else None
     mark = browser.mark(path, now_ms)
-    unusable = isinstance(payload, Unreadable) or isinstance(znode, Forbidden)
+    unusable = isinstance(payload, Unreadable) or isinstance(znode, Forbidden | TooLarge)
     style = "error" if unusable else {"+": "added", "~": "changed", "-": "removed"}.get(mark, "")
     name = line(span(path.rpartition("/")[2] or "/", style), *_count(znode, path in opened))
     facts = _facts(path, znode, payload, mark)
@@ -83,7 +85,7 @@ def _facts(
     if mark == "-" or isinstance(znode, Missing):
         return {"what": line(span("gone", "removed"))}
     if not isinstance(znode, Znode):
-        reason = "no permission" if isinstance(znode, Forbidden) else "not read yet" if znode is None else "refused"
+        reason = "not read yet" if znode is None else _UNREAD.get(type(znode), "refused")
         return {"what": line(span(reason, "warn"))}
     label = span("! unreadable", "error") if isinstance(payload, Unreadable) else span(describe(path).label, "dim")
     if is_told(znode):
