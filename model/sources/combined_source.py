@@ -11,11 +11,11 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.sources.grown_logs import GrownLogs
-from model.sources.source import Batch, Sink, Source, SourceStatus
+from model.sources.source import Batch, Progress, Sink, Source, SourceStatus, TellsProgress
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 
-class Measures(Source, Protocol):
+class Measures(Source, TellsProgress, Protocol):
     """A source beside another one: it is told what that one knows."""
 
     image: Callable[[], ClusterImage | None]
@@ -62,6 +62,12 @@ class CombinedSource:
     def open(self, sink: Sink) -> None:
         self._zookeeper.open(_Part(self._lock, sink, self._take, self._fare))
         self._groups.open(_Part(self._lock, sink, self._groups_take, lambda status: self._groups_fare(status, sink)))
+
+    def progress(self) -> Progress:
+        """Of both; once ZooKeeper has told everything, what is not told is the brokers'."""
+        told, beside = self._zookeeper.progress(), self._groups.progress()
+        unread = told.unread if self._status.phase != "live" else "the consumer groups of the brokers"
+        return Progress(told.answers + beside.answers, told.connections + beside.connections, unread)
 
     def close(self) -> None:
         self._groups.close()

@@ -1,7 +1,7 @@
 """What a source is: something that tells a sink records and how it fares, from a thread of its own."""
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
@@ -48,6 +48,28 @@ class SourceStatus(msgspec.Struct, frozen=True):
     """How often the source looks; 0: it is told of changes."""
     is_partial: bool = False
     """Brokers beside the source have not been heard of yet, neither good nor bad."""
+    is_hopeless: bool = False
+    """What `reason` says will not become right by trying again; it is tried now and then all the same."""
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a source has come with its first picture."""
+
+    answers: int = 0
+    """In the attempt that came farthest: what is only told again is no progress."""
+    connections: int = 0
+    """That somebody answered on."""
+    unread: str = ""
+    """What was asked for last and never told whole, such as a path."""
+
+
+@runtime_checkable
+class TellsProgress(Protocol):
+    """A source that may take long, or for ever, until its first picture is whole."""
+
+    def progress(self) -> Progress:
+        """From any thread."""
+        ...
 
 
 class Batch(msgspec.Struct, frozen=True):

@@ -22,12 +22,11 @@ CONNECT, CLOSE = 0, -11
 FIRST_ZXID = 100
 _SRVR = b"Zookeeper version: %s, built\nMode: standalone\n"
 _NEWER, _OLDER = b"3.9.3", b"3.4.14"
-_GET_CHILDREN_OF_MANY = 8
 
 STATE = b'{"controller_epoch":1,"leader":1,"version":1,"leader_epoch":0,"isr":[1]}'
 TREE: Mapping[str, bytes] = {
     "/brokers/ids/1": b'{"version":4,"host":"b1","port":9092,"endpoints":["PLAINTEXT://b1:9092"],"jmx_port":-1}',
-    "/brokers/topics/orders": b'{"version":2,"partitions":{"0":[1],"1":[1]},"adding_replicas":{},"removing_replicas":{}}',
+    "/brokers/topics/orders": b'{"version":1,"partitions":{"0":[1],"1":[1]}}',
     "/brokers/topics/orders/partitions/0/state": STATE,
     "/brokers/topics/orders/partitions/1/state": STATE,
     "/controller": b'{"version":1,"brokerid":1,"timestamp":"1700000000000"}',
@@ -77,10 +76,9 @@ class Tree:
         self.znodes = dict(znodes)
         self._names: dict[str, set[str]] = {"/": set()}
         for path in self.znodes:
-            while path != "/":
-                parent, _, name = path.rpartition("/")
-                self._names.setdefault(parent or "/", set()).add(name)
-                path = parent or "/"
+            names = path.split("/")[1:]
+            for depth, name in enumerate(names):
+                self._names.setdefault("/" + "/".join(names[:depth]), set()).add(name)
 
     def data(self, path: str) -> bytes | None:
         return self.znodes.get(path, b"" if path in self._names else None)

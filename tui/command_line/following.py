@@ -9,13 +9,13 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from model.sources.source import SourceError
+from model.sources.source import Source, SourceError
+from tui.command_line.waiting import Waiting
 from tui.data.opening import Opening
 
 if TYPE_CHECKING:
     from model.sources.feed import Moment
 
-LONGEST_LOAD_S = 600.0
 ENDS_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 T = TypeVar("T")
@@ -24,16 +24,23 @@ T = TypeVar("T")
 async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
     """Shows `see` the moments of a source, from the first at which everything was known, until it has seen enough.
 
-    Raises SourceError where the source cannot be opened, or ends.
+    Raises SourceError where the source cannot be opened, or ends, or where the first moment is longer in coming than
+    the opening has patience.
     """
-    from model.sources.feed import Feed  # noqa: PLC0415 - images and sources take long to load, and no help needs them
+    from tui.data.opened import source_of  # noqa: PLC0415 - sources take long to load, and no help needs them
+
+    source = source_of(opening)
+    _hear_signals(asyncio.get_running_loop())
+    await follow_source(source, opening, see)
+
+
+async def follow_source(source: Source, opening: Opening, see: "Callable[[Moment], bool]") -> None:
+    """As `follow`, a source that is not open yet; `opening` says how long to wait."""
+    from model.sources.feed import Feed  # noqa: PLC0415 - as above, images
     from model.sources.zookeeper.zookeeper_source import ZooKeeperSource  # noqa: PLC0415
-    from tui.data.opened import source_of  # noqa: PLC0415
 
     loop = asyncio.get_running_loop()
     news: asyncio.Queue[Moment] = asyncio.Queue()
-    source = source_of(opening)
-    _hear_signals(loop)
 
     def publish(moment: "Moment") -> None:
         with suppress(RuntimeError):  # the loop has ended; the source is about to
@@ -41,16 +48,26 @@ async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
 
     source.open(Feed(source.name, publish, asks_brokers=not isinstance(source, ZooKeeperSource)))
     try:
-        async with asyncio.timeout(LONGEST_LOAD_S) as loading:
-            while not _is_settled(moment := await news.get()):
-                pass
-            loading.reschedule(None)
-            while see(moment):
-                _is_settled(moment := await news.get())
-    except TimeoutError:
-        raise SourceError(f"{source.name}: did not load within ten minutes") from None
+        moment = await _first(news, source, opening)
+        while see(moment):
+            _is_settled(moment := await news.get())
     finally:
         source.close()
+
+
+async def _first(news: "asyncio.Queue[Moment]", source: Source, opening: Opening) -> "Moment":
+    """The first moment at which everything is known. Raises SourceError where it does not come."""
+    with Waiting(source, opening) as waiting:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(waiting.look_s):
+                    moment = await news.get()
+                if _is_settled(moment):
+                    return moment
+                if moment.status.is_hopeless:
+                    raise SourceError(f"{source.name}: {moment.status.reason}")
+                waiting.hear(moment.status)
+            waiting.look()
 
 
 def _is_settled(moment: "Moment") -> bool:

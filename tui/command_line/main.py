@@ -3,6 +3,7 @@
 import errno
 import os
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -13,6 +14,7 @@ import click
 from model.hosts.crash_reports import tell_no_values
 from tui.command_line.docstrings import docstring
 from tui.command_line.verbs import named_first, options_of, words
+from tui.command_line.waiting import BEGUN
 from tui.serving.address import ARGUMENTS, with_address
 
 COMMANDS: Mapping[str, str] = {
@@ -69,6 +71,7 @@ class SourceFirst(click.Group):
                 _check_not_mistyped(next((args[place] for place in words(args, options)), ""))
             args = named or ["open", *args]
         ctx.meta[ARGUMENTS] = tuple(args)
+        ctx.meta[BEGUN] = time.monotonic()
         return super().parse_args(ctx, args)
 
 

@@ -11,8 +11,9 @@ import msgspec
 
 from model.hosts.zookeeper.courtesy import Limits
 from tui.command_line.login import login_of, with_properties
+from tui.command_line.waiting import begun_s
 from tui.config import ClusterConfig, Config, load_config
-from tui.data.opening import NOBODY, Opening
+from tui.data.opening import NOBODY, Opening, Patience
 
 Command = Callable[..., Any]
 
@@ -65,6 +66,7 @@ def takes_opening(command: Command) -> Command:
     def with_opening(
         source: str,
         connect_timeout: float | None,
+        timeout: float,
         poll: float | None,
         max_reads_per_second: float | None,
         command_config: Path | None,
@@ -78,6 +80,7 @@ def takes_opening(command: Command) -> Command:
         if bootstrap:
             opening = msgspec.structs.replace(opening, bootstrap=bootstrap)
         opening = msgspec.structs.replace(opening, connect_timeout_s=connect_timeout, poll_s=poll or opening.poll_s)
+        opening = msgspec.structs.replace(opening, patience=Patience(timeout, begun_s()))
         if max_reads_per_second is not None:
             limits = msgspec.structs.replace(opening.limits, reads_per_s=max_reads_per_second)
             opening = msgspec.structs.replace(opening, limits=limits)
@@ -101,6 +104,14 @@ def _reaching(command: Command) -> Command:
             metavar="SECONDS",
             type=click.FloatRange(min=0, min_open=True),
             help="how long the first connection may take",
+        ),
+        click.option(
+            "--timeout",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True),
+            default=Patience().timeout_s,
+            show_default=True,
+            help="how long nothing new may be read until all is; the dashboard goes on trying",
         ),
         click.option(
             "--poll",

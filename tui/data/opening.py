@@ -35,6 +35,15 @@ class Login(msgspec.Struct, frozen=True, kw_only=True):
 NOBODY = Login()
 
 
+class Patience(msgspec.Struct, frozen=True):
+    """How long a command waits for its first picture."""
+
+    timeout_s: float = 60.0
+    """Since it began, or since anything arrived that is new."""
+    begun_s: float = 0.0
+    """When the command began, of a clock that only goes forward; 0 where that is not known."""
+
+
 class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """One source to follow."""
 
@@ -63,3 +72,5 @@ class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """How much may be asked of a ZooKeeper at a time, and a second."""
     connect_timeout_s: float | None = None
     """How long the first connection may take; None for the source's own patience."""
+    patience: Patience = Patience()
+    """Of a command that looks once."""

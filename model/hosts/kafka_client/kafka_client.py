@@ -26,6 +26,8 @@ class KafkaClient:
     ) -> None:
         """`timeout_s` is how long a connection or an answer may take."""
         self.metadata = Metadata()
+        self.answers = 0
+        """So many questions were answered."""
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
         self._timeout_s = timeout_s
@@ -48,7 +50,7 @@ class KafkaClient:
                 return self.metadata
         if isinstance(failed, DeniedError):
             raise failed
-        raise UnavailableError(f"no broker answers: {failed}")
+        raise UnavailableError(f"no broker answers: {failed}") from failed
 
     async def ask(self, broker: int, build: Build) -> Entity:
         """Ask one broker. Raises UnavailableError, also where its address is not known, or another WireError."""
@@ -60,11 +62,18 @@ class KafkaClient:
 
     async def ask_at(self, address: Address, build: Build) -> Entity:
         """Ask whoever is there."""
-        return await self._channel(address).ask(build)
+        answer = await self._channel(address).ask(build)
+        self.answers += 1
+        return answer
 
     async def connected(self, broker: int) -> Connection:
         """An open connection, for what the broker said of itself when it was opened. Raises as `ask` does."""
         return await self._channel(self._address(broker)).connected()
+
+    @property
+    def connections(self) -> int:
+        """How many were made, those that ended included."""
+        return sum(channel.connections for channel in list(self._channels.values()))
 
     async def close(self) -> None:
         """End all connections."""

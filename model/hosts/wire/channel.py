@@ -30,6 +30,8 @@ class Channel:
         self._security = security
         self._client_id = client_id
         self._timeout_s = timeout_s
+        self.connections = 0
+        """So many were opened."""
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self._failures = 0
@@ -57,6 +59,7 @@ class Channel:
                 self._not_before_s = time.monotonic() + pause_s
                 raise
             self._failures = 0
+            self.connections += 1
             return self._connection
 
     async def close(self) -> None:

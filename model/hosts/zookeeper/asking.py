@@ -66,4 +66,4 @@ def _wait(link: Link, answer: Answer, timeout_s: float) -> object:
     except ZookeeperError as error:
         return Refusal(int(getattr(error, "code", 0)))
     except (ValueError, LookupError, RuntimeError, struct.error) as error:
-        raise ZooKeeperUnavailable(f"{link.address}: the answer is garbled ({error!r})") from None
+        raise ZooKeeperUnavailable(f"{link.address}: the answer is garbled: {error}") from None

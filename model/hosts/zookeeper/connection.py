@@ -17,6 +17,7 @@ from kazoo.exceptions import (
     ConnectionClosedError,
     ConnectionDropped,
     ConnectionLoss,
+    KazooException,
     SASLException,
     SessionClosedRequireSaslError,
     SessionExpiredError,
@@ -37,6 +38,8 @@ from model.hosts.zookeeper.values import ZnodeChanged
 
 MAX_FRAME_BYTES = 64 << 20
 """A longer frame is garbage, unless payloads can be cut out of it: an answer with a million names has 20 MB."""
+_GREETING = "greeting"
+"""The question that every connection begins with."""
 _CHUNK_BYTES = 256 << 10
 _HEADER_BYTES = 16
 _REQUEST = struct.Struct("!iii")
@@ -109,6 +112,7 @@ class BufferedConnection(ConnectionHandler):
     def _connect(self, host: str, hostip: str, port: int) -> tuple[float, float]:
         self._incoming.clear()
         self._long = None
+        self.client._stopped.wait(self._meter.pause_s())
         self._meter.connected()
         try:
             read_timeout, connect_timeout = super()._connect(host, hostip, port)
@@ -119,8 +123,11 @@ class BufferedConnection(ConnectionHandler):
         except SessionClosedRequireSaslError as error:
             raise AuthFailedError("the server does not take this SASL login; check user name and password") from error
         except Exception as error:
-            raise ConnectionDropped(f"garbled handshake ({error!r})") from error
+            self._meter.garbled(_GREETING)
+            raise ConnectionDropped(f"garbled handshake: {error}") from error
+        self._meter.understood(_GREETING)
         self.session_timeout_ms = round(read_timeout * 1.5)
+        self._meter.greeted()
         return read_timeout, connect_timeout
 
     def _read(self, length: int, timeout: float) -> bytes:
@@ -153,7 +160,8 @@ class BufferedConnection(ConnectionHandler):
             raise
         except Exception as error:
             # Also for a failing on_events: a new connection makes the source read all again, so nothing is missed.
-            raise ConnectionDropped(f"garbled answer ({error!r})") from error
+            self._meter.garbled(self._question())
+            raise ConnectionDropped(f"garbled answer: {error}") from error
         return None
 
     def _receive(self) -> None:
@@ -209,15 +217,30 @@ class BufferedConnection(ConnectionHandler):
 
     def _read_response(self, header: Any, buffer: bytes, offset: int) -> object:
         pending = self.client._pending
-        result = pending[0][1] if pending else None
+        question, result, xid = pending[0] if pending else (None, None, None)
         self._meter.answered()
         try:
-            return super()._read_response(header, buffer, offset)
+            if pending and header.xid != xid:
+                pending.popleft()
+                raise ValueError(f"an answer to request {header.xid}, where {xid} was due")
+            done = super()._read_response(header, buffer, offset)
         except Exception as error:
             # kazoo has taken it off the list already: nobody else would ever answer the caller.
             if result is not None and not result.ready():
                 result.set_exception(ConnectionLoss())
-            raise ConnectionDropped(f"garbled answer ({error!r})") from error
+            self._meter.garbled(question)
+            raise ConnectionDropped(f"garbled answer: {error}") from error
+        failure = result.exception if result is not None else None
+        if failure is None or isinstance(failure, KazooException):
+            self._meter.understood(question)
+        else:
+            self._meter.garbled(question)
+        return done
+
+    def _question(self) -> object:
+        """What should be answered next."""
+        pending = self.client._pending
+        return pending[0][0] if pending else None
 
     def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
         self._read_sock.recv(4096)  # before the queue is emptied, or the wake-up for a later request is lost
@@ -240,7 +263,7 @@ class BufferedConnection(ConnectionHandler):
 
 def _plausible(length: int) -> int:
     if not 0 <= length <= MAX_FRAME_BYTES:
-        raise ConnectionDropped(f"garbled answer (a frame of {length} bytes)")
+        raise ValueError(f"a frame of {length} bytes")
     return length
 
 

@@ -40,10 +40,10 @@ class LongAnswer:
         at = 0
         try:
             while True:
-                if self._wants > self._left or len(self._kept) > MAX_KEPT_BYTES:
-                    raise ValueError(f"{self._wants} bytes announced, {self._left} sent")
+                if abs(self._wants) > self._left or len(self._kept) > MAX_KEPT_BYTES:
+                    raise ValueError(f"{abs(self._wants)} bytes announced, {self._left} sent")
                 if self._wants < 0:
-                    gone = min(-self._wants, len(incoming) - at, self._left)
+                    gone = min(-self._wants, len(incoming) - at)
                     at, self._left, self._wants = at + gone, self._left - gone, self._wants + gone
                 if self._wants < 0 or len(incoming) - at < self._wants:
                     return None
@@ -52,7 +52,10 @@ class LongAnswer:
                 try:
                     self._wants = self._reading.send(piece)
                 except StopIteration:
-                    return bytes(self._kept)
+                    break
+            if self._left:
+                raise ValueError(f"{self._left} bytes are left behind the last answer")
+            return bytes(self._kept)
         finally:
             del incoming[:at]
 
@@ -77,6 +80,8 @@ class LongAnswer:
     def _payload(self, head: bytes) -> Generator[int, bytes]:
         number = yield _INT.size
         length = _INT.unpack(number)[0]
+        if length < -1:
+            raise ValueError(f"{length} bytes announced")
         if length <= MAX_PAYLOAD_BYTES:
             self._kept += head + number + (yield max(length, 0) + STAT.size)
             return

@@ -9,6 +9,14 @@ import msgspec
 
 from model.hosts.zookeeper.courtesy import Courtesy
 
+SHORT_S = 1.0
+"""A connection that ends within this was of no use."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
+"""Between two connections, where the ones before were of no use."""
+
+QUESTIONS = 100
+"""Whose answers were garbled are remembered, at most."""
+
 
 class Usage(msgspec.Struct, frozen=True):
     """Totals of a session so far; pings are not among the requests."""
@@ -19,20 +27,40 @@ class Usage(msgspec.Struct, frozen=True):
     in_flight: int = 0
     """Right now."""
     courtesy: Courtesy = Courtesy()
+    answers: int = 0
+    connections: int = 0
+    """That a server greeted."""
+    garbled: int = 0
+    """So many times in a row one and the same question was answered by what is no answer."""
+    behind: int = 0
+    """So many times a session was resumed by a server that knew less than the session had seen."""
 
 
 class Meter:
-    """Written by the connection's thread only; read by anyone."""
+    """Written by the connection's thread; read by anyone."""
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
         self._sent_s: deque[float] = deque()
+        self._garbled: dict[object, int] = {}
+        self._connected_s, self._short_lives = float("-inf"), 0
         self.usage = Usage()
 
     def connected(self) -> None:
         """A new connection: what was under way before is not answered any more, and the server may be another."""
         self._sent_s.clear()
+        self._connected_s = self._clock_s()
         self._note(in_flight=0, courtesy=Courtesy())
+
+    def pause_s(self) -> float:
+        """To wait before the next connection: the longer, the more of them ended soon after they were made."""
+        ended_soon = self._clock_s() - self._connected_s < SHORT_S
+        self._short_lives = self._short_lives + 1 if ended_soon else 0
+        return min(FIRST_PAUSE_S * 2**self._short_lives, LONGEST_PAUSE_S) if self._short_lives > 1 else 0.0
+
+    def greeted(self) -> None:
+        """The server took us in."""
+        self._note(connections=self.usage.connections + 1)
 
     def sent(self, requests: int, length: int) -> None:
         """So many requests left together, so many bytes long."""
@@ -47,8 +75,25 @@ class Meter:
     def answered(self) -> None:
         """The oldest request was answered: ZooKeeper answers in order."""
         if self._sent_s:
-            latency_ms = 1000 * (self._clock_s() - self._sent_s.popleft())
-            self._note(in_flight=len(self._sent_s), courtesy=self.usage.courtesy.after(latency_ms))
+            usage, latency_ms = self.usage, 1000 * (self._clock_s() - self._sent_s.popleft())
+            courtesy = usage.courtesy.after(latency_ms)
+            self._note(in_flight=len(self._sent_s), courtesy=courtesy, answers=usage.answers + 1)
+
+    def understood(self, question: object) -> None:
+        """What was answered could be read."""
+        if self._garbled and self._garbled.pop(question, 0):
+            self._note(garbled=max(self._garbled.values(), default=0))
+
+    def garbled(self, question: object) -> None:
+        """What arrived instead of an answer to the question is none."""
+        if len(self._garbled) >= QUESTIONS:
+            self._garbled.clear()
+        self._garbled[question] = self._garbled.get(question, 0) + 1
+        self._note(garbled=max(self._garbled.values()))
+
+    def went_back(self) -> None:
+        """A server resumed the session and knows less than the session has seen."""
+        self._note(behind=self.usage.behind + 1)
 
     def _note(self, **changed: object) -> None:
         self.usage = msgspec.structs.replace(self.usage, **changed)

@@ -20,6 +20,9 @@ class ZooKeeperError(Exception):
 class ZooKeeperUnavailable(ZooKeeperError):  # noqa: N818 - reads as a fact
     """No answer now: not connected, connection lost on the way, or no reply in time. Worth trying again later."""
 
+    unread: tuple[str, ...] = ()
+    """The paths that were asked for, where a read failed on the way."""
+
 
 class ZooKeeperAuthFailed(ZooKeeperUnavailable):
     """The server refuses this session's credentials; trying again does not help."""

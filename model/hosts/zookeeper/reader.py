@@ -155,7 +155,11 @@ class ZooKeeperReader:
     def _one(self, path: str, request: Request) -> object:
         link, _ = self._session.connected()
         self._take_turn(1, 1)
-        answer = ask(link, request, self._timeout_s)
+        try:
+            answer = ask(link, request, self._timeout_s)
+        except ZooKeeperUnavailable as error:
+            error.unread = (path,)
+            raise
         return unread(path, answer.code) if isinstance(answer, Refusal) else answer
 
     def _many(
@@ -174,7 +178,12 @@ class ZooKeeperReader:
         most = min(window, self._limits.in_flight)
         paced = self._paced(requests, batches, most)
         replies = ask_many(link, paced, lambda: self.usage.courtesy.in_flight(most), self._timeout_s)
-        for batch, reply in zip(batches, replies, strict=True):
+        for batch in batches:
+            try:
+                reply = next(replies)
+            except ZooKeeperUnavailable as error:
+                error.unread = batch
+                raise
             if isinstance(reply, Refusal):
                 yield [unread(path, reply.code) for path in batch]
             else:

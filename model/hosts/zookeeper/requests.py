@@ -205,7 +205,7 @@ def _take_znodes(paths: Sequence[str], buffer: bytes, offset: int) -> ZnodeColum
     """Called for a million znodes: what each costs here is most of what reading a large cluster costs."""
     data: list[bytes | Unread] = []
     stats: list[bytes] = []
-    take_head = KIND_AND_LENGTH.unpack_from
+    take_head, size = KIND_AND_LENGTH.unpack_from, len(buffer)
     for path in paths:
         op, number = take_head(buffer, offset)
         offset += KIND_AND_LENGTH.size
@@ -213,8 +213,8 @@ def _take_znodes(paths: Sequence[str], buffer: bytes, offset: int) -> ZnodeColum
             data.append(TooLarge(path, number) if op == CUT_OUT else unread(path, number))
             stats.append(NO_STAT)
             continue
-        if number < _NULL:
-            raise ValueError(f"{number} bytes announced")
+        if not _NULL <= number <= size:
+            raise ValueError(f"{number} bytes announced, {size - offset} sent")
         end = offset + number if number > 0 else offset
         data.append(buffer[offset:end])
         offset = end + STAT.size

@@ -39,6 +39,10 @@ _LEAST_LIFE_S = 1.0
 _LOGGER = logging.getLogger(__name__)
 
 
+class _BehindError(Exception):
+    """A session was resumed by a server that knows less than the session has seen, which ZooKeeper never does."""
+
+
 class Session:
     """The present link, how it stands, and the thread that looks after it."""
 
@@ -166,6 +170,9 @@ class Session:
             self._multi_read_refusals += 1
         except MultiReadLost:
             self._multi_read_losses += 1
+        except _BehindError as error:
+            self.meter.went_back()
+            self._replace(str(error))
         except protocol.ZooKeeperAuthFailed as error:
             self._give_up(str(error))
         except protocol.ZooKeeperUnavailable as error:
@@ -185,6 +192,8 @@ class Session:
             try_it_on_unknown=self._multi_read_losses < _MULTI_READ_TRIALS,
         )
         zxid = link.last_zxid
+        if not is_new_session and 0 < zxid < seen:
+            raise _BehindError(f"{link.address}: the server is at transaction {zxid:#x}, and had told {seen:#x} before")
         wiped = Wiped(seen, zxid) if has_caught_up and 0 < zxid < seen else None
         self._session_id = session_id
         self._seen_zxid = zxid if wiped else max(seen, zxid)

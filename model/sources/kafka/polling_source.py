@@ -12,16 +12,18 @@ from typing import Any, Protocol
 from model.cluster.records import Record
 from model.hosts.crash_reports import crash_line
 from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.wire.errors import DeniedError, WireError
+from model.hosts.wire.errors import DeniedError, MalformedError, WireError
 from model.hosts.wire.security import security_of
 from model.sources.kafka.address import parse_address
-from model.sources.source import Batch, Phase, Sink, SourceError, SourceStatus
+from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
 
 CLIENT_ID = "kdrill"
 ANSWER_S = 5.0
 FAREWELL_S = 1.0
 AT_FIRST_S = 0.5
 """Between two looks while nobody has answered yet."""
+TRIALS = 3
+"""So often in a row a look may end in garbage before it is plain that the next one will."""
 REST = 4
 """So many times as long as a look took of the processor, nothing is asked."""
 
@@ -81,6 +83,10 @@ class PollingSource:
         self._thread: threading.Thread | None = None
         self._status = SourceStatus()
         self._hurry = asyncio.Event()
+        self._client: ReadingClient | None = None
+        self._before, self._best = 0, 0
+        """Answers before the look under way, and those of the look that brought most."""
+        self._garbled = 0
 
     @property
     def name(self) -> str:
@@ -97,6 +103,13 @@ class PollingSource:
         self._soon(self._following.cancel)
         if self._thread is not threading.current_thread():
             self._thread.join(FAREWELL_S)
+
+    def progress(self) -> Progress:
+        client = self._client
+        if client is None:
+            return Progress()
+        self._best = max(self._best, client.answers - self._before)
+        return Progress(self._best, client.connections)
 
     def look_now(self) -> None:
         """Does not wait for the interval to end; from any thread."""
@@ -123,6 +136,7 @@ class PollingSource:
 
     async def _follow(self, sink: Sink) -> None:
         client, opened_s = self._make(), time.monotonic()
+        self._client = client
         survey = self._survey(client)
         try:
             while True:
@@ -130,6 +144,8 @@ class PollingSource:
                 begun_s = time.thread_time()
                 phase, reason = await self._look(survey, sink)
                 is_new = not self._status.verified_ms
+                if self._garbled >= TRIALS:
+                    reason = f"{reason} ({self._garbled} times the same)"
                 if phase == "stale" and is_new and time.monotonic() - opened_s >= self._connect_s:
                     phase, reason = "closed", f"{self.name}: {reason}"
                 self._tell(sink, phase, reason)
@@ -144,6 +160,9 @@ class PollingSource:
             await client.close()
 
     async def _look(self, survey: Survey, sink: Sink) -> tuple[Phase, str]:
+        self.progress()
+        self._before = 0 if self._client is None else self._client.answers
+        garbled, self._garbled = self._garbled, 0
         try:
             async for records in survey.look():
                 if records:
@@ -151,6 +170,8 @@ class PollingSource:
         except DeniedError as error:
             return "denied", f"{self.name}: {error}"
         except WireError as error:
+            if isinstance(error, MalformedError) or isinstance(error.__cause__, MalformedError):
+                self._garbled = garbled + 1
             return "stale", str(error)
         except Exception as error:
             _LOGGER.debug("looking at %s failed", self.name, exc_info=True)
@@ -167,6 +188,7 @@ class PollingSource:
             warning=said if phase == "live" else "",
             verified_ms=now_ms if phase == "live" else last.verified_ms,
             poll_ms=round(self.interval_s * 1000),
+            is_hopeless=self._garbled >= TRIALS,
         )
         sink.report(self._status)
 

@@ -17,13 +17,14 @@ from model.hosts.zookeeper.meter import Usage
 from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
 from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden
 from model.hosts.zookeeper.znode_columns import columns_of
-from model.sources.source import Batch, Cost, Phase, Sink, SourceStatus
+from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus
 from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.ahead import read_ahead
+from model.sources.zookeeper.attempts import Attempts, Trust
 from model.sources.zookeeper.costs import cost_between
 from model.sources.zookeeper.inbox import Inbox
 from model.sources.zookeeper.reachability import why_hopeless
-from model.sources.zookeeper.sentences import FLAPPING, no_kafka_here, reason_of, server_line
+from model.sources.zookeeper.sentences import FLAPPING, no_kafka_here, reason_of, server_line, unread_of
 from model.sources.zookeeper.translate import is_read, translate
 from model.sources.zookeeper.tree_plan import KAFKAS_OWN, SINGLES, Found, walk
 from model.sources.zookeeper.watching import Answer, ChooseWatching, Watching, watching_for
@@ -54,6 +55,8 @@ class Timing(msgspec.Struct, frozen=True):
     """Between two proofs, on a quiet connection, that the server still answers."""
     resync_pause_s: float = 5.0
     """From the beginning of one full load to the next at least, where the connection flaps."""
+    hopeless_s: float = 30.0
+    """As long, where no attempt is likely to come to more than the last."""
 
 
 class Follower:
@@ -84,6 +87,10 @@ class Follower:
         self._withheld: list[str] = []
         self._measured: tuple[float, Usage] = _clock_s(), reader.usage
         self._resync_after_s = 0.0
+        self._trouble, self._failed_on = "", self._inbox.state
+        """What went wrong last while everything was read, and on which connection."""
+        self._trust = Trust(address)
+        self._attempts = Attempts()
 
     def run(self) -> None:
         """Follows until the end; never raises. A defect ends the source: better none than one that stands still."""
@@ -97,13 +104,18 @@ class Follower:
             with suppress(Exception):  # it may have been the sink that failed
                 self._end(crash_line(error))
 
+    def progress(self) -> Progress:
+        """How far the first picture has come; from any thread."""
+        return self._attempts.progress(self._reader.usage)
+
     def _await_connection(self) -> None:
         ends_s = _clock_s() + self._timing.connect_s
         why: str | None = None
         while why is None and (left_s := ends_s - _clock_s()) > 0:
             if self._is_answered_within(min(left_s, self._timing.refused_s)) or self._inbox.closed:
                 return
-            why = why_hopeless(self._address, tls=self._tls)
+            reason = reason_of(self._inbox.state)
+            why = self._trust.why_hopeless(self._reader.usage, reason) or why_hopeless(self._address, tls=self._tls)
         self._end(why or reason_of(self._inbox.state) or "no answer")
 
     def _is_answered_within(self, timeout_s: float) -> bool:
@@ -126,26 +138,30 @@ class Follower:
     def _attend(self, state: Connected) -> None:
         """Loads and follows for as long as this connection lasts."""
         pause_s = self._resync_after_s - _clock_s()
-        if pause_s > 0:
+        if pause_s > 0 and state is not self._failed_on:
             if self._status.phase != "live":
                 self._falter(FLAPPING)
             if self._wait_while(state, pause_s):
                 return
-        self._resync_after_s = _clock_s() + self._timing.resync_pause_s
+        pause_s = self._timing.hopeless_s if self._status.is_hopeless else self._timing.resync_pause_s
+        self._resync_after_s = _clock_s() + pause_s
         try:
             watching = self._choose_watching(self._reader, state)
             loaded_ms = now_ms()
             if self._load(watching, state):
                 self._follow(watching, state, loaded_ms)
         except ZooKeeperUnavailable as error:
-            self._falter(str(error))
-            self._wait_while(state, self._timing.verify_s)
+            self._attempts.fail(self._reader.usage, unread_of(error.unread))
+            self._trouble, self._failed_on = str(error), state
+            self._falter(self._trouble)
+            self._wait_while(state, self._timing.hopeless_s if self._status.is_hopeless else self._timing.verify_s)
 
     def _load(self, watching: Watching, state: Connected) -> bool:
         """Reads everything; False where there is no Kafka here."""
         self._inbox.drain()
         if self._status.phase != "live":
             self._falter("reading everything again") if self._told_epoch else self._report("loading")
+        self._attempts.begin(self._reader.usage)
         watching.arm()
         self._reader.sync()
         found = walk(watching.children)
@@ -154,6 +170,7 @@ class Follower:
             return False
         self._tell_listing(watching, state, found)
         self._told_epoch = state.epoch
+        self._trust.forgive(self._reader.usage)
         return True
 
     def _tell_listing(self, watching: Watching, state: Connected, found: Found) -> None:
@@ -247,7 +264,10 @@ class Follower:
 
     def _report(self, phase: Phase, reason: str = "", **also: object) -> None:
         since_ms = self._status.since_ms if phase == self._status.phase else now_ms()
-        status = msgspec.structs.replace(self._status, phase=phase, reason=reason, since_ms=since_ms, **also)
+        ends = phase in ("live", *_ENDS)
+        why = "" if ends else self._trust.why_hopeless(self._reader.usage, reason or self._trouble)
+        also |= {"reason": why or reason, "is_hopeless": bool(why)}
+        status = msgspec.structs.replace(self._status, phase=phase, since_ms=since_ms, **also)
         self._status = status
         self._sink.report(status)
 

@@ -1,9 +1,17 @@
 """What a ZooKeeper source says of its connection, each in one line. Decides nothing."""
 
+from collections.abc import Sequence
+
 from model.hosts.zookeeper.values import Connected, ConnectionState
 from model.sources.zookeeper.tree_plan import Found
 
 FLAPPING = "connected again; the connection broke a moment ago, so reading everything waits a little"
+
+
+def unread_of(paths: Sequence[str]) -> str:
+    """What was asked for and not told whole; empty where that was no znode."""
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"{paths[0]}{more}" if paths else ""
 
 
 def reason_of(state: ConnectionState) -> str:

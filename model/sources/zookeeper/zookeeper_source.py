@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from model.hosts.zookeeper.courtesy import Limits
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Credential, Sasl, Settings
-from model.sources.source import Sink
+from model.sources.source import Progress, Sink
 from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.follower import Follower, Timing
 from model.sources.zookeeper.inbox import Inbox
@@ -40,6 +40,7 @@ class ZooKeeperSource:
         self._choose_watching = choose_watching
         self._inbox = Inbox()
         self._thread: threading.Thread | None = None
+        self._follower: Follower | None = None
         self.reader: ZooKeeperReader | None = None
         """The session, once open: a browser of znodes reads through it too."""
 
@@ -51,9 +52,14 @@ class ZooKeeperSource:
         inbox = self._inbox
         self.reader = ZooKeeperReader.open(self._settings, on_events=inbox.on_events, on_state=inbox.on_state)
         tls = self._settings.tls is not None
-        follower = Follower(self.reader, inbox, sink, self.address, self._timing, self._choose_watching, tls=tls)
+        self._follower = follower = Follower(
+            self.reader, inbox, sink, self.address, self._timing, self._choose_watching, tls=tls
+        )
         self._thread = threading.Thread(target=follower.run, name="zookeeper-follower", daemon=True)
         self._thread.start()
+
+    def progress(self) -> Progress:
+        return Progress() if self._follower is None else self._follower.progress()
 
     def close(self) -> None:
         self._inbox.close()

@@ -69,7 +69,7 @@ def test_without_a_ceiling_nobody_waits() -> None:
 
 
 def test_a_meter_counts_and_times_answers_in_the_order_of_their_requests() -> None:
-    times_s = iter([1.0, 2.0, 2.5, 4.0])
+    times_s = iter([1.0, 2.0, 2.5, 4.0, 5.0])
     meter = Meter(lambda: next(times_s))
     meter.sent(2, 300)
     meter.sent(1, 100)
@@ -82,6 +82,29 @@ def test_a_meter_counts_and_times_answers_in_the_order_of_their_requests() -> No
     meter.connected()
     meter.answered()
     assert (meter.usage.in_flight, meter.usage.requests, meter.usage.courtesy) == (0, 3, Courtesy())
+
+
+def test_connections_that_end_at_once_are_made_less_and_less_often() -> None:
+    now_s = 0.0
+    meter = Meter(lambda: now_s)
+    pauses_s: list[float] = []
+    for _ in range(8):
+        pauses_s.append(meter.pause_s())
+        meter.connected()
+        now_s += 0.5
+    assert pauses_s == [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0, 1.0]
+    now_s += 1.0
+    assert meter.pause_s() == 0.0
+
+
+def test_a_question_that_is_garbled_again_and_again_is_noticed_until_it_is_answered() -> None:
+    meter = Meter()
+    for question in ("a", "b", "a", "c", "a"):
+        meter.garbled(question)
+    meter.understood("b")
+    assert meter.usage.garbled == 3
+    meter.understood("a")
+    assert meter.usage.garbled == 1
 
 
 @pytest.mark.parametrize("limits", [{"in_flight": 0}, {"reads_per_s": -1.0}, {"reads_per_s": float("nan")}])

@@ -1,0 +1,85 @@
+"""How long a command waits for a picture: as long as something new arrives, and never for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from model.hosts.zookeeper.courtesy import Limits
+from model.sources.source import Progress, Sink, SourceError, SourceStatus
+from tui.command_line.waiting import IN_ALL, Waiting
+from tui.data.opening import Opening, Patience
+
+BEGUN_S = 1_000.0
+
+
+class Slow:
+    """A source that tells how far it is, and no more."""
+
+    name = "zk://slow"
+
+    def __init__(self) -> None:
+        self.told = Progress(connections=1)
+
+    def progress(self) -> Progress:
+        return self.told
+
+    def open(self, sink: Sink) -> None: ...
+    def close(self) -> None: ...
+
+
+class Clocked:
+    """Waiting in a time of its own."""
+
+    def __init__(self, timeout_s: float = 60.0, limits: Limits | None = None) -> None:
+        self.source, self.now_s = Slow(), BEGUN_S
+        opening = Opening(patience=Patience(timeout_s, BEGUN_S), limits=limits or Limits())
+        self.waiting = Waiting(self.source, opening, lambda: self.now_s)
+        self.waiting.look()
+
+    def after(self, seconds: float, **told: object) -> None:
+        self.now_s += seconds
+        self.source.told = Progress(**{"connections": 1, **told})  # pyright: ignore[reportArgumentType]
+        self.waiting.look()
+
+
+def test_it_waits_while_answers_are_new() -> None:
+    clocked = Clocked()
+    for answers in range(1, 10):
+        clocked.after(59.0, answers=answers)
+    with pytest.raises(SourceError, match=r"^zk://slow: nothing new for 60 s: connected once$"):
+        clocked.after(60.0, answers=9)
+
+
+def test_connecting_again_is_no_progress() -> None:
+    clocked = Clocked()
+    clocked.waiting.hear(SourceStatus("connecting", reason="b1:2181: the server closed the connection"))
+    clocked.waiting.hear(SourceStatus("loading"))
+    clocked.after(59.0, connections=40)
+    with pytest.raises(SourceError) as said:
+        clocked.after(1.0, connections=41, unread="/brokers/topics")
+    assert str(said.value) == (
+        "zk://slow: nothing new for 60 s: connected 41 times, /brokers/topics never read whole: "
+        "b1:2181: the server closed the connection"
+    )
+
+
+def test_who_always_tells_something_new_is_not_listened_to_for_ever() -> None:
+    clocked = Clocked(timeout_s=6.0)
+    clocked.waiting.hear(SourceStatus("loading", done=3_000, total=2_000_000))
+    with pytest.raises(SourceError, match="not done within 60 s .*: connected once, 3,000 of 2,000,000 znodes read"):
+        for answers in range(1, 20):
+            clocked.after(5.0, answers=answers)
+    assert clocked.now_s - BEGUN_S == IN_ALL * 6.0
+
+
+def test_what_is_asked_for_slowly_may_come_slowly() -> None:
+    clocked = Clocked(limits=Limits(reads_per_s=4.0))
+    clocked.after(159.0)
+    with pytest.raises(SourceError, match="nothing new for 160 s"):
+        clocked.after(1.0)
+
+
+def test_before_anything_answered() -> None:
+    clocked = Clocked()
+    with pytest.raises(SourceError, match=r"nothing new for 60 s: never connected$"):
+        clocked.after(60.0, connections=0)
