@@ -1,4 +1,4 @@
-"""Ways in which a ZooKeeper may lie, each with what a command must say of it. Most speak the protocol otherwise well."""
+"""Ways in which a ZooKeeper may lie, each with what a command must say of it."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class HostileNames(Tree):
 
     def __init__(self, count: int) -> None:
         super().__init__()
-        self._hostile = ["\x1b[31m%07d%s" % (number, "\x01" * 38) for number in range(count)]
+        self._hostile = [f"\x1b[31m{number:07}" + "\x01" * 38 for number in range(count)]
 
     def names(self, path: str) -> Sequence[str] | None:
         return [*self._hostile, "orders"] if path == TOPICS else super().names(path)

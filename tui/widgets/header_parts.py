@@ -8,7 +8,7 @@ import msgspec
 
 from tui.data.messages import SANDBOX, HeaderFacts
 from tui.rows import Line, Span
-from tui.text import cells, fit, plain, short_age
+from tui.text import cells, cut, fit, plain, short_age
 
 
 class Stance(msgspec.Struct, frozen=True):
@@ -46,6 +46,10 @@ LINKS = {
     "closed": ("ZK closed", "warn"),
 }
 
+NOT_CONNECTED = "NOT CONNECTED"
+"""Instead of that it is connecting, once something went wrong."""
+REASON_CELLS = 10
+"""Less of a reason is not worth showing."""
 BROKERS = "kafka://"
 """How sources begin that are brokers."""
 PARTLY = "Kafka PARTLY"
@@ -105,7 +109,9 @@ def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_
     line = _assembled(name, forms, levels)
     for part in SHORTENINGS:
         if _size(line) <= width:
-            return line
+            if levels["mode"] == 1 and facts.reason:
+                forms["mode"] = (_with_reason(forms["mode"][1], facts.reason, width - _size(line)),) * 2
+            return _assembled(name, forms, levels)
         levels[part] = min(levels[part] + 1, len(forms[part]) - 1)
         line = _assembled(name, forms, levels)
     room = cells(plain(name)) - max(0, _size(line) - width)
@@ -145,12 +151,7 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
         demo = f"{demo}{stance.mode} " if stance.mode in ("PAUSED", "REPLAY") else demo
         old = f"{demo}{word} {age} old" if age else demo + word
         reason = facts.reason or ("no news" if facts.phase == "live" else "")
-        texts = (
-            f"!! {old}: {reason} !!" if reason else f"!! {old} !!",
-            f"!! {old} !!",
-            f"!! {demo}{word} {age}".rstrip(),
-        )
-        return tuple((text, "stale") for text in texts)
+        return _wrong(old, reason, f"!! {demo}{word} {age}".rstrip())
     if stance.mode:
         style = MODES.get(stance.mode, "paused")
         details = (stance.detail, stance.detail, stance.detail.partition(",")[0])
@@ -160,11 +161,27 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
     long, short = f"{demo}{word} {age} old" if age else demo + word, f"{demo}{word} {age}".rstrip()
     if facts.phase == "live" and facts.poll_ms:
         long = f"{word} polls {facts.poll_ms / 1000:g} s" + (f", {age} old" if age_ms >= _unsaid_ms(facts) else "")
+    if facts.phase == "connecting" and facts.reason:
+        return _wrong(NOT_CONNECTED, facts.reason, f"!! {NOT_CONNECTED} !!")
     if facts.phase == "starting":
         long, short = f"{word} {facts.reason}", word
     if facts.phase == "loading" and of:
         long, short = f"{demo}{word} {done:,} of {of:,}", f"{demo}{word} {100 * done // of}%"
     return ((long, style), (long, style), (short, style))
+
+
+def _wrong(what: str, reason: str, short: str) -> tuple[Span, ...]:
+    """What is wrong, with the reason and without; `_with_reason` puts as much of it in again as there is room for."""
+    texts = (f"!! {what}: {reason} !!" if reason else f"!! {what} !!", f"!! {what} !!", short)
+    return tuple((text, "stale") for text in texts)
+
+
+def _with_reason(bare: Span, reason: str, room: int) -> Span:
+    """What is wrong, with as much of the reason as goes into so many cells more; as it is where that says nothing."""
+    text, style = bare
+    what, is_wrong, _ = text.rpartition(" !!")
+    room -= cells(": …")
+    return (f"{what}: {cut(plain(reason), room)}… !!", style) if is_wrong and room >= REASON_CELLS else bare
 
 
 def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:

@@ -18,7 +18,10 @@ def overview_text(moment: Moment, query: TextQuery) -> TextAnswer:
     image = moment.image
     sheet = Sheet("Cluster", query.width)
     if not (image.provenance.complete or image.brokers or image.topics):
-        return sheet.say("nothing was read yet").answer()
+        sheet.say("nothing was read yet")
+        if moment.status.reason:
+            sheet.say(moment.status.reason, "warn")
+        return sheet.answer()
     down = dead_brokers(moment)
     racks = len({broker.rack for broker in image.brokers.values() if broker.rack})
     downs = [span(f"  {down} DOWN", "error")] if down else []

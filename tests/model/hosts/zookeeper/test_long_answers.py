@@ -1,4 +1,4 @@
-"""A long answer as it arrives, in pieces of any size: what is too long is cut out, everything else is as it was sent."""
+"""A long answer as it arrives, in pieces of any size: what is too long is cut out, the rest is as sent."""
 
 from __future__ import annotations
 
