@@ -78,12 +78,14 @@ def test_a_broken_link_is_told_in_words_at_every_width(width: int) -> None:
 
 
 def test_as_much_of_a_reason_is_told_as_there_is_room_for() -> None:
-    facts = changed(
-        phase="stale", reason="zk1:2181: the answer is garbled: 2000000000 names announced (3 times the same)"
-    )
-    assert f"STALE 2s old: {facts.reason} !!" in words(facts, 300)
-    assert "STALE 2s old: zk1:2181: the answer is g… !! | ZK LOST |" in words(facts, 120)
-    assert "!! STALE 2s old !!" in words(facts, 60)
+    reason = "zk1:2181: the answer is garbled: 2000000000 names announced"
+    stale = changed(phase="stale", reason=reason)
+    assert f"STALE 2s old: {reason} !!" in words(stale, 300)
+    assert "STALE 2s old: zk1:2181: the answer is g… !! | ZK LOST |" in words(stale, 120)
+    assert "!! STALE 2s | ZK LOST" in words(stale, 60)
+    never = changed(phase="connecting", image_time_ms=0, controller=None, reason=reason)
+    assert f"!! NOT CONNECTED: {reason} !! | ZK connecting" in words(never, 300)
+    assert "!! NOT CONNECTED: zk1:2181: the answer is garbl… !! | ZK connecting" in words(never, 110)
 
 
 def test_live_is_not_believed_for_ever() -> None:
@@ -99,8 +101,8 @@ def test_live_is_not_believed_for_ever() -> None:
         ({"phase": "loading", "progress": (3_000, 10_000)}, "LOADING 3,000 of 10,000"),
         ({"phase": "connecting", "image_time_ms": 0, "controller": None}, "CONNECTING | ZK connecting"),
         (
-            {"phase": "connecting", "image_time_ms": 0, "controller": None, "brokers_down": 0, "reason": "no " * 90},
-            "!! NOT CONNECTED: no no no n… !! | ZK connecting",
+            {"phase": "connecting", "image_time_ms": 0, "controller": None, "reason": "no route to host"},
+            "!! NOT CONNECTED !! | ZK connecting",
         ),
         ({"phase": "denied"}, "!! DENIED 2s old !! | ZK DENIED"),
         ({"kind": "DEMO"}, "DEMO LIVE 2s old"),
