@@ -33,7 +33,8 @@ def with_groups(image: ClusterImage, opening: Opening) -> ClusterImage:
     if not opening.bootstrap:
         return image
     try:
-        known, silent = with_broker_groups(image, opening.bootstrap, kafka_options(opening.login.kafka))
+        options, timeout_s = kafka_options(opening.login.kafka), opening.patience.timeout_s
+        known, silent = with_broker_groups(image, opening.bootstrap, options, timeout_s)
     except SecurityError as error:
         raise click.ClickException(str(error)) from None
     for line in silent:
@@ -42,18 +43,20 @@ def with_groups(image: ClusterImage, opening: Opening) -> ClusterImage:
 
 
 def with_broker_groups(
-    image: ClusterImage, bootstrap: str, options: Mapping[str, Any] = PLAIN
+    image: ClusterImage, bootstrap: str, options: Mapping[str, Any] = PLAIN, timeout_s: float = 60.0
 ) -> tuple[ClusterImage, tuple[str, ...]]:
     """The image with the groups of the brokers at `host:port[,…]`, and what could not be had, a line each.
 
-    `options` are kafka-python's, for the login. Raises SourceError where no broker answers, and for what is no such
-    list.
+    `options` are kafka-python's, for the login. Raises SourceError where no broker answers, where not all is told
+    within `timeout_s`, and for what is no such list.
     """
     addresses = parse_address(bootstrap).brokers
     try:
-        return asyncio.run(_asked(image, addresses, security_of(options)))
+        return asyncio.run(asyncio.wait_for(_asked(image, addresses, security_of(options)), timeout_s))
     except WireError as error:
         raise SourceError(f"kafka://{bootstrap}: {error}") from None
+    except TimeoutError:
+        raise SourceError(f"kafka://{bootstrap}: the groups were not told within {timeout_s:g} s") from None
 
 
 async def _asked(

@@ -1,5 +1,6 @@
 """Znodes as they are this moment, by a session that only reads: what a proposal is made from and checked against."""
 
+import time
 from collections.abc import Iterable
 from typing import Self
 
@@ -10,6 +11,8 @@ from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.values import Children, Missing, TooLarge, Unread, Znode
 
 CONNECT_S = 15.0
+TREE_ZNODES, TREE_S = 1_000_000, 60.0
+"""More are not looked for, nor for longer, below one znode: only who lies has so many, or takes so long."""
 
 
 class Reading:
@@ -38,7 +41,7 @@ class Reading:
         return found.names if not _is_missing(found) and isinstance(found, Children) else ()
 
     def tree(self, path: str) -> Found:
-        """A znode and all that is below it. Raises as `znodes`."""
+        """A znode and all that is below it. Raises as `znodes`, also where that is more than Kafka has anywhere."""
         return self.znodes(self._paths_from(path))
 
     def close(self) -> None:
@@ -46,7 +49,15 @@ class Reading:
         self._reader.close()
 
     def _paths_from(self, path: str) -> list[str]:
-        return [path, *(each for name in self.children(path) for each in self._paths_from(f"{path}/{name}"))]
+        self._catch_up()
+        paths, level, ends_s = [path], [path], time.monotonic() + TREE_S
+        while level:
+            if len(paths) > TREE_ZNODES or time.monotonic() > ends_s:
+                raise ZooKeeperUnavailable(f"{path} has no end: more than {len(paths):,} znodes were found below it")
+            found = [each for each in self._reader.children_many(level) if not _is_missing(each)]
+            level = [f"{each.path}/{name}" for each in found if isinstance(each, Children) for name in each.names]
+            paths += level
+        return paths
 
     def _catch_up(self) -> None:
         """The server behind the connection may lag behind the ensemble's leader."""

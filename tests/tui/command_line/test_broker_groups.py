@@ -30,6 +30,16 @@ async def test_an_image_gets_the_groups_of_brokers() -> None:
     assert image.provenance == IMAGE.provenance
 
 
+async def test_who_never_has_done_answering_is_left() -> None:
+    async def accept(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(60)
+
+    async with await asyncio.start_server(accept, "127.0.0.1", 0) as silent:
+        port = silent.sockets[0].getsockname()[1]
+        with pytest.raises(SourceError, match=f"kafka://127.0.0.1:{port}: the groups were not told within 0.2 s"):
+            await asyncio.to_thread(with_broker_groups, IMAGE, f"127.0.0.1:{port}", timeout_s=0.2)
+
+
 def test_nobody_answers_or_is_no_address() -> None:
     with pytest.raises(SourceError, match=r"kafka://127\.0\.0\.1:1: no broker answers"):
         with_broker_groups(IMAGE, "127.0.0.1:1")
