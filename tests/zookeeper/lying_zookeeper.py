@@ -136,10 +136,11 @@ class LyingZooKeeper:
             if start == b"srvr":
                 connection.sendall(_SRVR % (_OLDER if self.is_old else _NEWER))
                 return
-            _exactly(incoming.read, struct.unpack("!i", start)[0])
+            request = _exactly(incoming.read, struct.unpack("!i", start)[0])
             self.connections += 1
             number = self.connections
-            self._send(connection, Asked(number, CONNECT), None)
+            session = struct.unpack_from("!iqiq", request)[3] or number
+            self._send(connection, Asked(number, CONNECT), _Greeting(0, 0, body=struct.pack("!q", session)))
             while True:
                 frame = _exactly(incoming.read, struct.unpack("!i", _exactly(incoming.read, 4))[0])
                 xid, opcode = struct.unpack_from("!ii", frame)
@@ -148,10 +149,9 @@ class LyingZooKeeper:
                 asked = Asked(number, opcode, _paths(opcode, frame[8:]))
                 self._send(connection, asked, Reply(xid, self.zxid, *self._answer(asked, frame[8:])))
 
-    def _send(self, connection: socket.socket, asked: Asked, reply: Reply | None) -> None:
+    def _send(self, connection: socket.socket, asked: Asked, reply: Reply) -> None:
         self.asked.append(asked)
-        honest = reply or _Greeting(0, 0)
-        for piece in self.lie(asked, honest):
+        for piece in self.lie(asked, reply):
             connection.sendall(piece)
 
     def _answer(self, asked: Asked, body: bytes) -> tuple[int, bytes]:
@@ -176,10 +176,10 @@ class LyingZooKeeper:
 
 
 class _Greeting(Reply):
-    """The answer to the connect request, which has no header."""
+    """The answer to the connect request, which has no header; the session is its body."""
 
     def frame(self) -> bytes:
-        return framed(struct.pack("!iiqi", 0, 12_000, 0x1234, 16) + bytes(16) + b"\0")
+        return framed(struct.pack("!ii", 0, 12_000) + self.body + struct.pack("!i", 16) + bytes(16) + b"\0")
 
 
 _END = struct.pack("!i?i", -1, True, -1)

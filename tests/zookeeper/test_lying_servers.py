@@ -12,11 +12,13 @@ import pytest
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.address import parse_address
+from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.conftest import Eventually
+from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import WAYS, Way, served
-from tests.zookeeper.lying_zookeeper import LyingZooKeeper
+from tests.zookeeper.lying_zookeeper import LyingZooKeeper, truth
 from tui.command_line.following import follow_source
 from tui.data.opening import Opening, Patience
 
@@ -53,6 +55,47 @@ def test_a_command_comes_to_an_end(name: str, eventually: Eventually) -> None:
             check_picture(way, server)
     eventually(lambda: not [each for each in threading.enumerate() if each.name.startswith("zookeeper")])
     assert peak_mib() - before_mib < MOST_MIB
+
+
+def test_another_server_of_the_ensemble_does_better() -> None:
+    with served(WAYS["2,000,000,000 names"]) as liar, served(WAYS["the truth"]) as honest:
+        for _ in range(3):  # which one is tried first is chance
+            moment = picture_of(f"{liar.address},{honest.address}", 60.0)
+            assert moment.image.cluster_id == "lies"
+
+
+def test_two_servers_that_lie_alike_are_tried_in_turn() -> None:
+    way = WAYS["2,000,000,000 names"]
+    with served(way) as one, served(way) as other:
+        with pytest.raises(SourceError, match=r"2000000000 names announced.*\(\d times the same\)"):
+            picture_of(f"{one.address},{other.address}", 60.0)
+        assert one.connections
+        assert other.connections
+
+
+def test_what_was_read_stays_while_answers_are_garbled_and_is_read_again_after_that() -> None:
+    with LyingZooKeeper() as server, followed(server.address, timing=QUICK) as source:
+        live = source.phase("live")
+        server.lie = WAYS["-2,000,000,000 names"].lie
+        server.hang_up()
+        stale = source.until(lambda moment: moment.status.is_hopeless)
+        assert (stale.status.phase, stale.image) == ("stale", live.image)
+        assert "-2000000000 names announced" in stale.status.reason
+        assert "times the same" in stale.status.reason
+        server.lie = truth
+        again = source.until_now(lambda moment: moment.status.phase == "live")
+        assert (again.status.is_hopeless, again.status.reason) == (False, "")
+
+
+def test_a_server_that_knows_less_than_before_is_said_and_read_anew() -> None:
+    with LyingZooKeeper() as server, followed(server.address, timing=QUICK) as source:
+        source.phase("live")
+        server.zxid -= 50
+        told = len(source.moments)
+        server.hang_up()
+        stale = source.until(lambda moment: moment.status.is_hopeless, after=told)
+        assert (stale.status.phase, stale.status.reason) == ("stale", BEHIND)
+        source.until_now(lambda moment: moment.status.phase == "live" and not moment.status.is_hopeless)
 
 
 def check_line(way: Way, server: LyingZooKeeper) -> None:

@@ -233,8 +233,8 @@ class BufferedConnection(ConnectionHandler):
         failure = result.exception if result is not None else None
         if failure is None or isinstance(failure, KazooException):
             self._meter.understood(question)
-        else:
-            self._meter.garbled(question)
+        elif self._meter.garbled(question) > 1 and len(self.client.hosts) > 1:
+            raise ConnectionDropped(f"garbled answer: {failure}")  # another server may do better
         return done
 
     def _question(self) -> object:

@@ -84,12 +84,13 @@ class Meter:
         if self._garbled and self._garbled.pop(question, 0):
             self._note(garbled=max(self._garbled.values(), default=0))
 
-    def garbled(self, question: object) -> None:
-        """What arrived instead of an answer to the question is none."""
+    def garbled(self, question: object) -> int:
+        """What arrived instead of an answer to the question is none; how often in a row that was so."""
         if len(self._garbled) >= QUESTIONS:
             self._garbled.clear()
         self._garbled[question] = self._garbled.get(question, 0) + 1
         self._note(garbled=max(self._garbled.values()))
+        return self._garbled[question]
 
     def went_back(self) -> None:
         """A server resumed the session and knows less than the session has seen."""

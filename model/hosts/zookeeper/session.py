@@ -158,8 +158,8 @@ class Session:
             self._greet(link)
         elif not link.is_alive and time.monotonic() > self._started_s + _LEAST_LIFE_S:
             self._replace(f"the connection's thread ended: {link.reason}")
-        elif link.reason not in ("", self._state.reason):
-            self._publish(msgspec.structs.replace(self._state, reason=link.reason))
+        else:
+            self._say(link.reason)
         if not isinstance(self._state, Connected) and time.monotonic() > self._patience_ends_s:
             self._lose_patience()
 
@@ -176,7 +176,13 @@ class Session:
         except protocol.ZooKeeperAuthFailed as error:
             self._give_up(str(error))
         except protocol.ZooKeeperUnavailable as error:
-            _LOGGER.debug("greeting %s failed: %s", link.address, error)
+            self._say(str(error))
+
+    def _say(self, reason: str) -> None:
+        """Why there still is no connection that answers."""
+        state = self._state
+        if not isinstance(state, Connected) and reason not in ("", state.reason):
+            self._publish(msgspec.structs.replace(state, reason=reason))
 
     def _welcome(self, link: Link) -> Connected:
         timeout_s = self._settings.request_timeout_ms / 1000

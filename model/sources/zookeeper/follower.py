@@ -115,6 +115,7 @@ class Follower:
             if self._is_answered_within(min(left_s, self._timing.refused_s)) or self._inbox.closed:
                 return
             reason = reason_of(self._inbox.state)
+            self._falter(reason)
             why = self._trust.why_hopeless(self._reader.usage, reason) or why_hopeless(self._address, tls=self._tls)
         self._end(why or reason_of(self._inbox.state) or "no answer")
 
