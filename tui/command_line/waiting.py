@@ -99,8 +99,10 @@ class Waiting:
         told, status = self._told, self._status
         if told is None or not told.connections:
             return "never connected" if told is not None else "reading"
+        from model.cluster.words import counted  # noqa: PLC0415 - as above
+
         times = "once" if told.connections == 1 else f"{told.connections:,} times"
-        parts = [f"connected {times}"]
+        parts = [f"connected {times}", *([counted(told.answers, "answer")] if told.answers else [])]
         if status is not None and status.total:
             parts.append(f"{status.done:,} of {status.total:,} znodes read")
         if told.unread:
