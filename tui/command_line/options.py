@@ -99,20 +99,7 @@ def _reaching(command: Command) -> Command:
             callback=_brokers,
             help="brokers to ask beside a ZooKeeper, and to act through",
         ),
-        click.option(
-            "--connect-timeout",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
-            help="how long the first connection may take",
-        ),
-        click.option(
-            "--timeout",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
-            default=Patience().timeout_s,
-            show_default=True,
-            help="how long nothing new may be read until all is; the dashboard goes on trying",
-        ),
+        *_timeouts(),
         click.option(
             "--poll",
             metavar="SECONDS",
@@ -135,6 +122,25 @@ def _reaching(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _timeouts() -> tuple[Callable[[Command], Command], ...]:
+    return (
+        click.option(
+            "--connect-timeout",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True),
+            help="how long the first connection may take",
+        ),
+        click.option(
+            "--timeout",
+            metavar="SECONDS",
+            type=click.FloatRange(min=0, min_open=True),
+            default=Patience().timeout_s,
+            show_default=True,
+            help="how long nothing new may be read until all is; the dashboard goes on trying",
+        ),
+    )
 
 
 def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> str:

@@ -68,9 +68,7 @@ def test_who_always_tells_something_new_is_not_listened_to_for_ever() -> None:
     clocked.waiting.hear(SourceStatus("loading", done=3_000, total=2_000_000))
     for answers in range(1, 12):
         clocked.after(5.0, answers=answers)
-    with pytest.raises(
-        SourceError, match=r"not done within 60 s .*: connected once, 12 answers, 3,000 of 2,000,000 znodes read"
-    ):
+    with pytest.raises(SourceError, match=r"not done within 60 s .*: connected once, 12 answers, 3,000 of 2,000,000 z"):
         clocked.after(5.0, answers=12)
     assert clocked.now_s - BEGUN_S == IN_ALL * 6.0
 
