@@ -107,6 +107,11 @@ class ClusterImage(msgspec.Struct, frozen=True):
         return known or self.classic_groups.get(key.removesuffix(_TOO))
 
     @property
+    def unconfirmed_brokers(self) -> tuple[int, ...]:
+        """Of the brokers, those that only old metadata names: no active controller counts them, and they are silent."""
+        return () if self.quorum is None else self.quorum.unconfirmed
+
+    @property
     def partition_count(self) -> int:
         """Partitions over all topics."""
         return sum(len(topic) for topic in self.topics.values())

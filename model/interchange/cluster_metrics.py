@@ -41,7 +41,8 @@ def _cluster(image: ClusterImage) -> Iterable[Row]:
     controller, unknown = image.controller, image.unreadable
     controls = None if "/controller" in unknown else controller.broker is not None
     groups = None if "/consumers" in unknown else len(image.groups) + len(image.classic_groups)
-    yield "brokers", "Live brokers.", None if "/brokers/ids" in unknown else len(image.brokers)
+    live = len(image.brokers) - len(image.unconfirmed_brokers)
+    yield "brokers", "Live brokers.", None if "/brokers/ids" in unknown else live
     yield "controllers", "Brokers that are the controller: 1, or 0 while there is none.", controls
     yield "controller_epoch", "The controller epoch; it grows with every election of a controller.", controller.epoch
     yield "topics", "Topics.", len(image.topics)

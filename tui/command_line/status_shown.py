@@ -8,6 +8,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import Finding
+from model.cluster.words import listed
 from model.interchange.cluster_metrics import cluster_metrics, unreachable
 from model.interchange.exposition import exposition
 from model.sources.feed import Moment
@@ -62,6 +63,7 @@ def document(moment: Moment) -> dict[str, object]:
         "kafka_generation": image.generation,
         "controller": {"broker": image.controller.broker, "epoch": image.controller.epoch},
         "brokers": sorted(image.brokers),
+        "unconfirmed_brokers": image.unconfirmed_brokers,
         "topics": len(image.topics),
         "partitions": image.partition_count,
         "groups": len(image.groups) + len(image.classic_groups),
@@ -73,7 +75,9 @@ def document(moment: Moment) -> dict[str, object]:
 
 def _lines(moment: Moment) -> Iterator[str]:
     image = moment.image
-    head = f"{image.provenance.source}: {_controller(image)}, {len(image.brokers)} brokers, "
+    unsure = listed(image.unconfirmed_brokers)
+    told = f"{len(image.brokers)} brokers" + (f" ({unsure} unconfirmed)" if unsure else "")
+    head = f"{image.provenance.source}: {_controller(image)}, {told}, "
     yield plain(f"{head}{len(image.topics):,} topics, {image.partition_count:,} partitions")
     if moment.status.phase == "stale":
         yield plain(f"! STALE: {moment.status.reason}")

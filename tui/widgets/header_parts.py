@@ -199,6 +199,8 @@ def _link(facts: HeaderFacts, stale: bool) -> tuple[Span, ...]:
 
 
 def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
+    if facts.quorum:
+        return ((f"NO QUORUM: {facts.quorum}", "error"), ("NO QUORUM", "error"))
     if facts.controller is None:
         unknown = facts.phase in WAITING or not facts.is_controller_told
         return (("", ""),) if unknown else (("NO CONTROLLER", "error"), ("NO CTL", "error"))
@@ -208,6 +210,10 @@ def _controller(facts: HeaderFacts) -> tuple[Span, ...]:
 
 
 def _brokers(facts: HeaderFacts) -> tuple[Span, ...]:
+    if facts.brokers_unconfirmed:
+        unsure = f"{facts.brokers_unconfirmed} unconfirmed"
+        down = f" {facts.brokers_down} DOWN" if facts.brokers_down else ""
+        return ((f"brokers {facts.brokers_up} up {unsure}{down}", "error"), (unsure + down, "error"), ("", ""))
     if not facts.brokers_down:
         up = (f"{facts.brokers_up} brokers up", "") if facts.brokers_up else ("", "")
         return (up, ("", ""))

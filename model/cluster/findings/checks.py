@@ -11,6 +11,7 @@ from model.cluster.findings.health import Health
 CHECKS: tuple[ClusterCheck | TopicCheck | GroupCheck, ...] = (
     cluster.no_brokers,
     cluster.controller,
+    told.no_quorum,
     partitions.offline,
     partitions.under_min_isr,
     partitions.leader_not_in_isr,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
 
+from model.hosts.kafka_client.first_answer import first_answer
 from model.hosts.kafka_client.metadata import Metadata, metadata_of, metadata_request
 from model.hosts.wire.channel import Build, Channel
 from model.hosts.wire.connection import Connection
@@ -30,27 +31,30 @@ class KafkaClient:
         """So many questions were answered."""
         self._bootstrap = list(bootstrap)
         self._client_id = client_id
-        self._timeout_s = timeout_s
+        self.timeout_s = timeout_s
         self._security = security
-        self._answered: tuple[Address, ...] = ()
+        self.answered: Address | None = None
         """Who told the metadata last, and is asked first."""
         self._channels: dict[Address, Channel] = {}
 
     async def refresh(self, topics: Sequence[str] | None = None) -> Metadata:
         """Ask for these topics, or all, one broker after the other until one answers. Raises WireError."""
         build = partial(metadata_request, topics=topics)
-        failed: WireError = UnavailableError("nobody is known")
-        for address in dict.fromkeys((*self._answered, *self.metadata.brokers.values(), *self._bootstrap)):
+
+        async def told_by(address: Address) -> tuple[Address, Metadata]:
             try:
-                self.metadata = metadata_of(await self.ask_at(address, build))
+                return address, metadata_of(await self.ask_at(address, build))
             except WireError as error:
-                failed = _at(address, error)
-            else:
-                self._answered = (address,)
-                return self.metadata
-        if isinstance(failed, DeniedError):
-            raise failed
-        raise UnavailableError(f"no broker answers: {failed}") from failed
+                raise _at(address, error) from error
+
+        known = (*([self.answered] if self.answered else ()), *self.metadata.brokers.values(), *self._bootstrap)
+        try:
+            self.answered, self.metadata = await first_answer(partial(told_by, each) for each in dict.fromkeys(known))
+        except DeniedError:
+            raise
+        except WireError as failed:
+            raise UnavailableError(f"no broker answers: {failed}") from None
+        return self.metadata
 
     async def ask(self, broker: int, build: Build) -> Entity:
         """Ask one broker. Raises UnavailableError, also where its address is not known, or another WireError."""
@@ -66,9 +70,15 @@ class KafkaClient:
         self.answers += 1
         return answer
 
-    async def connected(self, broker: int) -> Connection:
-        """An open connection, for what the broker said of itself when it was opened. Raises as `ask` does."""
-        return await self._channel(self._address(broker)).connected()
+    async def connected(self, address: Address) -> Connection:
+        """An open connection, for what the broker said of itself when it was opened. Raises UnavailableError or
+        another WireError."""
+        return await self._channel(address).connected()
+
+    async def hang_up(self, address: Address) -> None:
+        """End the connection to whoever is there: a broker takes up nothing before it has answered what was asked."""
+        if address in self._channels:
+            await self._channels[address].close()
 
     @property
     def connections(self) -> int:
@@ -88,7 +98,7 @@ class KafkaClient:
 
     def _channel(self, address: Address) -> Channel:
         if address not in self._channels:
-            self._channels[address] = Channel(*address, self._client_id, self._timeout_s, self._security)
+            self._channels[address] = Channel(*address, self._client_id, self.timeout_s, self._security)
         return self._channels[address]
 
 

@@ -12,21 +12,22 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum
+from model.cluster.quorum import NOBODY, Quorum
 from model.hosts.kafka_admin.cluster import describe_cluster, fenced_brokers
 from model.hosts.kafka_admin.configs import BROKER, TOPIC, describe_configs, described_configs
 from model.hosts.kafka_admin.log_dirs import describe_log_dirs, described_log_dirs
-from model.hosts.kafka_admin.quorum import describe_quorum, described_quorum
 from model.hosts.kafka_admin.reading_client import ReadingClient
 from model.hosts.kafka_admin.reassignments import list_reassignments, listed_reassignments
 from model.hosts.kafka_admin.topic_partitions import describe_topic_partitions, described_topic_partitions
-from model.hosts.kafka_client.metadata import PartitionPlace
+from model.hosts.kafka_client.first_answer import HEAD_START_S, first_answer
+from model.hosts.kafka_client.metadata import Metadata, PartitionPlace
 from model.hosts.wire.api_keys import DESCRIBE_TOPIC_PARTITIONS
 from model.hosts.wire.channel import Build
 from model.hosts.wire.errors import UnavailableError, UnsupportedVersionError, WireError
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import error_name
 from model.sources.kafka.generation import generation_of
+from model.sources.kafka.quorum_survey import QuorumSurvey
 from model.sources.kafka.views import KRAFT, BrokerView, Change, ClusterView, brokers_of, topics_of
 
 _OF_BROKERS = ("brokers", "server.properties")
@@ -42,6 +43,7 @@ class ClusterSurvey:
         self.silent: list[str] = []
         """What could not be had since this was emptied last, a line each."""
         self._client = client
+        self._quorums = QuorumSurvey(client)
         self._moves: Mapping[TopicPartition, Change] = {}
         self._tells_elr = False
 
@@ -50,7 +52,8 @@ class ClusterSurvey:
         metadata = await self._client.refresh(None)
         generation, features = await self._self_portrait()
         quorum = await self._quorum() if generation == KRAFT else None
-        await self._reassignments()
+        if quorum is None or quorum.leader != NOBODY:
+            await self._reassignments()
         fenced = await self._fenced() if generation == KRAFT else None
         partitions = {**metadata.partitions, **(await self._eligible())}
         self.view = msgspec.structs.replace(
@@ -58,7 +61,7 @@ class ClusterSurvey:
             cluster_id=metadata.cluster_id,
             generation=generation,
             features=features,
-            controller=metadata.controller if quorum is None else quorum.leader,
+            controller=_controller(metadata, generation, quorum),
             brokers={broker: view for broker, view in brokers_of(metadata).items() if broker not in (fenced or ())},
             fenced=fenced,
             topics=topics_of(msgspec.structs.replace(metadata, partitions=partitions), self._moves),
@@ -81,7 +84,7 @@ class ClusterSurvey:
                 elif error != "UNKNOWN_TOPIC_OR_PARTITION":  # it was deleted meanwhile
                     self.silent.append(f"settings of {name}: {error}")
 
-        questions = [ask(self.view.brokers, TOPIC, part) for part in parts]
+        questions = [ask(self._in_order(), TOPIC, part) for part in parts]
         await self._each([*questions, *(ask([int(broker)], BROKER, [broker]) for broker in brokers)])
         known = {f"topics/{name}" for name in topics} | {f"{place}/{n}" for place in _OF_BROKERS for n in brokers}
         kept = {entity: config for entity, config in self.view.configs.items() if entity in known}
@@ -98,19 +101,18 @@ class ClusterSurvey:
         self.view = msgspec.structs.replace(self.view, log_dirs={**self.view.log_dirs, **found})
 
     async def _self_portrait(self) -> tuple[str, Mapping[str, int]]:
-        """Generation and features, as the first broker tells that can be reached; as they were if none can."""
-        for broker in self._client.metadata.brokers:
-            try:
-                connection = await self._client.connected(broker)
-            except WireError:
-                continue
-            self._tells_elr = DESCRIBE_TOPIC_PARTITIONS in connection.versions
-            return generation_of(connection.versions), connection.features
-        return self.view.generation, self.view.features
+        """Generation and features, as the broker tells that told the metadata; as they were if it is gone by now."""
+        assert self._client.answered is not None
+        try:
+            connection = await self._client.connected(self._client.answered)
+        except WireError:
+            return self.view.generation, self.view.features
+        self._tells_elr = DESCRIBE_TOPIC_PARTITIONS in connection.versions
+        return generation_of(connection.versions), connection.features
 
     async def _quorum(self) -> Quorum | None:
         try:
-            return described_quorum(await self._anybody(self._client.metadata.brokers, describe_quorum))
+            return await self._quorums.look()
         except WireError as error:
             self.silent.append(f"quorum: {error}")
             return self.view.quorum
@@ -118,7 +120,7 @@ class ClusterSurvey:
     async def _fenced(self) -> Mapping[int, BrokerView] | None:
         """Brokers that are fenced; None where brokers do not tell, as before 4.0. The last where nobody answers."""
         try:
-            told = fenced_brokers(await self._anybody(self._client.metadata.brokers, describe_cluster))
+            told = fenced_brokers(await self._anybody(self._in_order(), describe_cluster))
         except UnsupportedVersionError:
             return None
         except WireError as error:
@@ -152,34 +154,32 @@ class ClusterSurvey:
         after: Entity | None = None
         while True:
             build = partial(describe_topic_partitions, topics=topics, after=after)
-            page = await self._anybody(self._client.metadata.brokers, build)
+            page = await self._anybody(self._in_order(), build)
             found |= described_topic_partitions(page)
             if page.next_cursor is None or page.next_cursor == after:
                 return found
             after = page.next_cursor
 
     async def _reassignments(self) -> None:
+        """Brokers ruled through ZooKeeper ask nobody else: only the controller knows. In KRaft each passes it on."""
         metadata = self._client.metadata
         order = [metadata.controller, *metadata.brokers] if metadata.controller in metadata.brokers else ()
         try:
-            response = await self._anybody(order, list_reassignments)
+            response = await self._anybody(order, list_reassignments, self._client.timeout_s)
             if (error := error_name(response.error_code)) != "NONE":
                 raise UnavailableError(error)
             self._moves = {name: (adding, removing) for name, adding, removing in listed_reassignments(response)}
         except WireError as error:
             self.silent.append(f"reassignments: {error}")
 
-    async def _anybody(self, brokers: Iterable[int], build: Build) -> Entity:
+    def _in_order(self) -> list[int]:
+        """Brokers to ask, first who told the metadata: it lives."""
+        brokers, answered = self._client.metadata.brokers, self._client.answered
+        return sorted(brokers, key=lambda broker: brokers[broker] != answered)
+
+    async def _anybody(self, brokers: Iterable[int], build: Build, head_start_s: float = HEAD_START_S) -> Entity:
         """The answer of the first of these that gives one. Raises what the last one said, or UnavailableError."""
-        reason: WireError = UnavailableError("there is nobody to ask")
-        for broker in brokers:
-            try:
-                return await self._client.ask(broker, build)
-            except UnsupportedVersionError:
-                raise
-            except WireError as error:
-                reason = error
-        raise reason
+        return await first_answer((partial(self._client.ask, broker, build) for broker in brokers), head_start_s)
 
     async def _each(self, questions: Sequence[Awaitable[None]]) -> None:
         """All of them side by side; who does not answer keeps nobody else from being asked."""
@@ -191,3 +191,10 @@ class ClusterSurvey:
                 self.silent.append(str(error))
 
         await asyncio.gather(*map(ask, questions))
+
+
+def _controller(metadata: Metadata, generation: str, quorum: Quorum | None) -> int:
+    """In KRaft metadata names any live broker (`KRaftMetadataCache`, 3.9): the quorum's leader is the controller."""
+    if generation != KRAFT:
+        return metadata.controller
+    return NOBODY if quorum is None else quorum.leader

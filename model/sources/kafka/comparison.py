@@ -59,7 +59,8 @@ def _of_brokers(image: ClusterImage, metadata: Metadata) -> Iterator[tuple[str, 
     for broker in sorted(metadata.brokers.keys() - image.brokers.keys()):
         yield f"broker {broker}", Difference("lives for it, and is not registered in ZooKeeper", None)
     controller = image.controller.broker
-    if controller is not None and metadata.controller not in (NOBODY, controller):
+    # In a migration (KIP-866) the controller is no broker, and metadata names any live broker in its place.
+    if controller in image.brokers and metadata.controller not in (NOBODY, controller):
         said = f"is broker {metadata.controller} for it, broker {controller} in ZooKeeper"
         yield "controller", Difference(said, image.controller.since_ms)
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model.cluster import records as r
-from model.cluster.findings.told import LATE_VOTER_MS
 from model.cluster.ids import NO_LEADER
 from model.cluster.quorum import Quorum
 from model.hosts.kafka_client.metadata import NOBODY, PartitionPlace
@@ -64,9 +63,15 @@ def _controller(before: ClusterView, after: ClusterView, now_ms: int) -> Iterato
             if after.controller == NOBODY
             else r.ControllerElected(broker=after.controller, since_ms=now_ms)
         )
+    if after.generation == KRAFT and (new is None) != (old is None and before.generation == KRAFT):
+        yield (
+            r.ZnodeUnreadable(path="/controller", reason=r.UNTOLD)
+            if new is None
+            else r.ZnodeReadable(path="/controller")
+        )
     if new is None:
         return
-    if old is None or old.leader_epoch != new.leader_epoch:
+    if new.leader_epoch >= 0 and (old is None or old.leader_epoch != new.leader_epoch):
         yield r.ControllerEpochChanged(epoch=new.leader_epoch)
     if old is None or essence(old) != essence(new):
         yield r.QuorumDescribed(quorum=new)
@@ -74,9 +79,9 @@ def _controller(before: ClusterView, after: ClusterView, now_ms: int) -> Iterato
 
 def essence(quorum: Quorum) -> object:
     """What is worth telling of a quorum: its log grows twice a second even where nothing happens (KIP-835)."""
-    late = tuple(each.id for each in quorum.late_voters(LATE_VOTER_MS))
+    late = tuple(each.id for each in quorum.late_voters())
     members = tuple(each.id for each in quorum.voters), tuple(each.id for each in quorum.observers)
-    return quorum.leader, quorum.leader_epoch, members, late
+    return quorum.leader, quorum.leader_epoch, members, late, quorum.is_led, quorum.silent, quorum.unconfirmed
 
 
 def _topic(

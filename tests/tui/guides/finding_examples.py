@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from model.cluster.findings import Finding, find
-from model.cluster.findings.told import LATE_VOTER_MS
 from model.cluster.ids import TopicPartition
 from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.quorum import LATE_VOTER_MS, Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     BrokerLost,
@@ -42,7 +41,9 @@ RACKS = [
 ]
 UNEVEN = [*brokers(1, 2), *topic("orders", (1,), partitions=30)]
 GROWING = TopicAssigned(topic="orders", replicas={0: (1, 2)}, adding={0: (2,)})
-VOTERS = (QuorumReplica(1, 90, 0, 2 * LATE_VOTER_MS), QuorumReplica(2, 10, 80, 0))
+VOTERS = tuple(
+    QuorumReplica(number, 90 - lag, lag, 0 if lag else 2 * LATE_VOTER_MS) for number, lag in ((1, 0), (2, 80), (3, 0))
+)
 
 
 def _min_isr(value: str) -> Record:
@@ -83,7 +84,11 @@ EXAMPLES: Mapping[str, Sequence[Record]] = {
         *ALONE,
         ViewsDiffered(differences={"controller at broker 1": "is broker 2 for it, broker 1 in ZooKeeper"}),
     ],
-    "voter-lags": [*brokers(1), QuorumDescribed(quorum=Quorum(1, 7, 90, VOTERS))],
+    "quorum": [*brokers(1), QuorumDescribed(quorum=Quorum(-1, 7, 90, VOTERS, silent=(2, 3), unconfirmed=(2,)))],
+    "voter-lags": [
+        *brokers(1),
+        QuorumDescribed(quorum=Quorum(1, 7, 90, VOTERS)),
+    ],
     "log-dir-failed": [*ALONE, LogDirsDescribed(broker=1, folders=(LogDir("/disk2", "KAFKA_STORAGE_ERROR"),))],
     "replica-offline": [*THREE, ReplicasWentOffline(replicas={FIRST: (2,)})],
     "single-replica": ALONE,

@@ -38,6 +38,7 @@ COLUMNS = (
 )
 FENCED = "fenced"
 """Registered, and serving nothing: no less dead for partitions."""
+UNCONFIRMED = "unconfirmed"
 _GONE = BrokerImage(-1)
 
 
@@ -51,7 +52,8 @@ class Brokers:
     counts: Tally
     under: Counter[int]
     controller: int | None
-    """Not asked of the table, which outlasts a change of controller."""
+    unconfirmed: tuple[int, ...]
+    """Neither is asked of the table, which outlasts a change of them."""
 
     def registration(self, broker: int) -> BrokerImage:
         """What the broker registered, fenced or not; all empty where it is dead."""
@@ -64,9 +66,11 @@ class Brokers:
         return (leaders[broker] / (leaders.total() or 1), preferred[broker] / (preferred.total() or 1))
 
     def state(self, broker: int) -> str:
-        """up, DOWN, fenced or controller."""
+        """up, DOWN, fenced, controller or unconfirmed."""
         if self.table.is_dead(broker):
             return FENCED if broker in self.table.image.fenced else "DOWN"
+        if broker in self.unconfirmed:
+            return UNCONFIRMED
         return "controller" if self.controller == broker else "up"
 
 
@@ -82,9 +86,10 @@ def brokers_of(moment: Moment, memory: Memory) -> Brokers:
             ids = table.brokers
         else:
             ids = tuple(sorted({*table.brokers, controller}))
-        return Brokers(table, ids, tally(table.health), under, controller)
+        return Brokers(table, ids, tally(table.health), under, controller, unsure)
 
-    return memory.recall("brokers", (table, moment.image.controller), count)
+    unsure = moment.image.unconfirmed_brokers
+    return memory.recall("brokers", (table, moment.image.controller, unsure), count)
 
 
 def brokers_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
@@ -105,7 +110,7 @@ def brokers_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory
 
 def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
     registered = [brokers.registration(broker) for broker in brokers.ids]
-    states = ("DOWN", FENCED, "controller", "up")
+    states = ("DOWN", FENCED, UNCONFIRMED, "controller", "up")
 
     def counted(counts: Counter[int]) -> Numbers:
         return Numbers(np.array([counts[broker] for broker in brokers.ids], np.int64))
@@ -132,13 +137,13 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
 def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     dead = state in ("DOWN", FENCED)
-    style = {"DOWN": "dead", FENCED: "dead", "controller": "controller"}.get(state, "")
+    style = {"DOWN": "dead", FENCED: "dead", UNCONFIRMED: "warn", "controller": "controller"}.get(state, "")
     under, prefer, out = brokers.under[broker], counts.off_preferred[broker], counts.missing[broker]
     return Row(
         key=str(broker),
         cells=(
             line(span(broker, style)),
-            line(span(state, "dead") if dead else host_of(registered)),
+            line(span(state, style) if dead or state == UNCONFIRMED else host_of(registered)),
             line(registered.rack or "-"),
             line(span(f"{counts.leaders[broker]:,}", "error" if dead and counts.leaders[broker] else "")),
             line(f"{counts.replicas[broker]:,}"),
@@ -150,7 +155,7 @@ def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
             line(span(f"{out:,}", "out" if out else "dim")),
             line(span("  ".join(registered.endpoints) or "-", "dim")),
         ),
-        mark={"DOWN": "X", FENCED: "X", "controller": "*"}.get(state, ""),
+        mark={"DOWN": "X", FENCED: "X", UNCONFIRMED: "?", "controller": "*"}.get(state, ""),
     )
 
 
@@ -173,8 +178,10 @@ def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) 
         return sheet.say("there is no such broker (any more)", "warn")
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     stopping = ", in controlled shutdown" if registered.in_controlled_shutdown else ""
-    styles = {"DOWN": "error", FENCED: "error", "controller": "controller"}
+    styles = {"DOWN": "error", FENCED: "error", UNCONFIRMED: "warn", "controller": "controller"}
     sheet.fact("state", f"{state}{stopping}", styles.get(state, "ok"))
+    if state == UNCONFIRMED:
+        sheet.fact("why", "Only old metadata names it: no controller is active that would count it, and it is silent.")
     sheet.fact(*kept_in(moment.image.generation, f"/brokers/ids/{broker}"))
     if state == "DOWN":
         sheet.fact("why", _why_down(moment.image))

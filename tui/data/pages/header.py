@@ -1,5 +1,6 @@
 """Row one of every screen, from a moment. Counts what was found; looks for nothing itself."""
 
+from model.cluster.findings.told import turnout
 from model.sources.feed import Moment
 from tui.data.messages import HeaderFacts
 
@@ -22,14 +23,16 @@ def header_facts(moment: Moment, kind: str = "") -> HeaderFacts:
         generation=image.generation,
         controller=image.controller.broker,
         controller_epoch=image.controller.epoch,
-        brokers_up=len(image.brokers),
+        brokers_up=len(image.brokers) - len(image.unconfirmed_brokers),
         brokers_down=dead_brokers(moment),
+        brokers_unconfirmed=len(image.unconfirmed_brokers),
         topics=len(image.topics),
         partitions=image.partition_count,
         errors=census.of("error"),
         warnings=census.of("warn"),
         offline=partitions_found(moment, "offline"),
         under_replicated=partitions_found(moment, "under-replicated"),
+        quorum="" if image.quorum is None or image.quorum.is_led else turnout(image.quorum),
         is_controller_told="/controller" not in image.unreadable,
     )
 

@@ -24,8 +24,10 @@ def overview_text(moment: Moment, query: TextQuery) -> TextAnswer:
         return sheet.answer()
     down = dead_brokers(moment)
     racks = len({broker.rack for broker in image.brokers.values() if broker.rack})
-    downs = [span(f"  {down} DOWN", "error")] if down else []
-    sheet.draw(*_counted("brokers", len(image.brokers)), span(" up"), *downs, span(f"  {racks} racks" if racks else ""))
+    unsure = len(image.unconfirmed_brokers)
+    up, downs = len(image.brokers) - unsure, [span(f"  {down} DOWN", "error")] if down else []
+    downs += [span(f"  {unsure} unconfirmed", "warn")] if unsure else []
+    sheet.draw(*_counted("brokers", up), span(" up"), *downs, span(f"  {racks} racks" if racks else ""))
     sheet.draw(
         *_counted("topics", len(image.topics)), span("   partitions ", "dim"), span(f"{image.partition_count:,}")
     )

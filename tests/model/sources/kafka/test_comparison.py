@@ -47,6 +47,12 @@ def test_everything_that_may_differ() -> None:
     assert one.said == "leader 2 e4 ISR [2] for it, leader 1 e5 ISR [1, 2] in ZooKeeper"
 
 
+def test_in_a_migration_brokers_cannot_name_the_controller() -> None:
+    image = zookeeper()
+    migrating = ClusterDelta(image).replay_all([r.ControllerElected(broker=3000)]).apply(image.provenance)
+    assert differences(migrating, told(controller=1)) == {}
+
+
 def test_a_difference_counts_when_one_broker_says_it_twice_of_the_same_znode() -> None:
     rounds, stale = Rounds(), told(PartitionPlace(2, (1, 2), (1, 2), 5))
     assert rounds.see(1, differences(zookeeper(), stale)) == {}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
+from model.cluster.findings.find import find
 from model.cluster.ids import TopicPartition
 from model.cluster.log_dirs import LogDir
 from model.cluster.quorum import Quorum, QuorumReplica
@@ -44,7 +45,7 @@ views = st.builds(
     topics=st.dictionaries(st.sampled_from(("orders", "pay")), topics, max_size=2),
     tells_elr=st.booleans(),
     configs=st.dictionaries(st.sampled_from(("topics/orders", "brokers/1")), st.just({"a": "1"}), max_size=2),
-    quorum=st.builds(Quorum, ids, ids, voters=replicas),
+    quorum=st.builds(Quorum, ids, ids, voters=replicas, unconfirmed=lists),
 )
 
 
@@ -121,6 +122,17 @@ def test_a_broker_dies_and_a_replica_moves() -> None:
         r.ReplicasWentOffline(replicas={TopicPartition("orders", 0): (2,)}),
         r.LogDirsDescribed(broker=2, folders=(LogDir("/d", error="KAFKA_STORAGE_ERROR"),)),
     ]
+
+
+def test_who_may_not_ask_for_the_quorum_does_not_know_the_controller() -> None:
+    unknown = msgspec.structs.replace(VIEW, generation="kraft", controller=-1)
+    known = msgspec.structs.replace(unknown, controller=2, quorum=Quorum(2, 4, 9))
+    assert "/controller" in told(unknown).unreadable
+    (finding,) = find(told(unknown)).found
+    assert (finding.kind, finding.what) == ("untold", "it does not tell who controls")
+    assert finding.action == "Log in as somebody who has the right DESCRIBE on the cluster."
+    assert "/controller" not in told(unknown, known).unreadable
+    assert told(unknown, known).controller.broker == 2
 
 
 def test_a_voter_that_falls_behind_is_told_and_a_growing_log_is_not() -> None:

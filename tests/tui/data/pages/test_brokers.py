@@ -7,6 +7,7 @@ import msgspec
 from model.cluster.cluster_image import EMPTY
 from model.cluster.findings import Findings
 from model.cluster.findings.finding import Kind, finding
+from model.cluster.quorum import Quorum
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.data.messages import ListQuery, TextQuery
@@ -109,3 +110,14 @@ def test_a_broker_that_is_not_there():
 def test_a_cluster_without_brokers():
     shown = brokers_window(moment_of(EMPTY), ListQuery(list="brokers"), NOW_MS, Memory())
     assert (shown.total, shown.note) == (0, "no broker is registered, and no topic names one")
+
+
+def test_a_broker_that_only_old_metadata_names_is_unconfirmed_from_then_on() -> None:
+    query, memory = ListQuery(list="brokers"), Memory()
+    known = msgspec.structs.replace(small_image(), quorum=Quorum(4, 3, 9))
+    brokers_window(moment_of(known), query, NOW_MS, memory)
+    lost = msgspec.structs.replace(known, quorum=Quorum(-1, 3, 9, unconfirmed=(2,)))
+    shown = rows_of(brokers_window(moment_of(lost), query, NOW_MS, memory))
+    assert [row.split(" | ")[:3] for row in shown][1] == ["?", "2", "unconfirmed"]
+    text = broker_text(moment_of(lost), TextQuery(about="broker", key="2", width=200), NOW_MS, Memory()).plain
+    assert "Only old metadata names it" in text
