@@ -8,7 +8,9 @@ Topics that are being deleted are left out: nobody is elected for them, and nobo
 | `brokers` | int64[B] | ids, ascending: brokers that are registered, or that a partition names |
 | `live` | bool[B] | whether it is registered |
 | `rack` | int32[B] | its rack, a place in `racks_of` |
-| `controller` | int32[1] | the one in office, if it lives |
+| `controller` | int32[1] | the one in office, if it lives; B on KRaft, whose voters take over from each other |
+| `voter` | bool[B] | whether it is a voter of a KRaft quorum that can be counted on |
+| `spare` | int32[1] | how many of the voters may be lost; below 0 too many are; `MANY` where it does not matter |
 | `rules` | int32[1] | the row of `GENERATIONS` that the cluster's controllers go by |
 | `topic`, `partition` | int32[N] | a place in `topics_of`, and the partition's number |
 | `replicas` | int32[N, RF] | the preferred one first |
@@ -34,9 +36,11 @@ from model.cluster.partition_columns import PartitionColumns, contained
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, TopicImage
 from model.controller.generations import GENERATIONS
 from model.drills.staging.rules import UNCLEAN_KEY, rules_of, settings_of
+from model.drills.voters import is_kraft, turnout_after
 from spark_tasks.analysis import Arrays
 from spark_tasks.errors import AnalysisError
 
+MANY = 1 << 30
 WIDEST = 62
 """Members of one partition that fit the bits."""
 
@@ -64,7 +68,8 @@ def arrays_of(image: ClusterImage) -> Arrays:
         "brokers": brokers,
         "live": np.isin(brokers, np.fromiter(image.brokers, np.int64)),
         "rack": _racks(image, brokers),
-        "controller": _places(brokers, np.array([_controller(image)], np.int32)),
+        "controller": np.array([_controller(image, brokers)], np.int32),
+        **_quorum(image, brokers),
         "rules": np.array([GENERATIONS.index(rules_of(image))], np.int32),
         "topic": columns.topic,
         "partition": columns.partitions,
@@ -79,6 +84,12 @@ def arrays_of(image: ClusterImage) -> Arrays:
         "adding": bits(_moved(columns, [topic.adding for topic in topics])),
         "removing": bits(_moved(columns, [topic.removing for topic in topics])),
     }
+
+
+def _quorum(image: ClusterImage, brokers: NDArray[np.int64]) -> Arrays:
+    turnout = turnout_after(image, ())
+    left, spare = ((), MANY) if turnout is None else (turnout.left, len(turnout.left) - turnout.majority)
+    return {"voter": np.isin(brokers, np.array(left, np.int64)), "spare": np.array([spare], np.int32)}
 
 
 def bits(flags: Flags) -> Longs:
@@ -100,9 +111,11 @@ def _check_width(columns: PartitionColumns, strangers: Ints) -> None:
         )
 
 
-def _controller(image: ClusterImage) -> int:
+def _controller(image: ClusterImage, brokers: NDArray[np.int64]) -> int:
+    if is_kraft(image):
+        return len(brokers)
     broker = image.controller.broker
-    return NOBODY if broker is None or broker not in image.brokers else broker
+    return NOBODY if broker is None or broker not in image.brokers else int(np.searchsorted(brokers, broker))
 
 
 def _brokers(image: ClusterImage, columns: PartitionColumns) -> NDArray[np.int64]:

@@ -14,8 +14,8 @@ RACK = "rack:"
 BACK_AFTER_MS = 60_000
 """How long after their death the victims are started again."""
 
-SESSIONS_MS = (18_000, 6_000)
-"""zookeeper.session.timeout.ms from Kafka 2.5 on, and before."""
+SESSIONS_MS = (None, 6_000)
+"""As the cluster has it, and zookeeper.session.timeout.ms before Kafka 2.5."""
 
 
 def with_broker(state: ViewState, broker: int) -> ViewState:

@@ -21,6 +21,7 @@ from model.drills.timeline import (
     Timeline,
     ZnodeWritten,
 )
+from model.drills.voters import is_kraft, not_forecast
 from model.znodes.paths import partition_state_path
 
 FORMAT = "kdrill.drill/1"
@@ -37,8 +38,12 @@ def document_of(drill: Drill, *, everything: bool = False) -> Document:
     partitions: dict[str, dict[str, Document]] = {}
     for one in outcomes:
         partitions.setdefault(one.partition.topic, {})[str(one.partition.partition)] = _partition(one)
+    about: Document = {"not_forecast": not_forecast(drill.before)} if is_kraft(drill.before) else {}
+    if drill.turnout is not None:
+        about["quorum"] = msgspec.to_builtins(drill.turnout)
     return {
         "format": FORMAT,
+        **about,
         "source": drill.before.provenance.source,
         "scenario": msgspec.to_builtins(drill.scenario),
         "assumptions": assumptions_of(drill),
@@ -78,11 +83,8 @@ def notes_on(drill: Drill) -> Iterable[str]:
         yield "A new controller of this release leaves the dead in ISRs; their leaders taking them out is not played."
     if image.generation == "unknown":
         yield "The release is not known: the latest rules hold."
-    if image.generation == "kraft":
-        yield (
-            "Played as by a ZooKeeper controller of the latest rules: KRaft elects the same leaders and keeps the same "
-            "ISRs, in times of its own, as long as a majority of its voters lives."
-        )
+    if is_kraft(image):
+        yield "KRaft elects in times of its own."
     topics = image.topics.values()
     if any((topic.leader_epoch > 0).any() for topic in topics) and not any((t.version > 0).any() for t in topics):
         yield "The image has no znode versions: they begin with 0."

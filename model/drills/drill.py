@@ -1,7 +1,7 @@
 """Plays a scenario on a copy of a cluster, and says what it meant. The controller's rules decide; this only waits."""
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import msgspec
@@ -12,7 +12,9 @@ from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.staging.stage import Stage
 from model.drills.timeline import Timeline
+from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
 from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.journal import BrokerCrashed
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 
 LONGEST_MS = 3_600_000.0
@@ -64,10 +66,21 @@ class Drill:
         """The drill in numbers."""
         return summary(self.timeline, self.affected)
 
+    @cached_property
+    def turnout(self) -> Turnout | None:
+        """What is left of a KRaft cluster's voters; None where there are none, or they are not known."""
+        return turnout_after(self.before, self.scenario.down, self.scenario.started)
 
-def usual(scenario: Scenario) -> Assumptions:
+    @property
+    def hurts(self) -> bool:
+        """Whether somebody cannot write or read, records are lost, or nothing can be elected."""
+        return self.summary.hurts or (self.turnout is not None and self.turnout.is_lost)
+
+
+def usual(image: ClusterImage, scenario: Scenario) -> Assumptions:
     """What is assumed unless somebody says otherwise."""
-    return RESTARTING if scenario.starts_brokers else DEFAULT
+    times = RESTARTING if scenario.starts_brokers else DEFAULT
+    return msgspec.structs.replace(times, session_timeout_ms=session_timeout_ms(image, times))
 
 
 def run(image: ClusterImage, scenario: Scenario, assumptions: Assumptions | None = None) -> Drill:
@@ -88,7 +101,30 @@ def play(
 ) -> Generator[Progress, None, Drill]:
     """The same in steps: whoever iterates may show how far it is, or stop. Returns the drill."""
     check(image, scenario)
-    return play_on(Stage(image, assumptions or usual(scenario), unclean=scenario.unclean), scenario)
+    times = assumptions or usual(image, scenario)
+    if is_kraft(image):
+        return _play_with_voters(image, scenario, times)
+    return play_on(Stage(image, times, unclean=scenario.unclean), scenario)
+
+
+def _play_with_voters(
+    image: ClusterImage, scenario: Scenario, assumptions: Assumptions
+) -> Generator[Progress, None, Drill]:
+    """On a KRaft cluster: without a majority of its voters nothing but the deaths happens (`scenario.check`)."""
+    brokers = msgspec.structs.replace(scenario, kill=tuple(each for each in scenario.kill if each in image.brokers))
+    turnout = turnout_after(image, scenario.kill)
+    if turnout is not None and turnout.is_lost:
+        times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
+        chronicle = Chronicle(image, times.start_ms, {})
+        chronicle.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
+        played = Drill(scenario, times, chronicle.timeline(0.0), at_rest=True)
+    else:
+        staged = stood_in_for(image, scenario.felled)
+        played = yield from play_on(Stage(staged, assumptions, unclean=scenario.unclean), brokers)
+    told = played.timeline
+    rows = tuple(with_voters(told.rows, image, scenario.kill))
+    timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
+    return replace(played, scenario=scenario, timeline=timeline)
 
 
 def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill]:

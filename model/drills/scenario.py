@@ -10,6 +10,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.surroundings import surroundings
 from model.cluster.topic_image import NOBODY
 from model.cluster.words import brokers, listed
+from model.drills.voters import turnout_after, turnout_text
 
 
 class ScenarioError(ValueError):
@@ -54,6 +55,25 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
         return (*((Act(Deed.KILL, self.kill),) if self.kill else ()), *self.then)
 
     @property
+    def felled(self) -> frozenset[int]:
+        """Who dies or stops in it, whatever becomes of them."""
+        return frozenset(broker for act in self.acts if act.deed is not Deed.START for broker in act.brokers)
+
+    @property
+    def started(self) -> frozenset[int]:
+        """Who starts in it, and does not die or stop after that."""
+        return self._left_by(started=True)
+
+    @property
+    def down(self) -> frozenset[int]:
+        """Who dies or stops in it, and does not start after that; `restart_after_ms` left out."""
+        return self._left_by(started=False)
+
+    def _left_by(self, *, started: bool) -> frozenset[int]:
+        last = {broker: act.deed is Deed.START for act in self.acts for broker in act.brokers}
+        return frozenset(broker for broker, starts in last.items() if starts is started)
+
+    @property
     def starts_brokers(self) -> bool:
         """Whether anybody starts in it."""
         return self.restart_after_ms is not None or any(act.deed is Deed.START for act in self.then)
@@ -62,6 +82,8 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 def check(image: ClusterImage, scenario: Scenario) -> None:
     """Raises ScenarioError."""
     alive, dead = set(image.brokers), set(dead_brokers(image))
+    turnout = turnout_after(image, ())
+    voters = frozenset(turnout.voters if turnout else ())
     if not scenario.acts:
         raise ScenarioError("nobody to kill: name a broker or a rack")
     if not alive and scenario.kill:
@@ -72,12 +94,30 @@ def check(image: ClusterImage, scenario: Scenario) -> None:
         )
     for number, act in enumerate(scenario.acts):
         there, gone = (dead, alive) if act.deed is Deed.START else (alive, dead)
-        _check_there(act, there, gone, "here" if number == 0 else "then")
+        spared = voters if act.deed is Deed.KILL else frozenset[int]()  # a controller that is no broker may die, too
+        _check_there(act, there | spared, gone, "here" if number == 0 else "then")
         there.difference_update(act.brokers)
         gone.update(act.brokers)
         if not alive and not scenario.starts_brokers:
             who = f"that is every live broker ({listed(act.brokers, 20)})"
             raise ScenarioError(f"{who if number == 0 else 'nobody is alive then'}: nobody is left to take over")
+    _check_voters(image, scenario)
+
+
+def _check_voters(image: ClusterImage, scenario: Scenario) -> None:
+    """Of a KRaft cluster without a majority only that state is forecast, not what comes after it."""
+    for number in range(len(scenario.acts)):
+        so_far = of_acts(scenario.acts[: number + 1])
+        turnout = turnout_after(image, so_far.down, so_far.started)
+        if turnout is None or not turnout.is_lost:
+            continue
+        if scenario.restart_after_ms is not None:
+            what = "What happens when they are back is not forecast: play it without the restart"
+        elif scenario.then:
+            what = "What else happens then is not forecast: play the deaths alone"
+        else:
+            continue
+        raise ScenarioError(f"{turnout_text(turnout)}. {what}")
 
 
 def dead_brokers(image: ClusterImage) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from model.drills.timeline import (
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    QuorumShrank,
     Reasoned,
     RequestSent,
     SessionClosed,
@@ -101,6 +102,13 @@ def _moved(rows: Sequence[ControllerMoved]) -> str:
     return f"broker {row.new} is the controller after {before}, epoch {row.epoch}"
 
 
+def _shrank(rows: Sequence[QuorumShrank]) -> str:
+    (row,) = rows
+    some = row.candidates
+    who = f"one of {listed(some)}, whichever wins" if len(some) > 1 else f"controller {some[0]}" if some else "nobody"
+    return f"{row.text}; the active controller is {who}"
+
+
 def _states(rows: Sequence[StateWritten]) -> str:
     texts = listed(map(_state, rows), MOST)
     return f"b{rows[0].by} wrote {counted(len(rows), 'partition state')}: {texts}"
@@ -160,6 +168,7 @@ _TELL: dict[type, Callable[[Any], str]] = {
     SessionClosed: _ended,
     BrokerReturned: _returned,
     ControllerMoved: _moved,
+    QuorumShrank: _shrank,
     StateWritten: _states,
     ZnodeWritten: _znodes,
     WriteRefused: _refused,

@@ -65,6 +65,19 @@ class SessionClosed(SessionEnded, frozen=True):
     """The broker closed it, for it left by itself."""
 
 
+class QuorumShrank(Row, frozen=True):
+    """Voters of a KRaft quorum died. `candidates` may be the active controller now: several are in a race.
+
+    `unnoticed`: brokers that died with the majority. Nobody fences them, and nobody leads in their place.
+    `moves`: the active controller is another one, or gone.
+    """
+
+    unnoticed: tuple[int, ...]
+    text: str
+    moves: bool
+    candidates: tuple[int, ...]
+
+
 class BrokerReturned(Row, frozen=True):
     """A broker that was dead was started."""
 
@@ -158,6 +171,7 @@ AnyRow = (
     | BrokerStopped
     | SessionExpired
     | SessionClosed
+    | QuorumShrank
     | BrokerReturned
     | ControllerMoved
     | StateWritten
@@ -213,6 +227,9 @@ class Timeline:
     @cached_property
     def candidates(self) -> tuple[int, ...]:
         """Who may be the controller in the end, in ascending order: several where a race decided it."""
+        elected = [row for row in self.rows if isinstance(row, QuorumShrank) and row.moves]
+        if elected:
+            return elected[-1].candidates
         moves = [row for row in self.rows if isinstance(row, ControllerMoved)]
         office = self.after.controller.broker
         if not moves or moves[-1].new != office:
@@ -239,6 +256,11 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
             yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
         elif isinstance(row, ZnodeWritten):
             yield from row.says
+        elif isinstance(row, QuorumShrank):
+            yield from (r.BrokerLost(broker=broker) for broker in row.unnoticed)
+            if row.moves:
+                known = len(row.candidates) == 1
+                yield r.ControllerElected(broker=row.candidates[0]) if known else r.ControllerLost()
         elif isinstance(row, SessionEnded):
             yield r.BrokerLost(broker=row.broker)
             if row.controller:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+import msgspec
+
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
@@ -23,6 +25,10 @@ def _records(image: ClusterImage, plan: Plan) -> Iterator[r.Record]:
     staying = {share.broker: share.rack for share in plan.after.brokers}
     for broker in sorted(image.brokers.keys() - staying.keys()):
         yield r.BrokerLost(broker=broker)
+    gone = tuple(sorted(image.brokers.keys() - staying.keys()))
+    if image.quorum is not None and gone:
+        silent = tuple(sorted({*image.quorum.silent, *gone} & {each.id for each in image.quorum.voters}))
+        yield r.QuorumDescribed(quorum=msgspec.structs.replace(image.quorum, silent=silent))
     for broker, rack in staying.items():
         if broker not in image.brokers:
             yield r.BrokerRegistered(broker=broker, rack=rack)

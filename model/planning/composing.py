@@ -10,7 +10,7 @@ from model.planning.balance import balance_of
 from model.planning.batches import Sent, in_batches
 from model.planning.cost import cost_of
 from model.planning.layout import Layout
-from model.planning.notes import notes_on
+from model.planning.notes import notes_on, notes_on_voters
 from model.planning.objectives import objectives_of
 from model.planning.pace import pace_of
 from model.planning.plan import Bound, Change, Plan
@@ -52,7 +52,7 @@ def composed(
         pace=pace_of(batches, request.throttling),
         sizes=sizes if layout.size is not None else "",
         objectives=() if bound is None else objectives_of(request, layout, setting),
-        notes=tuple(notes_on(layout, setting, later)),
+        notes=(*notes_on_voters(image, setting.leaving), *notes_on(layout, setting, later)),
     )
 
 

@@ -1,11 +1,13 @@
 """What the reader of a plan has to know beside it, in sentences. They change nothing in the plan."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 
+from model.cluster.cluster_image import ClusterImage
 from model.cluster.topic_image import NOBODY, Flags, widened
 from model.cluster.words import brokers, counted
+from model.drills.voters import turnout_after, turnout_text
 from model.planning.layout import Layout
 from model.planning.setting import Setting, on_any
 
@@ -27,6 +29,18 @@ def notes_on(before: Layout, setting: Setting, after: Layout) -> Iterator[str]:
         yield "Leaders move with the next preferred leader election, not with the reassignment itself."
     if lost := {b for b in setting.leaving if b not in before.racks} & set(before.replicas.ravel().tolist()):
         yield f"The rollback names {brokers(lost)}, dead now: until that changes Kafka refuses that part."
+
+
+def notes_on_voters(image: ClusterImage, leaving: Collection[int]) -> Iterator[str]:
+    """About brokers of a KRaft cluster that are to go and vote: the plan moves replicas, no votes."""
+    turnout = turnout_after(image, leaving)
+    if turnout is not None and (voting := set(leaving) & set(turnout.voters)):
+        one = len(voting) == 1
+        yield (
+            f"{brokers(voting).capitalize()} {'is a voter' if one else 'are voters'}: switched off as "
+            f"{'it is' if one else 'they are'}, {turnout_text(turnout)}. Take {'it' if one else 'them'} out of the "
+            "quorum first (kafka-metadata-quorum remove-controller, where voters can change)."
+        )
 
 
 def _left_behind(before: Layout, setting: Setting, after: Layout) -> Iterator[str]:

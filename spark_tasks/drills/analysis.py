@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from spark_tasks.analysis import Arrays, Unit
 from spark_tasks.drills.answer import Lost, answer, random_answer
 from spark_tasks.drills.fatal import copysets, fatal_sets
-from spark_tasks.drills.fates import METRICS, Fates
+from spark_tasks.drills.fates import Fates
 from spark_tasks.drills.grid import NOBODY, Grid
 from spark_tasks.drills.loss import chances_of
 from spark_tasks.drills.numbering import Numbers, flags, integers
 from spark_tasks.drills.partition_rows import rows_of, rules_in
+from spark_tasks.drills.ranking import ROWS
 from spark_tasks.drills.results import Parameters, Result
 from spark_tasks.drills.subsets import Subsets, random_subsets
 from spark_tasks.drills.sums import sums
@@ -119,7 +120,7 @@ def _random(some: Sequence[int], arrays: Arrays, parameters: Parameters) -> Arra
     return {
         "before": subsets.before,
         "index": np.concatenate([np.empty(0, np.int64), *index]),
-        "facts": np.concatenate([np.empty((METRICS + 1, 0), np.int64), *facts], axis=1),
+        "facts": np.concatenate([np.empty((ROWS, 0), np.int64), *facts], axis=1),
     }
 
 

@@ -12,7 +12,7 @@ from spark_tasks.drills.grid import NOBODY, Grid
 from spark_tasks.drills.heat import Heat
 from spark_tasks.drills.ledger import Ledger
 from spark_tasks.drills.numbering import Numbers, integers
-from spark_tasks.drills.ranking import HURT, Ranking
+from spark_tasks.drills.ranking import HURT, LOST, Ranking
 from spark_tasks.drills.results import (
     NAMES,
     Counts,
@@ -45,7 +45,7 @@ def answer(batches: Sequence[Arrays], grid: Grid, parameters: Parameters, lost: 
         end = min(start + step, grid.first.count)
         allowed, counts = grid.allowed(start, end), ledger.counts(start, end)
         scenarios = np.flatnonzero(allowed)
-        facts = (*counts, ledger.most_leaders(start, end))
+        facts = (*counts, ledger.most_leaders(start, end), ledger.lost(start, end))
         ranking.take(scenarios + start * grid.width, np.stack([fact.ravel()[scenarios] for fact in facts]))
         if heat is not None:
             heat.take(start, end, np.where(allowed, counts[HURT], 0))
@@ -86,7 +86,7 @@ def _result(
     lost: Lost,
 ) -> Result:
     listed = ranking.listed()
-    names = (*NAMES, "most_leaders")
+    names = (*NAMES, "most_leaders", "quorum_lost")
     counts, leaders = before
     return Result(
         scenarios=ranking.scenarios,
@@ -114,6 +114,7 @@ def _outcome(
         counts=Counts(*facts[:METRICS].tolist()),
         most_leaders=int(leaders[on]),
         most_leaders_on=int(ids[on]),
+        quorum_lost=bool(facts[LOST]),
         leaders_by_broker=_by_id(arrays, leaders) if detailed else {},
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
+from model.drills.voters import is_kraft, not_forecast
 from spark_tasks.drills.results import FORMAT, Parameters, Result, ScenarioOutcome
 
 Document = dict[str, Any]
@@ -20,8 +21,10 @@ WORDS = {
 
 def document_of(result: Result, image: ClusterImage, parameters: Parameters, engine: str, seconds: float) -> Document:
     """All of it. `scenarios` are the worst ones, `scenario_count` says how many there were."""
+    about: Document = {"not_forecast": not_forecast(image)} if is_kraft(image) else {}
     return {
         "format": FORMAT,
+        **about,
         "scenario_count": result.scenarios,
         "hurting": result.hurting,
         "before": _before(result),
@@ -51,7 +54,7 @@ def scenario(one: ScenarioOutcome) -> Document:
     }
     if one.leaders_by_broker:
         summary["leaders_by_broker"] = {str(broker): count for broker, count in one.leaders_by_broker.items()}
-    return {"kill": one.kill, "rack": one.rack, "summary": summary}
+    return {"kill": one.kill, "rack": one.rack, "quorum_lost": one.quorum_lost, "summary": summary}
 
 
 def _before(result: Result) -> Document:

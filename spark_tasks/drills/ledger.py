@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from spark_tasks.analysis import Arrays
 from spark_tasks.drills.fates import METRICS
 from spark_tasks.drills.grid import NOBODY, Grid
+from spark_tasks.drills.majority import Majority
 from spark_tasks.drills.numbering import Column, Numbers, flags, integers
 from spark_tasks.drills.sums import Sums, merge
 
@@ -21,6 +22,7 @@ class Ledger:
     def __init__(self, batches: Sequence[Arrays], grid: Grid) -> None:
         self.grid = grid
         self.before: Numbers = _sum(batches, "before")
+        self.majority = Majority(grid.arrays)
         self.leaders_before: Numbers = _sum(batches, "leaders_before")
         self._rest: Numbers = _sum(batches, "rest")
         self._leaders: Numbers = _sum(batches, "leaders")
@@ -43,11 +45,34 @@ class Ledger:
         has_ruler = self.grid.with_ruler(start, end)
         if has_ruler.any() and self._ruler_counts:
             lived += np.where(has_ruler, self._parts(start, end, range(METRICS, 2 * METRICS)), 0)
-        return lived
+        if not self.majority.may_be_lost:
+            return lived
+        dead = self._dying(start, end)
+        return np.where(self.majority.lost(dead), self.majority.counts(self.before, dead), lived)
+
+    def lost(self, start: int, end: int) -> Column:
+        """bool[end - start, width]: scenarios in which a KRaft quorum loses its majority."""
+        if not self.majority.may_be_lost:
+            return np.zeros((end - start, self.grid.width), np.bool_)
+        return self.majority.lost(self._dying(start, end))
+
+    def _dying(self, start: int, end: int) -> Numbers:
+        """int64[4, end - start, width]: what there is by broker, summed over those who die."""
+        first, second = self.grid.first, self.grid.second
+        dead = np.zeros((4, end - start, self.grid.width), np.int64)
+        dead += self.majority.by_group(first.of[:-1], first.count)[:, start:end, None]
+        if second is not None:
+            dead += self.majority.by_group(second.of[:-1], second.count)[:, None, :]
+        return dead
 
     def leaders(self, row: int, column: int) -> Numbers:
         """Leaders by broker in one scenario; -1: the broker does not live."""
         brokers = len(self._leaders)
+        if self.majority.may_be_lost and bool(self.lost(row, row + 1)[0, column]):
+            kept = self.leaders_before.copy()
+            kept[self._dead] = NOBODY
+            kept[self.grid.killed(row, column)] = NOBODY
+            return kept
         after = self._leaders.copy()
         scenario = row * self.grid.width + column
         parts = [(self._first_gains, row)]
@@ -88,6 +113,22 @@ class Ledger:
             later = column >= least
             after[column[later] - least, broker[later]] = NOBODY
             most[row - start, least:] = after.max(axis=1, initial=NOBODY)
+        return self._most_kept(most, start, end) if self.majority.may_be_lost else most
+
+    def _most_kept(self, most: Numbers, start: int, end: int) -> Numbers:
+        """Where the majority is lost, whoever lives leads what it led: broker by broker, the busiest first."""
+        open_, (first, second) = self.lost(start, end), (self.grid.first, self.grid.second)
+        rows, columns = np.arange(start, end)[:, None], np.arange(self.grid.width)[None, :]
+        for broker in np.argsort(-self.leaders_before, kind="stable").tolist():
+            if not open_.any():
+                break
+            if not self._dead[broker]:
+                dies = first.of[broker] == rows
+                if second is not None:
+                    dies = dies | (second.of[broker] == columns)
+                here = open_ & ~dies
+                most = np.where(here, self.leaders_before[broker], most)
+                open_ = open_ & ~here
         return most
 
     @property

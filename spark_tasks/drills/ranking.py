@@ -8,8 +8,9 @@ from spark_tasks.drills.results import NAMES
 
 OFFLINE, UNCLEAN, HURT = (NAMES.index(name) for name in ("newly_offline", "unclean", "hurt"))
 BEHIND, MOVED = NAMES.index("under_replicated"), NAMES.index("leaders_moved")
-MOST = METRICS
-"""The row of the most loaded broker's leaders, below the counts."""
+MOST, LOST = METRICS, METRICS + 1
+"""Rows below the counts: the most loaded broker's leaders, and 1 where a KRaft quorum loses its majority."""
+ROWS = METRICS + 2
 
 
 class Ranking:
@@ -21,14 +22,14 @@ class Ranking:
         """Row of the counts → index and column."""
         self._listed = listed
         self._index = np.empty(0, np.int64)
-        self._facts = np.empty((METRICS + 1, 0), np.int64)
+        self._facts = np.empty((ROWS, 0), np.int64)
 
     def take(self, index: Numbers, facts: Numbers) -> None:
-        """Scenarios, each with an index that names it: int64[METRICS + 1, S], counts and then the most leaders."""
+        """Scenarios, each with an index that names it: int64[ROWS, S], counts and then MOST and LOST."""
         if not len(index):
             return
         self.scenarios += len(index)
-        self.hurting += int((facts[HURT] > 0).sum())
+        self.hurting += int((facts[[HURT, LOST]] > 0).any(axis=0).sum())
         for row, values in enumerate(facts):
             place = int(values.argmax())
             known, before = self.worst.get(row, (0, None))
@@ -50,7 +51,9 @@ class Ranking:
 def _keys(facts: Numbers) -> tuple[Numbers, Numbers]:
     """What is worse is higher: data or service lost for all, then for some; then the work that it makes."""
     above = int(facts[[HURT, MOVED]].max()) + 1
-    return (facts[OFFLINE] + facts[UNCLEAN]) * above + facts[HURT], facts[BEHIND] * above + facts[MOVED]
+    gone = facts[OFFLINE] + facts[UNCLEAN]
+    gone = gone + facts[LOST] * (int(gone.max()) + 1)  # nothing is elected any more: worse than all else
+    return gone * above + facts[HURT], facts[BEHIND] * above + facts[MOVED]
 
 
 def _worst(facts: Numbers, count: int) -> Column:

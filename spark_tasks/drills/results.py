@@ -59,6 +59,8 @@ class ScenarioOutcome(msgspec.Struct, frozen=True):
     most_leaders: int = -1
     """Leaders on the live broker that has the most of them then."""
     most_leaders_on: int = -1
+    quorum_lost: bool = False
+    """Whether a KRaft quorum loses its majority: nothing is elected any more."""
     leaders_by_broker: Mapping[int, int] = {}
     """Of live brokers, by id; empty where nobody asked."""
 
@@ -105,7 +107,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     scenarios: int
     hurting: int
-    """Scenarios that hurt a partition."""
+    """Scenarios that hurt a partition, or in which nothing is elected any more."""
     before: Counts
     leaders_before: Mapping[int, int]
     """Of live brokers, by id."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from spark_tasks.analysis import Arrays
 from spark_tasks.drills.fates import METRICS, Fates, as_it_is, changes_of
+from spark_tasks.drills.majority import Majority
 from spark_tasks.drills.numbering import Column, Numbers, flags
 from spark_tasks.drills.partition_rows import PartitionRows
 from spark_tasks.drills.sums import leaders_of
@@ -44,6 +45,7 @@ class Subsets:
     def __init__(self, rows: PartitionRows, arrays: Arrays, fates: Fates) -> None:
         self._rows, self._fates = rows, fates
         self._live, self._ruler = flags(arrays, "live"), int(arrays["controller"][0])
+        self._majority = Majority(arrays)
         brokers = len(self._live)
         members = np.concatenate(rows.members)
         small = members.astype(np.uint16) if brokers < 1 << 16 else members  # -1 goes last
@@ -54,7 +56,7 @@ class Subsets:
         self._rest, self._leaders = rest.total(rows.weight), leaders_of(rows, rest, brokers)
 
     def facts(self, killed: Numbers) -> tuple[Numbers, Numbers]:
-        """Of scenarios int64[S, K]: int64[METRICS + 1, S] for a ranking, and the leaders by broker int64[S, B]."""
+        """Of scenarios int64[S, K]: int64[ROWS, S] for a ranking, and the leaders by broker int64[S, B]."""
         scenarios, brokers = len(killed), len(self._live)
         dies = np.zeros((scenarios, brokers + 1), np.bool_)
         dies[np.arange(scenarios)[:, None], killed] = True
@@ -76,7 +78,14 @@ class Subsets:
         total = counts[:, :METRICS]
         if self._ruler >= 0:
             total = total + counts[:, METRICS:] * dies[:, [self._ruler]]
-        return np.concatenate([total.T, leaders.max(axis=1)[None, :]]), leaders
+        found, lost = total.T, np.zeros(scenarios, np.bool_)
+        if self._majority.may_be_lost:
+            dead = self._majority.by_broker[:, killed].sum(axis=2)
+            lost = self._majority.lost(dead)
+            found = np.where(lost, self._majority.counts(self.before, dead), found)
+            kept = np.where(dies[:, :-1] | ~self._live, -1, self.leaders_before)
+            leaders = np.where(lost[:, None], kept, leaders)
+        return np.concatenate([found, leaders.max(axis=1)[None, :], lost[None, :].astype(np.int64)]), leaders
 
     def _touched(self, killed: Numbers, dies: Column) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
         """Scenario, row and dead members of each row that a scenario touches, each once."""

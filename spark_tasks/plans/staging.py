@@ -72,7 +72,11 @@ def without(arrays: Columns, broker: int, replicas: Ints) -> Arrays:
         "isr": np.where(moved, in_sync, _bits_within(arrays, width)),
         "elr": np.where(moved, 0, arrays["elr"]),
         "leader": np.where(moved, leads, arrays["leader"]).astype(np.int32),
-        "controller": np.where(live[arrays["controller"].clip(min=0)], arrays["controller"], NOBODY).astype(np.int32),
+        "controller": np.where(
+            np.append(live, True)[arrays["controller"].clip(min=0)], arrays["controller"], NOBODY
+        ).astype(np.int32),
+        "voter": arrays["voter"] & live,
+        "spare": arrays["spare"] - int((arrays["voter"] & ~live).sum()),
     }
 
 

@@ -18,6 +18,7 @@ from spark_tasks import arrow_arrays, here
 from spark_tasks.analysis import Arrays
 from spark_tasks.drills.analysis import DRILLS
 from spark_tasks.drills.results import Parameters, Result
+from spark_tasks.image_arrays import MANY
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark
 
@@ -59,6 +60,8 @@ def cluster(partitions: int, seed: int = 1) -> Arrays:
         "live": np.ones(BROKERS, np.bool_),
         "rack": (np.arange(BROKERS) % RACKS).astype(np.int32),
         "controller": np.zeros(1, np.int32),
+        "voter": np.zeros(BROKERS, np.bool_),
+        "spare": np.array([MANY], np.int32),
         "rules": np.array([len(GENERATIONS) - 1], np.int32),
         "topic": np.zeros(partitions, np.int32),
         "partition": np.arange(partitions, dtype=np.int32),

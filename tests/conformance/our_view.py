@@ -1,6 +1,6 @@
 """What kdrill says about a cluster: the words of `kdrill snapshot` as an operator says them, and its file.
 
-Knows the format kdrill.snapshot/1 and nothing of kdrill's inside.
+Knows the format kdrill.snapshot/1, and images as far as they are compared.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from model.cluster.cluster_image import ClusterImage
 from tests.conformance.kafka.describe import Partitions, PartitionView
 from tui.command_line.main import kdrill
 
@@ -30,6 +31,16 @@ def partitions_of(source_url: str) -> Partitions:
             for number, partition in topic["partitions"].items()
         }
         for name, topic in snapshot_of(source_url)["topics"].items()
+    }
+
+
+def partitions_in(image: ClusterImage) -> Partitions:
+    """The same of an image that is at hand."""
+    return {
+        name: {
+            number: PartitionView(leader, replicas, frozenset(isr)) for number, replicas, leader, isr in topic.rows()
+        }
+        for name, topic in image.topics.items()
     }
 
 

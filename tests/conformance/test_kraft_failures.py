@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from model.cluster.findings import Finding
+from model.drills.drill import run
+from model.drills.scenario import of_brokers
 from model.interchange.describing import partition_line
 from model.sandbox.java import java_environment
 from model.sources.feed import Feed
@@ -78,6 +80,10 @@ class Followed:
 
     def found(self, kind: str, subject: str) -> Finding:
         return next(one for one in self.feed.moment.findings.found if (one.kind, one.subject) == (kind, subject))
+
+    def errors(self) -> set[str]:
+        """Kinds of what is wrong."""
+        return {one.kind for one in self.feed.moment.findings.found if one.severity == "error"}
 
     def events(self, subject: str) -> list[str]:
         """Their kinds, oldest first."""
@@ -153,9 +159,18 @@ def test_a_broker_is_stopped_in_order_and_comes_back(
 
 def test_most_voters_are_killed_and_come_back(quorum: KraftCluster, topics: str) -> None:
     with followed(quorum, topics) as seen:
+        until(lambda: "server.properties/1" in seen.feed.moment.image.configs, "settings")
         before = seen.feed.moment.image
+        forecast = run(before, of_brokers([2, 3]))
+        assert forecast.assumptions.session_timeout_ms == 6_000
         quorum.kill(2, 3)
-        until(lambda: "quorum" in seen.feed.moment.status.warning, "the quorum to be missed")
-        assert seen.feed.moment.image.topics[seen.pair] == before.topics[seen.pair]  # nobody can elect
+        until(lambda: seen.errors() == {"quorum"}, "the quorum to be missed")
+        image = seen.feed.moment.image
+        assert image.quorum is not None
+        assert (image.controller.broker, sorted(image.quorum.present), image.unconfirmed_brokers) == (None, [1], (2, 3))
+        assert image.topics == forecast.after.topics == before.topics  # nobody can elect
+        assert (forecast.turnout and forecast.turnout.left, forecast.hurts) == ((1,), True)
         quorum.restore()
-        until(lambda: not seen.feed.moment.status.warning, "the quorum to answer")
+        until(lambda: not seen.errors(), "a new controller")
+        assert seen.feed.moment.image.controller.broker in (1, 2, 3)
+        assert seen.feed.moment.image.unconfirmed_brokers == ()

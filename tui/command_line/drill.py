@@ -14,6 +14,7 @@ from model.cluster.whole_file import write_whole
 from model.drills.document import document_of
 from model.drills.drill import DEFAULT, Drill, run, usual
 from model.drills.scenario import Act, Scenario, ScenarioError, of_acts, of_rack
+from model.drills.voters import DEFAULT_SESSION_MS
 from spark_tasks.client.once import Engine
 from tui.command_line.demo import json_line, takes_cluster
 from tui.command_line.drill_acts import InOrder, takes_acts
@@ -26,6 +27,12 @@ from tui.data.opening import Opening
 SURVIVED, HURT = 0, 2
 LONGEST_TIME_MS = 86_400_000
 
+_SESSION = (
+    "until a silent broker is taken for dead  [default: with ZooKeeper "
+    f"{DEFAULT.session_timeout_ms:g}; on KRaft the brokers' broker.session.timeout.ms, Kafka's own is "
+    f"{DEFAULT_SESSION_MS:g}]"
+)
+
 Command = Callable[..., Any]
 
 
@@ -33,15 +40,17 @@ def takes_times(command: Command) -> Command:
     """How long things take, which the command gets as `times`, by the names of `Assumptions`."""
     milliseconds = click.FloatRange(min=0, max=LONGEST_TIME_MS)
 
-    def option(name: str, default: float, text: str) -> Callable[[Command], Command]:
+    def option(name: str, default: float | None, text: str) -> Callable[[Command], Command]:
         return click.option(name, metavar="MS", type=milliseconds, default=default, show_default=True, help=text)
 
-    @option("--session-timeout", DEFAULT.session_timeout_ms, "until ZooKeeper takes a silent broker for dead")
+    @option("--session-timeout", None, _SESSION)
     @option("--zookeeper-write", DEFAULT.zookeeper_write_ms, "for a ZooKeeper write")
     @option("--request", DEFAULT.request_ms, "for a request of the controller to a broker, and its answer")
     @wraps(command)
-    def with_times(session_timeout: float, zookeeper_write: float, request: float, **others: Any) -> Any:
-        times = {"session_timeout_ms": session_timeout, "zookeeper_write_ms": zookeeper_write, "request_ms": request}
+    def with_times(session_timeout: float | None, zookeeper_write: float, request: float, **others: Any) -> Any:
+        times = {"zookeeper_write_ms": zookeeper_write, "request_ms": request}
+        if session_timeout is not None:
+            times["session_timeout_ms"] = session_timeout
         return command(times=times, **others)
 
     return with_times
@@ -83,7 +92,8 @@ def drill(
 
     --kill, --stop and --start happen in the order given, each once the one before is over. Nothing is written to the
     cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes offline, falls below its
-    min.insync.replicas, or loses records by an unclean election; of many scenarios, 2 if any of them does so.
+    min.insync.replicas, or loses records by an unclean election, or if the voters of a KRaft cluster lose their
+    majority; of many scenarios, 2 if any of them does so.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
@@ -101,7 +111,7 @@ def drill(
     else:
         wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
         played = _played(opening, wish, times)
-        hurts = played.summary.hurts
+        hurts = played.hurts
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
     _print(json_line(told, opening) if isinstance(told, dict) else told, output)
     return HURT if hurts else SURVIVED
@@ -117,10 +127,10 @@ def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
         raise click.UsageError("--restart-after is for one death and nothing else: --start starts brokers in order")
     image = image_of(opening)
     gc.disable()  # a drill is a million values that all live until the process ends, and soon
-    assumptions = msgspec.structs.replace(usual(wish), **times)
     try:
         kill = wish.kill if wish.rack is None else of_rack(image, wish.rack).kill
-        return run(image, msgspec.structs.replace(wish, kill=kill), assumptions)
+        scenario = msgspec.structs.replace(wish, kill=kill)
+        return run(image, scenario, msgspec.structs.replace(usual(image, scenario), **times))
     except ScenarioError as error:
         raise click.UsageError(str(error)) from None
 

@@ -10,6 +10,7 @@ from model.drills.outcomes import Outcome, PartitionOutcome
 from model.drills.scenario import Deed
 from model.drills.sentences import told
 from model.drills.staging.rules import rules_of
+from model.drills.voters import candidates_text, not_forecast, turnout_text
 from tui.text import cells, plain
 
 MOST_PARTITIONS = 20
@@ -20,6 +21,8 @@ TOLD = (Outcome.OFFLINE, Outcome.UNCLEAN, Outcome.CLEAN, Outcome.FOLLOWER_LOST, 
 
 def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
     """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    if first := not_forecast(drill.before):
+        yield first
     yield plain(f"{drill.before.provenance.source}: {_scenario(drill)}")
     yield from _assumed(drill)
     yield ""
@@ -52,6 +55,8 @@ def _assumed(drill: Drill) -> Iterator[str]:
 def _summary(drill: Drill) -> Iterator[str]:
     summary, timeline = drill.summary, drill.timeline
     before, after = summary.before, summary.after
+    if drill.turnout is not None:
+        yield f"quorum             {turnout_text(drill.turnout)}"
     yield f"leaders moved      {summary.leaders_moved:,}"
     yield f"offline            {before.offline:,} → {after.offline:,}"
     yield f"under min ISR      {before.under_min_isr:,} → {after.under_min_isr:,}"
@@ -67,6 +72,9 @@ def _summary(drill: Drill) -> Iterator[str]:
 
 def _controller(drill: Drill) -> str:
     before, after = drill.before.controller, drill.after.controller
+    if drill.turnout is not None:
+        old = "nobody" if before.broker is None else str(before.broker)
+        return " → ".join(dict.fromkeys((old, candidates_text(drill.turnout))))
     if before.broker == after.broker and before.epoch == after.epoch:
         return f"b{before.broker}, epoch {before.epoch}"
     if "/controller" in drill.before.unreadable:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.words import brokers, counted, listed
 from model.drills.staging.rules import rules_of
+from model.drills.voters import not_forecast
 from spark_tasks.drills.results import HeatMap, LossChance, Parameters, Result, ScenarioOutcome
 from tui.text import cells, plain
 
@@ -16,6 +17,8 @@ HEADS = ("new offline", "new under min", "unclean", "under-replicated", "leaders
 def lines(result: Result, image: ClusterImage, parameters: Parameters, engine: str, seconds: float) -> Iterator[str]:
     """All of it, fit to print."""
     unclean = ", unclean elections allowed" if parameters.unclean else ""
+    if first := not_forecast(image):
+        yield first
     yield plain(f"{image.provenance.source}: what if {_who(result, parameters)} died{unclean}")
     yield f"assumed: rules of Kafka {rules_of(image).since} and later; who is out of sync stays so, nobody comes back"
     yield f"computed {'by ' if engine.startswith('spark') else ''}{engine} in {seconds:,.2f} s"
@@ -26,7 +29,8 @@ def lines(result: Result, image: ClusterImage, parameters: Parameters, engine: s
         f"{now.under_replicated:,} under-replicated, at most {max(result.leaders_before.values(), default=0):,} "
         "leaders on a broker"
     )
-    yield f"scenarios          {result.scenarios:,}, of which {result.hurting:,} hurt: {_HURT}"
+    hurt = _HURT_KRAFT if first else _HURT
+    yield f"scenarios          {result.scenarios:,}, of which {result.hurting:,} hurt: {hurt}"
     yield from _worst(result)
     yield from _heat(result.heat)
     yield from _fatal(result)
@@ -34,6 +38,7 @@ def lines(result: Result, image: ClusterImage, parameters: Parameters, engine: s
 
 
 _HURT = "partitions go offline, fall below min.insync.replicas, or lose records"
+_HURT_KRAFT = f"{_HURT}, or nothing is elected any more"
 
 
 def _who(result: Result, parameters: Parameters) -> str:
@@ -64,7 +69,8 @@ def _worst(result: Result) -> Iterator[str]:
             counts.under_replicated, counts.leaders_moved, one.most_leaders,
         )  # fmt: skip
         row = "  ".join(f"{number:>{len(head)},}" for number, head in zip(numbers, HEADS, strict=True))
-        yield f"{name}{' ' * (width - cells(name))}  {row} on b{one.most_leaders_on}"
+        lost = "; QUORUM LOST: nothing is elected" if one.quorum_lost else ""
+        yield f"{name}{' ' * (width - cells(name))}  {row} on b{one.most_leaders_on}{lost}"
     if result.scenarios > len(result.listed):
         yield f"… {result.scenarios - len(result.listed):,} more, none worse: --limit lists more"
 

@@ -13,6 +13,7 @@ from spark_tasks.client.once import Engine, Outcome
 from spark_tasks.errors import AnalysisError
 from spark_tasks.image_arrays import racks_of
 from spark_tasks.plans.analysis import PLANS
+from spark_tasks.plans.drill_figures import Worst
 from spark_tasks.plans.results import FORMAT, Parameters, Result, WithoutBroker
 from spark_tasks.plans.staging import plan_arrays
 from tui.command_line.demo import json_line
@@ -99,9 +100,17 @@ def _row(row: WithoutBroker) -> str:
     )
 
 
+def _hurt(worst: Worst | None) -> str:
+    return "-" if worst is None else f"{worst.hurt:,}{'!' * worst.quorum_lost}"
+
+
 def _drills(result: Result) -> Iterator[str]:
+    if result.now.not_forecast:
+        yield result.now.not_forecast
     yield f"{'worst drill: hurt':<18}{'broker':>9}{'pair':>9}{'rack':>9}{'chance of loss':>18}"
     for name, found in [("now", result.now), *((f"without b{row.broker}", row.drills) for row in result.brokers)]:
-        worst = ["-" if one is None else f"{one.hurt:,}" for one in (found.broker, found.pair, found.rack)]
+        worst = [_hurt(one) for one in (found.broker, found.pair, found.rack)]
         loss = "unknown" if found.loss is None else f"{100 * found.loss:.3g} %"
         yield f"  {name:<16}{worst[0]:>9}{worst[1]:>9}{worst[2]:>9}{loss:>18}"
+    if result.now.not_forecast:
+        yield "  !: the quorum loses its majority, and nothing is elected any more"

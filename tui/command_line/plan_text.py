@@ -138,6 +138,8 @@ def _count(value: int | None) -> str:
 
 
 def _drills(before: DrillFigures, after: DrillFigures) -> Iterator[str]:
+    if before.not_forecast:
+        yield from wrap(before.not_forecast, WIDTH)
     yield f"{'drills: partitions hurt':<20}{'before':>19}{'after':>22}"
     for name in ("broker", "pair", "rack"):
         old, new = getattr(before, name), getattr(after, name)
@@ -152,7 +154,7 @@ def _worst(worst: Worst | None) -> str:
     if worst is None:
         return "not drilled"
     who = "" if not worst.kill else f" ({worst.rack or 'b' + '+b'.join(map(str, worst.kill))})"
-    return f"{worst.hurt:,}{plain(who)}"
+    return f"{worst.hurt:,}{plain(who)}{' NO QUORUM' if worst.quorum_lost else ''}"
 
 
 def _chance(figures: DrillFigures) -> str:

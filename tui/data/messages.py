@@ -38,6 +38,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     controller_epoch: int | None = None
     brokers_up: int = 0
     brokers_down: int = 0
+    brokers_unconfirmed: int = 0
+    """Neither up nor DOWN: only old metadata names them."""
     topics: int = 0
     partitions: int = 0
     errors: int = 0
@@ -51,6 +53,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     """How Spark stands, one line; empty where nobody wants it."""
     allows_writes: bool = False
     """Whether the operator may do something to the cluster."""
+    quorum: str = ""
+    """Of a KRaft cluster in which nothing can be elected: how many voters are left, `1 of 3 voters answers`."""
     is_controller_told: bool = True
     """Whether the source tells who controls; else `controller` None does not mean that nobody does."""
 
@@ -96,7 +100,8 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     stop: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
     unclean: bool = False
-    session_timeout_ms: int = 18_000
+    session_timeout_ms: int | None = None
+    """None: as the cluster has it."""
     restart_after_ms: int | None = None
     take: int = 0
     stopped: bool = False

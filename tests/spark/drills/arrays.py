@@ -6,6 +6,7 @@ import numpy as np
 
 from model.controller.generations import GENERATIONS
 from spark_tasks.analysis import Arrays
+from spark_tasks.image_arrays import MANY
 
 
 def random_arrays(
@@ -32,6 +33,8 @@ def random_arrays(
         "live": live,
         "rack": np.where(dice.random(brokers) < 0.9, np.arange(brokers) % racks, -1).astype(np.int32),
         "controller": np.array([1 if controller else -1], np.int32),
+        "voter": np.zeros(brokers, np.bool_),
+        "spare": np.array([MANY], np.int32),
         "rules": np.array([len(GENERATIONS) - 1], np.int32),
         "topic": np.zeros(partitions, np.int32),
         "partition": np.arange(partitions, dtype=np.int32),

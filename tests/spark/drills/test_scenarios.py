@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.quorum import Quorum, QuorumReplica
 from model.drills.drill import run
 from model.drills.outcomes import Summary
 from model.drills.scenario import Scenario
@@ -62,6 +63,21 @@ def counts_of(summary: Summary) -> dict[str, int]:
 @settings(max_examples=20)
 @given(images(), st.sampled_from(KINDS), st.booleans())
 def test_every_scenario_counts_what_the_what_if_counts(image: ClusterImage, kind: Kind, unclean: bool) -> None:
+    compare(image, kind, unclean=unclean)
+
+
+@settings(max_examples=30)
+@given(images(), st.sampled_from(KINDS), st.booleans(), st.sets(st.integers(1, 9), min_size=1, max_size=5), st.data())
+def test_the_same_with_the_voters_of_a_kraft_cluster(
+    image: ClusterImage, kind: Kind, unclean: bool, voters: set[int], data: st.DataObject
+) -> None:
+    silent = tuple(sorted(data.draw(st.sets(st.sampled_from(sorted(voters)), max_size=2))))
+    leader = data.draw(st.sampled_from([-1, *sorted(voters)]))
+    quorum = Quorum(leader, 3, 9, tuple(QuorumReplica(number) for number in sorted(voters)), silent=silent)
+    compare(msgspec.structs.replace(image, generation="kraft", quorum=quorum), kind, unclean=unclean)
+
+
+def compare(image: ClusterImage, kind: Kind, *, unclean: bool) -> None:
     try:
         result = here.run(DRILLS, arrays_of(image), asked(kind, image, unclean=unclean))
     except AnalysisError:
@@ -72,7 +88,9 @@ def test_every_scenario_counts_what_the_what_if_counts(image: ClusterImage, kind
         assert sorted(killed) == sorted(scenarios(kind, image))
     assert result.scenarios == len(result.listed)
     for outcome in result.listed:
-        summary = run(image, Scenario(kill=outcome.kill, unclean=unclean)).summary
+        drill = run(image, Scenario(kill=outcome.kill, unclean=unclean))
+        summary = drill.summary
+        assert outcome.quorum_lost == (drill.turnout is not None and drill.turnout.is_lost)
         counts = msgspec.to_builtins(outcome.counts)
         hurt = counts.pop("hurt")
         assert counts == counts_of(summary)

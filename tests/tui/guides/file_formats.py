@@ -19,6 +19,7 @@ from model.actions.proposal import ApiCall, Proposal
 from model.cluster.findings import Finding
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.snapshot_format import SnapshotDocument
+from model.drills.voters import Turnout
 from model.hosts.acting.audit_log import AuditLog
 from model.hosts.acting.journal import Kept
 from model.hosts.acting.writer import Outcome
@@ -130,6 +131,11 @@ def _written_by_hand() -> Iterator[str]:
 def _of_json() -> Iterator[str]:
     yield "## What --json prints\n\nThe fields; those of objects and of the objects in a list behind the colon."
     yield from _printed()
+    yield (
+        "Of a KRaft cluster drills say behind `format`, in `not_forecast`, what they do not forecast, and "
+        "`kdrill.drill/1` has `quorum`, where the voters are known:"
+    )
+    yield from _structs(Turnout)
     yield "### kdrill.scan/1"
     yield from _structs(ScanResult)
     yield "### kdrill.history/1\n\n`clusters`, each of them:"

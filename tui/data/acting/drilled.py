@@ -13,12 +13,14 @@ from spark_tasks.plans.drill_figures import figures_of
 def drills_said(before: ClusterImage, after: ClusterImage) -> str:
     """What the death of the worst broker does, one line; empty where the cluster cannot be drilled."""
     try:
-        was, will_be = figures_of(before).broker, figures_of(after).broker
+        figures = figures_of(before)
+        was, will_be = figures.broker, figures_of(after).broker
     except AnalysisError:
         return ""
     if was is None or will_be is None:
         return ""
-    return f"drill: losing the worst broker hurts {counted(was.hurt, 'partition')} → {will_be.hurt:,}"
+    first = f"{figures.not_forecast} " if figures.not_forecast else ""
+    return f"{first}drill: losing the worst broker hurts {counted(was.hurt, 'partition')} → {will_be.hurt:,}"
 
 
 def with_drill(image: ClusterImage, proposal: Proposal) -> Proposal:

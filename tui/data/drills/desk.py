@@ -71,8 +71,7 @@ class DrillDesk:
 
     def _play(self, look: Look, ended: threading.Event) -> None:
         try:
-            scenario = scenario_of(look)
-            steps = play(look.image, scenario, _assumptions(look.plan, scenario))
+            steps = play(look.image, scenario_of(look), assumptions_of(look))
             while True:
                 try:
                     progress = next(steps)
@@ -127,9 +126,10 @@ def _look(plan: DrillPlan, image: ClusterImage, last: Look | None = None, note: 
     return Look(plan, image, note=note, dead=dead)
 
 
-def _assumptions(plan: DrillPlan, scenario: Scenario) -> Assumptions:
+def assumptions_of(look: Look) -> Assumptions:
     """As stated on the screen; what it does not name is as everywhere."""
-    return msgspec.structs.replace(usual(scenario), session_timeout_ms=plan.session_timeout_ms)
+    times, session_ms = usual(look.image, scenario_of(look)), look.plan.session_timeout_ms
+    return times if session_ms is None else msgspec.structs.replace(times, session_timeout_ms=session_ms)
 
 
 def _so_far(progress: Progress) -> str:

@@ -26,6 +26,7 @@ from model.drills.timeline import (
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    QuorumShrank,
     RequestSent,
     SessionClosed,
     SessionEnded,
@@ -40,6 +41,7 @@ SIGNS: Mapping[type, str] = {
     SessionExpired: "x",
     SessionClosed: "x",
     ControllerMoved: "*",
+    QuorumShrank: "*",
     StateWritten: "w",
     RequestSent: "r",
     BrokerReturned: "U",
@@ -130,7 +132,7 @@ class Film:
         office = self.drill.before.controller.broker
         some = frozenset[int]() if office is None else frozenset({office})
         for row in self.happened(moment):
-            if isinstance(row, ControllerMoved):
+            if isinstance(row, ControllerMoved) or (isinstance(row, QuorumShrank) and row.moves):
                 some = frozenset(row.candidates)
             elif isinstance(row, SessionEnded) and row.controller:
                 some = frozenset[int]()

@@ -12,6 +12,7 @@ from model.drills.timeline import (
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    QuorumShrank,
     Reasoned,
     RequestSent,
     SessionClosed,
@@ -31,6 +32,7 @@ SHUTDOWN = "Told to stop, it asks the controller first: what it leads gets other
 STOPPED = "Nothing waits for it any more, so it ends by itself."
 GIVEN_UP = "It asked as often as controlled.shutdown.max.retries says; nobody else in sync could lead what it leads."
 OFFICE = "The first to create /controller wins; with the epoch raised, all that the one before still does is refused."
+MAJORITY = "A majority of the voters elects the active controller, and only that one elects leaders and changes ISRs."
 REFUSALS: Mapping[str, str] = {
     "NODE_EXISTS": "It is there already: another one was faster, or made it before.",
     "NO_NODE": "It is not there: there was nothing to change.",
@@ -80,6 +82,7 @@ _RULES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     SessionClosed: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
     BrokerReturned: lambda _: (RETURN,),
     ControllerMoved: lambda _: (OFFICE,),
+    QuorumShrank: lambda _: (MAJORITY,),
     WriteRefused: lambda row: (REFUSALS[row.error],) if row.error in REFUSALS else (),
     Reasoned: lambda row: (row.why,),
 }

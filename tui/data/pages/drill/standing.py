@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from model.cluster.image_records import state_in
 from model.cluster.words import listed, replicas
 from model.drills.scenario import Deed
-from tui.data.drills.desk import Look, scenario_of
+from model.drills.voters import candidates_text, not_forecast, turnout_text
+from tui.data.drills.desk import Look, assumptions_of, scenario_of
 from tui.data.drills.film import Film
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.ages import clock_text
@@ -21,6 +22,8 @@ NAMES = 11
 def standing_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
     """The box beside the timeline."""
     sheet = Sheet("Drill", query.width)
+    if first := not_forecast(look.image):
+        sheet.say(first, "warn")
     if stale:
         sheet.say("the cluster has changed since: r plays it again", "warn")
     film = look.film
@@ -32,6 +35,10 @@ def standing_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
     for name, unit, numbers in _counters(film, moment):
         cells = "".join((f"{number / unit:,.1f}" if unit > 1 else f"{number:,}").rjust(wide) for number in numbers)
         sheet.draw(span(name.ljust(NAMES), "dim"), span(cells, "warn" if numbers[1] > numbers[0] else ""))
+    turnout = film.drill.turnout
+    if turnout is not None:
+        sheet.fact("quorum", turnout_text(turnout), "error" if turnout.is_lost else "")
+        sheet.fact("controls", f"{candidates_text(turnout)} then")
     return _assumed(sheet, look).answer()
 
 
@@ -60,7 +67,8 @@ def _assumed(sheet: Sheet, look: Look) -> Sheet:
         sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
     sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
     sheet.fact(
-        "assumed", f"session timeout {plan.session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster"
+        "assumed",
+        f"session timeout {assumptions_of(look).session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster",
     )
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 

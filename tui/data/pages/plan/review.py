@@ -88,6 +88,8 @@ def _verdict(sheet: Sheet, look: Look, planned: Planned, _: str, __: tuple[Chang
         sheet.say("no drill can be made of this cluster", "warn")
     else:
         before, after = planned.drills
+        if before.not_forecast:
+            sheet.say(before.not_forecast, "warn")
         for kind in ("broker", "pair", "rack"):
             sheet.fact(kind, f"{_worst(getattr(before, kind))}  >  {_worst(getattr(after, kind))}")
         sheet.fact("loss", f"{_loss(before)}  >  {_loss(after)}, if each broker dies with {100 * before.loss_rate:g}%")
@@ -100,7 +102,8 @@ def _worst(worst: Worst | None) -> str:
     if worst is None:
         return "not drilled"
     who = worst.rack or _brokers(worst.kill)
-    return f"{worst.hurt:,} ({worst.offline:,} offline)" + (f" by {who}" if who else "")
+    quorum = ", quorum lost" if worst.quorum_lost else ""
+    return f"{worst.hurt:,} ({worst.offline:,} offline{quorum})" + (f" by {who}" if who else "")
 
 
 def _loss(figures: DrillFigures) -> str:

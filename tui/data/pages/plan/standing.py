@@ -77,6 +77,8 @@ def _balance(sheet: Sheet, plan: Plan) -> None:
 
 def _drills(sheet: Sheet, before: DrillFigures, after: DrillFigures) -> None:
     sheet.gap().say("partitions hurt by the worst", "heading")
+    if before.not_forecast:
+        sheet.say(before.not_forecast, "warn")
     for name in ("broker", "pair", "rack"):
         then, now = (_hurt(getattr(figures, name)) for figures in (before, after))
         sheet.fact(name, f"{then:>9} > {now}")
@@ -85,7 +87,7 @@ def _drills(sheet: Sheet, before: DrillFigures, after: DrillFigures) -> None:
 
 
 def _hurt(worst: Worst | None) -> str:
-    return "-" if worst is None else f"{worst.hurt:,}"
+    return "-" if worst is None else f"{worst.hurt:,}{' NO QUORUM' * worst.quorum_lost}"
 
 
 def _running(sheet: Sheet, plan: Plan, kept: tuple[Batch, ...]) -> None:

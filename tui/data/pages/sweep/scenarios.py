@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spark_tasks.drills.results import Counts, Result, ScenarioOutcome
+from spark_tasks.drills.results import Result, ScenarioOutcome
 from tui.data.analyses.look import Look
 from tui.data.fields import Field, Numbers, Texts
 from tui.data.messages import ListQuery
@@ -56,9 +56,10 @@ def name_of(scenario: ScenarioOutcome) -> str:
     return f"rack {scenario.rack}" + (f": {brokers}" if brokers else "")
 
 
-def worst_first(counts: Counts) -> tuple[str, str]:
+def worst_first(scenario: ScenarioOutcome) -> tuple[str, str]:
     """The mark of a scenario, and its style."""
-    if counts.newly_offline or counts.unclean:
+    counts = scenario.counts
+    if counts.newly_offline or counts.unclean or scenario.quorum_lost:
         return "X", "error"
     return ("!", "warn") if counts.newly_under_min_isr else ("", "")
 
@@ -69,7 +70,7 @@ def _numbers(listed: tuple[ScenarioOutcome, ...], field: str):
 
 def _row(name: str, scenario: ScenarioOutcome) -> Row:
     numbers = [(getattr(scenario.counts, field), style) for field, _, style in COUNTS]
-    mark, style = worst_first(scenario.counts)
+    mark, style = worst_first(scenario)
     busiest = "-" if scenario.most_leaders < 0 else f"{scenario.most_leaders:,} on b{scenario.most_leaders_on}"
     return Row(
         key=name,

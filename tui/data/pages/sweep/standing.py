@@ -1,6 +1,7 @@
 """What a sweep says as a whole: how many scenarios hurt, which brokers must not die together, how likely loss is."""
 
 from model.cluster.words import counted
+from model.drills.voters import not_forecast
 from spark_tasks.drills.results import HeatMap, LossChance, Result, ScenarioOutcome
 from tui.data.analyses.look import Look
 from tui.data.messages import TextAnswer, TextQuery
@@ -24,6 +25,8 @@ MOST_SETS = 8
 def sweep_text(look: Look, query: TextQuery, *, stale: bool) -> TextAnswer:
     """The box beside the scenarios."""
     sheet = Sheet("Sweep", query.width)
+    if first := not_forecast(look.image):
+        sheet.say(first, "warn")
     result: Result | None = look.result
     if stale:
         sheet.say("the cluster has changed since: r works it out anew", "warn")
@@ -52,7 +55,9 @@ def scenario_text(look: Look, query: TextQuery) -> TextAnswer:
         return sheet.say(look.note or "this scenario is not listed").answer()
     for field, title, _ in COUNTS:
         sheet.fact(title, f"{getattr(one.counts, field):,}")
-    sheet.fact("hurt", counted(one.counts.hurt, "partition"), worst_first(one.counts)[1])
+    sheet.fact("hurt", counted(one.counts.hurt, "partition"), worst_first(one)[1])
+    if one.quorum_lost:
+        sheet.fact("quorum", "its majority is lost: nothing is elected any more", "error")
     _leaders(sheet, one)
     return sheet.gap().say("enter plays it on the drill's screen, moment by moment", "dim").answer()
 

@@ -1,0 +1,151 @@
+"""What deaths leave of a KRaft cluster's voters, and what a drill of such a cluster does not forecast.
+
+Sources: KIP-595 (a majority elects the active controller), KIP-631 (only the active controller elects leaders, fences
+brokers and changes ISRs). A node that is voter and broker has one id. Which voter wins an election is a race.
+"""
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.quorum import NOBODY
+from model.cluster.words import listed
+from model.drills.timeline import AnyRow, BrokerKilled, BrokerReturned, BrokerStopped, QuorumShrank
+from model.hosts.virtual.assumptions import Assumptions
+
+NOT_FORECAST = (
+    "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are a "
+    "ZooKeeper controller's."
+)
+VOTERS_UNKNOWN = f"{NOT_FORECAST} Nor whether a majority of the voters is left: they are not known."
+_NOTHING = "nothing is elected. What the dead led has no leader; no ISR shrinks, so acks=all waits for them"
+SESSION_TIMEOUT = "broker.session.timeout.ms"
+DEFAULT_SESSION_MS = 9_000.0
+"""`broker.session.timeout.ms` where nobody has set it (`KRaftConfigs`, 3.9)."""
+
+
+class Turnout(msgspec.Struct, frozen=True):
+    """The voters of a quorum, those of them that are left, and how many it takes."""
+
+    voters: tuple[int, ...]
+    left: tuple[int, ...]
+    majority: int
+    candidates: tuple[int, ...]
+    """Who may be the active controller then: the same if it is left, several where a race decides, or nobody."""
+    is_lost: bool
+    """Whether too few are left: nothing is elected any more."""
+
+
+def is_kraft(image: ClusterImage) -> bool:
+    """Whether no ZooKeeper is asked who controls."""
+    return image.generation == "kraft"
+
+
+def not_forecast(image: ClusterImage) -> str:
+    """What every forecast on a KRaft cluster says first; empty where ZooKeeper's controller rules."""
+    if not is_kraft(image):
+        return ""
+    return VOTERS_UNKNOWN if turnout_after(image, ()) is None else NOT_FORECAST
+
+
+def turnout_after(image: ClusterImage, dead: Collection[int], back: Collection[int] = ()) -> Turnout | None:
+    """What is left when these nodes are dead, beside those that are missing already and not `back`.
+
+    None: the voters are not known. Where nobody leads and the voters are not known, none is left.
+    """
+    quorum = image.quorum
+    if quorum is None or not is_kraft(image) or (not quorum.voters and quorum.leader != NOBODY):
+        return None
+    returned = set(back) & {each.id for each in quorum.voters}
+    left = tuple(sorted((quorum.present | returned) - set(dead)))
+    is_lost = len(left) < quorum.majority
+    stayed = tuple(each for each in left if each not in returned)  # who starts finds that another was elected
+    candidates = () if is_lost else (quorum.leader,) if quorum.leader in stayed else stayed or left
+    return Turnout(tuple(each.id for each in quorum.voters), left, quorum.majority, candidates, is_lost)
+
+
+def turnout_text(turnout: Turnout) -> str:
+    """`1 of 3 voters is left, and it takes 2: …`."""
+    if not turnout.voters:
+        return f"no controller is active, and who votes is not known: {_NOTHING}"
+    verb = "is" if len(turnout.left) == 1 else "are"
+    text = f"{len(turnout.left)} of {len(turnout.voters)} voters {verb} left, and it takes {turnout.majority}"
+    if turnout.is_lost:
+        return f"{text}: {_NOTHING}"
+    spare = len(turnout.left) - turnout.majority
+    return f"{text}: {f'{spare} more' if spare else 'no other'} may be lost"
+
+
+def candidates_text(turnout: Turnout) -> str:
+    """`3`, `one of 1, 3`, `nobody`."""
+    some = turnout.candidates
+    return f"one of {listed(some, 20)}" if len(some) > 1 else str(some[0]) if some else "nobody"
+
+
+def session_timeout_ms(image: ClusterImage, usual: Assumptions) -> float:
+    """How long a silent broker counts as alive: what is set on brokers, the longest where they differ.
+
+    With ZooKeeper it is the usual one: sessions are the brokers' own affair there, whatever is set elsewhere.
+    """
+    if not is_kraft(image):
+        return usual.session_timeout_ms
+    texts = (config.get(SESSION_TIMEOUT, "").strip() for entity, config in image.configs.items() if _is_broker(entity))
+    return max((float(text) for text in texts if text.isdecimal()), default=DEFAULT_SESSION_MS)
+
+
+def stood_in_for(image: ClusterImage, dead: Collection[int]) -> ClusterImage:
+    """The cluster as if a broker that survives controlled it: voters take over from each other, and decide the same."""
+    survivors = image.brokers.keys() - set(dead)
+    if not survivors:
+        return image
+    return msgspec.structs.replace(image, controller=msgspec.structs.replace(image.controller, broker=min(survivors)))
+
+
+def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[int]) -> Iterator[AnyRow]:
+    """A drill's rows, and behind each death or shutdown what it means for the quorum, if that loses anybody.
+
+    `dead` die at the beginning, those that are no brokers among them.
+    """
+    at_first = [row for row in rows if isinstance(row, BrokerKilled) and row.broker in dead and row.at_ms == 0]
+    yield from at_first
+    quorum = _Quorum(image)
+    yield from quorum.loses(0.0, dead)
+    for row in rows:
+        if any(row is one for one in at_first):
+            continue
+        yield row
+        if isinstance(row, BrokerKilled | BrokerStopped):
+            yield from quorum.loses(row.at_ms, (row.broker,))
+        elif isinstance(row, BrokerReturned):
+            quorum.regains(row.broker)
+
+
+class _Quorum:
+    """Who is down so far, and who may be the active controller."""
+
+    def __init__(self, image: ClusterImage) -> None:
+        self._image = image
+        self._down: set[int] = set()
+        self._back: set[int] = set()
+        leader = NOBODY if image.quorum is None else image.quorum.leader
+        self._controllers = () if leader == NOBODY else (leader,)
+
+    def loses(self, at_ms: float, nodes: Collection[int]) -> Iterator[QuorumShrank]:
+        self._down |= set(nodes)
+        self._back -= set(nodes)
+        turnout = turnout_after(self._image, self._down, self._back)
+        if turnout is None or not (turnout.is_lost or set(turnout.voters) & set(nodes)):
+            return
+        moves = bool(self._controllers) and turnout.candidates != self._controllers
+        unnoticed = tuple(node for node in nodes if node in self._image.brokers) if turnout.is_lost else ()
+        yield QuorumShrank(at_ms, unnoticed, turnout_text(turnout), moves, turnout.candidates)
+        self._controllers = tuple(node for node in self._controllers if node in turnout.left) or turnout.candidates
+
+    def regains(self, node: int) -> None:
+        self._down.discard(node)
+        self._back.add(node)
+
+
+def _is_broker(entity: str) -> bool:
+    return entity.startswith(("brokers/", "server.properties/"))
