@@ -11,7 +11,7 @@ from model.drills.chronicle import Chronicle
 from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.staging.stage import Stage
-from model.drills.timeline import Timeline
+from model.drills.timeline import QuorumShrank, Timeline
 from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
 from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import BrokerCrashed
@@ -69,7 +69,11 @@ class Drill:
     @cached_property
     def turnout(self) -> Turnout | None:
         """What is left of a KRaft cluster's voters; None where there are none, or they are not known."""
-        return turnout_after(self.before, self.scenario.down, self.scenario.started)
+        turnout = turnout_after(self.before, self.scenario.down, self.scenario.started)
+        shrank = [row for row in self.timeline.rows if isinstance(row, QuorumShrank)]
+        if turnout is None or not shrank:
+            return turnout
+        return msgspec.structs.replace(turnout, candidates=shrank[-1].candidates)
 
     @property
     def hurts(self) -> bool:

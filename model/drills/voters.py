@@ -60,8 +60,8 @@ def turnout_after(image: ClusterImage, dead: Collection[int], back: Collection[i
     returned = set(back) & {each.id for each in quorum.voters}
     left = tuple(sorted((quorum.present | returned) - set(dead)))
     is_lost = len(left) < quorum.majority
-    stayed = tuple(each for each in left if each not in returned)  # who starts finds that another was elected
-    candidates = () if is_lost else (quorum.leader,) if quorum.leader in stayed else stayed or left
+    stayed = quorum.leader in left and quorum.leader not in returned
+    candidates = () if is_lost else (quorum.leader,) if stayed else left
     return Turnout(tuple(each.id for each in quorum.voters), left, quorum.majority, candidates, is_lost)
 
 
@@ -137,10 +137,12 @@ class _Quorum:
         turnout = turnout_after(self._image, self._down, self._back)
         if turnout is None or not (turnout.is_lost or set(turnout.voters) & set(nodes)):
             return
-        moves = bool(self._controllers) and turnout.candidates != self._controllers
+        stays = self._controllers and not turnout.is_lost and not set(self._controllers) & set(nodes)
+        candidates = self._controllers if stays else () if turnout.is_lost else turnout.left
+        moves = bool(self._controllers) and candidates != self._controllers
+        self._controllers = candidates
         unnoticed = tuple(node for node in nodes if node in self._image.brokers) if turnout.is_lost else ()
-        yield QuorumShrank(at_ms, unnoticed, turnout_text(turnout), moves, turnout.candidates)
-        self._controllers = tuple(node for node in self._controllers if node in turnout.left) or turnout.candidates
+        yield QuorumShrank(at_ms, unnoticed, turnout_text(turnout), moves, candidates)
 
     def regains(self, node: int) -> None:
         self._down.discard(node)

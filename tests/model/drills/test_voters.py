@@ -12,7 +12,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.quorum import Quorum, QuorumReplica
 from model.drills.document import document_of
 from model.drills.drill import Drill, run
-from model.drills.scenario import Scenario, ScenarioError, of_brokers
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_brokers
+from model.drills.timeline import QuorumShrank
 from model.drills.voters import VOTERS_UNKNOWN, not_forecast
 from tests.model.drills.clusters import cluster, topic
 from tui.command_line.drill_text import lines
@@ -118,3 +119,30 @@ def test_with_zookeeper_nothing_of_this_is_said() -> None:
     assert not {"quorum", "not_forecast"} & document_of(drill).keys()
     unknown = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), r.GenerationRecognised(generation="kraft"))
     assert next(lines(run(unknown, of_brokers([1])))) == VOTERS_UNKNOWN
+
+
+def test_voters_that_stop_and_start_again_one_by_one_keep_the_majority() -> None:
+    """A rolling restart of two voters, the active controller first, which another voter then is."""
+    acts = (Act(Deed.STOP, (2,)), Act(Deed.START, (2,)), Act(Deed.STOP, (3,)))
+    drill = run(kraft(), Scenario(then=acts))
+    assert drill.turnout is not None
+    assert (drill.turnout.left, drill.turnout.is_lost) == ((1, 2), False)
+    shrank = [row for row in drill.timeline.rows if isinstance(row, QuorumShrank)]
+    assert [(row.candidates, row.moves) for row in shrank] == [((1, 3), True), ((1, 2), True)], (
+        "3 may have held the office"
+    )
+    assert [row.at_ms for row in drill.timeline.rows] == sorted(row.at_ms for row in drill.timeline.rows)
+    assert drill.timeline.candidates == drill.turnout.candidates == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        Scenario(kill=(1, 3), then=(Act(Deed.START, (1,)),)),
+        Scenario(kill=(1,), then=(Act(Deed.STOP, (2,)),)),
+        Scenario(then=(Act(Deed.STOP, (1, 2)),)),
+    ],
+)
+def test_what_comes_after_the_majority_is_lost_is_not_forecast(scenario: Scenario) -> None:
+    with pytest.raises(ScenarioError, match=r"1 of 3 voters is left, and it takes 2: .* not forecast"):
+        run(kraft(), scenario)
