@@ -22,7 +22,9 @@ class Severity(StrEnum):
     WARNING = "warning"
     """Nothing is broken here, but somebody should know why it is so."""
     NOTE = "note"
-    """Usual: work of the broker that is not done yet, or a folder that changed while it was scanned."""
+    """Usual: work of the broker that is not done yet, an index of an older release, or a folder that changed while it
+    was scanned.
+    """
 
 
 OFFSETS_BACK = "offsets-back"
@@ -42,6 +44,7 @@ MISSING_TIME_INDEX = "missing-time-index"
 ORPHANED_INDEX = "orphaned-index"
 STRAY = "stray-folder"
 UNFINISHED = "unfinished"
+OLDER_INDEX = "older-index"
 OTHER_TOPIC_ID = "other-topic-id"
 GONE = "gone"
 CHANGED = "changed"
@@ -75,6 +78,7 @@ SEVERITY: Mapping[str, Severity] = {
     ORPHANED_INDEX: Severity.WARNING,
     STRAY: Severity.WARNING,
     UNFINISHED: Severity.NOTE,
+    OLDER_INDEX: Severity.NOTE,
     GONE: Severity.NOTE,
     CHANGED: Severity.NOTE,
 }
@@ -119,6 +123,10 @@ class Gathered:
     def add_damage(self, damage: Damage, kind: str = "", file: str = "") -> None:
         """Damage that a reader of `model.log` told, under another kind if one is given."""
         self.add(kind or damage.kind.value, damage.cause, damage.position, damage.size, file)
+
+    def has_damage(self) -> bool:
+        """Whether any finding up to now is damage."""
+        return any(SEVERITY[kind] is Severity.DAMAGE for kind in self.counts)
 
     def add_batches(self, kind: str, columns: HeaderColumns, places: NDArray[np.bool_], tell: Tell) -> None:
         """The batches at these places; `tell` gives the cause of the n-th batch."""

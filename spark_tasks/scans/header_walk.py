@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.log.records import layout
+from model.log.records.damage import unknown_magic
 from model.log.records.header_columns import HeaderColumns
 from model.log.records.layout import INT64_MAX, Codec
 from spark_tasks.scans import findings
@@ -44,6 +45,12 @@ class HeaderWalk:
                 "bad-crc", columns, ~valid, lambda place: f"the CRC {columns.crc[place]} does not fit the content"
             )
         places = np.flatnonzero(valid)
+        self._gathered.add_batches(
+            "unknown-magic",
+            columns,
+            columns.magic > layout.CURRENT_MAGIC,
+            lambda place: unknown_magic(int(columns.magic[place])),
+        )
         after_loss = np.diff(places, prepend=-1) > 1
         if len(places):
             after_loss[0] |= self._lost

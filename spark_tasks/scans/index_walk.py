@@ -1,6 +1,7 @@
 """Whether the offset and time index of a segment fit its batches, seen in the same walk over the headers.
 
-It only tells those that fit without doubt, all at once; of others `model.log.dump.index_checks` tells what is wrong.
+It only tells those that fit without doubt, all at once, and only beside a log in which nothing is damaged; of others
+`model.log.dump.index_checks` tells what is wrong.
 """
 
 import numpy as np
@@ -20,6 +21,9 @@ class OffsetIndexWalk:
     one of a batch before the next entry's: all that Kafka's releases have written.
     """
 
+    width = OFFSET_ENTRY.size
+    """Of an entry, in bytes."""
+
     def __init__(self, data: bytes, base_offset: int) -> None:
         count = written_entries(data, OFFSET_ENTRY)
         entries = np.frombuffer(data, _OFFSET, count)
@@ -27,6 +31,7 @@ class OffsetIndexWalk:
         self._positions = entries["position"].astype(np.int64)
         self._starts = np.zeros(count, np.bool_)
         self._found_at = np.full(count, -1, np.int64)
+        self._newest_rule = np.zeros(count, np.bool_)
         self._sane = _ends_well(data, count, OFFSET_ENTRY.size) and _rises(self._offsets, self._positions)
 
     def see(self, columns: HeaderColumns) -> None:
@@ -37,6 +42,7 @@ class OffsetIndexWalk:
         self._starts[at] = True
         is_first = self._offsets[at] == columns.base_offset[starts]
         self._found_at[at[is_first]] = self._positions[at[is_first]]
+        self._newest_rule[at] = self._offsets[at] == columns.last_offset[starts]
         at, ends = _matches(self._offsets, columns.last_offset)
         self._found_at[at] = columns.position[ends]
 
@@ -46,9 +52,18 @@ class OffsetIndexWalk:
         good = self._starts & (self._found_at >= self._positions) & (self._found_at < until)
         return self._sane and bool(good.all())
 
+    def older(self) -> int:
+        """How many entries, where all fit, do not hold their batch's last offset."""
+        return int((~self._newest_rule).sum())
+
 
 class TimeIndexWalk:
-    """An entry fits if its offset is the last one of a batch, and its timestamp the largest up to there."""
+    """An entry fits if its timestamp is the largest up to the batch that holds its offset: as its last one, or within,
+    where a release before 3.9 wrote the offset of the record with that timestamp.
+    """
+
+    width = TIME_ENTRY.size
+    """Of an entry, in bytes."""
 
     def __init__(self, data: bytes, base_offset: int) -> None:
         count = written_entries(data, TIME_ENTRY)
@@ -56,6 +71,7 @@ class TimeIndexWalk:
         self._timestamps = entries["timestamp"].astype(np.int64)
         self._offsets = entries["offset"].astype(np.int64) + base_offset
         self._good = np.zeros(count, np.bool_)
+        self._newest_rule = np.zeros(count, np.bool_)
         self._newest = -1
         self._sane = _ends_well(data, count, TIME_ENTRY.size) and _rises(self._offsets, self._timestamps)
 
@@ -65,12 +81,22 @@ class TimeIndexWalk:
             return
         newest = np.maximum.accumulate(np.concatenate(([self._newest], columns.max_timestamp)))[1:]
         self._newest = int(newest[-1])
-        at, ends = _matches(self._offsets, columns.last_offset)
-        self._good[at] |= self._timestamps[at] == newest[ends]
+        start = int(np.searchsorted(self._offsets, columns.base_offset[0]))
+        stop = max(start, int(np.searchsorted(self._offsets, columns.last_offset[-1], "right")))
+        offsets = self._offsets[start:stop]
+        holders = np.searchsorted(columns.last_offset[:-1], offsets)
+        self._good[start:stop] = (columns.base_offset[holders] <= offsets) & (
+            self._timestamps[start:stop] == newest[holders]
+        )
+        self._newest_rule[start:stop] = columns.last_offset[holders] == offsets
 
     def fits(self) -> bool:
         """Whether all entries do, after the last batch was seen."""
         return self._sane and bool(self._good.all())
+
+    def older(self) -> int:
+        """How many entries, where all fit, do not hold their batch's last offset."""
+        return int((~self._newest_rule).sum())
 
 
 def _matches(sought: Int64s, column: Int64s) -> tuple[Int64s, Int64s]:

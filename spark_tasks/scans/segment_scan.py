@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from model.cluster.words import counted
-from model.log.dump.index_checks import checked_offset_index, checked_time_index
+from model.log.dump.index_checks import by_older_rule, checked_offset_index, checked_time_index
 from model.log.dump.index_files import offset_index_entries, time_index_entries, transaction_index_entries
+from model.log.dump.parts import OlderRule
 from model.log.dump.salvage import batch_windows_past_damage
 from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY
 from model.log.names import INDEX, LOG, TIME_INDEX, TRANSACTION_INDEX, NumberedFile
@@ -28,6 +29,7 @@ from spark_tasks.scans.parameters import FoundPartition, ScanParameters
 from spark_tasks.scans.reports import Report
 
 _WINDOW = 1 << 22
+_PIECE = 1 << 16
 _SMALLEST_ENTRY = 26
 _OPEN_ENDED = (DamageKind.TORN, DamageKind.TRUNCATED, DamageKind.ZEROS)
 
@@ -74,9 +76,10 @@ class SegmentScan:
                     walk.see(part)
         changed = _changed(self._folder / self._name(LOG), log.size, before)
         self._tell_damage(log.size, changed)
-        if not changed and not self._damage:
-            self._check_index(log, INDEX, index is None, offsets.fits())
-            self._check_index(log, TIME_INDEX, time_index is None, times.fits())
+        if not changed:
+            is_sound = not self._gathered.has_damage()
+            self._check_index(log, INDEX, index, offsets if is_sound else None)
+            self._check_index(log, TIME_INDEX, time_index, times if is_sound else None)
             self._check_transaction_index()
         if headers.tally.future_batches:
             self._gathered.add(
@@ -132,16 +135,21 @@ class SegmentScan:
             else:
                 self._gathered.add_damage(damage)
 
-    def _check_index(self, log: SegmentFile, kind: str, is_missing: bool, fits: bool) -> None:
+    def _check_index(
+        self, log: SegmentFile, kind: str, data: bytes | None, walk: OffsetIndexWalk | TimeIndexWalk | None
+    ) -> None:
+        """Entry by entry, unless the walk over a sound log has seen that all of `data`, its start, fit."""
         name, is_time = self._name(kind), kind == TIME_INDEX
-        if is_missing:
+        if data is None:
             if log.size and not self._is_last and (self._time_indexed or not is_time):
                 missing = findings.MISSING_TIME_INDEX if is_time else findings.MISSING_INDEX
                 self._gathered.add(missing, "the broker makes it anew at its next start, from the log", file=name)
             return
-        if fits:
-            return
         with SegmentFile(self._folder / name) as index:
+            if walk is not None and walk.fits() and _is_room(index, len(data), walk.width):
+                if walk.older():
+                    self._gathered.add(findings.OLDER_INDEX, by_older_rule(walk.older()), file=name)
+                return
             parts = (
                 checked_time_index(time_index_entries(index, self._base), log)
                 if is_time
@@ -151,6 +159,8 @@ class SegmentScan:
                 if isinstance(part, Damage):
                     bad = findings.BAD_TIME_INDEX if is_time else findings.BAD_INDEX
                     self._gathered.add_damage(part, bad, name)
+                elif isinstance(part, OlderRule):
+                    self._gathered.add(findings.OLDER_INDEX, part.text, file=name)
 
     def _check_transaction_index(self) -> None:
         name = self._name(TRANSACTION_INDEX)
@@ -174,6 +184,16 @@ def _read_index(path: Path, width: int, log_bytes: int) -> bytes | None:
             return file.read(0, room)
     except FileNotFoundError:
         return None
+
+
+def _is_room(index: SegmentFile, start: int, width: int) -> bool:
+    """Whether nothing but zeros follows, in whole entries: an active index is a hole of MiB, of which none is read."""
+    position = index.next_data(start)
+    while piece := index.read(position, _PIECE):
+        if piece.count(0) < len(piece):
+            return False
+        position = index.next_data(position + len(piece))
+    return index.size % width == 0
 
 
 def _changed(path: Path, size: int, before: os.stat_result) -> str:

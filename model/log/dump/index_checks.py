@@ -6,13 +6,18 @@ from typing import TypeVar
 
 from model.log.dump.facts import OffsetIndexEntry, TimeIndexEntry
 from model.log.dump.index_files import bad_entry
-from model.log.dump.parts import Remark
+from model.log.dump.parts import OlderRule, Remark
+from model.log.dump.salvage import batches_past_damage
 from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY
-from model.log.records import Damage, RecordBatch, Source, scan
+from model.log.records import Damage, RecordBatch, Source
 from model.log.records.layout import CODEC_MASK
 
 Part = TypeVar("Part")
-_OLDER = "entries by the rule of an older release, not with the last offset of the batch they point to: {:,}"
+
+
+def by_older_rule(entries: int) -> str:
+    """What is said of so many entries."""
+    return f"entries by the rule of an older release, not with the last offset of the batch they point to: {entries:,}"
 
 
 def _with_next(parts: Iterable[Part]) -> Iterator[tuple[Part, Part | None]]:
@@ -23,25 +28,33 @@ def _with_next(parts: Iterable[Part]) -> Iterator[tuple[Part, Part | None]]:
 
 
 class _Walk:
-    """The batches of a log, one at a time, forward only."""
+    """The batches of a log, one at a time, forward only; past damage too."""
 
     def __init__(self, log: Source) -> None:
-        self._batches = scan(log)
+        self._batches = batches_past_damage(log)
         self.before = -1
         """The last offset before the current batch."""
         self.max_timestamp = -1
-        """The largest in ms, up to the current batch."""
+        """The largest in ms, up to the current batch, of those that can be believed."""
+        self.is_lossy = False
+        """Whether up to the current batch there is damage, which may hide a larger timestamp."""
         self.batch: RecordBatch | None = None
         self.step()
 
     def step(self) -> None:
-        """To the next batch: None after the last, or after damage."""
+        """To the next batch: None after the last."""
         if self.batch is not None:
             self.before = self.batch.last_offset
-        part = next(self._batches, None)
-        self.batch = part if isinstance(part, RecordBatch) else None
-        if self.batch is not None:
-            self.max_timestamp = max(self.max_timestamp, self.batch.max_timestamp)
+        self.batch = None
+        for part in self._batches:
+            if isinstance(part, Damage):
+                self.is_lossy = True
+                continue
+            self.batch, is_valid = part
+            self.is_lossy |= not is_valid
+            if is_valid:
+                self.max_timestamp = max(self.max_timestamp, self.batch.max_timestamp)
+            return
 
     def first_offset(self, batch: RecordBatch) -> int:
         """The current batch's first offset, or for a compressed old set the first that it can have."""
@@ -74,7 +87,7 @@ def checked_offset_index(
             yield bad_entry(at, OFFSET_ENTRY.size, cause)
         last, at = entry, at + OFFSET_ENTRY.size
     if older:
-        yield Remark(0, _OLDER.format(older))
+        yield OlderRule(0, by_older_rule(older))
 
 
 def _position_rule(walk: _Walk, entry: OffsetIndexEntry, until: int) -> tuple[str, str]:
@@ -120,7 +133,7 @@ def checked_time_index(
             yield bad_entry(at, TIME_ENTRY.size, cause)
         last, at = entry, at + TIME_ENTRY.size
     if older:
-        yield Remark(0, _OLDER.format(older))
+        yield OlderRule(0, by_older_rule(older))
 
 
 def _time_cause(walk: _Walk, entry: TimeIndexEntry) -> str:
@@ -129,6 +142,6 @@ def _time_cause(walk: _Walk, entry: TimeIndexEntry) -> str:
     batch = walk.batch
     if batch is None or entry.offset < walk.first_offset(batch):
         return f"{entry.timestamp_ms} at offset {entry.offset}: the log has no such offset"
-    if walk.max_timestamp != entry.timestamp_ms:
+    if entry.timestamp_ms < walk.max_timestamp or (entry.timestamp_ms > walk.max_timestamp and not walk.is_lossy):
         return f"{entry.timestamp_ms} at offset {entry.offset}: up to there the largest is {walk.max_timestamp}"
     return ""

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from model.log.dump.control_text import control_text
 from model.log.dump.decoders import Decoder, decode
 from model.log.dump.facts import Fact
-from model.log.dump.log_damage import crc_damage
+from model.log.dump.log_damage import header_damage
 from model.log.dump.names import CODEC_NAMES
 from model.log.dump.parts import DumpOptions, Remark
-from model.log.dump.salvage import batch_windows_past_damage
+from model.log.dump.salvage import batches_past_damage
 from model.log.dump.schema_reader import Fields
-from model.log.records import Damage, Record, RecordBatch, Source, crc_holds, records_of
+from model.log.records import Damage, Record, RecordBatch, Source, records_of
 from model.log.records.layout import CODEC_MASK
-from model.log.records.windows import WINDOW
 
 Text = str | dict[str, str] | None
 """Bytes as text, or as `{"base64": ...}` where they are not UTF-8."""
@@ -62,14 +61,11 @@ class RecordKept(Fact, frozen=True, tag="record", omit_defaults=True):
 
 def log_facts(source: Source, options: DumpOptions) -> Iterator[Fact | Damage | Remark]:
     """Every batch, and with `deep` its records; damage after what it is about."""
-    for part in batch_windows_past_damage(source, WINDOW):
+    for part in batches_past_damage(source):
         if isinstance(part, Damage):
             yield part
-        elif isinstance(part, RecordBatch):
-            yield from _batch(source, part, crc_holds(source, part), options)
         else:
-            for index, is_valid in enumerate(part.crc_valid):
-                yield from _batch(source, part.batch(index), bool(is_valid), options)
+            yield from _batch(source, *part, options)
 
 
 def _batch(source: Source, batch: RecordBatch, crc_valid: bool, options: DumpOptions) -> Iterator[Fact | Damage]:
@@ -94,8 +90,7 @@ def _batch(source: Source, batch: RecordBatch, crc_valid: bool, options: DumpOpt
         crc=batch.crc,
         crc_valid=crc_valid,
     )
-    if not crc_valid:
-        yield crc_damage(batch)
+    yield from header_damage(batch, crc_valid)
     if options.deep:
         for record in records_of(source, batch):
             yield record if isinstance(record, Damage) else _record(record, batch, options)

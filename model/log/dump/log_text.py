@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from model.log.dump.batch_text import batch_lines, message_line
-from model.log.dump.log_damage import crc_damage, ends_quietly
+from model.log.dump.log_damage import ends_quietly, header_damage
 from model.log.dump.names import BATCH_TIME_NAMES
 from model.log.dump.offset_gaps import OffsetGaps
 from model.log.dump.parts import DumpOptions, Part
@@ -16,7 +16,7 @@ from model.log.dump.rows import Choice
 from model.log.dump.salvage import batch_windows_past_damage
 from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of, scan
 from model.log.records.header_columns import header_columns, window_columns
-from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL
+from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL, CURRENT_MAGIC
 from model.log.records.record_columns import BatchGroup, batch_groups
 from model.log.records.windows import BatchWindow
 
@@ -50,8 +50,10 @@ def _parts(source: Source, options: DumpOptions) -> Iterator[Part]:
             for group in batch_groups(part):
                 yield from _group(source, part, group, options, gaps)
         else:
-            yield b"".join(batch_lines(window_columns(part)))
-            yield from (crc_damage(part.batch(n)) for n, is_valid in enumerate(part.crc_valid) if not is_valid)
+            headers = window_columns(part)
+            yield b"".join(batch_lines(headers))
+            for place in np.flatnonzero(~headers.crc_valid | (headers.magic > CURRENT_MAGIC)).tolist():
+                yield from header_damage(part.batch(place), bool(headers.crc_valid[place]))
     yield from gaps.remarks()
 
 
@@ -62,8 +64,7 @@ def _entry(source: Source, batch: RecordBatch, options: DumpOptions, gaps: Offse
     else:
         header = bytes(source.read(batch.position, BATCH_SIZE)).ljust(BATCH_SIZE, b"\0")  # it may be cut by now
         yield from batch_lines(header_columns([batch.position], header, bytes([is_valid])))
-    if not is_valid:
-        yield crc_damage(batch)
+    yield from header_damage(batch, is_valid)
     if options.deep:
         yield from _records(source, batch, options, gaps)
 
@@ -88,6 +89,7 @@ def _group(
     lines = record_lines(group.records, names, options.contents, options.show)
     first = [0, *np.cumsum(counts).tolist()]
     is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | ~headers.crc_valid | bool(options.decoder)
+    is_odd |= headers.magic > CURRENT_MAGIC
     start = 0
     for odd in (*np.flatnonzero(is_odd).tolist(), len(titles)):
         yield b"".join(_interleaved(titles, lines, first, start, odd))
@@ -95,8 +97,7 @@ def _group(
         if odd < len(titles):
             batch = window.batch(group.start + odd)
             yield titles[odd]
-            if not headers.crc_valid[odd]:
-                yield crc_damage(batch)
+            yield from header_damage(batch, bool(headers.crc_valid[odd]))
             yield from _records(source, batch, options, gaps)
         start = odd + 1
 

@@ -17,6 +17,10 @@ class Remark(msgspec.Struct, frozen=True):
     text: str
 
 
+class OlderRule(Remark, frozen=True):
+    """Index entries that fit the log by the rule of an older release; DumpLogSegments 3.9 takes them for mismatches."""
+
+
 Part = bytes | Damage | Remark
 """Bytes are whole lines to print; damage and remarks are about lines before or after them."""
 

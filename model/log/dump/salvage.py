@@ -14,7 +14,7 @@ from model.log.records.batch import parse_batch
 from model.log.records.checksums import crc_holds
 from model.log.records.layout import BATCH_SIZE
 from model.log.records.scan import damage_at
-from model.log.records.windows import BatchWindow, batch_windows
+from model.log.records.windows import WINDOW, BatchWindow, batch_windows
 
 _PIECE = 1 << 20
 _FIRST_PIECE = 1 << 12
@@ -44,6 +44,17 @@ def batch_windows_past_damage(source: Source, window: int) -> Iterator[BatchWind
             break
         else:
             return
+
+
+def batches_past_damage(source: Source) -> Iterator[tuple[RecordBatch, bool] | Damage]:
+    """The same one by one, each batch with whether its CRC holds."""
+    for part in batch_windows_past_damage(source, WINDOW):
+        if isinstance(part, Damage):
+            yield part
+        elif isinstance(part, RecordBatch):
+            yield part, crc_holds(source, part)
+        else:
+            yield from ((part.batch(place), bool(is_valid)) for place, is_valid in enumerate(part.crc_valid))
 
 
 def _up_to_false_length(

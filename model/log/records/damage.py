@@ -39,3 +39,8 @@ class Damage(msgspec.Struct, frozen=True):
     kind: DamageKind
     cause: str
     """One sentence, without its subject."""
+
+
+def unknown_magic(magic: int) -> str:
+    """The cause of UNKNOWN_MAGIC: what consumers and followers refuse (`ByteBufferLogInputStream` 3.9)."""
+    return f"magic {magic} is no format that any Kafka writes: 0, 1 and 2 are known"

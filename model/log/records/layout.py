@@ -34,6 +34,9 @@ BATCH_START = struct.Struct(">qiibI")
 BATCH_COVERED = struct.Struct(">hiqqqhii")
 """BATCH in two parts: up to the CRC, and what it covers."""
 
+CURRENT_MAGIC = 2
+"""The newest format (`RecordBatch.CURRENT_MAGIC_VALUE`)."""
+
 SMALLEST_LENGTH = 14
 """No entry of any format declares less."""
 SMALLEST_LENGTH_BY_MAGIC = (14, 22, BATCH_SIZE - LOG_OVERHEAD)

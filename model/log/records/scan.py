@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from model.log.records import layout
 from model.log.records.batch import Buffer, RecordBatch, parse_batch
-from model.log.records.damage import Damage, DamageKind
+from model.log.records.damage import Damage, DamageKind, unknown_magic
 from model.log.records.source import Source, source_of
 
 _WINDOW = 1 << 16
@@ -59,7 +59,7 @@ def damage_at(source: Source, window: Buffer, at: int, position: int, end: int) 
     if size > left:
         return damage(DamageKind.TRUNCATED, f"an entry of {size:,} bytes, {left:,} are left")
     if magic < 0:
-        return damage(DamageKind.UNKNOWN_MAGIC, f"magic {magic}")
+        return damage(DamageKind.UNKNOWN_MAGIC, unknown_magic(magic))
     smallest_length = layout.SMALLEST_LENGTH_BY_MAGIC[min(magic, 2)]
     if length < smallest_length:
         cause = f"a length of {length}, less than the smallest of {smallest_length} for magic {magic}"

@@ -43,6 +43,13 @@ class SegmentFile:
         """At most `size` bytes from `position` on; fewer where the file ends or was cut meanwhile."""
         return os.pread(self._descriptor, max(min(size, self.size - position), 0), position)
 
+    def next_data(self, position: int) -> int:
+        """The first position from there on that lies in no hole; the size where only a hole follows."""
+        try:
+            return os.lseek(self._descriptor, position, os.SEEK_DATA)
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else position  # not each file system tells
+
     def close(self) -> None:
         """Gives the file back."""
         os.close(self._descriptor)
