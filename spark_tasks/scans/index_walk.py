@@ -59,7 +59,7 @@ class OffsetIndexWalk:
 
 class TimeIndexWalk:
     """An entry fits if its timestamp is the largest up to the batch that holds its offset: as its last one, or within,
-    where a release before 3.9 wrote the offset of the record with that timestamp.
+    where a leader of an older release wrote the offset of the record with that timestamp (`LogValidator` 2.1).
     """
 
     width = TIME_ENTRY.size

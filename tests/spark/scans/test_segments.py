@@ -18,6 +18,7 @@ from model.log.records.batch import parse_batch
 from model.log.records.header_columns import window_columns
 from model.log.records.windows import BatchWindow, batch_windows
 from spark_tasks import here
+from spark_tasks.scans.findings import Severity
 from spark_tasks.scans.index_walk import OffsetIndexWalk, TimeIndexWalk
 from spark_tasks.scans.scan import SCAN
 from tests.model.log.batches import START_MS
@@ -81,6 +82,23 @@ def test_an_index_of_a_follower_that_took_several_batches_at_once_fits() -> None
             assert isinstance(window, BatchWindow)
             walk.see(window_columns(window))
         assert walk.fits()
+
+
+def test_entries_by_the_rule_of_older_releases_are_told_and_are_no_damage(tmp_path: Path) -> None:
+    """DumpLogSegments takes them for mismatches. Leaders of 2.1 wrote the offset of the newest record."""
+    folder = log_of(tmp_path / "t-0", 0, *(entry(offset, START_MS + offset, count=3) for offset in (0, 3, 6)))
+    size = len(entry(0, count=3))
+    indexes = {"index": OFFSET_ENTRY.pack(3, size), "timeindex": TIME_ENTRY.pack(START_MS + 3, 4)}
+    for broken in (b"", entry(9)[:-1]):  # then entries are looked at one by one
+        with (folder / f"{0:020d}.log").open("ab") as log:
+            log.write(broken)
+        for kind, data in indexes.items():
+            (folder / f"{0:020d}.{kind}").write_bytes(data)
+        result = scan(folder)
+        assert told(result)[-2:] == [("older-index", f"{0:020d}.{kind}", None) for kind in indexes]
+        assert result.findings[-1].severity is Severity.NOTE
+        assert result.findings[-1].cause.endswith("not with the last offset of the batch they point to: 1")
+        assert result.damage == bool(broken)
 
 
 def test_closed_segments_without_indexes(partition: Path) -> None:

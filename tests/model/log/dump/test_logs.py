@@ -14,7 +14,7 @@ from model.log.dump.log_text import log_text
 from model.log.dump.parts import DumpOptions
 from model.log.records import Codec, DamageKind, InMemory, Record, encode_batch, encode_message_set
 from model.log.records.layout import BATCH_SIZE
-from tests.model.log.dump.dumping import DEEP, dump, lines
+from tests.model.log.dump.dumping import DEEP, JSON, dump, lines
 
 NAME = "00000000000000000000.log"
 ENTRIES = [
@@ -72,6 +72,19 @@ def test_a_batch_within_a_record_is_no_batch_of_the_log(tmp_path: Path) -> None:
     text, (damage,), _ = dump(written(tmp_path, bytes(outer) + batch(1)))
     assert damage.kind is DamageKind.BAD_CRC
     assert (text.count(b"baseOffset: "), b"baseOffset: 9 " in text) == (2, False)
+
+
+@pytest.mark.parametrize("options", [DumpOptions(), DEEP, JSON])
+@pytest.mark.parametrize("size", [1, 17 << 20])
+def test_a_magic_that_no_kafka_writes_is_damage(tmp_path: Path, options: DumpOptions, size: int) -> None:
+    """No CRC covers it, and DumpLogSegments calls any sound; consumers and followers refuse it."""
+    odd = bytearray(batch(1, value=bytes(size)))
+    odd[16] = 3
+    text, (damage,), _ = dump(written(tmp_path, batch(0) + odd + batch(2)), options)
+    assert (damage.position, damage.size, damage.kind) == (len(batch(0)), len(odd), DamageKind.UNKNOWN_MAGIC)
+    assert damage.cause == "magic 3 is no format that any Kafka writes: 0, 1 and 2 are known"
+    assert (b'"magic":3' if options.json else b" magic: 3 ") in text
+    assert text.count(b'"kind":"batch"' if options.json else b"baseOffset: ") == 3
 
 
 def test_a_batch_whose_crc_is_wrong_is_shown_all_the_same(tmp_path: Path) -> None:
