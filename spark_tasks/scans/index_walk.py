@@ -81,9 +81,9 @@ class TimeIndexWalk:
             return
         newest = np.maximum.accumulate(np.concatenate(([self._newest], columns.max_timestamp)))[1:]
         self._newest = int(newest[-1])
-        start = int(np.searchsorted(self._offsets, columns.base_offset[0]))
-        stop = max(start, int(np.searchsorted(self._offsets, columns.last_offset[-1], "right")))
-        offsets = self._offsets[start:stop]
+        (start,) = np.searchsorted(self._offsets, columns.base_offset[:1]).tolist()
+        (stop,) = np.searchsorted(self._offsets, columns.last_offset[-1:], "right").tolist()
+        offsets = self._offsets[start:stop]  # none where damage makes offsets go back
         holders = np.searchsorted(columns.last_offset[:-1], offsets)
         self._good[start:stop] = (columns.base_offset[holders] <= offsets) & (
             self._timestamps[start:stop] == newest[holders]
