@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.progress import Tell, telling
-from tests.search.finds import FOUND_MARK
+from tests.search.finds import END_MARK, FOUND_MARK
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
@@ -53,7 +53,7 @@ def _round(files: list[str], seed: int, until_s: float, tell: Tell) -> int:
     options += ["-p", "tests.search.finds", "--hypothesis-profile=search", f"--hypothesis-seed={seed}"]
     command = [sys.executable, "-m", "pytest", *options, f"--until={until_s}", *files]
     played = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    finds = played.stdout.split(FOUND_MARK)[1:]
+    finds = [part.partition(END_MARK)[0] for part in played.stdout.split(FOUND_MARK)[1:]]
     for find in finds:
         print(f"{find.strip()}\n", flush=True)
     if played.returncode not in PLAYED or (played.returncode == pytest.ExitCode.TESTS_FAILED and not finds):

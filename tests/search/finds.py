@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-FOUND_MARK = "FOUND "
+FOUND_MARK, END_MARK = "FOUND ", "END OF FIND"
 CALL = re.compile(r"^(?:Failing|Falsifying) [a-z ]+: \w+\(", re.MULTILINE)
 """Hypothesis writes the failing call; with `@example` for its name it is the line that keeps it."""
 
@@ -51,7 +51,8 @@ class _Round:
         for error in _each(call.excinfo.value):
             first = str(error).partition("\n")[0]
             print(f"\n{FOUND_MARK}{node.nodeid}: {type(error).__name__}: {first}")
-            print(kept("\n".join(getattr(error, "__notes__", ()))), flush=True)
+            print(kept("\n".join(getattr(error, "__notes__", ()))))
+            print(END_MARK, flush=True)
 
 
 def kept(notes: str) -> str:

@@ -87,9 +87,9 @@ def replay_batch(producers: Producers, segment: Segment, batch: RecordBatch) -> 
 def catch_up(producers: Producers, segments: SegmentList, end_offset: int) -> None:
     """Replays the batches between the producers' end and `end_offset`."""
     for segment in segments.from_offset(producers.end_offset):
-        if producers.end_offset >= end_offset:
-            break
         start = max(producers.end_offset, segment.base_offset)
+        if start >= end_offset:  # batches that are not replayed move nobody's end: the next segment may be damaged
+            break
         for batch in segment.batches(segment.indexed_position(start)):
             if batch.last_offset >= start and batch.producer_id >= 0:
                 replay_batch(producers, segment, batch)

@@ -125,7 +125,9 @@ class LogMachine(RuleBasedStateMachine):
         safe = self._synced_bytes(segment)
         cut = data.draw(st.integers(safe, segment.size_bytes), "byte")
         tail = data.draw(st.one_of(st.just(b""), st.binary(max_size=80), st.integers(0, 80).map(bytes)), "tail")
-        lost = self._first_offset_at(segment, cut)
+        torn = [each.base_offset for each in segment.batches() if each.end > cut]
+        later = [each.base_offset for each in self.log.segments if each.base_offset > segment.base_offset]
+        is_seen = bool(tail) or cut not in (0, *(each.end for each in segment.batches()))
         path = segment.path(LOG)
         path.write_bytes(path.read_bytes()[:cut] + tail)
         for each in in_doubt:
@@ -134,8 +136,11 @@ class LogMachine(RuleBasedStateMachine):
                 each.path(TIME_INDEX).unlink()
         self.reopen(Checkpointed(False, self.synced, self.synced, self.start))
         assert self.log.end_offset >= self.synced
-        if lost is not None:
-            self.batches = [each for each in self.batches if each.first < lost]
+        if is_seen:
+            lost_from = min((*torn, *later), default=self.end)
+            self.batches = [each for each in self.batches if each.first < lost_from]
+        else:  # nothing shows that batches are missing: the segments behind them stay, as Kafka's do
+            self.batches = [each for each in self.batches if each.first not in torn]
         self.end = self.log.end_offset
         assert not self.batches or self.end >= self.batches[-1].last + 1
         self.start = min(self.start, self.end)
@@ -144,14 +149,6 @@ class LogMachine(RuleBasedStateMachine):
     def _synced_bytes(self, segment: Segment) -> int:
         """What of a segment is on disk for sure."""
         return max((each.end for each in segment.batches() if each.last_offset < self.synced), default=0)
-
-    def _first_offset_at(self, segment: Segment, cut: int) -> int | None:
-        """The first offset that is lost with the bytes from `cut` on; None when only what lies behind all is."""
-        torn = [each.base_offset for each in segment.batches() if each.end > cut]
-        if torn:
-            return torn[0]
-        later = [each.base_offset for each in self.log.segments if each.base_offset > segment.base_offset]
-        return later[0] if later and cut == segment.size_bytes else None
 
     @invariant()
     def the_log_is_the_list(self) -> None:

@@ -37,7 +37,7 @@ def sought(text: str, window: Window, now: Instant) -> Instant:
         why = f"controller epoch {epoch} was not seen: {seen}"
         return _there(timeline.with_epoch(epoch), why, window, is_back=bool(epochs) and epoch < min(epochs))
     if found := _ZXID.fullmatch(text):
-        zxid = int(found[1], 0)
+        zxid = int(found[1], 16 if found[1].startswith("0x") else 10)
         why = f"no moment knows of zxid {found[1]}: {_zxids(timeline)}"
         is_back = zxid < timeline.instants[0].frame.provenance.zxid
         return _there(timeline.with_zxid(zxid), why, window, is_back=is_back)

@@ -116,6 +116,20 @@ def test_what_follows_a_damaged_batch_is_dropped(folder: Path) -> None:
     assert log.append_as_leader(batch("x"), leader_epoch=4, now_ms=START_MS).first_offset == 3
 
 
+def test_a_torn_segment_behind_an_empty_one_is_cut(folder: Path) -> None:
+    """The empty one has no batch that would take the producers on, so that the next was read before it was mended."""
+    log, _ = opened(folder, Checkpointed(clean=True))
+    log.append_as_leader(batch("0"), leader_epoch=0, now_ms=START_MS)
+    log.roll(START_MS)
+    log.append_as_leader(batch("1"), leader_epoch=0, now_ms=START_MS)
+    log.close(now_ms=START_MS)
+    file(folder, 0, LOG).write_bytes(b"")
+    file(folder, 1, LOG).write_bytes(b"\0")
+    log, report = opened(folder)
+    assert report.cut is not None
+    assert (log.end_offset, file(folder, 1, LOG).read_bytes()) == (1, b"")
+
+
 def test_what_was_on_disk_is_not_read_again(folder: Path) -> None:
     """As in Kafka: a bit that fell over in an old segment is found by whoever reads it."""
     written(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from model.cluster.records import BrokerRegistered, ControllerElected, ControllerEpochChanged, Record
@@ -98,6 +98,7 @@ def test_what_is_no_moment_is_one_line(text: str, why: str) -> None:
     assert "\n" not in str(refused.value)
 
 
+@example("zxid:01")
 @given(st.text(max_size=20) | st.from_regex(r"[+-]?[0-9:.]{1,9}[smhd]?|e[0-9]+|zxid:(0x)?[0-9a-f]+", fullmatch=True))
 def test_anything_typed_is_a_moment_or_one_line(text: str) -> None:
     found, said = None, ""
