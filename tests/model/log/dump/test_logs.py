@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.log.dump.java_text import java_text
@@ -168,6 +168,8 @@ def test_a_name_without_an_offset(tmp_path: Path) -> None:
 
 
 @settings(max_examples=200)
+@example(entry=ENTRIES[-2], at=11, junk=b"\x99", copies=2)
+@example(entry=ENTRIES[-2], at=11, junk=b"G", copies=1)
 @given(entry=st.sampled_from(ENTRIES), at=st.integers(0, 120), junk=st.binary(max_size=120), copies=st.integers(1, 3))
 def test_any_damage_is_shown_or_named(entry: bytes, at: int, junk: bytes, copies: int) -> None:
     """Whatever is between two sound batches, both are shown."""
