@@ -71,7 +71,7 @@ def notes_on(drill: Drill) -> Iterable[str]:
     unseen = {broker for act in drill.scenario.acts if act.deed is Deed.START for broker in act.brokers}
     if unseen := unseen - image.brokers.keys():
         yield f"What {brokers(unseen)} registers is not known: no listeners, no rack."
-    yield "Followers that are not in sync stay out of sync: what they lack is in no znode."
+    yield "Followers that are not in sync stay out of sync: what they lack is not known."
     if any(act.deed is Deed.KILL and len(act.brokers) > 1 for act in drill.scenario.acts):
         yield "Brokers that die together are missed together: else another one may be the last in an ISR."
     stops = any(act.deed is Deed.STOP for act in drill.scenario.acts)
@@ -86,7 +86,8 @@ def notes_on(drill: Drill) -> Iterable[str]:
     if is_kraft(image):
         yield "KRaft elects in times of its own."
     topics = image.topics.values()
-    if any((topic.leader_epoch > 0).any() for topic in topics) and not any((t.version > 0).any() for t in topics):
+    is_led = not is_kraft(image) and any((topic.leader_epoch > 0).any() for topic in topics)
+    if is_led and not any((t.version > 0).any() for t in topics):
         yield "The image has no znode versions: they begin with 0."
 
 

@@ -10,7 +10,7 @@ from model.drills.outcomes import Outcome, PartitionOutcome
 from model.drills.scenario import Deed
 from model.drills.sentences import told
 from model.drills.staging.rules import rules_of
-from model.drills.voters import candidates_text, not_forecast, turnout_text
+from model.drills.voters import candidates_text, is_kraft, not_forecast, turnout_text
 from tui.text import cells, plain
 
 MOST_PARTITIONS = 20
@@ -43,9 +43,9 @@ def _scenario(drill: Drill) -> str:
 
 
 def _assumed(drill: Drill) -> Iterator[str]:
-    times = drill.assumptions
+    times, written = drill.assumptions, "metadata" if is_kraft(drill.before) else "ZooKeeper"
     yield (
-        f"assumed: session timeout {_seconds(times.session_timeout_ms)}, {times.zookeeper_write_ms:g} ms per ZooKeeper "
+        f"assumed: session timeout {_seconds(times.session_timeout_ms)}, {times.zookeeper_write_ms:g} ms per {written} "
         f"write, {times.request_ms:g} ms per request, rules of Kafka {rules_of(drill.before).since} and later"
     )
     for note in notes_on(drill):
