@@ -120,7 +120,7 @@ ACTIONS: tuple[Action, ...] = (
         "P",
         "P",
         "policy",
-        "unclean election as each topic has it, or everywhere; session timeout as the cluster has it, 6 s",
+        "unclean election by topic, everywhere; timeout usual, 6 s",
         DRILL,
         footer=12,
     ),

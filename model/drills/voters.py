@@ -15,8 +15,8 @@ from model.drills.timeline import AnyRow, BrokerKilled, BrokerReturned, BrokerSt
 from model.hosts.virtual.assumptions import Assumptions
 
 NOT_FORECAST = (
-    "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are a "
-    "ZooKeeper controller's."
+    "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are "
+    "those of before KRaft."
 )
 VOTERS_UNKNOWN = f"{NOT_FORECAST} Nor whether a majority of the voters is left: they are not known."
 _NOTHING = "nothing is elected. What the dead led has no leader; no ISR shrinks, so acks=all waits for them"

@@ -73,6 +73,13 @@ def _state(kind: PartitionKind) -> LeaderAndIsr:
     return LeaderAndIsr(kind.leader, 0, members(kind.isr)) if kind.stated else UNLED
 
 
+def _with_elr(kind: PartitionKind, state: LeaderAndIsr) -> LeaderAndIsr:
+    """KRaft: where nobody is in sync, whoever is in the ELR may lead (`PartitionChangeBuilder`, 4.0)."""
+    if not state.exists or state.isr:
+        return state
+    return msgspec.structs.replace(state, isr=members(kind.elr))
+
+
 def _taken_over(kind: PartitionKind, standing: Standing, up: int, rules: Generation) -> Standing:
     if rules.forms.takes_dead_out_of_isrs:
         standing = _removed(kind, standing, kind.replicas & ~up, rules)
@@ -87,8 +94,7 @@ def _elected(kind: PartitionKind, standing: Standing, up: int, rules: Generation
     state = standing.state
     if _led(state, up) != NO_LEADER or not kind.replicas:
         return standing
-    if state.exists and not state.isr:  # KRaft: whoever is in the ELR may lead (`PartitionChangeBuilder`, 4.0)
-        state = msgspec.structs.replace(state, isr=members(kind.elr))
+    state = _with_elr(kind, state)
     strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
     liveness = Liveness(frozenset(members(up)))
     ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))
@@ -102,6 +108,8 @@ def _removed(kind: PartitionKind, standing: Standing, dead: int, rules: Generati
     state = standing.state
     if state.exists:
         for replica in members(dead):
+            eligible = _with_elr(kind, state)
+            state = eligible if replica in eligible.isr else state
             state = remove_from_isr(
                 state, replica, (), rules.isr_removal, unclean_allowed=bool(kind.unclean)
             ).leader_and_isr

@@ -42,7 +42,9 @@ def states(image: ClusterImage) -> States:
 
 def predicted(before: ClusterImage, *acts: Act) -> States:
     scenario = of_acts(acts)
-    drill = run(before, scenario, msgspec.structs.replace(usual(scenario), session_timeout_ms=SESSION_TIMEOUT_MS))
+    drill = run(
+        before, scenario, msgspec.structs.replace(usual(before, scenario), session_timeout_ms=SESSION_TIMEOUT_MS)
+    )
     assert drill.at_rest
     return states(drill.after)
 

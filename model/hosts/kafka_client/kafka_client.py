@@ -53,7 +53,7 @@ class KafkaClient:
         except DeniedError:
             raise
         except WireError as failed:
-            raise UnavailableError(f"no broker answers: {failed}") from None
+            raise UnavailableError(f"no broker answers: {failed}") from failed
         return self.metadata
 
     async def ask(self, broker: int, build: Build) -> Entity:

@@ -81,7 +81,7 @@ def shaped(shape: type[Entity], **values: object) -> Entity:
 def encode_request(body: Entity | Encoded, correlation_id: int, client_id: str | None) -> tuple[bytes, bytes]:
     """A request's header and body."""
     if isinstance(body, Encoded):
-        schema: Any = _request_schema(body.api_key, _SAME_AS.get((body.api_key, body.version), body.version))
+        schema: Any = request_schema(body.api_key, _SAME_AS.get((body.api_key, body.version), body.version))
         return _request_header(schema, correlation_id, client_id, body.version), body.body
     return _request_header(type(body), correlation_id, client_id), encode(body)
 
@@ -113,7 +113,7 @@ def decode_request(frame: bytes) -> Entity:
     """
     start = request_start(frame)
     try:
-        schema: Any = _request_schema(start.api_key, start.version)
+        schema: Any = request_schema(start.api_key, start.version)
         _, offset = entity_reader(schema.__header_schema__)(frame, 0)
         entity = entity_reader(schema)(frame, offset)[0]
         check_arrays(entity)
@@ -125,7 +125,7 @@ def decode_request(frame: bytes) -> Entity:
 def decode_response(frame: bytes, api_key: int, version: int) -> tuple[int, Entity]:
     """A response's correlation id and body. Raises MalformedError."""
     try:
-        schema: Any = _response_schema(api_key, _SAME_AS.get((api_key, version), version))
+        schema: Any = response_schema(api_key, _SAME_AS.get((api_key, version), version))
         header, offset = entity_reader(schema.__header_schema__)(frame, 0)
         entity, size = entity_reader(schema)(frame, offset)
         check_arrays(entity)
@@ -163,13 +163,15 @@ def _request_header(schema: Any, correlation_id: int, client_id: str | None, ver
 
 
 @cache
-def _request_schema(api_key: int, version: int) -> type[Entity]:
+def request_schema(api_key: int, version: int) -> type[Entity]:
+    """The class of a request's body. Raises LookupError for a version that cannot be written down here."""
     later = _LATER.get((api_key, version))
     return later.DescribeClusterRequest if later else load_request_schema(api_key, version)
 
 
 @cache
-def _response_schema(api_key: int, version: int) -> type[Entity]:
+def response_schema(api_key: int, version: int) -> type[Entity]:
+    """The class of a response's body. Raises as `request_schema` does."""
     later = _LATER.get((api_key, version))
     return later.DescribeClusterResponse if later else load_response_schema(api_key, version)
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kio.index import load_request_schema, load_response_schema
 from kio.schema.index import api_key_map
 
 from model.hosts.wire.errors import DeniedError, MalformedError
@@ -21,7 +20,9 @@ from model.hosts.wire.messages import (
     encode_request,
     encode_response,
     name_of,
+    request_schema,
     request_start,
+    response_schema,
     versions_known,
 )
 from tests.hostile_input.broken_bytes import broken
@@ -44,7 +45,7 @@ def blobs() -> tuple[bytes, ...]:
 
 def request(random: Random, key: int, version: int) -> bytes:
     """A sound one, within the values of its schema."""
-    body = random_entity(random, load_request_schema(key, version), blobs())
+    body = random_entity(random, request_schema(key, version), blobs())
     try:
         return b"".join(encode_request(body, random.randrange(2**31), random.choice(("kdrill", "", None, "\x1b[2J"))))
     except (ValueError, TypeError, struct.error, OverflowError):  # values that no schema takes together
@@ -74,7 +75,7 @@ def _judge_request(case: bytes, _folder: Path) -> None:
 def _make_answer(random: Random) -> bytes:
     """Key and version of what was asked, then the answer."""
     key, version = random_api(random)
-    body = random_entity(random, load_response_schema(key, version), blobs())
+    body = random_entity(random, response_schema(key, version), blobs())
     try:
         data = b"".join(encode_response(body, random.randrange(2**31)))
     except (ValueError, TypeError, struct.error, OverflowError):

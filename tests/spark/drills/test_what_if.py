@@ -113,7 +113,8 @@ def swept(image: ClusterImage, scenario: Scenario) -> dict[TopicPartition, dict[
     """The counts of each partition, as the analysis decides them."""
     arrays, names = arrays_of(image), topics_of(image)
     ruler = int(arrays["controller"][0])
-    dies = ruler >= 0 and int(arrays["brokers"][ruler]) in scenario.kill
+    ids_of_brokers = arrays["brokers"].tolist()  # whoever rules and is none of them, as a quorum does, dies in no drill
+    dies = ids_of_brokers[ruler] in scenario.kill if 0 <= ruler < len(ids_of_brokers) else False
     counts: dict[TopicPartition, dict[str, int]] = {}
     for row in range(len(arrays["leader"])):
         one = rows_of(arrays, [(row, row + 1)], unclean=scenario.unclean)

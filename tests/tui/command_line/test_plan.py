@@ -89,7 +89,7 @@ def test_programs_read_one_object(skewed: Path, planned: Planned) -> None:
     assert document["after"]["elsewhere"] == 0
     assert [broker["broker"] for broker in document["after"]["brokers"]] == [2, 3, 4]
     assert document["pace"]["seconds"] <= 3600
-    assert document["drills"]["after"]["broker"].keys() == {"kill", "rack", "hurt", "offline"}
+    assert document["drills"]["after"]["broker"].keys() == {"kill", "rack", "hurt", "offline", "quorum_lost"}
     moved = {(row["topic"], row["partition"]): row["replicas"] for row in document["partitions"]}
     assert moved["payments", 0][0] == [8, 2]
     assert not any({1, 8} & set(after) for _, after in moved.values())

@@ -84,7 +84,7 @@ async def test_policies_are_told_and_change_what_happens(still: str) -> None:
         await play(pilot, "R")
         assert "unclean election as each topic has it; nobody" in text(pilot)
         await press(pilot, "P", "U")
-        await until(pilot, lambda: "unclean election on everywhere; up again after 60" in text(pilot))
+        await until(pilot, lambda: "unclean election on everywhere; up again" in text(pilot))
         await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
 
 
