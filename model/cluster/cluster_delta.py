@@ -137,7 +137,14 @@ def _remove_group(delta: ClusterDelta, record: r.GroupRemoved) -> None:
 
 def _join(delta: ClusterDelta, record: r.MemberJoined) -> None:
     member = Member(record.subscription, record.pattern, record.joined_ms)
-    delta.group(record.group).members[record.member] = member
+    _named(delta, record.group).members[record.member] = member
+
+
+def _named(delta: ClusterDelta, name: str) -> GroupDelta:
+    """A group that something is told of: it is there from then on, though that may be gone before this delta ends."""
+    group = delta.group(name)
+    group.mentioned = True
+    return group
 
 
 def _remember(delta: ClusterDelta, record: r.GroupRebalancesSeen) -> None:
@@ -171,9 +178,9 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.GroupRemoved: _remove_group,
     r.MemberJoined: _join,
     r.MemberLeft: lambda d, x: d.group(x.group).members.update({x.member: None}),
-    r.PartitionClaimed: lambda d, x: d.group(x.group).owners.update({x.partition: x.owner}),
+    r.PartitionClaimed: lambda d, x: _named(d, x.group).owners.update({x.partition: x.owner}),
     r.PartitionReleased: lambda d, x: d.group(x.group).owners.update({x.partition: None}),
-    r.OffsetCommitted: lambda d, x: d.group(x.group).offsets.update({x.partition: x.offset}),
+    r.OffsetCommitted: lambda d, x: _named(d, x.group).offsets.update({x.partition: x.offset}),
     r.OffsetRemoved: lambda d, x: d.group(x.group).offsets.update({x.partition: None}),
     r.GroupDescribed: lambda d, x: d.classic.describe(x),
     r.GroupOffsetsFetched: lambda d, x: d.classic.commit(x),

@@ -5,13 +5,13 @@ from itertools import pairwise
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.image_records import records_of
-from model.cluster.records import AnyRecord, Record, TopicAssigned
+from model.cluster.records import AnyRecord, MemberJoined, MemberLeft, Record, TopicAssigned
 from model.cluster.relisting import relisted, unlisted
 from tests.model.cluster.build import brokers, image, state, topic, without_past, written
 from tests.model.cluster.strategies import RECORDS, histories, images
@@ -38,6 +38,9 @@ def test_every_record_type_can_be_replayed(kind: type[Record], data: st.DataObje
     assert image(record, base=once) == once
 
 
+@example(
+    [MemberJoined(group="g", member="c", subscription={}), MemberLeft(group="g", member="c")], [1]
+)  # fmt: skip
 @given(histories, st.lists(st.integers(0, 30), max_size=5))
 def test_any_split_into_deltas_gives_an_equal_image(records: list[Record], cuts: list[int]) -> None:
     edges = sorted({0, len(records), *(cut for cut in cuts if cut < len(records))})
