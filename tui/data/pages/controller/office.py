@@ -109,7 +109,9 @@ def _session(sheet: Sheet, office: ControllerImage, znode: Znode | Unread | None
 def _moves(sheet: Sheet, moment: Moment) -> None:
     moves = [change for change in moment.feed if change.kind in MOVES]
     taken = sum(change.kind != "controller-lost" for change in moves)  # one who goes and the next one are one move
-    often = f"{counted(taken, 'time')} since kdrill began" if moves else "not since kdrill began"
+    often = f"{counted(taken, 'time')} since kdrill began" if taken else "not since kdrill began"
+    if moves and not taken:
+        often = "nobody has taken over yet"
     sheet.fact("moved", often, "warn" if moves else "")
     for change in moves[: -MOST_MOVES - 1 : -1]:
         sheet.fact("", f"{clock_text(change.time_ms)}  {change.text}")
