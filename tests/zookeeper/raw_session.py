@@ -83,19 +83,26 @@ class RawSession:
         self._connect(LONG_MS)
 
     def vanish(self) -> None:
-        """Lose the connection and never come back: the server ends the session as soon as it may."""
+        """Fall silent with the shortest timeout, until the server has ended the session.
+
+        Its answer is not asked for: on a slow machine it ends the session, and hangs up, before it answers.
+        """
         self._socket.close()
-        self._connect(SHORTEST_MS)
+        self._greet(SHORTEST_MS)
+        self._file.read()
         self._socket.close()
 
     def _connect(self, timeout_ms: int) -> None:
+        self._greet(timeout_ms)
+        _, _, self.id, _ = struct.unpack_from("!iiqi", answer := self._frame())
+        self._password = answer[20:36]
+        self._xid = 0
+
+    def _greet(self, timeout_ms: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", self._port), ANSWER_TIMEOUT_S)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._file = self._socket.makefile("rb")
         self._send(struct.pack("!iqiqi", 0, 0, timeout_ms, self.id, 16) + self._password + b"\0")
-        _, _, self.id, _ = struct.unpack_from("!iiqi", answer := self._frame())
-        self._password = answer[20:36]
-        self._xid = 0
 
     def _call(self, opcode: int, body: bytes, operation: Operation | None) -> Reply:
         self._xid += 1
