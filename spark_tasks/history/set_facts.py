@@ -85,7 +85,10 @@ def _offline(spans: PartitionSpans, absences: Mapping[int, list[tuple[int, int]]
 
 
 def _absences(of: SetColumns) -> Mapping[int, list[tuple[int, int]]]:
-    """Broker → from when to when it was not registered, or fenced, for all that were."""
+    """Broker → from when to when it was not registered, or fenced, for all that are told of.
+
+    A set begins with a whole image: before its first row a broker was not registered, even if that row fences it.
+    """
     absences: dict[int, list[tuple[int, int]]] = {}
     since: dict[int, int] = {}
     rows = of.of_kind("BrokerRegistered", "BrokerFenced", "BrokerLost")
@@ -93,7 +96,7 @@ def _absences(of: SetColumns) -> Mapping[int, list[tuple[int, int]]]:
     for row, is_lost in zip(rows.tolist(), lost.tolist(), strict=True):
         broker, at_ms = int(of.broker[row]), int(of.at_ms[row])
         if is_lost:
-            since.setdefault(broker, at_ms)
+            since.setdefault(broker, at_ms if broker in absences else 0)
             absences.setdefault(broker, [])
         else:
             gone_ms = since.pop(broker, None if broker in absences else 0)

@@ -125,11 +125,14 @@ class LogMachine(RuleBasedStateMachine):
         safe = self._synced_bytes(segment)
         cut = data.draw(st.integers(safe, segment.size_bytes), "byte")
         tail = data.draw(st.one_of(st.just(b""), st.binary(max_size=80), st.integers(0, 80).map(bytes)), "tail")
-        torn = [each.base_offset for each in segment.batches() if each.end > cut]
         later = [each.base_offset for each in self.log.segments if each.base_offset > segment.base_offset]
-        is_seen = bool(tail) or cut not in (0, *(each.end for each in segment.batches()))
         path = segment.path(LOG)
-        path.write_bytes(path.read_bytes()[:cut] + tail)
+        written = path.read_bytes()
+        left = written[:cut] + tail  # which may end as what was written does
+        whole = [each for each in segment.batches() if left.startswith(written[: each.end])]
+        torn = [each.base_offset for each in segment.batches()][len(whole) :]
+        is_seen = len(left) != max((each.end for each in whole), default=0)
+        path.write_bytes(left)
         for each in in_doubt:
             each.path(INDEX).write_bytes(data.draw(st.binary(max_size=40), "index"))
             if data.draw(st.booleans(), "time index is gone"):

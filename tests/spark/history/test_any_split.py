@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from model.cluster.records import BrokerFenced, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.recordings.folder import DAY_MS
 from model.recordings.recorder import Rolling
 from spark_tasks import here
 from spark_tasks.history.analysis import HISTORY
 from spark_tasks.history.results import ClusterHistory, HistoryParameters, HistoryResult
 from spark_tasks.history.selection import parameters_of
-from tests.model.recordings.lives import SECOND, START_MS, Life, lives, record
+from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 from tests.spark.history.one_pass import OnePass
 
 ROLLINGS = st.sampled_from((Rolling(), Rolling(flush_ms=0, heartbeat_ms=0, part_rows=5, set_rows=10)))
@@ -40,7 +41,17 @@ def in_parts(parameters: HistoryParameters, seed: int) -> HistoryResult:
     return HISTORY.combine([HISTORY.kernel(task, {}, parameters) for task in tasks], {}, parameters)
 
 
+FENCED_FIRST = life(
+    [
+        (10, [TopicAssigned("t", {0: (1,)}), PartitionStatesWritten("t", (PartitionState(0, 1, 0, (), 0, 0),))]),
+        (10, [BrokerFenced(1)]),
+    ]
+)
+"""A leader that nobody knew before it was fenced."""
+
+
 @settings(max_examples=40, deadline=None)
+@example(FENCED_FIRST, Rolling(), (0, 2**62))
 @given(lives, ROLLINGS, RANGES)
 def test_it_tells_what_one_pass_tells(told: Life, rolling: Rolling, limits: tuple[int, int]) -> None:
     end_ms = told[-1].provenance.time_ms + SECOND
