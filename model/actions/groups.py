@@ -23,6 +23,9 @@ def idle_group(basis: Basis, key: str) -> GroupImage:
     group = basis.image.group(key)
     if group is None:
         raise ActionRefused(f"group {key!r} does not exist")
+    if not group.is_described:
+        tool = f"kafka-{group.kind}-groups.sh"
+        raise ActionRefused(f"group {group.name} is a {group.kind} group: who is in it is not known here, use {tool}")
     if group.members:
         members = f"{counted(len(group.members), 'member')} ({listed(group.members, 3)})"
         raise ActionRefused(f"group {group.name} has {members}: stop its consumers first")

@@ -12,7 +12,7 @@ from model.actions.found import Found, create, put
 from model.actions.groups import group_root, idle_group
 from model.actions.proposal import ActionRefused, ApiCall, Proposal, Step
 from model.actions.reset import Reset
-from model.cluster.group_image import ZOOKEEPER, GroupImage
+from model.cluster.group_image import SHARE, ZOOKEEPER, GroupImage
 from model.cluster.ids import TopicPartition
 from model.znodes.consumers import ConsumerOffset
 from model.znodes.paths import offset_path
@@ -65,6 +65,9 @@ def reset_paths(group: str, partitions: Iterable[TopicPartition]) -> tuple[str, 
 def reset_offsets(basis: Basis, key: str, where: Landing) -> Proposal:
     """The group continues from these offsets. Raises ActionRefused while a member lives."""
     group = idle_group(basis, key)
+    if group.kind == SHARE:
+        said = "a share group commits no offsets: kafka-share-groups.sh --reset-offsets sets where it starts"
+        raise ActionRefused(f"group {group.name}: {said}")
     changed = {read: offset for read, offset in where.offsets.items() if group.offsets.get(read) != offset}
     if not changed:
         raise ActionRefused(f"group {group.name} stands at these offsets already")

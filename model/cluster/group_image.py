@@ -90,6 +90,11 @@ class GroupImage(msgspec.Struct, frozen=True):
         return self.kind in (ZOOKEEPER, CLASSIC, CONSUMER, SHARE)
 
     @property
+    def has_owners(self) -> bool:
+        """Whether a strategy deals each partition to one member: not in share groups, nor in those only listed."""
+        return self.is_described and self.kind != SHARE
+
+    @property
     def held(self) -> tuple[tuple[TopicPartition, str], ...]:
         """Partition and owner; of a share group, partition and reader: some partitions are there several times."""
         if self.kind != SHARE:

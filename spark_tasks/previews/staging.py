@@ -32,13 +32,18 @@ class Staged:
     groups: tuple[GroupNames, ...]
 
 
+def previewed(image: ClusterImage) -> list[str]:
+    """Keys of the groups that strategies apply to."""
+    return sorted(key for key, group in image.every_group() if group.has_owners)
+
+
 def stage(image: ClusterImage, keys: Iterable[str] | None = None) -> Staged:
-    """The groups of these keys, as `every_group` says them, in this order; None: all of them, by key.
+    """The groups of these keys, as `every_group` says them, in this order; None: all that are `previewed`.
 
     Raises KeyError where there is no such group.
     """
     groups, of = dict(image.every_group()), topic_partitions(image)
-    wanted = sorted(groups) if keys is None else keys
+    wanted = previewed(image) if keys is None else keys
     ids = {name: topic.topic_id for name, topic in image.topics.items() if topic.topic_id}
     return staged([read_group(key, groups[key], of, image.log_ends) for key in wanted], of.counts, ids)
 

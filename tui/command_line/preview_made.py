@@ -9,10 +9,10 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.words import listed
 from model.consumers.assignors.strategies import STRATEGIES
-from model.consumers.no_groups import no_groups
+from model.consumers.no_groups import no_groups, not_previewed
 from spark_tasks.client.once import Engine
 from spark_tasks.previews.analysis import PREVIEWS
-from spark_tasks.previews.staging import stage
+from spark_tasks.previews.staging import previewed, stage
 from tui.command_line.demo import json_line, tell_demo
 from tui.command_line.engine_options import compute
 from tui.command_line.preview_shown import Shown, Wish
@@ -58,9 +58,12 @@ def _check_strategies(names: Sequence[str]) -> None:
 
 
 def _check_keys(image: ClusterImage, keys: Sequence[str]) -> None:
-    known = [key for key, _ in image.every_group()]
+    known = previewed(image)
     for key in keys:
+        if key not in known and (group := image.group(key)) is not None:
+            why = "strategies here apply to groups in which each partition has one owner"
+            raise click.UsageError(f"{key!r} is a {group.kind} group: {why}")
         if key not in known:
             close = difflib.get_close_matches(key, known, 3, 0.4)
             hint = f"did you mean {' or '.join(close)}?" if close else f"there are {listed(sorted(known))}"
-            raise click.UsageError(f"no group {key!r}: {hint if known else no_groups(image)}")
+            raise click.UsageError(f"no group {key!r}: {hint if known else not_previewed(image) or no_groups(image)}")

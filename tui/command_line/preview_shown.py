@@ -7,7 +7,7 @@ from typing import Any
 from model.cluster.cluster_image import ClusterImage
 from model.consumers.assignors.explanations import balance, explain
 from model.consumers.assignors.group import AssignorError
-from model.consumers.no_groups import no_groups
+from model.consumers.no_groups import no_groups, not_previewed
 from spark_tasks.client.once import Outcome
 from spark_tasks.previews.document import group_document, preview_document
 from spark_tasks.previews.lab import Lab
@@ -71,7 +71,8 @@ class Shown:
         """Text of at most 80 columns, but for the name of the source."""
         source = plain(self._image.provenance.source)
         if not self._previews:
-            yield f"{source}: {no_groups(self._image)}"
+            others = not_previewed(self._image)
+            yield from text.wrapped(f"{source}: {others}") if others else (f"{source}: {no_groups(self._image)}",)
             return
         if len(self._previews) > text.MOST_BLOCKS and not self._wish.everything:
             yield f"{source}: {len(self._previews):,} consumer groups"
@@ -81,6 +82,8 @@ class Shown:
             for preview in self._previews:
                 yield from self._group_lines(preview)
                 yield ""
+        if not self._wish.keys and (others := not_previewed(self._image)):
+            yield from text.wrapped(others)
         yield f"{self._outcome.engine}, {self._outcome.seconds:.3f} s"
 
     def _group_lines(self, preview: GroupPreview) -> Iterator[str]:

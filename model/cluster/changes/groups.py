@@ -39,8 +39,8 @@ def group_changes(step: Step) -> Iterator[Change]:
 def _appeared_or_gone(step: Step, name: str, new: GroupImage | None, path: str | None = None) -> Change:
     if new is None:
         return step.change("group-gone", f"group {name}", "gone", path)
-    text = f"appeared with {counted(len(new.members), 'consumer')}"
-    return step.change("group-appeared", f"group {name}", text, path)
+    members = f" with {counted(len(new.members), 'consumer')}" if new.is_described else f": a {new.kind} group"
+    return step.change("group-appeared", f"group {name}", f"appeared{members}", path)
 
 
 def _coordinated(step: Step, old: GroupImage, new: GroupImage) -> Iterator[Change]:

@@ -244,6 +244,24 @@ def test_a_group_with_a_member_stays() -> None:
             refused()
 
 
+@pytest.mark.parametrize(
+    ("kind", "deletes", "why"),
+    [
+        ("streams", False, r"a streams group: who is in it is not known here, use kafka-streams-groups\.sh"),
+        ("share", True, r"a share group commits no offsets: kafka-share-groups\.sh --reset-offsets"),
+    ],
+)
+def test_groups_that_own_no_partitions_have_tools_of_their_own(kind: str, *, deletes: bool, why: str) -> None:
+    seen = Basis(image(GroupDescribed(group="g", state="Empty", kind=kind)))
+    with pytest.raises(ActionRefused, match=why):
+        reset_offsets(seen, "g", Landing({ORDERS: 1}))
+    if deletes:
+        assert delete_group(seen, "g").steps == (ApiCall("DeleteGroups", {"groups": ["g"]}, {"members g": 0}),)
+    else:
+        with pytest.raises(ActionRefused, match=why):
+            delete_group(seen, "g")
+
+
 def test_a_member_that_came_back_meanwhile_is_seen() -> None:
     found = {"/consumers/g": FoundZnode(b"", 0), "/consumers/g/ids/g_h-1": FoundZnode(b"{}", 0)}
     with pytest.raises(ActionRefused, match="come back"):

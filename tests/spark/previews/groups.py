@@ -49,7 +49,7 @@ def cluster(
         provenance=Provenance("zk://there", 7, 1, complete=True),
         topics=topics,
         groups={group.name: group for group in groups if group.kind == ZOOKEEPER},
-        classic_groups={group.name: group for group in groups if group.kind == CLASSIC},
+        classic_groups={group.name: group for group in groups if group.kind != ZOOKEEPER},
         log_ends=ends or {},
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import CLASSIC, GroupImage, Member
+from model.cluster.group_image import CLASSIC, SHARE, GroupImage, Member
 from model.cluster.ids import TopicPartition
 from model.cluster.snapshot_file import write_snapshot
 from tests.demo_tree import DemoTree
@@ -124,6 +124,23 @@ def test_a_cluster_without_groups_says_so(tmp_path: Path) -> None:
     assert table(kdrill("preview", empty.name, cwd=tmp_path)) == ["empty.json: no consumer groups"]
     assert document(kdrill("preview", empty, "--json"))["groups"] == []
     assert "no group 'g': no consumer groups" in failure(kdrill("preview", empty, "--group", "g"))
+
+
+def test_groups_that_no_strategy_deals_to_are_named_and_left_out(tmp_path: Path) -> None:
+    sharers = GroupImage("sharers", {"a": Member({"t": 1}, reads=(TopicPartition("t", 0),))}, kind=SHARE)
+    others = [sharers, GroupImage("apps", kind="streams", state="Stable")]
+    alone, among = (
+        saved(tmp_path / f"{name}.json", cluster({"t": 1}, groups))
+        for name, groups in (("alone", others), ("among", [*others, GroupImage("g", {}, kind=CLASSIC)]))
+    )
+    left_out = "not previewed: apps (streams), sharers (share); strategies here apply to groups"
+    assert " ".join(table(kdrill("preview", alone))).split(": ", 1)[1].startswith(left_out)
+    lines = table(kdrill("preview", among))
+    assert left_out in " ".join(lines)
+    assert [line for line in lines if " group, " in line or "group;" in line] == [lines[0]]
+    assert [one["group"] for one in document(kdrill("preview", among, "--json"))["groups"]] == ["g"]
+    refused = kdrill("preview", among, "--group", "sharers")
+    assert (refused.returncode, "'sharers' is a share group: strategies here" in failure(refused)) == (USAGE, True)
 
 
 def test_groups_of_a_live_zookeeper_are_previewed(tree: DemoTree) -> None:

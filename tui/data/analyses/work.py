@@ -19,7 +19,7 @@ from spark_tasks.drills.results import Parameters as DrillParameters
 from spark_tasks.image_arrays import arrays_of, racks_of
 from spark_tasks.previews.analysis import PREVIEWS
 from spark_tasks.previews.parameters import Parameters as PreviewParameters
-from spark_tasks.previews.staging import Staged, stage
+from spark_tasks.previews.staging import Staged, previewed, stage
 from tui.data.analyses.engines import Engines, Told
 from tui.data.analyses.known_sizes import known_sizes
 from tui.data.analyses.made_up import with_made_up
@@ -66,11 +66,11 @@ async def _preview(
 
 
 def _staged(image: ClusterImage, question: PreviewQuestion) -> Staged:
-    """Every group; one that is made up comes first."""
+    """Every group that strategies apply to; one that is made up comes first."""
     if question.made_up is None:
         return stage(image)
     there = with_made_up(image, question.made_up)
-    return stage(there, (*question.made_up.keys, *sorted(key for key, _ in image.every_group())))
+    return stage(there, (*question.made_up.keys, *previewed(image)))
 
 
 async def _plan(question: PlanQuestion, image: ClusterImage, engines: Engines, tag: str, told: Told) -> tuple[Any, str]:

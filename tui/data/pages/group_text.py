@@ -12,7 +12,7 @@ from model.consumers.rebalance_history import short_name
 from model.sources.feed import Moment
 from tui.data.messages import TextAnswer, TextQuery
 from tui.data.pages.ages import clock_text
-from tui.data.pages.groups import counts_of, is_rebalancing
+from tui.data.pages.groups import counts_of, is_rebalancing, undescribed
 from tui.data.pages.listing import Memory
 from tui.data.pages.sheets import Sheet
 from tui.rows import span
@@ -60,8 +60,7 @@ def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImag
         protocol = ", ".join(part for part in (group.protocol_type or "commits only", group.protocol) if part)
         sheet.fact("kind", f"{group.kind}, coordinated by {at}")
         if not group.is_described:
-            said = f"not known: kdrill lists groups of the kind {group.kind} and cannot describe them"
-            sheet.fact("state", group.state).fact("members", said, "warn")
+            sheet.fact("state", group.state).fact("members", f"not known: {undescribed(group)}", "warn")
             return
         sheet.fact("state", f"{group.state}{generation}").fact("protocol", protocol)
     sheet.fact("topics", ", ".join(topic.name for topic in subscribed_topics(group, image)) or "none")

@@ -48,6 +48,11 @@ def is_rebalancing(group: GroupImage) -> bool:
     return bool(group.rebalances) and group.rebalances[-1].took_ms is None
 
 
+def undescribed(group: GroupImage) -> str:
+    """Why nothing is known of a group but its name and state."""
+    return f"kdrill lists {group.kind} groups and cannot describe them"
+
+
 def counts_of(moment: Moment, key: str, group: GroupImage, memory: Memory) -> GroupCounts:
     """A group's counts, made anew only when they may differ."""
     return memory.recall(

@@ -15,6 +15,7 @@ from model.cluster.records import (
     ControllerEpochChanged,
     ControllerLost,
     GenerationRecognised,
+    GroupDescribed,
     GroupRemoved,
     GroupSeen,
     MemberLeft,
@@ -128,6 +129,10 @@ def test_any_step_can_be_told(before: ClusterImage, records: list[Record]) -> No
             ("config-changed", "users/alice", "SCRAM-SHA-256 unset -> [hidden]"),
         ),
         (GroupSeen(group="audit"), ("group-appeared", "group audit", "appeared with 0 consumers")),
+        (
+            GroupDescribed(group="apps", kind="streams", state="Stable"),
+            ("group-appeared", "group apps", "appeared: a streams group"),
+        ),
         (consumer("billing", "c2", 3), ("member-joined", "group billing", "c2 joined with 3 threads")),
         (MemberLeft(group="billing", member="c1"), ("member-left", "group billing", "c1 left")),
         (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
 from model.cluster.records import MemberJoined, OffsetCommitted, PartitionClaimed
 from tests.model.planning.clusters import cluster
@@ -43,6 +44,16 @@ async def bars(pages: Pages, group: str, width: int = 100, bench: LabBench | Non
     await pages.rows("lab-groups")
     answer = await pages.text("lab-bars", group, view="mono", width=width, height=14, bench=bench or LabBench())
     return answer.plain.splitlines()
+
+
+async def test_groups_that_no_strategy_deals_to_are_named_and_left_out() -> None:
+    apps = GroupImage("apps", kind="streams", state="Stable")
+    for question in (PreviewQuestion(), PreviewQuestion(made_up=MADE_UP)):
+        pages = Pages(msgspec.structs.replace(IMAGE, classic_groups={"apps": apps}), question)
+        assert "apps" not in [row.key for row in (await pages.rows("lab-groups")).rows]
+        assert "not previewed: apps (streams)" in (await pages.text("lab")).plain
+    alone = Pages(msgspec.structs.replace(IMAGE, groups={}, classic_groups={"apps": apps}), PreviewQuestion())
+    assert (await alone.rows("lab-groups")).note.startswith("not previewed: apps (streams)")
 
 
 async def test_a_made_up_group_stands_first_of_both_kinds_and_is_marked() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.consumers.no_groups import no_groups
+from model.consumers.no_groups import no_groups, not_previewed
 from spark_tasks.previews.result import Figures
 from tui.data.analyses.look import Look
 from tui.data.fields import Field, Numbers, Texts
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def lab_groups(look: Look, _query: ListQuery) -> Listing:
-    """Every group; `spread` is that of now, and the least that a strategy comes to."""
+    """Every group that strategies apply to; `spread` is that of now, and the least that a strategy comes to."""
     found = previews(look)
     made_up = made_up_keys(look)
     keys = [one.names.key for one in found]
@@ -47,7 +47,7 @@ def lab_groups(look: Look, _query: ListQuery) -> Listing:
         place=place_in(keys),
         columns=COLUMNS,
         made_from=(look.result,),
-        nothing=look.note or no_groups(look.image),
+        nothing=look.note or not_previewed(look.image) or no_groups(look.image),
     )
 
 

@@ -2,6 +2,7 @@
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.words import listed
+from model.consumers.no_groups import not_previewed
 from tui.data.analyses.look import Look
 from tui.data.messages import ListQuery, TextAnswer, TextQuery
 from tui.data.pages.ages import clock_text
@@ -54,6 +55,8 @@ def lab_texts(look: Look, query: TextQuery, now: ClusterImage, memory: Memory) -
             )
         for note in found.names.notes:
             sheet.fact("note", note, "warn")
+    if others := not_previewed(look.image):
+        sheet.say(others, "dim")
     sheet.fact("dies", bench.leaves or "nobody", "dead" if bench.leaves else "")
     sheet.fact("joins", f"{bench.joins or 'nobody'}", "added" if bench.joins else "")
     if look.engine:

@@ -1,11 +1,12 @@
 """The list of one group: as a table, or as a graph with a focus, as it is or with what its last rebalance moved."""
 
+from model.cluster.group_image import SHARE
 from model.consumers.partition_ranges import partition_ranges
 from model.sources.feed import Moment
 from tui.data.graph_rows import PLAIN
 from tui.data.messages import ListQuery
 from tui.data.pages.ages import clock_text
-from tui.data.pages.groups import group_facts
+from tui.data.pages.groups import group_facts, undescribed
 from tui.data.pages.listing import Listing, Memory, window
 from tui.data.pages.ownership.drawing import graph_window
 from tui.data.pages.ownership.owner import Owner
@@ -22,9 +23,11 @@ def ownership_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memo
     if group is None:
         nothing = f"there is no group {query.scope} (any more)" if query.scope else "no group is chosen"
         return Window(0, 0, (), note=nothing)
+    if not group.is_described:
+        return Window(0, 0, (), note=f"who owns what is not known: {undescribed(group)}")
     one = ownership_of(moment, query.scope, memory)
     if not query.view.startswith("graph"):
-        return window(_table(one), query, memory, now_ms)
+        return window(_table(one, "reads" if group.kind == SHARE else "owns"), query, memory, now_ms)
     past = last_moves(group)
     turn = past.at_ms if past else 0
     if query.frame == PLAIN or past is None:
@@ -43,17 +46,18 @@ def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
     return memory.recall("ownership", (name, *facts), lambda: sharing_of(group, image))
 
 
-def _table(one: Sharing) -> Listing:
+def _table(one: Sharing, verb: str) -> Listing:
     most = max((owner.parts for owner in (*one.owners, *((one.nobody,) if one.nobody else ()))), default=0)
 
     def cells(owner: Owner, place: int) -> tuple[Line, ...]:
-        return (*owner_cells(owner), owner_bar(owner, most), line(span(_owns(one, owner, place), owner.style)))
+        text = _owned(one, owner, place) or f"idle: {verb} nothing"
+        return (*owner_cells(owner), owner_bar(owner, most), line(span(text, owner.style)))
 
-    return owner_listing(one, (*owner_columns(-18, LAG), Column("", BAR), Column("owns", -20)), cells)
+    return owner_listing(one, (*owner_columns(-18, LAG), Column("", BAR), Column(verb, -20)), cells)
 
 
-def _owns(one: Sharing, owner: Owner, place: int) -> str:
+def _owned(one: Sharing, owner: Owner, place: int) -> str:
     """`orders 0-3,7  payments 1`."""
     by_topic = one.by_topic(one.of(place))
     text = "  ".join(f"{topic} {partition_ranges(numbers)}" for topic, numbers in by_topic.items())
-    return f"owner is gone: {text}" if owner.state == "dead" else text or "idle: owns nothing"
+    return f"owner is gone: {text}" if owner.state == "dead" else text
