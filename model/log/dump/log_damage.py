@@ -2,9 +2,30 @@
 
 from collections.abc import Iterator
 
-from model.log.records import Damage, DamageKind, RecordBatch
+import numpy as np
+from numpy.typing import NDArray
+
+from model.log.records import Damage, DamageKind, RecordBatch, Source, crc_holds
 from model.log.records.damage import unknown_magic
+from model.log.records.header_columns import HeaderColumns, window_columns
 from model.log.records.layout import CURRENT_MAGIC, FRAME_SIZE
+from model.log.records.windows import BatchWindow
+
+
+def damaged_headers(source: Source, found: BatchWindow | RecordBatch) -> Iterator[tuple[RecordBatch, Damage]]:
+    """Each damaged header among what `batch_windows` of the source found, and what is wrong with it."""
+    if isinstance(found, RecordBatch):
+        yield from ((found, damage) for damage in header_damage(found, crc_holds(source, found)))
+        return
+    headers = window_columns(found)
+    for place in np.flatnonzero(is_damaged(headers)).tolist():
+        batch = found.batch(place)
+        yield from ((batch, damage) for damage in header_damage(batch, bool(headers.crc_valid[place])))
+
+
+def is_damaged(headers: HeaderColumns) -> NDArray[np.bool_]:
+    """Of which headers `header_damage` has anything to say."""
+    return ~headers.crc_valid | (headers.magic > CURRENT_MAGIC)
 
 
 def header_damage(batch: RecordBatch, crc_valid: bool) -> Iterator[Damage]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from model.log.dump.batch_text import batch_lines, message_line
-from model.log.dump.log_damage import ends_quietly, header_damage
+from model.log.dump.log_damage import damaged_headers, ends_quietly, header_damage, is_damaged
 from model.log.dump.names import BATCH_TIME_NAMES
 from model.log.dump.offset_gaps import OffsetGaps
 from model.log.dump.parts import DumpOptions, Part
@@ -16,7 +16,7 @@ from model.log.dump.rows import Choice
 from model.log.dump.salvage import batch_windows_past_damage
 from model.log.records import Damage, RecordBatch, Source, crc_holds, records_of, scan
 from model.log.records.header_columns import header_columns, window_columns
-from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL, CURRENT_MAGIC
+from model.log.records.layout import APPEND_TIME, BATCH_SIZE, CONTROL
 from model.log.records.record_columns import BatchGroup, batch_groups
 from model.log.records.windows import BatchWindow
 
@@ -52,8 +52,8 @@ def _parts(source: Source, options: DumpOptions) -> Iterator[Part]:
         else:
             headers = window_columns(part)
             yield b"".join(batch_lines(headers))
-            for place in np.flatnonzero(~headers.crc_valid | (headers.magic > CURRENT_MAGIC)).tolist():
-                yield from header_damage(part.batch(place), bool(headers.crc_valid[place]))
+            for _, damage in damaged_headers(source, part):
+                yield damage
     yield from gaps.remarks()
 
 
@@ -88,8 +88,7 @@ def _group(
     titles = batch_lines(headers)
     lines = record_lines(group.records, names, options.contents, options.show)
     first = [0, *np.cumsum(counts).tolist()]
-    is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | ~headers.crc_valid | bool(options.decoder)
-    is_odd |= headers.magic > CURRENT_MAGIC
+    is_odd = (group.counts < 0) | (headers.attributes & CONTROL > 0) | is_damaged(headers) | bool(options.decoder)
     start = 0
     for odd in (*np.flatnonzero(is_odd).tolist(), len(titles)):
         yield b"".join(_interleaved(titles, lines, first, start, odd))

@@ -1,22 +1,43 @@
-"""Which segments are known to be whole, and what is wrong with the others: every batch's length and CRC.
+"""Which segments are known to be whole, and what is wrong with the others: every batch's length, CRC and magic.
 
 A check goes on where the last one stopped. A file that changed is read anew; of a large one that only grew, what was
 appended is.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from model.log.records import Damage, RecordBatch, SegmentFile, crc_holds
+from model.log.dump.log_damage import damaged_headers
+from model.log.records import Damage, DamageKind, RecordBatch, SegmentFile
 from model.log.records.windows import BatchWindow, batch_windows
 
 MOST_KEPT = 20_000
 SMALL = 4 << 20
 """Bytes of a file that costs little to be read again."""
 MOST_TOLD = 20
-"""Batches whose CRC does not hold that are told one by one; all are counted."""
+"""Batches with damaged headers that are told one by one, by kind of damage; all are counted."""
+
+
+class BadHeaders(msgspec.Struct, frozen=True):
+    """Batches whose headers are damaged in one way."""
+
+    count: int
+    first: tuple[tuple[int, int], ...]
+    """(position, base offset) of the first of them."""
+    cause: str
+    """What is wrong with the very first."""
+
+
+def with_header(
+    headers: Mapping[DamageKind, BadHeaders], batch: RecordBatch, damage: Damage
+) -> Mapping[DamageKind, BadHeaders]:
+    """The same, and one more."""
+    old = headers.get(damage.kind, BadHeaders(0, (), damage.cause))
+    first = (*old.first, (batch.position, batch.base_offset))[:MOST_TOLD]
+    return {**headers, damage.kind: BadHeaders(old.count + 1, first, old.cause)}
 
 
 class Check(msgspec.Struct, frozen=True):
@@ -26,10 +47,8 @@ class Check(msgspec.Struct, frozen=True):
     """The file when it was read: inode, size in bytes, time of the last change in ns."""
     position: int = 0
     batches: int = 0
-    invalid: int = 0
-    """Batches whose CRC does not hold."""
-    worst: tuple[tuple[int, int], ...] = ()
-    """(position, base offset) of the first of these."""
+    headers: Mapping[DamageKind, BadHeaders] = {}
+    """What is wrong with headers, though what follows can be read."""
     damage: Damage | None = None
     """Why nothing after `position` can be read."""
 
@@ -46,7 +65,7 @@ class Check(msgspec.Struct, frozen=True):
     @property
     def is_damaged(self) -> bool:
         """Whether anything is wrong."""
-        return self.damage is not None or self.invalid > 0
+        return self.damage is not None or bool(self.headers)
 
 
 class SegmentChecks:
@@ -89,22 +108,17 @@ def _gone_on(before: Check, stamp: tuple[int, int, int]) -> Check:
 
 
 def _read_on(file: SegmentFile, check: Check, until: int) -> Check:
-    batches, invalid, worst, position = check.batches, check.invalid, list(check.worst), check.position
+    batches, headers, position = check.batches, check.headers, check.position
     damage = None
     for found in batch_windows(file, check.position):
         if isinstance(found, Damage):
             damage = found
             break
-        bad: list[RecordBatch] = []
-        if isinstance(found, BatchWindow):
-            batches += len(found)
-            bad = [found.batch(index) for index, holds in enumerate(found.crc_valid) if not holds]
-            position = found.batch(len(found) - 1).end
-        else:
-            batches, position = batches + 1, found.end
-            bad = [] if crc_holds(file, found) else [found]
-        invalid += len(bad)
-        worst += [(each.position, each.base_offset) for each in bad[: MOST_TOLD - len(worst)]]
+        is_window = isinstance(found, BatchWindow)
+        batches += len(found) if is_window else 1
+        position = (found.batch(len(found) - 1) if is_window else found).end
+        for batch, wrong in damaged_headers(file, found):
+            headers = with_header(headers, batch, wrong)
         if position >= until:
             break
-    return Check(check.stamp, position, batches, invalid, tuple(worst), damage)
+    return Check(check.stamp, position, batches, headers, damage)

@@ -1,10 +1,12 @@
 """A page of a segment's batches, and a batch's records: so many at most, whatever the file's size."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
-from model.log.records import Damage, Record, RecordBatch, SegmentFile, crc_holds, records_of, scan
+from model.log.dump.log_damage import damaged_headers
+from model.log.records import Damage, DamageKind, Record, RecordBatch, SegmentFile, crc_holds, records_of, scan
 from model.log.records.windows import BatchWindow, batch_windows
 
 MOST_BATCHES = 2_000
@@ -19,8 +21,8 @@ class BatchPage(msgspec.Struct, frozen=True):
     size: int
     """Bytes of the file when it was read."""
     batches: tuple[RecordBatch, ...] = ()
-    invalid: frozenset[int] = frozenset()
-    """Positions of batches whose CRC does not hold."""
+    damaged: Mapping[int, tuple[DamageKind, ...]] = {}
+    """Position of a batch → what is wrong with its header."""
     damage: Damage | None = None
     after: int | None = None
 
@@ -38,27 +40,22 @@ class RecordPage(msgspec.Struct, frozen=True):
 def batch_page(path: Path, start: int, most: int = MOST_BATCHES) -> BatchPage:
     """The page that begins at a batch's position. Raises OSError."""
     batches: list[RecordBatch] = []
-    invalid: set[int] = set()
+    damaged: dict[int, tuple[DamageKind, ...]] = {}
     damage = None
     with SegmentFile(path) as file:
         for found in batch_windows(file, start):
             if isinstance(found, Damage):
                 damage = found
                 break
-            if isinstance(found, BatchWindow):
-                batches += map(found.batch, range(len(found)))
-                invalid |= {found.batch(index).position for index, holds in enumerate(found.crc_valid) if not holds}
-            else:
-                batches.append(found)
-                invalid |= set() if crc_holds(file, found) else {found.position}
+            batches += map(found.batch, range(len(found))) if isinstance(found, BatchWindow) else [found]
+            for batch, wrong in damaged_headers(file, found):
+                damaged[batch.position] = (*damaged.get(batch.position, ()), wrong.kind)
             if len(batches) >= most or batches[-1].end - start >= MOST_BYTES:
                 break
         shown = tuple(batches[:most])
         end = shown[-1].end if shown else start
         is_cut = len(batches) > most or (damage is None and end < file.size)
-        return BatchPage(
-            start, file.size, shown, frozenset(invalid), None if is_cut else damage, end if is_cut else None
-        )
+        return BatchPage(start, file.size, shown, damaged, None if is_cut else damage, end if is_cut else None)
 
 
 def record_page(path: Path, position: int) -> RecordPage:

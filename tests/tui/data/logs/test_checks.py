@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from model.log.records import DamageKind
+from model.log.records.damage import unknown_magic
 from tests.model.log.batches import batch
 from tests.tui.data.logs.log_folders import flip
 from tui.data.logs import checks
-from tui.data.logs.checks import SegmentChecks
+from tui.data.logs.checks import BadHeaders, SegmentChecks
 
 ONE = batch("value")
 PIECE = 1 << 16
@@ -27,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_all_batches_hold(path: Path) -> None:
     found, read = SegmentChecks().check(path, PIECE)
-    assert (found.batches, found.invalid, found.damage, found.is_done) == (10, 0, None, True)
+    assert (found.batches, found.headers, found.damage, found.is_done) == (10, {}, None, True)
     assert read == 10 * len(ONE)
 
 
@@ -72,7 +73,18 @@ def test_what_was_flipped_in_place_is_found(path: Path) -> None:
     flip(path, 2 * len(ONE) - 1)
     os.utime(path, ns=(0, 0))  # whatever the file system's clock can tell apart
     found, _ = known.check(path, PIECE)
-    assert (found.invalid, found.worst, found.is_damaged) == (1, ((len(ONE), 0),), True)
+    ((kind, bad),) = found.headers.items()
+    assert (kind, bad.count, bad.first, found.is_damaged) == (DamageKind.BAD_CRC, 1, ((len(ONE), 0),), True)
+
+
+@pytest.mark.parametrize("magic", [3, 127])
+def test_a_magic_that_no_kafka_writes_is_found_though_no_crc_covers_it(path: Path, magic: int) -> None:
+    odd = bytearray(ONE)
+    odd[16] = magic
+    path.write_bytes(ONE + odd * 2 + ONE)
+    found, _ = SegmentChecks().check(path, PIECE)
+    told = BadHeaders(2, ((len(ONE), 0), (2 * len(ONE), 0)), unknown_magic(magic))
+    assert (found.batches, found.headers, found.is_damaged) == (4, {DamageKind.UNKNOWN_MAGIC: told}, True)
 
 
 def test_a_file_that_is_gone_is_the_callers_to_see(path: Path) -> None:

@@ -10,7 +10,7 @@ from tui.data.logs.contents import BatchPage, RecordPage
 from tui.data.logs.keys import key_of
 from tui.data.pages.ages import clock_text, date_text
 from tui.data.pages.listing import Listing, place_in
-from tui.data.pages.logs.wording import bytes_as_text, size_text
+from tui.data.pages.logs.wording import BAD_HEADERS, bytes_as_text, size_text
 from tui.rows import Column, Line, Row, line, span
 
 MORE, DAMAGE = "more", "damage"
@@ -48,7 +48,7 @@ def log_batches(page: BatchPage, path: str, base: int) -> Listing:
             "byte": numbers([each.position for each in batches]),
             "size": numbers([each.size for each in batches]),
             "records": numbers([each.count for each in batches]),
-            "what": Texts(lambda: [*(_what(each, page.invalid) for each in batches), *(row.key for row in ends)]),
+            "what": Texts(lambda: [*(_what(each, page) for each in batches), *(row.key for row in ends)]),
         }
 
     return Listing(
@@ -80,7 +80,7 @@ def _damage_row(damage: Damage, key: str) -> Row:
 
 
 def _batch_row(key: str, batch: RecordBatch, page: BatchPage) -> Row:
-    is_valid = batch.position not in page.invalid
+    is_valid = batch.position not in page.damaged
     count = "?" if batch.count < 0 else f"{batch.count:,}"
     return Row(
         key=key,
@@ -90,7 +90,7 @@ def _batch_row(key: str, batch: RecordBatch, page: BatchPage) -> Row:
             line(size_text(batch.size)),
             line(count),
             line(span(clock_text(batch.max_timestamp)[:8], "dim")),
-            line(span(_what(batch, page.invalid), "" if is_valid else "error")),
+            line(span(_what(batch, page), "" if is_valid else "error")),
         ),
         mark="" if is_valid else "X",
     )
@@ -102,10 +102,10 @@ def offsets_text(batch: RecordBatch) -> str:
     return f"{first}" if first == last else f"{first}-{last}"
 
 
-def _what(batch: RecordBatch, invalid: frozenset[int]) -> str:
+def _what(batch: RecordBatch, page: BatchPage) -> str:
     codec = "unknown codec" if batch.codec is None else batch.codec.name.lower()
     words = (
-        "bad CRC" if batch.position in invalid else "",
+        *(BAD_HEADERS[kind] for kind in page.damaged.get(batch.position, ())),
         "control" if batch.is_control else "transaction" if batch.is_transactional else "",
         "" if codec == "none" else codec,
         "" if batch.magic >= 2 else f"format v{batch.magic}",

@@ -1,9 +1,12 @@
 """What there is to say of one partition folder, segment, batch or record."""
 
-from model.log.records import RecordBatch
+from collections.abc import Mapping
+
+from model.log.dump.log_damage import header_damage
+from model.log.records import DamageKind, RecordBatch
 from spark_tasks.scans.findings import BAD_INDEX
 from spark_tasks.scans.meanings import MEANINGS
-from tui.data.logs.checks import Check
+from tui.data.logs.checks import BadHeaders, Check, with_header
 from tui.data.logs.contents import RecordPage
 from tui.data.logs.found_logs import name_of
 from tui.data.logs.keys import path_key
@@ -77,9 +80,11 @@ def tell_batch(sheet: Sheet, page: RecordPage) -> None:
         sheet.fact("producer", f"id {batch.producer_id}, epoch {batch.producer_epoch}, {sequences}")
     if page.crc_valid:
         sheet.fact("CRC", f"{batch.crc:#010x}, holds", "ok")
-    else:
-        invalid = Check((0, 0, 0), invalid=1, worst=((batch.position, batch.base_offset),))
-        tell_damage(sheet, invalid, is_active=False)
+    headers: Mapping[DamageKind, BadHeaders] = {}
+    for damage in header_damage(batch, page.crc_valid):
+        headers = with_header(headers, batch, damage)
+    if headers:
+        tell_damage(sheet, Check((0, 0, 0), headers=headers), is_active=False)
     if page.damage is not None:
         tell_end(sheet, page.damage.position, page.damage.kind, page.damage.cause, is_active=False)
 

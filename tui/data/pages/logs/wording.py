@@ -1,5 +1,6 @@
 """Sizes, verdicts and record contents as the logs screen words them."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from model.log.records import DamageKind
@@ -12,6 +13,8 @@ from tui.rows import Span, span
 
 _UNITS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 HOLDS = "CRCs hold"
+BAD_HEADERS = {DamageKind.BAD_CRC: "bad CRC", DamageKind.UNKNOWN_MAGIC: "bad magic"}
+"""Kinds of damage that leave what follows readable, in a word or two."""
 _UNDER_WAY = "In the newest segment of a running broker it may also be a write that is under way: r looks again."
 
 
@@ -29,10 +32,13 @@ def bytes_as_text(data: bytes | None, most: int = 200) -> str:
 
 def verdict(checks: Sequence[Check], segments: int) -> tuple[str, Span]:
     """Mark and words for segments of which this is known."""
-    invalid = sum(each.invalid for each in checks)
+    wrong = Counter[DamageKind]()
+    for each in checks:
+        wrong.update({kind: bad.count for kind, bad in each.headers.items()})
     damages = [each.damage for each in checks if each.damage is not None]
-    if invalid:
-        return "X", span(f"{invalid:,} bad CRC", "error")
+    if wrong:
+        kind, count = wrong.most_common(1)[0]
+        return "X", span(f"{count:,} {BAD_HEADERS[kind]}", "error")
     if damages:
         is_zero = all(damage.kind is DamageKind.ZEROS for damage in damages)
         return ("~", span("zeros at end", "warn")) if is_zero else ("X", span(f"{damages[0].kind} end", "error"))
@@ -51,10 +57,11 @@ def tell_damage(sheet: Sheet, check: Check | None, *, is_active: bool) -> None:
         sheet.fact("checked", f"{batches}: lengths and CRCs hold; kdrill scan looks into records and indexes", "ok")
     if check is None:
         return
-    if check.invalid:
-        first = ", ".join(f"at byte {position:,} (offset {offset:,})" for position, offset in check.worst[:3])
-        sheet.fact("bad CRC", f"{counted(check.invalid, 'batch', 'batches')}, {first}", "error")
-        sheet.say(MEANINGS[DamageKind.BAD_CRC])
+    for kind, bad in check.headers.items():
+        first = ", ".join(f"at byte {position:,} (offset {offset:,})" for position, offset in bad.first[:3])
+        cause = "" if kind is DamageKind.BAD_CRC else f": {bad.cause}"
+        sheet.fact(BAD_HEADERS[kind], f"{counted(bad.count, 'batch', 'batches')}, {first}{cause}", "error")
+        sheet.say(MEANINGS[kind])
     if check.damage is not None:
         tell_end(sheet, check.damage.position, check.damage.kind, check.damage.cause, is_active=is_active)
 

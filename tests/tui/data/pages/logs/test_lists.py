@@ -121,6 +121,22 @@ def test_a_flipped_byte_is_seen_although_the_broker_went_on_writing(tmp_path: Pa
     assert "CRC" in asked.told("log-batch", key_of(path, 20, 300))
 
 
+def test_a_magic_that_no_kafka_writes_is_named_as_a_dump_names_it(tmp_path: Path, log: PartitionLog) -> None:
+    asked, path = Asked(tmp_path), str(log.folder)
+    file = log.folder / f"{20:020d}.log"
+    data = bytearray(file.read_bytes())
+    data[316] = 3
+    file.write_bytes(data)
+    assert cells(asked.rows("log-partitions"))[0][::4] == ("X", "1 bad magic")
+    found = cells(asked.rows("log-batches", scope=key_of(path, 20, 0)))
+    assert [(row[0], row[-1]) for row in found[2:5]] == [("", ""), ("X", "bad magic"), ("", "")]
+    cause = "magic 3 is no format that any Kafka writes: 0, 1 and 2 are known"
+    assert f"1 batch, at byte 300 (offset 26): {cause}" in asked.told("log-segment", key_of(path, 20))
+    told = asked.told("log-batch", key_of(path, 20, 300))
+    assert cause in told
+    assert "holds" in told  # the CRC does: it begins behind the magic
+
+
 def test_an_index_that_cannot_be_right_is_told(tmp_path: Path, log: PartitionLog) -> None:
     path = log.folder / f"{20:020d}.index"
     path.write_bytes(path.read_bytes()[:-3])
