@@ -128,7 +128,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reset", "0", "0", "reset", "nobody dies", DRILL),
     Action("step(-1)", "comma", ",", "back", "the moment before", DRILL, footer=4),
     Action("step(1)", "full_stop", ".", "step", "the next moment", DRILL, footer=4),
-    Action("mark(-1)", "less_than_sign", "<", "mark before", "the mark before: deaths, sessions, controllers", DRILL),
+    Action("mark(-1)", "less_than_sign", "<", "mark before", "the mark before: deaths, losses, controllers", DRILL),
     Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", DRILL),
     Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the deaths", DRILL),
     Action("play", "p", "p", "play", "let the time of the drill pass, or stop it", DRILL, footer=6),

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from model.cluster.places import metadata_place
 from model.cluster.words import brokers
 from model.drills.drill import Drill
 from model.drills.outcomes import PartitionOutcome, unaffected
@@ -16,6 +17,8 @@ from model.drills.timeline import (
     BrokerKilled,
     BrokerStopped,
     ControllerMoved,
+    MetadataLearnt,
+    MetadataWritten,
     RequestSent,
     StateWritten,
     Timeline,
@@ -147,16 +150,17 @@ def _row(row: AnyRow) -> Document:
 
 def _state_written(row: StateWritten) -> Document:
     before, after = row.before, row.after
+    path, is_znode = partition_state_path(row.topic, after.partition), row.by is not None
+    versions = {"version": after.version, "controller_epoch": after.controller_epoch} if is_znode else {}
     return {
         "what": "state-written",
         "at_ms": row.at_ms,
         "by": row.by,
-        "path": partition_state_path(row.topic, after.partition),
-        "version": after.version,
+        "path": path if is_znode else metadata_place(path),
+        **versions,
         "leader": [None if before is None else before.leader, after.leader],
         "isr": [None if before is None else before.isr, after.isr],
         "leader_epoch": [None if before is None else before.leader_epoch, after.leader_epoch],
-        "controller_epoch": after.controller_epoch,
         "recovering": after.recovering,
         "unclean": row.unclean,
     }
@@ -184,8 +188,18 @@ def _request_sent(row: RequestSent) -> Document:
     }
 
 
+def _metadata_written(row: MetadataWritten) -> Document:
+    return {"what": "metadata-written", "at_ms": row.at_ms, "place": row.place}
+
+
+def _metadata_learnt(row: MetadataLearnt) -> Document:
+    return {"what": "metadata-learnt", "at_ms": row.at_ms, "to": row.to, "partitions": row.partitions}
+
+
 _SPECIAL: Mapping[type, Callable[[Any], Document]] = {
     StateWritten: _state_written,
     ZnodeWritten: _znode_written,
     RequestSent: _request_sent,
+    MetadataWritten: _metadata_written,
+    MetadataLearnt: _metadata_learnt,
 }

@@ -8,6 +8,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.drills.chronicle import Chronicle
+from model.drills.kraft_rows import kraft_rows
 from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.staging.stage import Stage
@@ -121,12 +122,13 @@ def _play_with_voters(
         times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
         chronicle = Chronicle(image, times.start_ms, {})
         chronicle.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
-        played = Drill(scenario, times, chronicle.timeline(0.0), at_rest=True)
+        played, player = Drill(scenario, times, chronicle.timeline(0.0), at_rest=True), None
     else:
         staged = stood_in_for(image, scenario.felled)
+        player = staged.controller.broker
         played = yield from play_on(Stage(staged, assumptions, unclean=scenario.unclean), brokers)
     told = played.timeline
-    rows = tuple(with_voters(told.rows, image, scenario.kill))
+    rows = tuple(with_voters(tuple(kraft_rows(told.rows, player)), image, scenario.kill))
     timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
     return replace(played, scenario=scenario, timeline=timeline)
 

@@ -13,10 +13,15 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.words import brokers, counted, listed, replicas
 from model.drills.timeline import (
     AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
     BrokerKilled,
+    BrokerLeft,
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    MetadataLearnt,
+    MetadataWritten,
     QuorumShrank,
     Reasoned,
     RequestSent,
@@ -60,7 +65,11 @@ def _kind(row: AnyRow) -> object:
             return WriteRefused, by, error
         case RequestSent(by=by):
             return RequestSent, by
-        case BrokerKilled() | ShutdownAsked() | SessionEnded() | BrokerReturned():
+        case BrokerFenced(stopped=stopped):
+            return BrokerFenced, stopped
+        case (
+            BrokerKilled() | ShutdownAsked() | SessionEnded() | BrokerReturned() | MetadataWritten() | MetadataLearnt()
+        ):
             return type(row)
         case BrokerStopped(controlled=controlled):
             return BrokerStopped, controlled
@@ -72,12 +81,21 @@ def _killed(rows: Sequence[BrokerKilled]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
 
 
+def _silent(rows: Sequence[BrokerFellSilent]) -> str:
+    return f"{_capital(brokers(row.broker for row in rows))} died; the controller does not know yet"
+
+
 def _asked(rows: Sequence[ShutdownAsked]) -> str:
-    return f"{brokers(row.broker for row in rows)} asked b{rows[0].controller} for a controlled shutdown"
+    return f"{brokers(row.broker for row in rows)} asked {_who(rows[0].controller)} for a controlled shutdown"
 
 
 def _stopped(rows: Sequence[BrokerStopped]) -> str:
     how = "led nothing any more and left" if rows[0].controlled else "gave up asking, and left without a successor"
+    return f"{brokers(row.broker for row in rows)} {how}"
+
+
+def _left(rows: Sequence[BrokerLeft]) -> str:
+    how = "led nothing any more and left" if rows[0].controlled else "left, and nobody in sync could take over"
     return f"{brokers(row.broker for row in rows)} {how}"
 
 
@@ -87,6 +105,11 @@ def _ended(rows: Sequence[SessionEnded]) -> str:
     whose = "session of" if len(rows) == 1 else "sessions of"
     how = "expired" if isinstance(rows[0], SessionExpired) else "closed"
     return f"the {whose} {brokers(row.broker for row in rows)} {how}{office}"
+
+
+def _fenced(rows: Sequence[BrokerFenced]) -> str:
+    how = "the shutdown is done" if rows[0].stopped else "no heartbeat came in time"
+    return f"{brokers(row.broker for row in rows)} {'is' if len(rows) == 1 else 'are'} fenced: {how}"
 
 
 def _returned(rows: Sequence[BrokerReturned]) -> str:
@@ -111,7 +134,7 @@ def _shrank(rows: Sequence[QuorumShrank]) -> str:
 
 def _states(rows: Sequence[StateWritten]) -> str:
     texts = listed(map(_state, rows), MOST)
-    return f"b{rows[0].by} wrote {counted(len(rows), 'partition state')}: {texts}"
+    return f"{_who(rows[0].by)} wrote {counted(len(rows), 'partition state')}: {texts}"
 
 
 def _state(row: StateWritten) -> str:
@@ -119,11 +142,16 @@ def _state(row: StateWritten) -> str:
     leader = _change(_leader(-1 if row.before is None else row.before.leader), _leader(after.leader))
     isr = _change("" if row.before is None else replicas(row.before.isr), replicas(after.isr))
     unclean = ", unclean" if row.unclean else ""
-    return f"{row.partition} v{after.version} leader {leader} isr {isr} epoch {after.leader_epoch}{unclean}"
+    version = "" if row.by is None else f" v{after.version}"
+    return f"{row.partition}{version} leader {leader} isr {isr} epoch {after.leader_epoch}{unclean}"
 
 
 def _znodes(rows: Sequence[ZnodeWritten]) -> str:
     return f"b{rows[0].by} {_DID[rows[0].verb]} {listed((row.path for row in rows), MOST)}"
+
+
+def _metadata(rows: Sequence[MetadataWritten]) -> str:
+    return f"{_who(None)} wrote {listed(dict.fromkeys(row.place for row in rows), MOST)}"
 
 
 def _refused(rows: Sequence[WriteRefused]) -> str:
@@ -134,17 +162,27 @@ def _requests(rows: Sequence[RequestSent]) -> str:
     parts: list[str] = []
     for kind in dict.fromkeys(row.kind for row in rows):
         some = [row for row in rows if row.kind == kind]
-        sizes = sorted({row.partitions for row in some})
-        size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}-{sizes[-1]:,}"
-        parts.append(
-            f"{kind} ({size} {'partition' if sizes == [1] else 'partitions'}) to {brokers(r.to for r in some)}"
-        )
+        parts.append(f"{kind} ({_sizes(some)}) to {brokers(row.to for row in some)}")
     return f"b{rows[0].by} sent {'; '.join(parts)}"
+
+
+def _learnt(rows: Sequence[MetadataLearnt]) -> str:
+    return f"{brokers(row.to for row in rows)} learnt of {_sizes(rows)} from the metadata log"
+
+
+def _sizes(rows: Sequence[RequestSent] | Sequence[MetadataLearnt]) -> str:
+    sizes = sorted({row.partitions for row in rows})
+    size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}-{sizes[-1]:,}"
+    return f"{size} {'partition' if sizes == [1] else 'partitions'}"
 
 
 def _reasoned(rows: Sequence[Reasoned]) -> str:
     (row,) = rows
-    return f"b{row.by}: {row.why}"
+    return f"{_who(row.by)}: {row.why}"
+
+
+def _who(controller: int | None) -> str:
+    return "the controller" if controller is None else f"b{controller}"
 
 
 def _leader(broker: int) -> str:
@@ -162,16 +200,21 @@ def _capital(text: str) -> str:
 _DID = {"create": "created", "set": "set", "delete": "deleted"}
 _TELL: dict[type, Callable[[Any], str]] = {
     BrokerKilled: _killed,
+    BrokerFellSilent: _silent,
     ShutdownAsked: _asked,
     BrokerStopped: _stopped,
+    BrokerLeft: _left,
     SessionExpired: _ended,
     SessionClosed: _ended,
+    BrokerFenced: _fenced,
     BrokerReturned: _returned,
     ControllerMoved: _moved,
     QuorumShrank: _shrank,
     StateWritten: _states,
     ZnodeWritten: _znodes,
+    MetadataWritten: _metadata,
     WriteRefused: _refused,
     RequestSent: _requests,
+    MetadataLearnt: _learnt,
     Reasoned: _reasoned,
 }

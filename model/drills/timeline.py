@@ -33,11 +33,15 @@ class BrokerKilled(Row, frozen=True):
     broker: int
 
 
+class BrokerFellSilent(BrokerKilled, frozen=True, tag="broker-killed"):
+    """The same in a KRaft cluster, whose controller does not know yet."""
+
+
 class ShutdownAsked(Row, frozen=True):
-    """A broker that was told to stop asked the controller to take over what it leads."""
+    """A broker that was told to stop asked the controller to take over what it leads. `controller` None: KRaft's."""
 
     broker: int
-    controller: int
+    controller: int | None
 
 
 class BrokerStopped(Row, frozen=True):
@@ -45,6 +49,10 @@ class BrokerStopped(Row, frozen=True):
 
     broker: int
     controlled: bool
+
+
+class BrokerLeft(BrokerStopped, frozen=True, tag="broker-stopped"):
+    """The same in a KRaft cluster, which has no retries of a controlled shutdown to count."""
 
 
 class SessionEnded(Row, frozen=True):
@@ -63,6 +71,12 @@ class SessionExpired(SessionEnded, frozen=True):
 
 class SessionClosed(SessionEnded, frozen=True):
     """The broker closed it, for it left by itself."""
+
+
+class BrokerFenced(SessionEnded, frozen=True):
+    """The controller of a KRaft cluster fenced it: no heartbeat for broker.session.timeout.ms, or it `stopped`."""
+
+    stopped: bool
 
 
 class QuorumShrank(Row, frozen=True):
@@ -102,9 +116,12 @@ class ControllerMoved(Row, frozen=True):
 
 
 class StateWritten(Row, frozen=True, gc=False):
-    """A partition's state znode was written. `before` None: it was made. `unclean`: its leader was not in sync."""
+    """A partition's state was written. `before` None: it was made. `unclean`: its leader was not in sync.
 
-    by: int
+    `by` is None where KRaft's controller wrote it.
+    """
+
+    by: int | None
     topic: str
     before: r.PartitionState | None
     after: r.PartitionState
@@ -128,6 +145,13 @@ class ZnodeWritten(Row, frozen=True):
     version: int
     before: bytes | None
     after: bytes | None
+    says: tuple[r.Record, ...]
+
+
+class MetadataWritten(Row, frozen=True):
+    """KRaft's controller wrote something else; `says` is what that tells of the cluster, `place` where it stands."""
+
+    place: str
     says: tuple[r.Record, ...]
 
 
@@ -158,26 +182,43 @@ class RequestSent(Row, frozen=True, gc=False):
         return len(self.request.partitions)
 
 
-class Reasoned(Row, frozen=True):
-    """The controller's own words for what it decided."""
+class MetadataLearnt(Row, frozen=True, gc=False):
+    """A broker of a KRaft cluster read in the metadata log what a request would tell it."""
 
-    by: int
+    to: int
+    request: BrokerRequest
+
+    @property
+    def partitions(self) -> int:
+        """Of how many partitions."""
+        return len(self.request.partitions)
+
+
+class Reasoned(Row, frozen=True):
+    """The controller's own words for what it decided. `by` None: KRaft's."""
+
+    by: int | None
     why: str
 
 
 AnyRow = (
     BrokerKilled
+    | BrokerFellSilent
     | ShutdownAsked
     | BrokerStopped
+    | BrokerLeft
     | SessionExpired
     | SessionClosed
+    | BrokerFenced
     | QuorumShrank
     | BrokerReturned
     | ControllerMoved
     | StateWritten
     | ZnodeWritten
+    | MetadataWritten
     | WriteRefused
     | RequestSent
+    | MetadataLearnt
     | Reasoned
 )
 
@@ -214,7 +255,7 @@ class Timeline:
         return self.rows[: bisect_right(self._times, at_ms)]
 
     def image_at(self, at_ms: float) -> ClusterImage:
-        """The cluster as ZooKeeper knew it then. Parts that nothing had happened to are those of `before`."""
+        """The cluster as it was known then. Parts that nothing had happened to are those of `before`."""
         delta = ClusterDelta(self.before).replay_all(_records(self.until(at_ms)))
         seen = self.before.provenance
         return delta.apply(msgspec.structs.replace(seen, time_ms=self.start_ms + int(at_ms)))
@@ -254,7 +295,7 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
     for row in rows:
         if isinstance(row, StateWritten):
             yield r.PartitionStatesWritten(topic=row.topic, states=(row.after,))
-        elif isinstance(row, ZnodeWritten):
+        elif isinstance(row, ZnodeWritten | MetadataWritten):
             yield from row.says
         elif isinstance(row, QuorumShrank):
             yield from (r.BrokerLost(broker=broker) for broker in row.unnoticed)

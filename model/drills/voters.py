@@ -94,6 +94,11 @@ def session_timeout_ms(image: ClusterImage, usual: Assumptions) -> float:
     return max((float(text) for text in texts if text.isdecimal()), default=DEFAULT_SESSION_MS)
 
 
+def silence_text(image: ClusterImage, timeout: str) -> str:
+    """How long a silent broker counts as alive, which is `timeout`, in the words of the cluster's kind."""
+    return f"a silent broker is fenced after {timeout}" if is_kraft(image) else f"session timeout {timeout}"
+
+
 def stood_in_for(image: ClusterImage, dead: Collection[int]) -> ClusterImage:
     """The cluster as if a broker that survives controlled it: voters take over from each other, and decide the same."""
     survivors = image.brokers.keys() - set(dead)

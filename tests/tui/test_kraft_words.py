@@ -1,12 +1,14 @@
-"""On a KRaft cluster nothing speaks of ZooKeeper: every screen, what `d`, `?`, the palette and `kdrill status` say."""
+"""On a KRaft cluster nothing speaks of ZooKeeper: screens, what `d`, `?`, the palette, `status` and `drill` say."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import msgspec
+import pytest
 
 from model.cluster.changes import changes_between
 from model.cluster.cluster_delta import ClusterDelta
@@ -15,27 +17,36 @@ from model.cluster.findings import find
 from model.cluster.group_image import SHARE, Member
 from model.cluster.quorum import Quorum, QuorumReplica
 from model.cluster.records import GroupDescribed, Record
+from model.drills.document import document_of
+from model.drills.drill import run
+from model.drills.scenario import Act, Deed, of_acts
+from model.drills.timeline import BrokerFenced, StateWritten
 from model.hosts.kafka_client.metadata import PartitionPlace
 from model.sources.feed import Moment
 from model.sources.kafka.telling import NOTHING, records_between
 from model.sources.kafka.tree_reader import TreeReader
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 from model.sources.source import Batch, Sink, SourceStatus
+from tests.model.drills.test_voters import kraft
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, opened_on, press, rows, settled, text, until
 from tests.tui.screens.pages import PAGES, Page, arrive
+from tui.command_line.drill_text import lines
 from tui.command_line.status_shown import as_text
+from tui.data.drills.reasons import reasons
 from tui.panes.live_list import LiveRows
 from tui.screens.describe import Describe
 from tui.tree_words import has_znodes
 
 ZOOKEEPER = re.compile(
     r"zoo ?keeper|znode|zxid|\bzk\b|/brokers/(ids|topics)|/controller|/admin/|/config/|/consumers/|before Kafka"
-    r"|NonExistent|state machine.* it holds|session|one more each time|epoch -1|controller -1|gone: its registration",
+    r"|NonExistent|state machine.* it holds|(?<!broker\.)session|one more each time|epoch -1|controller -1"
+    r"|gone: its registration|LeaderAndIsr|UpdateMetadata|StopReplica|OfflinePartition|ControlledShutdown"
+    r"|controlled\.shutdown\.max|controller_epoch|partition states? of \d",
     re.IGNORECASE,
 )
 """What means nothing without a ZooKeeper."""
-ELSEWHERE = ("drill", "sandbox", "logs", "log_")
-"""Screens that are about something else: a drill plays a controller of ZooKeeper's, and says so."""
+ELSEWHERE = ("sandbox", "logs", "log_")
+"""Screens that are about something else."""
 
 PLACE = PartitionPlace(1, (1, 2, 3), (1, 2, 3), 4)
 BEFORE = ClusterView(
@@ -137,7 +148,7 @@ async def described(pilot: Keys) -> AsyncIterator[str]:
 
 PAGES_HERE = {
     name: page for name, page in PAGES.items() if not name.startswith(ELSEWHERE) and name not in ("describe", "lab")
-} | {"lab": Page(("5",))}
+} | {"lab": Page(("5",)), "drill_help": Page(("6", "question_mark"), back=("escape",))}
 
 
 async def test_no_screen_speaks_of_zookeeper() -> None:
@@ -159,6 +170,31 @@ async def test_o_leads_to_where_the_brokers_tell_it() -> None:
             await press(pilot, "o")
             await until(pilot, lambda: kdrill(pilot).current_mode == "partitions")
             await press(pilot, "escape")
+
+
+@pytest.mark.parametrize(
+    ("voters", "acts"),
+    [
+        ((1, 2, 3), [Act(Deed.KILL, (4, 5))]),
+        ((1, 2, 3), [Act(Deed.STOP, (4,)), Act(Deed.START, (4,)), Act(Deed.KILL, (2,))]),
+        ((1, 2, 3), [Act(Deed.KILL, (5,)), Act(Deed.STOP, (1,))]),
+        ((1, 2, 3), [Act(Deed.KILL, (1, 2, 3))]),
+        ((7, 8, 9), [Act(Deed.KILL, (1, 2, 3, 4, 5)), Act(Deed.START, (3,))]),
+    ],
+)
+def test_no_drill_speaks_of_zookeeper(voters: tuple[int, ...], acts: list[Act]) -> None:
+    drill = run(kraft(voters, leader=voters[1]), of_acts(acts))
+    told = [*lines(drill, everything=True), *(json.dumps(row) for row in document_of(drill)["timeline"])]
+    rows = drill.timeline.rows
+    told += [why for first in range(len(rows)) for why in reasons(rows, first, first + 1)]
+    assert spoken("\n".join(told)) == []
+    assert any("the controller does not know yet" in line or "asked the controller" in line for line in told)
+    assert not any(isinstance(row, StateWritten) and row.by is not None for row in rows)
+    fenced = {row.broker for row in rows if isinstance(row, BrokerFenced)}
+    is_lost = drill.turnout is not None and drill.turnout.is_lost
+    assert fenced == (
+        set() if is_lost else {each for act in acts if act.deed is not Deed.START for each in act.brokers}
+    )
 
 
 def test_neither_status_nor_events_speak_of_zookeeper() -> None:

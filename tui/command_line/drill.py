@@ -44,8 +44,12 @@ def takes_times(command: Command) -> Command:
         return click.option(name, metavar="MS", type=milliseconds, default=default, show_default=True, help=text)
 
     @option("--session-timeout", None, _SESSION)
-    @option("--zookeeper-write", DEFAULT.zookeeper_write_ms, "for a ZooKeeper write")
-    @option("--request", DEFAULT.request_ms, "for a request of the controller to a broker, and its answer")
+    @option("--zookeeper-write", DEFAULT.zookeeper_write_ms, "for a write to ZooKeeper, on KRaft to the metadata log")
+    @option(
+        "--request",
+        DEFAULT.request_ms,
+        "for a request to a broker, and its answer; on KRaft until brokers learn of a write",
+    )
     @wraps(command)
     def with_times(session_timeout: float | None, zookeeper_write: float, request: float, **others: Any) -> Any:
         times = {"zookeeper_write_ms": zookeeper_write, "request_ms": request}

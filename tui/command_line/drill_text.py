@@ -10,7 +10,7 @@ from model.drills.outcomes import Outcome, PartitionOutcome
 from model.drills.scenario import Deed
 from model.drills.sentences import told
 from model.drills.staging.rules import rules_of
-from model.drills.voters import candidates_text, is_kraft, not_forecast, turnout_text
+from model.drills.voters import candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from tui.text import cells, plain
 
 MOST_PARTITIONS = 20
@@ -43,11 +43,14 @@ def _scenario(drill: Drill) -> str:
 
 
 def _assumed(drill: Drill) -> Iterator[str]:
-    times, written = drill.assumptions, "metadata" if is_kraft(drill.before) else "ZooKeeper"
-    yield (
-        f"assumed: session timeout {_seconds(times.session_timeout_ms)}, {times.zookeeper_write_ms:g} ms per {written} "
-        f"write, {times.request_ms:g} ms per request, rules of Kafka {rules_of(drill.before).since} and later"
-    )
+    times = drill.assumptions
+    write, request = f"{times.zookeeper_write_ms:g} ms per", f"{times.request_ms:g} ms"
+    if is_kraft(drill.before):
+        takes = f"{write} metadata write, {request} until brokers learn of it"
+    else:
+        takes = f"{write} ZooKeeper write, {request} per request"
+    silent = silence_text(drill.before, _seconds(times.session_timeout_ms))
+    yield f"assumed: {silent}, {takes}, rules of Kafka {rules_of(drill.before).since} and later"
     for note in notes_on(drill):
         yield f"         {note}"
 

@@ -55,7 +55,7 @@ class Drill(LiveScreen):
                 Framed("Timeline", DrillRows("drill-timeline", at_a_moment=False), id="timeline-frame"),
                 Group(
                     Framed(LEGEND, DrillMapRows("drill-map"), id="drill-map-frame"),
-                    Framed("Step: why, znode writes, requests", DrillText("drill-step", id="step"), id="step-frame"),
+                    Framed("Step: why, writes, who is told", DrillText("drill-step", id="step"), id="step-frame"),
                     id="drill-sides",
                 ),
                 id="drill-panes",

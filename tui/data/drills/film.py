@@ -22,10 +22,13 @@ from model.drills.outcomes import PartitionOutcome
 from model.drills.sentences import told
 from model.drills.timeline import (
     AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
     BrokerKilled,
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    MetadataLearnt,
     QuorumShrank,
     RequestSent,
     SessionClosed,
@@ -37,13 +40,16 @@ from model.drills.timeline import (
 
 SIGNS: Mapping[type, str] = {
     BrokerKilled: "K",
+    BrokerFellSilent: "K",
     ShutdownAsked: "D",
     SessionExpired: "x",
     SessionClosed: "x",
+    BrokerFenced: "x",
     ControllerMoved: "*",
     QuorumShrank: "*",
     StateWritten: "w",
     RequestSent: "r",
+    MetadataLearnt: "r",
     BrokerReturned: "U",
 }
 """What a moment is, in one letter; anything else is a dot."""
@@ -96,7 +102,7 @@ class Film:
         return last if moment < 0 else min(moment, last)
 
     def state(self, partition: TopicPartition, moment: int) -> PartitionState | None:
-        """A partition's state as its znode has it at this moment; None if it has none."""
+        """A partition's state as it is written at this moment; None if it has none."""
         rows, states = self.history.get(partition, ((), ()))
         place = bisect_right(rows, self.scenes[moment].end - 1)
         return states[place - 1] if place else state_in(self.drill.before, partition)
@@ -118,7 +124,7 @@ class Film:
         return frozenset(row.broker for row in self.happened(moment) if isinstance(row, BrokerReturned))
 
     def registered(self, moment: int) -> frozenset[int]:
-        """Brokers that ZooKeeper takes for alive at this moment."""
+        """Brokers that the others take for alive at this moment."""
         alive = set(self.drill.before.brokers)
         for row in self.happened(moment):
             if isinstance(row, SessionEnded):

@@ -8,10 +8,15 @@ from typing import Any
 
 from model.drills.timeline import (
     AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
     BrokerKilled,
+    BrokerLeft,
     BrokerReturned,
     BrokerStopped,
     ControllerMoved,
+    MetadataLearnt,
+    MetadataWritten,
     QuorumShrank,
     Reasoned,
     RequestSent,
@@ -27,7 +32,11 @@ from model.drills.timeline import (
 DEATH = "Killed, it closes nothing: its session lives on until it times out, and all others count on it until then."
 EXPIRY = "Its ephemeral znode in /brokers/ids went with the session: watches tell the controller, which acts now."
 VACANCY = "/controller went with the session, too: whoever creates it first is the next controller."
-RETURN = "It registers in /brokers/ids once its old session is over; only then does the controller know."
+RETURN = "It registers once its old registration is over; only then does the controller know."
+SILENCE = "Killed, it says nothing: all others count on it until broker.session.timeout.ms pass without a heartbeat."
+FENCED = "Only the active controller fences. A fenced broker leads nothing; it stays registered."
+REGISTERED = "It registers with the controller, and is unfenced once it has caught up with the metadata log."
+LEARNT = "Nobody sends it to them: each broker fetches the metadata log from the active controller."
 SHUTDOWN = "Told to stop, it asks the controller first: what it leads gets other leaders while it still serves."
 STOPPED = "Nothing waits for it any more, so it ends by itself."
 GIVEN_UP = "It asked as often as controlled.shutdown.max.retries says; nobody else in sync could lead what it leads."
@@ -53,7 +62,7 @@ def reasons(rows: Sequence[AnyRow], first: int, end: int) -> tuple[str, ...]:
     return () if rule is None else tuple(dict.fromkeys(text for one in rows[first:end] for text in rule(one)))
 
 
-def _said_after(rows: Sequence[AnyRow], end: int, by: int) -> Iterator[str]:
+def _said_after(rows: Sequence[AnyRow], end: int, by: int | None) -> Iterator[str]:
     """The next words of a writer, unless somebody dies or comes before: they are about that then."""
     for row in rows[end:]:
         if isinstance(row, BrokerKilled | SessionEnded | BrokerReturned):
@@ -76,9 +85,14 @@ def _said_before(rows: Sequence[AnyRow], first: int, by: int) -> list[str]:
 
 _RULES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
     BrokerKilled: lambda _: (DEATH,),
+    BrokerFellSilent: lambda _: (SILENCE,),
+    BrokerFenced: lambda _: (FENCED,),
+    MetadataWritten: lambda row: (REGISTERED,) if row.place.startswith("/brokers/") else (),
+    MetadataLearnt: lambda _: (LEARNT,),
     SessionExpired: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
     ShutdownAsked: lambda _: (SHUTDOWN,),
     BrokerStopped: lambda row: (STOPPED if row.controlled else GIVEN_UP,),
+    BrokerLeft: lambda row: (STOPPED,) if row.controlled else (),
     SessionClosed: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
     BrokerReturned: lambda _: (RETURN,),
     ControllerMoved: lambda _: (OFFICE,),

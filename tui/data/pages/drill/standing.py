@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from model.cluster.image_records import state_in
 from model.cluster.words import listed, replicas
 from model.drills.scenario import Deed
-from model.drills.voters import candidates_text, not_forecast, turnout_text
+from model.drills.voters import candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from tui.data.drills.desk import Look, assumptions_of, scenario_of
 from tui.data.drills.film import Film
 from tui.data.messages import TextAnswer, TextQuery
@@ -66,10 +66,8 @@ def _assumed(sheet: Sheet, look: Look) -> Sheet:
     for act in scenario.then:
         sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
     sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
-    sheet.fact(
-        "assumed",
-        f"session timeout {assumptions_of(look).session_timeout_ms / 1000:g} s; on a copy: nothing reaches the cluster",
-    )
+    silent = silence_text(look.image, f"{assumptions_of(look).session_timeout_ms / 1000:g} s")
+    sheet.fact("assumed", f"{silent}; on a copy: nothing reaches the cluster")
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
@@ -100,6 +98,7 @@ def partition_drill_text(look: Look, query: TextQuery) -> TextAnswer:
         sheet.fact("before", f"leader {before.leader} isr {replicas(before.isr)} epoch {before.leader_epoch}")
     rows, states = look.film.history.get(one.partition, ((), ()))
     for number, state in zip(rows, states, strict=True):
-        text = f"leader {state.leader} isr {replicas(state.isr)} epoch {state.leader_epoch} version {state.version}"
+        version = "" if is_kraft(look.film.drill.before) else f" version {state.version}"
+        text = f"leader {state.leader} isr {replicas(state.isr)} epoch {state.leader_epoch}{version}"
         sheet.fact(seconds(look.film.drill.timeline.rows[number].at_ms), text)
     return sheet.answer()

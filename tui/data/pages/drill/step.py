@@ -9,7 +9,7 @@ from model.cluster.records import PartitionState
 from model.cluster.words import brokers, counted, replicas
 from model.controller.requests import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
 from model.drills.sentences import told
-from model.drills.timeline import AnyRow, Reasoned, RequestSent, StateWritten, ZnodeWritten
+from model.drills.timeline import AnyRow, MetadataLearnt, Reasoned, RequestSent, StateWritten, ZnodeWritten
 from model.znodes.catalogue import SECRET_KINDS
 from model.znodes.paths import partition_state_path, recognise
 from model.znodes.payload_diff import differences
@@ -87,16 +87,22 @@ def _each(sheet: Sheet, rows: Sequence[AnyRow]) -> None:
 def _states(sheet: Sheet, rows: Sequence[StateWritten]) -> None:
     for row in rows[:MOST_WRITES]:
         before, after = row.before, row.after
-        path = partition_state_path(row.topic, after.partition)
-        sheet.say(f"{path}  {_versions(None if before is None else before.version, after.version)}", "name")
-        changes = ", ".join(_changes(before, after)) or "the same again"
+        if row.by is None:
+            where = str(row.partition)
+        else:
+            versions = _versions(None if before is None else before.version, after.version)
+            where = f"{partition_state_path(row.topic, after.partition)}  {versions}"
+        sheet.say(where, "name")
+        changes = ", ".join(_changes(before, after, row.by)) or "the same again"
         sheet.say(f"   {changes}{', UNCLEAN: not in sync' if row.unclean else ''}", "error" if row.unclean else "")
     _and_more(sheet, len(rows) - MOST_WRITES)
 
 
-def _changes(before: PartitionState | None, after: PartitionState) -> Iterator[str]:
+def _changes(before: PartitionState | None, after: PartitionState, by: int | None) -> Iterator[str]:
     """`leader 4 -> none`: what differs, and leader and ISR in any case."""
     for name, value in _fields(after).items():
+        if name == "controller_epoch" and by is None:  # the state has none on KRaft
+            continue
         old = None if before is None else _fields(before)[name]
         if old is not None and old != value:
             yield f"{name} {old} -> {value}"
@@ -142,14 +148,18 @@ def _versions(old: int | None, new: int) -> str:
 # Requests
 
 
-def _requests(sheet: Sheet, rows: Sequence[RequestSent]) -> None:
+def _requests(sheet: Sheet, rows: Sequence[RequestSent | MetadataLearnt]) -> None:
     shared: dict[int, tuple[BrokerRequest, list[int]]] = {}
     for row in rows:
         shared.setdefault(id(row.request), (row.request, []))[1].append(row.to)
     for request, receivers in islice(shared.values(), MOST_REQUESTS):
-        kind, size = type(request).__name__.removesuffix("Request"), len(request.partitions)
-        to = brokers(receivers)
-        sheet.say(f"{kind} to {to}: {counted(size, 'partition')}, controller epoch {request.controller_epoch}", "info")
+        size, to = len(request.partitions), brokers(receivers)
+        of = counted(size, "partition")
+        if isinstance(rows[0], RequestSent):
+            kind = type(request).__name__.removesuffix("Request")
+            sheet.say(f"{kind} to {to}: {of}, controller epoch {request.controller_epoch}", "info")
+        else:
+            sheet.say(f"{to}: {of}", "info")
         for one in request.partitions[:MOST_PARTITIONS]:
             sheet.draw("   ", span(f"{one.partition}  "), span("  ".join(_entry(one)), "dim"))
         _and_more(sheet, size - MOST_PARTITIONS)
@@ -179,4 +189,5 @@ _TELL: Mapping[type, Callable[[Sheet, Any], None]] = {
     StateWritten: _states,
     ZnodeWritten: _znodes,
     RequestSent: _requests,
+    MetadataLearnt: _requests,
 }
