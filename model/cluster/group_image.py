@@ -14,11 +14,15 @@ REBALANCING = ("PreparingRebalance", "CompletingRebalance", "AwaitingSync")
 """States in which a coordinator does not tell who owns what; 0.9 to 1.0 say AwaitingSync for the second."""
 
 
+RECONCILING = ("Assigning", "Reconciling")
+"""States in which owners are told, and are not yet as they are to be (`ConsumerGroupState`, 4.0)."""
+
+
 class Member(msgspec.Struct, frozen=True):
     """One consumer. `subscription` is topic or pattern → threads; `pattern` is static, white_list or black_list.
 
-    The last four are known of members of classic groups only; `reads` of those of share groups, where several members
-    read one partition and nobody owns it.
+    The last five are known of members of classic groups only; `reads` of those of share groups, where several members
+    read one partition and nobody owns it, and `epoch`: the group's epoch (`generation`) whose share the member has.
     """
 
     subscription: Mapping[str, int]
@@ -28,6 +32,7 @@ class Member(msgspec.Struct, frozen=True):
     host: str = ""
     instance_id: str | None = None
     reads: tuple[TopicPartition, ...] = ()
+    epoch: int | None = None
 
     @property
     def threads(self) -> int:
@@ -83,6 +88,15 @@ class GroupImage(msgspec.Struct, frozen=True):
     def tells_owners(self) -> bool:
         """Whether owners are as they are now, and mean partitions: Connect's workers share out other things."""
         return self.state not in REBALANCING and self.protocol_type in ("", "consumer")
+
+    @property
+    def is_rebalancing(self) -> bool:
+        """Whether a group of brokers is, as its coordinator tells: by its state, or some members lag an epoch behind.
+
+        States of KIP-848 are told while owners are; share groups (KIP-932) are Stable all the while.
+        """
+        late = (member.epoch not in (None, self.generation) for member in self.members.values())
+        return self.state in (*REBALANCING, *RECONCILING) or any(late)
 
     @property
     def is_described(self) -> bool:

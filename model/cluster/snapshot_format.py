@@ -74,9 +74,9 @@ class TopicDocument(msgspec.Struct, frozen=True):
 
 
 class MemberDocument(msgspec.Struct, frozen=True):
-    """A consumer: topic or pattern → threads. The last four are of members of classic groups only.
+    """A consumer: topic or pattern → threads. The last five are of members of classic groups only.
 
-    `reads`: topic → partitions that a member of a share group reads, others beside it.
+    Of share groups, `reads`: topic → partitions that the member reads, others beside it; `epoch`: since which one.
     """
 
     subscription: dict[str, Int]
@@ -86,6 +86,7 @@ class MemberDocument(msgspec.Struct, frozen=True):
     client_host: str | UnsetType = UNSET
     instance_id: str | UnsetType = UNSET
     reads: dict[str, tuple[Id, ...]] | UnsetType = UNSET
+    epoch: Int | UnsetType = UNSET
 
 
 class RebalanceDocument(msgspec.Struct, frozen=True):

@@ -39,6 +39,7 @@ def _member(member: Member) -> MemberDocument:
         member.host or UNSET,
         UNSET if member.instance_id is None else member.instance_id,
         _numbers({"": member.reads}).get("") or UNSET,
+        UNSET if member.epoch is None else member.epoch,
     )
 
 
@@ -89,6 +90,7 @@ def _member_of(facts: MemberDocument) -> Member:
         _known(facts.client_host, ""),
         _known(facts.instance_id, None),
         _partitions({"": _known(facts.reads, {})})[""],
+        _known(facts.epoch, None),
     )
 
 

@@ -1,9 +1,10 @@
 """Works out from two images how groups were rebalanced in between, and writes it into the later one. Reads no clock.
 
 A ZooKeeper group rebalances from the first change of its members or owners until its members own every partition again.
-A classic group says itself that it does. Both are seen as often as the source looks: what comes and goes between two
-looks is one rebalance that took no time. A classic group's generation tells how many there were, at least; where it
-becomes known only after the rebalance was seen, it is added then.
+A group of brokers says itself that it does; of a share group, what moves are readers that come and go. All are seen as
+often as the source looks: what comes and goes between two looks is one rebalance that took no time. A classic group's
+generation tells how many there were, at least; where it becomes known only after the rebalance was seen, it is added
+then.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import REBALANCING, ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.group_image import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.ids import TopicPartition
 from model.consumers.group_counts import group_counts
 
@@ -74,7 +75,7 @@ def _history(old: GroupImage, new: GroupImage, image: ClusterImage) -> tuple[Reb
 
 
 def _is_begun(old: GroupImage, new: GroupImage, is_moved: bool) -> bool:
-    if new.state in REBALANCING and old.state not in REBALANCING:
+    if new.is_rebalancing and not old.is_rebalancing:
         return True
     if old.generation is not None and new.generation is not None:
         return old.generation != new.generation  # a static member that comes back under a new id changes nothing
@@ -118,6 +119,10 @@ def short_name(group: GroupImage, member: str) -> str:
 
 
 def _moves(old: GroupImage, new: GroupImage) -> list[_Move]:
+    if new.kind == SHARE:
+        before, after = set(old.held), set(new.held)
+        left = [(read, reader, None) for read, reader in sorted(before - after)]
+        return [*left, *((read, None, reader) for read, reader in sorted(after - before))]
     if old.owners is new.owners:
         return []
     reads = sorted(old.owners.keys() | new.owners.keys())
@@ -148,7 +153,7 @@ def _sorted(owned: _Owned) -> Mapping[str, tuple[TopicPartition, ...]]:
 
 def _is_over(group: GroupImage, image: ClusterImage, is_moved: bool, passed_ms: int) -> bool:
     if group.kind != ZOOKEEPER:
-        return group.state not in REBALANCING
+        return not group.is_rebalancing
     if not group.members:
         return True
     counts = group_counts(group, image)

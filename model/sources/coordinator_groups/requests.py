@@ -156,6 +156,7 @@ def _heartbeating(kind: str, each: Entity, name: str, coordinator: int) -> Group
             host=str(member.client_host).removeprefix("/"),
             instance_id=getattr(member, "instance_id", None),
             reads=tuple(sorted(owned)) if kind == SHARE else (),
+            epoch=int(member.member_epoch) if kind == SHARE else None,
         )
     return GroupDescribed(
         group=name,

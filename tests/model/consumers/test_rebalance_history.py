@@ -4,7 +4,7 @@ import msgspec
 
 from model.cluster.changes import changes_between
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import Member
+from model.cluster.group_image import SHARE, Member
 from model.cluster.ids import TopicPartition
 from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
 from model.consumers.rebalance_history import KEPT, NOTHING_MOVED_MS, with_rebalances
@@ -162,3 +162,43 @@ def test_an_image_that_is_not_whole_tells_of_no_rebalance() -> None:
     partial = msgspec.structs.replace(CLUSTER, provenance=msgspec.structs.replace(CLUSTER.provenance, complete=False))
     after = image(consumer("g", "c1"), base=partial)
     assert with_rebalances(partial, after) is after
+
+
+def shared(epoch: int, **readers: tuple[int, tuple[int, ...]]) -> Record:
+    """A share group: member → the epoch it has reached, and what it reads."""
+    members = {
+        name: Member({"orders": 1}, reads=tuple(ORDERS[number] for number in numbers), epoch=reached)
+        for name, (reached, numbers) in readers.items()
+    }
+    return GroupDescribed(
+        group="g", state="Stable", kind=SHARE, protocol_type=SHARE, coordinator=1, generation=epoch, members=members
+    )
+
+
+def test_a_share_group_is_stable_all_the_while_and_its_members_epochs_tell() -> None:
+    two = image(shared(3, a=(3, (0, 2)), b=(3, (1, 3))), base=CLUSTER)
+    left = step(two, 0, shared(4, a=(3, (0, 2))))
+    whole = step(left, 4_000, shared(4, a=(4, (0, 1, 2, 3))))
+    assert [one.classic_groups["g"].is_rebalancing for one in (two, left, whole)] == [False, True, False]
+    assert events(two, left) == []
+    assert events(left, whole) == ["rebalanced: generation 4, b left, 4.0 s, 2 partitions moved"]
+    (past,) = whole.classic_groups["g"].rebalances
+    assert (past.lost, past.gained) == ({"b": (ORDERS[1], ORDERS[3])}, {"a": (ORDERS[1], ORDERS[3])})
+
+
+def test_a_partition_that_several_read_moves_for_one_of_them_alone() -> None:
+    both = image(shared(3, a=(3, (0,)), b=(3, (0,))), base=CLUSTER)
+    left = step(both, 0, shared(4, a=(4, (0,))))
+    assert events(both, left) == ["rebalanced: generation 4, b left, 1 partition moved"]
+    assert left.classic_groups["g"].rebalances[-1].lost == {"b": (ORDERS[0],)}
+
+
+def test_a_group_that_reconciles_is_over_once_it_is_stable() -> None:
+    before = image(stable("c1", 1), base=CLUSTER)
+    begun = step(before, 0, described("Reconciling", "c1", "c2", owners=dict.fromkeys(ORDERS[:2], "c1"), generation=2))
+    owners = {**dict.fromkeys(ORDERS[:2], "c1"), **dict.fromkeys(ORDERS[2:], "c2")}
+    over = step(begun, 700, described("Stable", "c1", "c2", owners=owners, generation=2))
+    assert (events(before, begun), events(begun, over)) == (
+        [],
+        ["rebalanced: generation 2, c2 joined, 0.7 s, 2 partitions moved"],
+    )

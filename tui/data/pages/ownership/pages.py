@@ -28,7 +28,7 @@ def ownership_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memo
     one = ownership_of(moment, query.scope, memory)
     if not query.view.startswith("graph"):
         return window(_table(one, "reads" if group.kind == SHARE else "owns"), query, memory, now_ms)
-    past = last_moves(group)
+    past = last_moves(group) if group.has_owners else None
     turn = past.at_ms if past else 0
     if query.frame == PLAIN or past is None:
         return graph_window(one, query, now_ms, memory, turn=turn)
