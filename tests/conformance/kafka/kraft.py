@@ -41,6 +41,9 @@ auto.leader.rebalance.enable=false
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
 group.initial.rebalance.delay.ms=0
+group.share.min.heartbeat.interval.ms=500
+group.share.heartbeat.interval.ms=500
+share.coordinator.state.topic.num.partitions=1
 """
 
 

@@ -107,7 +107,11 @@ RELEASES = {
 NEWEST = Release(
     version="4.4.0",
     artifacts=("org.apache.kafka:kafka_2.13:4.4.0", "org.apache.kafka:kafka-tools:4.4.0"),
-    classes=_TOOLS,
+    classes={
+        **_TOOLS,
+        "share-consume": "org.apache.kafka.tools.consumer.ConsoleShareConsumer",
+        "share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
+    },
     listener_settings=_LISTENERS,
     commands_use_zookeeper=False,
 )
