@@ -67,7 +67,8 @@ class CombinedSource:
         """Of both; once ZooKeeper has told everything, what is not told is the brokers'."""
         told, beside = self._zookeeper.progress(), self._groups.progress()
         unread = told.unread if self._status.phase != "live" else "the consumer groups of the brokers"
-        return Progress(told.answers + beside.answers, told.connections + beside.connections, unread)
+        answers, connections = told.answers + beside.answers, told.connections + beside.connections
+        return Progress(answers, told.pieces, connections, unread)
 
     def close(self) -> None:
         self._groups.close()

@@ -57,6 +57,8 @@ class Progress(msgspec.Struct, frozen=True):
 
     answers: int = 0
     """In the attempt that came farthest: what is only told again is no progress."""
+    pieces: int = 0
+    """Of long answers, in the same attempt."""
     connections: int = 0
     """That somebody answered on."""
     unread: str = ""

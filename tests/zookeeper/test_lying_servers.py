@@ -6,9 +6,11 @@ import asyncio
 import resource
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
+from model.hosts.zookeeper.values import TooLarge
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.address import parse_address
@@ -16,13 +18,15 @@ from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.conftest import Eventually
+from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
-from tests.zookeeper.lies import WAYS, Way, served
-from tests.zookeeper.lying_zookeeper import LyingZooKeeper, truth
+from tests.zookeeper.lies import LARGE, STATES, WAYS, Way, large_payloads, served
+from tests.zookeeper.lying_zookeeper import Asked, LyingZooKeeper, Reply, truth
 from tui.command_line.following import follow_source
 from tui.data.opening import Opening, Patience
 
 QUICK = Timing(connect_s=2.0, refused_s=0.5, verify_s=0.1, resync_pause_s=0.1, hopeless_s=0.1)
+STATE_PATH = f"{STATES}/0/state"
 MOST_MIB = 150
 """On top of what was in use, of what hostile servers send: up to 320 MB."""
 
@@ -55,6 +59,22 @@ def test_a_command_comes_to_an_end(name: str, eventually: Eventually) -> None:
             check_picture(way, server)
     eventually(lambda: not [each for each in threading.enumerate() if each.name.startswith("zookeeper")])
     assert peak_mib() - before_mib < MOST_MIB
+
+
+def test_a_long_answer_may_take_its_time_as_long_as_it_comes(open_reader: OpenReader) -> None:
+    limit_s = 2.0
+
+    def slowly(asked: Asked, reply: Reply) -> Iterator[bytes]:
+        begun_s = time.monotonic()
+        for piece in large_payloads(asked, reply):
+            yield piece
+            if asked.paths == (STATE_PATH,) and time.monotonic() - begun_s < limit_s + 0.5:
+                time.sleep(0.05)
+
+    with LyingZooKeeper(slowly) as server:
+        reader, heard = open_reader(server.address, request_timeout_ms=round(limit_s * 1000))
+        heard.epoch(1)
+        assert reader.read(STATE_PATH) == TooLarge(STATE_PATH, LARGE)
 
 
 def test_another_server_of_the_ensemble_does_better() -> None:

@@ -72,7 +72,7 @@ class Waiting:
         now_s, before = self._clock_s(), self._told
         is_told = isinstance(self._source, TellsProgress)
         self._told = self._source.progress() if isinstance(self._source, TellsProgress) else Progress()
-        if before is not None and self._told.answers > before.answers:
+        if before is not None and (self._told.answers, self._told.pieces) > (before.answers, before.pieces):
             self._new_s = now_s
         patience_s = self._timeout_s + self._slowness_s if is_told else IN_ALL * self._timeout_s
         if now_s - self._new_s >= patience_s:

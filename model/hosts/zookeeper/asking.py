@@ -34,7 +34,7 @@ def ask(link: Link, request: Request, timeout_s: float) -> object:
     """Send one request; returns its answer or a Refusal.
 
     Raises ZooKeeperAuthFailed, ZooKeeperUnsupported, or ZooKeeperUnavailable when the connection breaks or
-    nothing comes within `timeout_s`.
+    neither the answer nor a piece of it comes within `timeout_s`.
     """
     return _wait(link, link.submit(request), timeout_s)
 
@@ -50,9 +50,20 @@ def ask_many(link: Link, requests: Iterable[Request], window: Callable[[], int],
         yield _wait(link, flying.popleft(), timeout_s)
 
 
+def _got(link: Link, answer: Answer, timeout_s: float) -> object:
+    """A long answer over a slow link takes its time, and would take no less if it were asked for again."""
+    while True:
+        pieces = link.pieces
+        try:
+            return answer.get(timeout=timeout_s)
+        except KazooTimeoutError:
+            if link.pieces == pieces:
+                raise
+
+
 def _wait(link: Link, answer: Answer, timeout_s: float) -> object:
     try:
-        return answer.get(timeout=timeout_s)
+        return _got(link, answer, timeout_s)
     except KazooTimeoutError:
         raise ZooKeeperUnavailable(f"{link.address}: no answer within {timeout_s:g} s") from None
     except AuthFailedError:

@@ -144,10 +144,11 @@ class BufferedConnection(ConnectionHandler):
             super()._write(msg[sent:], timeout)
 
     def _read_socket(self, read_timeout: float) -> object:
-        self._receive()
+        received, is_any_whole = self._receive(), False
         events: list[ZnodeChanged] = []
         try:
             for header, frame in self._whole_frames():
+                is_any_whole = True
                 if header.xid == WATCH_XID:
                     events += watch_event(frame, _HEADER_BYTES, header.zxid)
                 elif header.xid == PING_XID:
@@ -156,6 +157,8 @@ class BufferedConnection(ConnectionHandler):
                     return CLOSE_RESPONSE
             if events:
                 self.on_events(events)
+            if not is_any_whole:
+                self._meter.unfinished(received)
         except ConnectionDropped:
             raise
         except Exception as error:
@@ -164,8 +167,11 @@ class BufferedConnection(ConnectionHandler):
             raise ConnectionDropped(f"garbled answer: {error}") from error
         return None
 
-    def _receive(self) -> None:
-        """Read what the socket holds: once, or over TLS until it is dry (select can't see what TLS has buffered)."""
+    def _receive(self) -> int:
+        """Read what the socket holds: once, or over TLS until it is dry (select can't see what TLS has buffered).
+
+        Returns how many bytes that was.
+        """
         received = 0
         with self._socket_error_handling():
             while True:
@@ -180,6 +186,7 @@ class BufferedConnection(ConnectionHandler):
                 if not chunk or not isinstance(self._socket, ssl.SSLSocket):
                     break
         self._meter.received(received)
+        return received
 
     def _whole_frames(self) -> Iterator[tuple[ReplyHeader, bytes]]:
         """Take the complete frames; a partial one stays, so that pings go out while a slow link delivers it."""

@@ -39,7 +39,7 @@ class Link:
         self, settings: Settings, on_events: OnEvents, on_change: Callable[["Link", str], None], meter: Meter
     ) -> None:
         self.lacks = missing_internals()
-        self._settings = settings
+        self._settings, self._meter = settings, meter
         self._reason = LastReason()
         self._on_change = on_change
         options: dict[str, Any] = {**client_options(settings), "logger": private_logger(self._reason)}
@@ -107,6 +107,11 @@ class Link:
         """As negotiated with the server, or as asked for before."""
         negotiated = getattr(self._client._connection, "session_timeout_ms", 0)
         return negotiated or self._settings.session_timeout_ms
+
+    @property
+    def pieces(self) -> int:
+        """In how many pieces long answers have arrived: as long as there are more, the next answer is on its way."""
+        return self._meter.usage.pieces
 
     @property
     def reason(self) -> str:

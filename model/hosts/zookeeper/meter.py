@@ -14,6 +14,9 @@ SHORT_S = 1.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 1.0
 """Between two connections, where the ones before were of no use."""
 
+PIECE_BYTES = 1 << 20
+"""So much of an answer that is not whole yet shows that it is on its way."""
+
 QUESTIONS = 100
 """Whose answers were garbled are remembered, at most."""
 
@@ -28,6 +31,8 @@ class Usage(msgspec.Struct, frozen=True):
     """Right now."""
     courtesy: Courtesy = Courtesy()
     answers: int = 0
+    pieces: int = 0
+    """Of PIECE_BYTES, in which answers arrived that were not whole yet."""
     connections: int = 0
     """That a server greeted."""
     garbled: int = 0
@@ -43,6 +48,7 @@ class Meter:
         self._clock_s = clock_s
         self._sent_s: deque[float] = deque()
         self._garbled: dict[object, int] = {}
+        self._unwhole_bytes = 0
         self._connected_s, self._short_lives = float("-inf"), 0
         self.usage = Usage()
 
@@ -71,6 +77,13 @@ class Meter:
     def received(self, length: int) -> None:
         """So many bytes arrived."""
         self._note(bytes_in=self.usage.bytes_in + length)
+
+    def unfinished(self, length: int) -> None:
+        """So many bytes arrived, and what they belong to is not whole."""
+        self._unwhole_bytes += length
+        if pieces := self._unwhole_bytes // PIECE_BYTES:
+            self._unwhole_bytes -= pieces * PIECE_BYTES
+            self._note(pieces=self.usage.pieces + pieces)
 
     def answered(self) -> None:
         """The oldest request was answered: ZooKeeper answers in order."""

@@ -40,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True):
     session_timeout_ms: int = 12_000
     """The server may change it. Short enough that a frozen client does not pile up events in the server's memory."""
     request_timeout_ms: int = 15_000
-    """The longest a single answer may take."""
+    """The longest a single answer may take, or a piece of a long one."""
     credentials: tuple[Credential, ...] = ()
     sasl: Sasl | None = None
     tls: ssl.SSLContext | None = None

@@ -109,7 +109,7 @@ class PollingSource:
         if client is None:
             return Progress()
         self._best = max(self._best, client.answers - self._before)
-        return Progress(self._best, client.connections)
+        return Progress(self._best, connections=client.connections)
 
     def look_now(self) -> None:
         """Does not wait for the interval to end; from any thread."""

@@ -15,14 +15,14 @@ class Attempts:
     """Counts answers of one attempt at a time. What an attempt is told again is no progress until it is farther."""
 
     def __init__(self) -> None:
-        self._since: int | None = None
-        """Answers before the attempt under way."""
-        self._best = 0
+        self._since: Usage | None = None
+        """Before the attempt under way."""
+        self._best = 0, 0
         self._unread = ""
 
     def begin(self, usage: Usage) -> None:
         """Everything is read from its beginning."""
-        self._since = usage.answers
+        self._since = usage
 
     def fail(self, usage: Usage, unread: str) -> None:
         """That came to nothing; `unread` was asked for."""
@@ -31,10 +31,14 @@ class Attempts:
 
     def progress(self, usage: Usage) -> Progress:
         """Of all attempts."""
-        return Progress(self._reached(usage), usage.connections, self._unread)
+        answers, pieces = self._reached(usage)
+        return Progress(answers, pieces, usage.connections, self._unread)
 
-    def _reached(self, usage: Usage) -> int:
-        return self._best if self._since is None else max(self._best, usage.answers - self._since)
+    def _reached(self, usage: Usage) -> tuple[int, int]:
+        """Answers, and pieces of long ones."""
+        if (since := self._since) is None:
+            return self._best
+        return max(self._best, (usage.answers - since.answers, usage.pieces - since.pieces))
 
 
 class Trust:

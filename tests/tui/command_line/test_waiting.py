@@ -50,6 +50,14 @@ def test_it_waits_while_answers_are_new() -> None:
         clocked.after(60.0, answers=9)
 
 
+def test_it_waits_while_a_long_answer_is_on_its_way() -> None:
+    clocked = Clocked()
+    for pieces in range(1, 10):
+        clocked.after(59.0, answers=5, pieces=pieces)
+    with pytest.raises(SourceError, match=r"nothing new for 60 s: connected once, 5 answers$"):
+        clocked.after(60.0, answers=5, pieces=9)
+
+
 def test_connecting_again_is_no_progress() -> None:
     clocked = Clocked()
     clocked.waiting.hear(SourceStatus("connecting", reason="b1:2181: the server closed the connection"))
