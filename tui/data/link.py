@@ -11,7 +11,7 @@ import msgspec
 from model.hosts.child_process import ChildProcess
 from tui.data import wire
 from tui.data.messages import HeaderFacts, ListQuery, Pulse, Query, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.data.opening import Opening
+from tui.data.opening import NOBODY, Opening
 from tui.rows import Window
 
 DATA_PROCESS = (sys.executable, "-P", "-m", "tui.data")
@@ -20,6 +20,9 @@ DATA_PROCESS = (sys.executable, "-P", "-m", "tui.data")
 OnPulse = Callable[[Pulse], None]
 
 FAREWELL_S = 3.0
+"""How long the data process may take to end what must be ended in order."""
+HURRIED_S = 0.5
+"""As long, where nothing is lost if it is killed: a session that only reads expires by itself."""
 
 
 class DataLost(Exception):  # noqa: N818 - reads as a fact
@@ -59,12 +62,16 @@ class ProcessLink:
 
     def __init__(self, opening: Opening, command: Sequence[str] = DATA_PROCESS) -> None:
         """Starts the process: it loads while this one goes on loading what draws."""
+        self._opening = opening
         self._process = ChildProcess(command, without=opening.login.variables)
         with suppress(BrokenPipeError):  # it is gone already, which is noticed where its messages end
             self._process.input.write(wire.frame(opening))
         self._writer: asyncio.StreamWriter | None = None
         self._asked: dict[int, asyncio.Future[msgspec.Raw]] = {}
         self._last_id = 0
+        self._wishes: set[int] = set()
+        """Those under way, whether or not somebody still waits for the answer."""
+        self._is_heard = False
         self._lost: DataLost | None = None
         self._is_open = asyncio.Event()
         self._listening: asyncio.Task[None] | None = None
@@ -94,9 +101,16 @@ class ProcessLink:
     async def close(self) -> None:
         if self._listening is not None:
             self._listening.cancel()  # that it ends now is no news
+        patience_s = FAREWELL_S if self._has_to_lose() else HURRIED_S
         self._lose(DataLost("the link is closed"))
         (self._writer or self._process.input).close()
-        await asyncio.to_thread(self._process.wait_or_kill, FAREWELL_S)
+        await asyncio.to_thread(self._process.wait_or_kill, patience_s)
+
+    def _has_to_lose(self) -> bool:
+        """Whether the process may have servers to end, something to write, or keys to take off the disk again."""
+        opening = self._opening
+        opens_with_keys = not self._is_heard and opening.login != NOBODY
+        return not opening.source or opening.is_demo or opening.allow_writes or opens_with_keys or bool(self._wishes)
 
     async def _ask(self, query: Query | TimeQuery) -> msgspec.Raw:
         await self._is_open.wait()  # a screen may be there before the link is
@@ -104,6 +118,8 @@ class ProcessLink:
             raise self._lost or DataLost("the link was never opened")
         self._last_id += 1
         answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
+        if isinstance(query, Wish):
+            self._wishes.add(self._last_id)
         self._writer.write(wire.frame(wire.Asked(self._last_id, query)))
         return await answer
 
@@ -112,6 +128,7 @@ class ProcessLink:
         fatal = ""
         try:
             async for pulse in self._pulses(reader):
+                self._is_heard = True
                 fatal = fatal or pulse.fatal
                 on_pulse(pulse)
         except wire.Garbled as error:
@@ -127,7 +144,9 @@ class ProcessLink:
         while (message := await wire.read(reader, decoder)) is not None:
             if isinstance(message, Pulse):
                 yield message
-            elif not (answer := self._asked.pop(message.id)).done():
+                continue
+            self._wishes.discard(message.id)
+            if not (answer := self._asked.pop(message.id)).done():
                 if message.failure:
                     answer.set_exception(DataLost(message.failure))
                 else:

@@ -94,8 +94,7 @@ class DataService:
         self._desks.past.close()
         self._desks.drills.close()
         await self._desks.acting.close()
-        await self._desks.analyses.close()
-        await asyncio.to_thread(self._source.close)
+        await asyncio.gather(self._desks.analyses.close(), asyncio.to_thread(self._source.close))
 
     async def pulses(self) -> AsyncIterator[Pulse]:
         """A pulse now, and one whenever a moment was published, coalesced; never ends."""

@@ -6,23 +6,26 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.tui.data.pulses import Pulses
 from tui.data import wire
 from tui.data.link import DataLost, ProcessLink
-from tui.data.messages import HeaderFacts, ListQuery, Pulse
-from tui.data.opening import Opening
+from tui.data.messages import HeaderFacts, ListQuery, Pulse, Wish
+from tui.data.opening import Login, Opening
 
 BROKERS = ListQuery(list="brokers")
+DEMO, CLUSTER = Opening(is_demo=True), Opening(source="zk://b1:2181")
 
 
 @asynccontextmanager
-async def link_to(program: str) -> AsyncIterator[tuple[ProcessLink, Pulses]]:
+async def link_to(program: str, opening: Opening = DEMO) -> AsyncIterator[tuple[ProcessLink, Pulses]]:
     """A link to a Python program, which has `sent(bytes)` to write to the link."""
     sent = "import os, sys, time\ndef sent(data): sys.stdout.buffer.write(data); sys.stdout.flush()\n"
-    link, pulses = ProcessLink(Opening(), [sys.executable, "-c", sent + program]), Pulses()
+    link, pulses = ProcessLink(opening, [sys.executable, "-c", sent + program]), Pulses()
     await link.open(pulses.hear)
     try:
         yield link, pulses
@@ -82,6 +85,40 @@ async def test_a_process_that_does_not_end_is_ended(is_gone: Callable[[int], boo
         assert not is_gone(pid)
     assert is_gone(pid)
     assert not pulses.heard
+
+
+async def test_a_process_that_only_reads_is_not_waited_for(
+    is_gone: Callable[[int], bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.data.link.FAREWELL_S", 3600.0)
+    async with asyncio.timeout(60), link_to("sent(b''); time.sleep(600)", CLUSTER) as (link, _):
+        pid = link.pid
+    assert is_gone(pid)
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        DEMO,
+        Opening(),
+        msgspec.structs.replace(CLUSTER, allow_writes=True),
+        msgspec.structs.replace(CLUSTER, login=Login(variables=("KEY",))),
+        CLUSTER,
+    ],
+    ids=["demo", "sandbox", "with leave to write", "with keys on the disk", "while it saves"],
+)
+async def test_a_process_that_has_something_to_lose_ends_in_order(
+    opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.data.link.FAREWELL_S", 3600.0)
+    monkeypatch.setattr("tui.data.link.HURRIED_S", 0.0)
+    ended = tmp_path / "ended"
+    async with link_to(f"sys.stdin.buffer.read(); open({str(ended)!r}, 'w')", opening) as (link, _):
+        if opening is CLUSTER:
+            saving = asyncio.create_task(link.wish(Wish("snapshot", "a.json")))
+            await asyncio.sleep(0)  # it is asked now
+            saving.cancel()  # as the screens do when they go
+    assert ended.exists()
 
 
 async def test_a_flood_of_last_words_leaves_the_last() -> None:
