@@ -20,8 +20,8 @@ from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.conftest import Eventually
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
-from tests.zookeeper.lies import LARGE, STATES, WAYS, Way, large_payloads, served
-from tests.zookeeper.lying_zookeeper import Asked, LyingZooKeeper, Reply, truth
+from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
+from tests.zookeeper.lying_zookeeper import EXISTS, Asked, LyingZooKeeper, Reply, truth
 from tui.command_line.following import follow_source
 from tui.data.opening import Opening, Patience
 
@@ -75,6 +75,23 @@ def test_a_long_answer_may_take_its_time_as_long_as_it_comes(open_reader: OpenRe
         reader, heard = open_reader(server.address, request_timeout_ms=round(limit_s * 1000))
         heard.epoch(1)
         assert reader.read(STATE_PATH) == TooLarge(STATE_PATH, LARGE)
+
+
+def test_an_old_server_is_asked_together_whether_missing_znodes_came() -> None:
+    """One after the other, 200,000 names that are not there took longer than a command waits."""
+    names, held = 10, list[bytes]()
+
+    def holds_back(asked: Asked, reply: Reply) -> Iterator[bytes]:
+        if asked.opcode != EXISTS or not asked.paths[0].startswith(f"{TOPICS}/"):
+            yield reply.frame()
+            return
+        held.append(reply.frame())
+        if len(held) == names:
+            yield b"".join(held)
+            held.clear()
+
+    with LyingZooKeeper(holds_back, HostileNames(names), is_old=True) as server:
+        assert "orders" in picture_of(server.address, 5.0).image.topics
 
 
 def test_another_server_of_the_ensemble_does_better() -> None:

@@ -89,6 +89,10 @@ class ReadsZnodes(Protocol):
         """A znode's Stat; `watch` also watches for the creation of a missing znode."""
         ...
 
+    def exist_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Stat | Unread]:
+        """As `exists`, many znodes, in the order of `paths`."""
+        ...
+
     def watch_recursive(self, path: str) -> None:
         """Report every change at and under `path` until the connection ends. Needs `Server.has_add_watch`."""
         ...

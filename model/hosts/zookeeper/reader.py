@@ -115,6 +115,11 @@ class ZooKeeperReader:
         replies = self._many(paths, MultiOp.GET_CHILDREN, GetChildren2, watch)
         return [answer for reply in replies for answer in cast("Sequence[Children | Unread]", reply)]
 
+    def exist_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Stat | Unread]:
+        replies = self._many(paths, None, Exists, watch)
+        stats = [stat for answers in replies for stat in cast("Sequence[Stat | Unread | None]", answers)]
+        return [Missing(path) if stat is None else stat for path, stat in zip(paths, stats, strict=True)]
+
     def watch_recursive(self, path: str) -> None:
         link, state = self._session.connected()
         if not state.server.has_add_watch:
@@ -163,11 +168,11 @@ class ZooKeeperReader:
         return unread(path, answer.code) if isinstance(answer, Refusal) else answer
 
     def _many(
-        self, paths: Sequence[str], op: MultiOp, single: type[GetData] | type[GetChildren2], watch: bool
+        self, paths: Sequence[str], op: MultiOp | None, single: Callable[[str, str, bool], Request], watch: bool
     ) -> Iterator[Sequence[object]]:
-        """Answers in the order of `paths`, as many at a time as were asked for together."""
+        """Answers in the order of `paths`, as many at a time as were asked for together; without `op` one by one."""
         link, state = self._session.connected()
-        if state.server.has_multi_read and not watch:
+        if op is not None and state.server.has_multi_read and not watch:
             batches = list(_batches(paths, MULTI_READ_BATCH))
             requests: Iterator[Request] = (MultiRead(self._chroot, op, batch) for batch in batches)
             window = MULTI_READ_WINDOW

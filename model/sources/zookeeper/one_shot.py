@@ -41,9 +41,8 @@ class OneShotWatching:
 
     def children(self, paths: Sequence[str]) -> Sequence[Children | Unread]:
         answers = list(self._reader.children_many(paths, watch=True))
-        for index, path in enumerate(paths):
-            if self._appeared_since(answers[index]):
-                answers[index] = self._reader.children(path, watch=True)
+        for index in self._appeared_since(answers):
+            answers[index] = self._reader.children(paths[index], watch=True)
         self._names.update((answer.path, answer.names if isinstance(answer, Children) else ()) for answer in answers)
         return answers
 
@@ -51,10 +50,10 @@ class OneShotWatching:
         # What is gone is not asked for: if it is there again, the listing that finds it sets the watches.
         answers: dict[str, Znode | Unread] = {path: Missing(path) for path in paths if path in self._gone}
         watched = [path for path in paths if self._is_watched(path)]
-        answers.update(zip(watched, self._reader.read_many(watched, watch=True), strict=True))
-        for path in watched:
-            if self._appeared_since(answers[path]):
-                answers[path] = self._reader.read(path, watch=True)
+        read = self._reader.read_many(watched, watch=True)
+        answers.update(zip(watched, read, strict=True))
+        for index in self._appeared_since(read):
+            answers[watched[index]] = self._reader.read(watched[index], watch=True)
         rest = [path for path in paths if path not in answers]
         answers.update(zip(rest, self._reader.read_many(rest), strict=True))
         self._swept.update(dict.fromkeys(rest))
@@ -86,9 +85,11 @@ class OneShotWatching:
     def watches(self) -> int:
         return len(self._watched) + len(self._names)
 
-    def _appeared_since(self, answer: Znode | Children | Unread) -> bool:
-        """Whether a missing znode is there by now; if not, its creation is watched for."""
-        return isinstance(answer, Missing) and not isinstance(self._reader.exists(answer.path, watch=True), Missing)
+    def _appeared_since(self, answers: Sequence[Znode | Children | Unread]) -> list[int]:
+        """Which of the missing znodes are there by now; the creation of the others is watched for."""
+        missing = [(index, answer.path) for index, answer in enumerate(answers) if isinstance(answer, Missing)]
+        stats = self._reader.exist_many([path for _, path in missing], watch=True)
+        return [index for (index, _), stat in zip(missing, stats, strict=True) if not isinstance(stat, Missing)]
 
     def _is_watched(self, path: str) -> bool:
         """Whether to read this path with a watch; the budget is spent in the order in which paths are found."""
