@@ -223,20 +223,20 @@ _THRICE = "(3 times the same)"
 WAYS: Mapping[str, Way] = {
     "the truth": Way(),
     "the truth, before 3.6": Way(is_old=True),
-    "closes after each answer": Way(closes_after_each_answer, ("nothing new", "times", "closed the con"), timeout_s=2),
+    "closes after each answer": Way(closes_after_each_answer, ("nothing new", "times", "closed the con"), timeout_s=4),
     "closes after each answer, before 3.6": Way(
-        closes_after_each_answer, ("nothing new", "times", "closed the con"), is_old=True, timeout_s=2
+        closes_after_each_answer, ("nothing new", "times", "closed the con"), is_old=True, timeout_s=4
     ),
     "closes in mid answer": Way(
-        closes_in_mid_answer, ("/brokers/ids and", "never read whole", "closed the con"), timeout_s=2
+        closes_in_mid_answer, ("/brokers/ids and", "never read whole", "closed the con"), timeout_s=4
     ),
     "closes without a word": Way(closes_without_a_word, ("closed the connection",)),
     "is behind after each connection": Way(goes_back, ("knows less than it has told before",)),
     "does not greet": Way(silent_where(_greets), ("no answer",)),
     "does not answer the first read": Way(silent_where(lambda asked: asked.paths == ("/",)), ("no answer",)),
-    "does not answer the listing": Way(silent_where(_lists), ("nothing new", "connected once"), timeout_s=2),
-    "drips": Way(drips, ("nothing new", "connected once"), timeout_s=2),
-    "pings for ever": Way(pings_for_ever, ("nothing new", "connected once"), timeout_s=2),
+    "does not answer the listing": Way(silent_where(_lists), ("nothing new", "connected once"), timeout_s=4),
+    "drips": Way(drips, ("nothing new", "connected once"), timeout_s=4),
+    "pings for ever": Way(pings_for_ever, ("nothing new", "connected once"), timeout_s=4),
     "greets in HTTP": Way(
         instead(_greets, lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n"), ("garbled", "times the same")
     ),
@@ -265,7 +265,7 @@ WAYS: Mapping[str, Way] = {
         is_old=True,
     ),
     "expires each session": Way(
-        instead(_lists, lambda reply: replace(reply, error=SESSION_EXPIRED, body=b"").frame()), ("lost",), timeout_s=2
+        instead(_lists, lambda reply: replace(reply, error=SESSION_EXPIRED, body=b"").frame()), ("lost",), timeout_s=4
     ),
     "answers another request": Way(
         instead(_lists, lambda reply: replace(reply, xid=reply.xid + 1).frame()), ("garbled", _THRICE)
@@ -280,7 +280,7 @@ WAYS: Mapping[str, Way] = {
     "promises more than it sends": Way(
         instead(_lists, lambda reply: struct.pack("!i", 60_000) + reply.frame()),
         ("nothing new", "connected once"),
-        timeout_s=2,
+        timeout_s=4,
     ),
     "an unknown error": Way(instead(_lists, lambda reply: replace(reply, error=-9999).frame()), ("garbled", _THRICE)),
     "an answer cut short": Way(

@@ -21,7 +21,7 @@ OnPulse = Callable[[Pulse], None]
 
 FAREWELL_S = 3.0
 """How long the data process may take to end what must be ended in order."""
-HURRIED_S = 0.5
+HURRIED_S = 0.4
 """As long, where nothing is lost if it is killed: a session that only reads expires by itself."""
 
 
