@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from model.hosts.zookeeper.values import TooLarge
+from model.hosts.zookeeper.long_answers import MAX_KEPT_BYTES
+from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES
+from model.hosts.zookeeper.values import TooLarge, Znode
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.address import parse_address
@@ -23,7 +25,7 @@ from tests.conftest import Eventually
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
-from tests.zookeeper.lying_zookeeper import EXISTS, Asked, LyingZooKeeper, Reply, truth
+from tests.zookeeper.lying_zookeeper import EXISTS, TREE, Asked, LyingZooKeeper, Reply, Tree, truth
 from tui.command_line.following import follow_source
 from tui.data.opening import Opening, Patience
 
@@ -174,6 +176,19 @@ def test_a_server_that_knows_less_than_before_is_said_and_read_anew() -> None:
         stale = source.until(lambda moment: moment.status.is_hopeless, after=told)
         assert (stale.status.phase, stale.status.reason) == ("stale", BEHIND)
         source.until_now(lambda moment: moment.status.phase == "live" and not moment.status.is_hopeless)
+
+
+@pytest.mark.parametrize("is_old", [False, True], ids=["one answer", "an answer each"])
+def test_of_payloads_that_add_up_only_so_much_is_kept(open_reader: OpenReader, is_old: bool) -> None:
+    long = {f"/config/topics/{number}": bytes(MAX_PAYLOAD_BYTES) for number in range(20)}
+    with LyingZooKeeper(tree=Tree({**TREE, **long}), is_old=is_old) as server:
+        reader, heard = open_reader(server.address)
+        heard.epoch(1)
+        *answers, short = reader.read_many([*long, "/controller"])
+    kept = [answer for answer in answers if isinstance(answer, Znode)]
+    assert MAX_KEPT_BYTES // 2 < sum(len(znode.data) for znode in kept) <= MAX_KEPT_BYTES + MAX_PAYLOAD_BYTES
+    assert answers[len(kept) :] == [TooLarge(path, MAX_PAYLOAD_BYTES) for path in list(long)[len(kept) :]]
+    assert isinstance(short, Znode)
 
 
 def nothing_is_left() -> bool:

@@ -16,8 +16,12 @@ from model.hosts.zookeeper.requests import (
 )
 from model.hosts.zookeeper.znode_columns import STAT
 
-MAX_KEPT_BYTES = 256 << 20
-"""Of one answer: some hundred payloads of the greatest length that a server takes."""
+MAX_KEPT_BYTES = 64 << 20
+"""Of one answer; and of answers that are wanted together, where from here on only short payloads are kept. Assignments
+of four million partitions have as much."""
+
+SHORT_BYTES = 16 << 10
+"""A payload of at most this length is short: an assignment of a thousand partitions."""
 
 _HEADER_BYTES = 16
 _ERROR = struct.Struct("!12xi")
@@ -82,7 +86,8 @@ class LongAnswer:
         length = _INT.unpack(number)[0]
         if length < -1:
             raise ValueError(f"{length} bytes announced")
-        if length <= MAX_PAYLOAD_BYTES:
+        is_full = len(self._kept) > MAX_KEPT_BYTES - MAX_PAYLOAD_BYTES
+        if length <= (SHORT_BYTES if is_full else MAX_PAYLOAD_BYTES):
             self._kept += head + number + (yield max(length, 0) + STAT.size)
             return
         yield -length

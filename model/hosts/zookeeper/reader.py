@@ -12,6 +12,7 @@ import msgspec
 
 from model.hosts.zookeeper.asking import Refusal, ask, ask_many
 from model.hosts.zookeeper.link import Link
+from model.hosts.zookeeper.long_answers import MAX_KEPT_BYTES, SHORT_BYTES
 from model.hosts.zookeeper.meter import Turnstile, Usage
 from model.hosts.zookeeper.protocol import OnEvents, OnState, ZooKeeperUnavailable, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import (
@@ -39,7 +40,7 @@ from model.hosts.zookeeper.values import (
     Znode,
     ZnodeChanged,
 )
-from model.hosts.zookeeper.znode_columns import ZnodeColumns
+from model.hosts.zookeeper.znode_columns import ZnodeColumns, columns_of
 
 # Batches of 200, two in flight: of 400 a large image would come a little sooner, and other clients wait longer.
 MULTI_READ_BATCH = 200
@@ -106,10 +107,11 @@ class ZooKeeperReader:
         return Missing(path) if stat is None else stat
 
     def read_many(self, paths: Sequence[str], *, watch: bool = False) -> Sequence[Znode | Unread]:
-        replies = list(self._many(paths, MultiOp.GET_DATA, GetData, watch))
+        answers = cast("Iterator[Sequence[Znode | Unread]]", self._many(paths, MultiOp.GET_DATA, GetData, watch))
+        replies = list(_fitting(answers))
         if replies and all(isinstance(reply, ZnodeColumns) for reply in replies):
             return ZnodeColumns.joined(cast("list[ZnodeColumns]", replies))
-        return [answer for reply in replies for answer in cast("Sequence[Znode | Unread]", reply)]
+        return [answer for reply in replies for answer in reply]
 
     def children_many(self, paths: Sequence[str], *, watch: bool = False) -> list[Children | Unread]:
         replies = self._many(paths, MultiOp.GET_CHILDREN, GetChildren2, watch)
@@ -205,6 +207,16 @@ class ZooKeeperReader:
         pause_s = max(self._turnstile.wait_s(reads, time.monotonic()), self.usage.courtesy.pause_s(most))
         if pause_s > 0:
             time.sleep(pause_s)
+
+
+def _fitting(replies: Iterator[Sequence[Znode | Unread]]) -> Iterator[Sequence[Znode | Unread]]:
+    """Without the long payloads behind more of them than can be Kafka's."""
+    kept_bytes = 0
+    for reply in replies:
+        fitting = columns_of(reply).without_longer(SHORT_BYTES) if kept_bytes > MAX_KEPT_BYTES else reply
+        data = fitting.data if isinstance(fitting, ZnodeColumns) else [getattr(each, "data", None) for each in fitting]
+        kept_bytes += sum(len(datum) for datum in data if isinstance(datum, bytes))
+        yield fitting
 
 
 def _batches(paths: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast, overload
 
 import msgspec
 
-from model.hosts.zookeeper.values import Stat, Unread, Znode
+from model.hosts.zookeeper.values import Stat, TooLarge, Unread, Znode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,6 +68,14 @@ class ZnodeColumns(Sequence[Znode | Unread]):
         import numpy as np  # noqa: PLC0415 - brokers and consumers read few znodes, and start without it
 
         return np.frombuffer(self._stats, np.dtype(_COLUMNS))[name].astype(np.int64)
+
+    def without_longer(self, most_bytes: int) -> "ZnodeColumns":
+        """No payload is longer than this: who needs it has to read it alone."""
+        data = [
+            TooLarge(path, len(datum)) if isinstance(datum, bytes) and len(datum) > most_bytes else datum
+            for path, datum in zip(self.paths, self.data, strict=True)
+        ]
+        return ZnodeColumns(self.paths, data, self._stats)
 
     @classmethod
     def joined(cls, parts: Iterable["ZnodeColumns"]) -> "ZnodeColumns":
