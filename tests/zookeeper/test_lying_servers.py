@@ -22,6 +22,7 @@ from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.conftest import Eventually
+from tests.tui.command_line.running import failure, kdrill
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
@@ -135,6 +136,15 @@ def test_an_old_server_is_asked_together_whether_missing_znodes_came() -> None:
 
     with LyingZooKeeper(holds_back, HostileNames(names), is_old=True) as server:
         assert "orders" in picture_of(server.address, 5.0).image.topics
+
+
+@pytest.mark.parametrize("words", ["status", "drill --kill 1"])
+def test_how_long_is_said_on_the_command_line(words: str) -> None:
+    with served(WAYS["closes after each answer"]) as server:
+        source = f"zk://{server.address}"
+        done = kdrill(*words.split(), source, "--timeout", "3")
+    assert done.returncode == 1
+    assert failure(done).startswith(f"{source}: nothing new for 3 s: ")
 
 
 def test_another_server_of_the_ensemble_does_better() -> None:

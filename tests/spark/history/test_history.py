@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from model.cluster.records import BrokerFenced, BrokerRegistered
 from model.recordings.errors import RecordingError
 from spark_tasks import here
 from spark_tasks.errors import AnalysisError
@@ -22,7 +23,8 @@ from spark_tasks.history.results import (
     WorstDrill,
 )
 from spark_tasks.history.selection import parameters_of
-from tests.model.recordings.lives import SECOND
+from tests.model.cluster.build import brokers, topic
+from tests.model.recordings.lives import SECOND, life, record
 from tests.spark.history.months import BUSY, EVENING_MS, HOUR_MS, MIDNIGHT_MS, MINUTE_MS, recorded
 from tests.spark.running_spark import RunningSpark
 
@@ -87,6 +89,14 @@ def test_the_worst_moment_and_what_a_drill_says_of_it(busy: ClusterHistory, fold
     assert worst.source == f"{folder}/cluster=busy@2024-10-03T23:10:00Z"
     # What the dead broker leads is offline already; frail-0 is what broker 3 alone has.
     assert worst.drill == WorstDrill(scenarios=2, hurting=1, kill=3, newly_offline=1)
+
+
+def test_who_is_fenced_leads_nothing(tmp_path: Path) -> None:
+    fenced, back = BrokerFenced(broker=1), BrokerRegistered(broker=1, fenced=False)
+    steps = [(0, [*brokers(1, 2), *topic("orders", (1, 2))]), (MINUTE_MS, [fenced]), (MINUTE_MS, [back])]
+    record(tmp_path, life(steps, EVENING_MS))
+    (kraft,) = here.run(HISTORY, {}, parameters_of([tmp_path])).clusters
+    assert kraft.leaderless.longest == (Outage("orders", 0, EVENING_MS + MINUTE_MS, EVENING_MS + 2 * MINUTE_MS),)
 
 
 def test_storms_of_rebalances(folder: Path) -> None:

@@ -11,10 +11,14 @@ from typing import Any
 
 import pytest
 
+from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.records import GenerationRecognised, QuorumDescribed
+from model.cluster.snapshot_file import write_snapshot
 from model.sandbox.znode_session import ZnodeSession
 from model.sandbox.znode_writes import CreateZnode
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.demo_tree import DemoTree, demo_tree
+from tests.model.drills.clusters import cluster, topic
 from tests.tui.command_line.running import KDRILL, kdrill, running
 
 HEALTHY, FINDINGS = 0, 2
@@ -44,6 +48,20 @@ def test_a_healthy_cluster(zookeeper: str) -> None:
         f"zk://{zookeeper}: controller b1 e1, 1 brokers, 0 topics, 0 partitions",
         "nothing is wrong",
     ]
+
+
+def test_a_quorum_without_a_majority_is_an_error_though_all_partitions_are_led(tmp_path: Path) -> None:
+    quorum = Quorum(-1, 7, 90, tuple(map(QuorumReplica, (1, 2, 3))), silent=(2, 3), unconfirmed=(2, 3))
+    kraft = GenerationRecognised(generation="kraft"), QuorumDescribed(quorum=quorum)
+    source = tmp_path / "lost.json"
+    write_snapshot(source, cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), *kraft, controller=None))
+    done = kdrill("status", source)
+    assert (done.returncode, done.stderr) == (FINDINGS, "")
+    head, *findings = done.stdout.splitlines()
+    assert "3 brokers (2, 3 unconfirmed), " in head
+    assert [line for line in findings if line.startswith("X ")] == [line for line in findings if "quorum" in line]
+    assert "1 of 3 voters answers: nothing can be elected" in done.stdout
+    assert json.loads(kdrill("status", source, "--json").stdout)["unconfirmed_brokers"] == [2, 3]
 
 
 def test_the_document(tree: DemoTree) -> None:

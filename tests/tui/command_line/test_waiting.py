@@ -88,6 +88,13 @@ def test_what_is_asked_for_slowly_may_come_slowly() -> None:
         clocked.after(1.0)
 
 
+def test_the_time_before_the_source_was_opened_counts() -> None:
+    opening = Opening(patience=Patience(60.0, BEGUN_S))
+    waiting = Waiting(Slow(), opening, lambda: BEGUN_S + 60.0)
+    with pytest.raises(SourceError, match="nothing new for 60 s"):
+        waiting.look()
+
+
 def test_before_anything_answered() -> None:
     clocked = Clocked()
     with pytest.raises(SourceError, match=r"nothing new for 60 s: never connected$"):

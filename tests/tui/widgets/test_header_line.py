@@ -107,6 +107,7 @@ def test_live_is_not_believed_for_ever() -> None:
         ({"phase": "denied"}, "!! DENIED 2s old !! | ZK DENIED"),
         ({"kind": "DEMO"}, "DEMO LIVE 2s old"),
         ({"controller": None}, "NO CONTROLLER"),
+        ({"controller": None, "quorum": "1 of 3 voters answers"}, "NO QUORUM"),
         ({"errors": 0, "warnings": 0}, "0 ALERTS"),
         ({"errors": 1, "warnings": 0}, "1 ALERT"),
         ({"cluster": "", "source": "zk://a:1"}, " zk://a:1  READ-ONLY"),
@@ -114,6 +115,12 @@ def test_live_is_not_believed_for_ever() -> None:
 )
 def test_states_are_said_in_words(changes: dict[str, object], said: str) -> None:
     assert said in words(changed(**changes), 80)
+
+
+def test_a_quorum_that_cannot_elect_and_brokers_that_nobody_confirms_are_told() -> None:
+    lost = changed(controller=None, quorum="1 of 3 voters answers", brokers_up=1, brokers_down=0, brokers_unconfirmed=2)
+    assert "| NO QUORUM: 1 of 3 voters answers | brokers 1 up 2 unconfirmed |" in words(lost, 300)
+    assert "brokers 1 up 2 unconfirmed 1 DOWN" in words(structs.replace(lost, brokers_down=1), 300)
 
 
 def test_of_a_controller_that_the_source_does_not_tell_nothing_is_said() -> None:

@@ -1,6 +1,10 @@
 """What is wrong, as a list and one by one; the header's and the overview's counts of it."""
 
+import msgspec
+
 from model.cluster.cluster_image import ClusterImage, Provenance
+from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.records import GenerationRecognised, QuorumDescribed
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
@@ -53,6 +57,19 @@ def test_the_overview_counts_and_draws():
         "off-prefer     1  |~~.............|",
         "moving         1  |++.............|",
     ]
+
+
+def test_without_a_majority_of_voters_header_and_overview_count_only_brokers_that_answer():
+    voters = tuple(map(QuorumReplica, (1, 2, 3)))
+    lost = Quorum(-1, 7, 90, voters, silent=(2, 3), unconfirmed=(2, 3))
+    moment = moment_of(small_image(GenerationRecognised(generation="kraft"), QuorumDescribed(quorum=lost)))
+    facts = header_facts(moment)
+    assert facts.quorum == "1 of 3 voters answers"
+    assert (facts.brokers_up, facts.brokers_unconfirmed, facts.brokers_down) == (3, 2, 1)
+    overview = overview_text(moment, TextQuery(about="overview", width=60)).plain
+    assert overview.startswith("brokers        3 up  1 DOWN  2 unconfirmed")
+    led = msgspec.structs.replace(lost, leader=1, silent=(), unconfirmed=())
+    assert header_facts(moment_of(small_image(QuorumDescribed(quorum=led)))).quorum == ""
 
 
 def test_a_narrow_overview_has_no_bars():
