@@ -68,16 +68,17 @@ async def opened_on(
     link: Callable[[DataLink], DataLink] = lambda link: link,
     is_served: bool = False,
     acting: Opening | None = None,
+    phase: str = "live",
     **look: Any,
 ) -> AsyncIterator[Keys]:
-    """The same on a source."""
+    """The same on a source, once it is in this phase."""
     service = DataService(source, kind="DEMO", is_served=is_served, acting=acting, now_ms=lambda: NOW_MS)
     app = (ServedKdrill if is_served else Kdrill)(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
     traffic = Traffic()
     message_hook_context_var.set(traffic)  # for screens that a test brings to the front itself
     async with app.run_test(size=size, message_hook=traffic) as pilot:
         vars(pilot)["traffic"] = traffic
-        await until(pilot, lambda: app.facts.phase == "live")
+        await until(pilot, lambda: app.facts.phase == phase)
         await settled(pilot)
         yield pilot
 

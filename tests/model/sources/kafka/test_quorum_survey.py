@@ -157,6 +157,14 @@ async def test_all_are_asked_side_by_side_within_one_timeout() -> None:
     assert waiting == {1, 2, 3, 4, 5}
 
 
+async def test_a_look_is_over_when_its_time_is_up_whoever_has_not_answered() -> None:
+    nodes = Nodes(silence)
+    async with surveyed(nodes, brokers=2, timeout_s=NEVER) as survey:
+        survey._client.timeout_s = 0.5  # not that of the connection, which is open already
+        async with asyncio.timeout(NEVER / 2):
+            assert (await survey.look()).leader == -1
+
+
 @pytest.mark.parametrize("ids", [True, False])
 async def test_without_a_leader_voters_are_asked_where_they_listen(ids: bool) -> None:
     async def one_voter_lives(node: int, request: Request) -> Entity:
