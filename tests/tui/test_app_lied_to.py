@@ -1,4 +1,4 @@
-"""The dashboard on a ZooKeeper that lies: row one says what is wrong, keys are heard, and it ends when it is told to."""
+"""The dashboard on a ZooKeeper that lies: row one says what is wrong, keys are heard, and it ends when told to."""
 
 from __future__ import annotations
 

@@ -1,0 +1,97 @@
+"""Forecasts on a KRaft cluster say first what they do not forecast, and that a majority is lost: screens, texts, JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.snapshot_file import write_snapshot
+from model.drills.voters import NOT_FORECAST
+from tests.model.drills.test_voters import kraft
+from tests.model.planning.clusters import cluster
+from tests.tui.command_line.running import kdrill
+from tests.tui.data.pages.analyses import Pages
+from tests.tui.data.small_cluster import small_image
+from tui.data.acting.drilled import drills_said
+from tui.data.drills.desk import Look
+from tui.data.messages import DrillPlan, TextQuery
+from tui.data.pages.drill.standing import standing_text
+from tui.data.questions import PlanQuestion, SweepQuestion
+
+SAID = "Not forecast on KRaft: "
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    write_snapshot(tmp_path / "kraft.json", kraft())
+    return tmp_path / "kraft.json"
+
+
+def with_skew() -> ClusterImage:
+    """A cluster with the voters of `kraft`, of which a plan moves something."""
+    skewed = cluster({"t": [(1, 2)] * 20}, dict.fromkeys(range(1, 6)))
+    return msgspec.structs.replace(skewed, generation="kraft", quorum=kraft().quorum)
+
+
+@pytest.mark.parametrize("words", ["drill --each-broker", "drill --each-pair", "drill --kill 1"])
+def test_texts_of_drills_begin_with_it(words: str, source: Path) -> None:
+    assert kdrill(*words.split(), source).stdout.startswith(SAID)
+
+
+def test_texts_of_plans_say_it_above_what_drills_say(source: Path) -> None:
+    lines = kdrill("plan", source, "--each-broker").stdout.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("worst drill: hurt"))
+    assert lines[head - 1].startswith(SAID)
+
+
+@pytest.mark.parametrize("words", ["drill --each-pair", "drill --kill 1"])
+def test_documents_begin_with_it(words: str, source: Path) -> None:
+    document = json.loads(kdrill(*words.split(), source, "--json").stdout)
+    assert [*document.items()][1] == ("not_forecast", NOT_FORECAST)
+
+
+def test_pairs_without_which_there_is_no_majority_are_the_worst_and_are_called_so(source: Path) -> None:
+    done = kdrill("drill", source, "--each-pair", "--limit", "4")
+    listed = [line for line in done.stdout.splitlines() if " on b" in line]
+    assert [line.endswith("; QUORUM LOST: nothing is elected") for line in listed] == [True, True, True, False]
+    document = json.loads(kdrill("drill", source, "--each-pair", "--limit", "4", "--json").stdout)
+    assert [one["quorum_lost"] for one in document["scenarios"]] == [True, True, True, False]
+    assert [one["kill"] for one in document["scenarios"][:3]] == [[1, 2], [1, 3], [2, 3]]
+
+
+async def test_the_sweep_begins_with_it_and_names_what_costs_the_majority() -> None:
+    pages = Pages(kraft(), SweepQuestion(kind="pairs"))
+    first = (await pages.rows("sweep-scenarios")).rows[0]
+    assert (await pages.text("sweep", width=200)).plain.startswith(SAID)
+    assert first.mark == "X"
+    assert "its majority is lost: nothing is elected" in (await pages.text("sweep-scenario", first.key)).plain
+
+
+async def test_a_plan_says_it_where_it_speaks_of_drills() -> None:
+    pages = Pages(with_skew(), PlanQuestion(asked=True))
+    await pages.rows("plan-batches")
+    for text in (
+        (await pages.text("plan", width=200)).plain,
+        (await pages.text("plan-review", "all", view="verdict", width=200)).plain,
+    ):
+        lines = text.splitlines()
+        head = next(place for place, line in enumerate(lines) if line.startswith("partitions hurt"))
+        assert lines[head + 1].startswith(SAID)
+
+
+def test_the_drill_screen_begins_with_it() -> None:
+    def said(image: ClusterImage) -> str:
+        look = Look(DrillPlan(take=-1), image)
+        return standing_text(look, TextQuery(about="drill", width=200), stale=False).plain
+
+    assert said(kraft()).startswith(SAID)
+    assert SAID not in said(small_image())
+
+
+def test_what_an_action_leads_to_says_it() -> None:
+    assert drills_said(kraft(), kraft()).startswith(SAID)
+    assert drills_said(small_image(), small_image()).startswith("drill: ")
