@@ -27,10 +27,6 @@ class Minimum(NamedTuple):
     reduced: Floats
     prices: Floats
 
-    def proves(self, value: float) -> bool:
-        """Whether nothing costs less than `value`."""
-        return value - self.bound < _HALF
-
     def narrowed(self, matrix: Matrix, cost: Floats) -> Matrix:
         """The same program, of whose solutions none costs more than the values found.
 

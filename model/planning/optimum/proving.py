@@ -49,8 +49,6 @@ class _Reached(NamedTuple):
     values: Longs | None = None
     """None: nothing was found in the time."""
     bound: float = 0.0
-    is_proven: bool = True
-    """Nothing is better in this objective or in any before."""
 
 
 class _Stage(NamedTuple):
@@ -74,9 +72,8 @@ class _Stage(NamedTuple):
         if found is None:
             return None
         if found.values is None:
-            return _Reached(at.matrix, is_proven=False)
-        is_proven = at.is_proven and found.proves(float(cost @ found.values))
-        return _Reached(found.narrowed(at.matrix, cost), found.values, found.bound, is_proven)
+            return _Reached(at.matrix)
+        return _Reached(found.narrowed(at.matrix, cost), found.values, found.bound)
 
     def even(self, at: _Reached, rows: NDArray[np.intp], band: Band, *, led: bool) -> _Reached | None:
         """Counts of these rows as near to the band as can be."""
@@ -93,7 +90,7 @@ class _Stage(NamedTuple):
         even = self.even(at, rows, band, led=led)
         found = self.least(even, cost, led=led, step=step) if even is not None and even.values is not None else None
         if even is None or found is None:
-            nothing = _Reached(at.matrix, is_proven=False)
+            nothing = _Reached(at.matrix)
             return nothing, nothing
         return even, found
 

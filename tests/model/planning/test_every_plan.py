@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from model.cluster.topic_image import Ints, padded
 from model.controller.reassignment_file import RequestedMoves, requested_moves
 from model.planning.kafka_file import forward
 from model.planning.layout import layout_of
-from model.planning.optimum import solving
+from model.planning.optimum import highs, solving
 from model.planning.optimum.judging import Judged
 from model.planning.optimum.solving import solve
 from model.planning.plan import Bound, Plan
@@ -119,6 +120,22 @@ def test_a_search_claims_no_more_than_it_knows(mode: str, monkeypatch: pytest.Mo
         told = f"seed {seed}: {figures}, best {min(every)} of {case.order}, {made.bound}"
         assert beats_a_bound(case, figures, bounds_of(made.bound), every) is None, told
         assert not made.bound.is_proven or figures == min(every), told
+
+
+def test_what_the_solver_has_not_proven_is_not_called_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if it had run out of time each time before the last step of its proof."""
+    found = highs.minimum
+
+    def almost_proven(*asked: Any, **more: Any) -> highs.Minimum | None:
+        least = found(*asked, **more)
+        return least and least._replace(bound=least.bound - 1)
+
+    wishes = [wished("rebalance", Random(f"unproven {seed}"), most_brokers=4, most_partitions=4) for seed in range(10)]
+    proven = [made.bound.is_proven for wish in wishes if (made := planned(wish)) and made.bound and made.cost.moves]
+    monkeypatch.setattr(highs, "minimum", almost_proven)
+    claimed = [made.bound.is_proven for wish in wishes if (made := planned(wish)) and made.bound and made.cost.moves]
+    assert all(proven) and len(proven) == len(claimed) > 3
+    assert not all(claimed)
 
 
 @pytest.mark.parametrize("mode", MODES)
