@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.cluster.group_image import GroupImage
+from model.cluster.group_image import CLASSIC, GroupImage, Member
 from model.cluster.ids import TopicPartition
 from model.cluster.records import MemberJoined, OffsetCommitted, PartitionClaimed
 from tests.model.planning.clusters import cluster
+from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
 from tui.data.questions import LabBench, MadeUp, PreviewQuestion
@@ -85,6 +86,18 @@ async def test_it_gets_every_strategy_of_its_kind_and_has_what_range_deals() -> 
         [" ", "consumer-3", "1", "2", "-", "-"],
         ["+", "~new-1", "0", "1", "-", "-"],
     ]
+
+
+async def test_what_kafka_does_instead_because_of_a_bug_is_said_of_each_partition() -> None:
+    members = {"a": Member({}), "b": Member({"t": 1})}
+    pages = Pages(groups({"t": 4}, [GroupImage("odd", members, kind=CLASSIC, state="Stable")]), PreviewQuestion())
+    await pages.rows("lab-groups")
+
+    async def said(strategy: str) -> str:
+        return (await pages.text("lab-partition", "odd\tt-1", bench=LabBench(strategy=strategy))).plain
+
+    assert "Kafka 3.9.1 has a bug here and gives partitions to a" in " ".join((await said("sticky")).split())
+    assert "bug" not in await said("range")
 
 
 async def test_strategies_are_of_the_group_after_what_happened_to_it() -> None:
