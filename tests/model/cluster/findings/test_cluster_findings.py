@@ -49,6 +49,16 @@ def test_a_controller_that_is_not_registered() -> None:
     assert kinds(*brokers(1, 2), ControllerElected(broker=7)).keys() == {"controller-not-live"}
 
 
+def test_where_no_broker_serves_each_kind_of_cluster_is_told_what_keeps_them_away() -> None:
+    kraft = kinds(GenerationRecognised(generation="kraft"))["no-brokers"]
+    assert kraft.what == "no broker serves"
+    assert "is fenced" in kraft.why
+    assert "heartbeats" in kraft.action
+    assert "ZooKeeper" not in f"{kraft.why} {kraft.action}"
+    zookeeper = kinds()["no-brokers"]
+    assert (zookeeper.what, "ZooKeeper session" in zookeeper.why) == ("no broker is registered", True)
+
+
 def test_a_dead_broker_is_fenced_where_the_controllers_say_so() -> None:
     kraft, orders = GenerationRecognised(generation="kraft"), topic("orders", (1, 3))
     told, untold = BrokerRegistered(broker=1, fenced=False), BrokerRegistered(broker=1)

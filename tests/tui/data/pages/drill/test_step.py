@@ -7,13 +7,15 @@ from collections.abc import Callable
 from model.drills.drill import run
 from model.drills.scenario import Scenario
 from model.drills.timeline import Reasoned, RequestSent, StateWritten, ZnodeWritten
-from tests.tui.data.small_cluster import small_image
+from tests.tui.data.small_cluster import small_image, text_of
 from tui.data.drills.desk import Look
-from tui.data.drills.film import film_of
+from tui.data.drills.film import Film, film_of
 from tui.data.drills.reasons import DEATH, EXPIRY, OFFICE, REFUSALS, RETURN, VACANCY, reasons
-from tui.data.messages import DrillPlan, TextQuery
+from tui.data.messages import DrillPlan, ListQuery, TextQuery
+from tui.data.pages.drill.brokers import COLUMNS, drill_brokers
 from tui.data.pages.drill.pages import drill_text
 
+STATE = [column.title for column in COLUMNS].index("state")
 IMAGE = small_image()
 FILM = film_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000)))
 LOOK = Look(DrillPlan(kill=(4,)), IMAGE, FILM)
@@ -88,3 +90,14 @@ def test_no_words_are_said_before_two_requests() -> None:
     sent = [scene for scene in FILM.scenes if isinstance(ROWS[scene.first], RequestSent)]
     told = [why for scene in sent for why in reasons(ROWS, scene.first, scene.end)]
     assert told and len(told) <= sum(isinstance(row, Reasoned) for row in ROWS)
+
+
+def test_each_broker_that_may_have_won_a_race_is_marked_as_a_controller_that_is_not_sure() -> None:
+    def states(film: Film) -> list[str]:
+        won = next(number for number, scene in enumerate(film.scenes) if scene.sign == "*")
+        listing = drill_brokers(Look(LOOK.plan, IMAGE, film), ListQuery(list="drill-brokers", moment=won))
+        return [text_of(listing.row(place).cells[STATE]) for place in range(listing.count)]
+
+    assert states(FILM) == ["controller?", "controller?", "controller?", "dead", "controller?"]
+    alone = film_of(run(IMAGE, Scenario(kill=(1, 2, 3, 4))))
+    assert states(alone)[-1] == "controller"
