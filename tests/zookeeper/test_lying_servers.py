@@ -147,6 +147,13 @@ def test_how_long_is_said_on_the_command_line(words: str) -> None:
     assert failure(done).startswith(f"{source}: nothing new for 3 s: ")
 
 
+def test_a_server_that_closes_each_connection_is_not_hammered() -> None:
+    way = WAYS["closes after each answer"]
+    with served(way) as server:
+        check_line(way, server)
+        assert server.connections < 20 * way.timeout_s, "it is left alone for longer and longer"
+
+
 def test_another_server_of_the_ensemble_does_better() -> None:
     with served(WAYS["2,000,000,000 names"]) as liar, served(WAYS["the truth"]) as honest:
         for _ in range(3):  # which one is tried first is chance

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from model.hosts.zookeeper.courtesy import Limits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
-from tui.command_line.waiting import IN_ALL, Waiting
+from tui.command_line.waiting import IN_ALL, SAID_AFTER_S, Waiting
 from tui.data.opening import Opening, Patience
 
 BEGUN_S = 1_000.0
@@ -79,6 +81,18 @@ def test_who_always_tells_something_new_is_not_listened_to_for_ever() -> None:
     with pytest.raises(SourceError, match=r"not done within 60 s .*: connected once, 12 answers, 3,000 of 2,000,000 z"):
         clocked.after(5.0, answers=12)
     assert clocked.now_s - BEGUN_S == IN_ALL * 6.0
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_alone_is_told_how_far_it_is(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    clocked = Clocked()
+    clocked.after(SAID_AFTER_S / 2, answers=1)
+    assert capsys.readouterr().err == ""
+    clocked.after(SAID_AFTER_S, answers=3)
+    assert ("kdrill: zk://slow: connected once, 3 answers, 3 s" in capsys.readouterr().err) == is_terminal
 
 
 def test_what_is_asked_for_slowly_may_come_slowly() -> None:
