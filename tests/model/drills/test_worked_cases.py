@@ -127,8 +127,11 @@ def test_of_two_that_die_at_once_scala_decides_who_stays_in_the_isr(generation: 
 
 def test_in_0_8_each_partition_of_many_has_an_order_of_its_own() -> None:
     names = [f"t{number}" for number in range(6)]
-    strict = {"unclean_leader_election_enable": "false"}
-    records = [record for name in names for record in topic((4, 5), (4, 5), 4, name=name, **strict)]
+    records = [
+        record
+        for name in names
+        for record in topic((4, 5), (4, 5), 4, name=name, unclean_leader_election_enable="false")
+    ]
     drill = run(cluster([3, 4, 5], *records, controller=3, generation="0.8"), killing(4, 5))
     last = {name: drill.after.topics[name].isr[0].tolist()[0] for name in names}
     assert last == {"t0": 4, "t1": 4, "t2": 5, "t3": 4, "t4": 4, "t5": 5}, "as Scala's Set of 2.10 has the copies"
