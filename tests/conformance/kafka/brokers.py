@@ -257,6 +257,10 @@ class Cluster:
         """Creates a znode, as tools do that write to ZooKeeper themselves."""
         self._client.create(self._chroot + path, data.encode())
 
+    def overwrite(self, path: str, data: str) -> None:
+        """Writes a znode that there is, whatever its version."""
+        self._client.set(self._chroot + path, data.encode())
+
     def delete(self, path: str) -> None:
         """Deletes a znode."""
         self._client.delete(self._chroot + path)

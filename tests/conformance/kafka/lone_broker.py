@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.hosts.live_controller.to_brokers import Letter, answer_of, api_key, entity_of
@@ -25,9 +26,15 @@ class LoneBroker:
         self.bootstrap = cluster.bootstrap
         self.epoch = epoch
 
-    async def obey(self, connection: Connection, request: BrokerRequest, broker_epoch: int) -> BrokerAnswer:
-        """What it answers to a controller."""
-        letter = Letter(request, broker_epoch, _registrations(self.port), "PLAINTEXT")
+    async def obey(
+        self,
+        connection: Connection,
+        request: BrokerRequest,
+        broker_epoch: int,
+        ports: Mapping[int, int] = MappingProxyType({2: 1, 3: 1}),
+    ) -> BrokerAnswer:
+        """What it answers to a controller. `ports`: of its peers on loopback, if somebody listens there."""
+        letter = Letter(request, broker_epoch, _registrations({1: self.port, **ports}), "PLAINTEXT")
         return answer_of(request, await connection.ask(entity_of(letter, VERSIONS[api_key(request)])))
 
 
@@ -39,16 +46,15 @@ def lone_broker(zookeeper: str, folder: Path) -> Iterator[LoneBroker]:
         yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
 
 
-def _registrations(port: int) -> dict[int, BrokerRegistration]:
-    places = {1: port, 2: 1, 3: 1}
+def _registrations(ports: Mapping[int, int]) -> dict[int, BrokerRegistration]:
     return {
         broker: BrokerRegistration(
             version=5,
             host="127.0.0.1",
-            port=place,
-            endpoints=(f"PLAINTEXT://127.0.0.1:{place}",),
+            port=port,
+            endpoints=(f"PLAINTEXT://127.0.0.1:{port}",),
             listener_security_protocol_map={"PLAINTEXT": "PLAINTEXT"},
             timestamp="0",
         )
-        for broker, place in places.items()
+        for broker, port in ports.items()
     }
