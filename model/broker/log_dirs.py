@@ -3,13 +3,13 @@
 Source: `ReplicaManager.handleLogDirFailure`, `HostedPartition.Offline` (3.9); KIP-112 (1.0).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import NamedTuple
 
 import msgspec
 
 from model.broker.commands import Command, StopFetching
-from model.broker.partition.partition import Partition
+from model.broker.partition.partition import Held
 from model.cluster.ids import TopicPartition
 from model.controller.requests import BrokerAnswer
 
@@ -25,14 +25,14 @@ class Lost(NamedTuple):
 
 def lose_log_dir(
     partitions: Collection[TopicPartition],
-    held: Mapping[TopicPartition, Partition],
+    held: Held,
     offline: Collection[TopicPartition],
 ) -> Lost:
     """Partitions that lie in a failed log dir, or could not be created."""
     lost = sorted(set(partitions) - set(offline))
     return Lost(
         offline=frozenset(offline) | frozenset(lost),
-        removed=tuple(partition for partition in lost if partition in held),
+        removed=tuple(partition for partition in lost if held.get(partition) is not None),
         commands=tuple(map(StopFetching, lost)),
         reasons=tuple(f"{partition}: its log dir has failed, it is offline here." for partition in lost),
     )

@@ -3,7 +3,7 @@
 Source: `ReplicaManager.becomeLeaderOrFollower`, `makeLeaders`, `makeFollowers` (3.9).
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import msgspec
@@ -12,9 +12,9 @@ from model.broker.commands import AssignTopicId, Command, CreateLog
 from model.broker.controller_requests.epoch_checks import refuse_request, ruled_by
 from model.broker.controller_requests.served import Served, Standing
 from model.broker.decision import PartitionDecision
-from model.broker.log_positions import EMPTY_LOG, Logs
+from model.broker.log_positions import EMPTY_LOG, LogPositions, Logs
 from model.broker.partition.conditions import Conditions
-from model.broker.partition.partition import Partition
+from model.broker.partition.partition import Held, Partition
 from model.broker.partition.roles import become_follower, become_leader, start_fetching, take_on
 from model.cluster.ids import TopicPartition
 from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, PartitionToServe
@@ -23,7 +23,7 @@ from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, Partiti
 class Replicas(NamedTuple):
     """What a broker has: partitions it serves, those in failed log dirs, and its logs."""
 
-    held: Mapping[TopicPartition, Partition]
+    held: Held
     offline: Collection[TopicPartition]
     logs: Logs
 
@@ -43,12 +43,14 @@ def serve_leader_and_isr(
     errors: list[tuple[TopicPartition, str]] = []
     decisions: list[PartitionDecision] = []
     for told in request.partitions:
-        topic_id = topic_ids.get(told.partition.topic)
-        error = _refuse(told, topic_id, standing.broker, replicas)
+        name = told.partition
+        held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
+        error = _refuse(told, topic_id, standing.broker, held, replicas)
         if error is not None:
-            errors.append((told.partition, error))
-            continue
-        decisions.append(_follow_order(told, topic_id, standing, replicas, conditions(told.partition.topic)))
+            errors.append((name, error))
+        else:
+            log = replicas.logs(name)
+            decisions.append(_follow_order(told, topic_id, standing, held, log, conditions(name.topic)))
     return Served(
         BrokerAnswer(partition_errors=tuple(errors)),
         ruled_by(standing, request.controller_epoch),
@@ -58,13 +60,14 @@ def serve_leader_and_isr(
     )
 
 
-def _refuse(told: PartitionToServe, topic_id: str | None, broker: int, replicas: Replicas) -> str | None:
+def _refuse(
+    told: PartitionToServe, topic_id: str | None, broker: int, held: Partition | None, replicas: Replicas
+) -> str | None:
     """In Kafka's order of checks."""
     if told.partition in replicas.offline:
         return "KAFKA_STORAGE_ERROR"
-    held = replicas.held.get(told.partition)
-    known_id = _known_topic_id(told.partition, replicas)
-    if None not in (topic_id, known_id) and topic_id != known_id:
+    known_id = held.topic_id if held is not None else _topic_id(replicas.logs(told.partition))
+    if topic_id is not None and known_id is not None and topic_id != known_id:
         return "INCONSISTENT_TOPIC_ID"
     if held is None or told.state.leader_epoch > held.state.leader_epoch:
         return None if broker in told.assignment.replicas else "UNKNOWN_TOPIC_OR_PARTITION"
@@ -73,29 +76,30 @@ def _refuse(told: PartitionToServe, topic_id: str | None, broker: int, replicas:
     return "STALE_CONTROLLER_EPOCH"
 
 
-def _known_topic_id(name: TopicPartition, replicas: Replicas) -> str | None:
-    held = replicas.held.get(name)
-    if held is not None:
-        return held.topic_id
-    log = replicas.logs(name)
-    return log.topic_id if log is not None else None
+def _topic_id(log: LogPositions | None) -> str | None:
+    return None if log is None else log.topic_id
 
 
 def _follow_order(
-    told: PartitionToServe, topic_id: str | None, standing: Standing, replicas: Replicas, conditions: Conditions
+    told: PartitionToServe,
+    topic_id: str | None,
+    standing: Standing,
+    held: Partition | None,
+    log: LogPositions | None,
+    conditions: Conditions,
 ) -> PartitionDecision:
     name = told.partition
-    log = replicas.logs(name)
-    known_id = _known_topic_id(name, replicas)
-    first: list[Command] = []
+    known_id = held.topic_id if held is not None else _topic_id(log)
+    first: tuple[Command, ...] = ()
     if log is None:
-        first.append(CreateLog(name, topic_id, told.is_new))
+        first = (CreateLog(name, topic_id, told.is_new),)
     elif topic_id is not None and known_id is None:
-        first.append(AssignTopicId(name, topic_id))
-    held = replicas.held.get(name) or take_on(name, standing.broker, log or EMPTY_LOG)
-    held = msgspec.structs.replace(held, topic_id=topic_id or known_id)
-    taken = PartitionDecision(held, tuple(first))
+        first = (AssignTopicId(name, topic_id),)
     log = log or EMPTY_LOG
+    held = held or take_on(name, standing.broker, log)
+    if topic_id is not None and topic_id != held.topic_id:
+        held = msgspec.structs.replace(held, topic_id=topic_id)
+    taken = PartitionDecision(held, first)
     if told.state.leader_epoch <= held.state.leader_epoch:
         return taken
     if told.state.leader == standing.broker:

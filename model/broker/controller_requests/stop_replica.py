@@ -3,12 +3,12 @@
 Source: `ReplicaManager.stopReplicas`, `stopPartitions` (3.9); KIP-570 (leader epochs, 2.6).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from model.broker.commands import Command, DeleteLog, StopFetching
 from model.broker.controller_requests.epoch_checks import refuse_request, ruled_by
 from model.broker.controller_requests.served import Served, Standing
-from model.broker.partition.partition import Partition
+from model.broker.partition.partition import Held
 from model.cluster.ids import TopicPartition
 from model.controller.requests import (
     EPOCH_DURING_DELETE,
@@ -23,7 +23,7 @@ def serve_stop_replica(
     request: StopReplicaRequest,
     broker_epoch: int,
     standing: Standing,
-    held: Mapping[TopicPartition, Partition],
+    held: Held,
     offline: Collection[TopicPartition],
 ) -> Served:
     """What is not held is deleted all the same: its topic may have been deleted while this broker was down.
@@ -41,15 +41,13 @@ def serve_stop_replica(
     return Served(
         BrokerAnswer(partition_errors=tuple((partition, error) for partition, error in errors if error is not None)),
         ruled_by(standing, request.controller_epoch),
-        removed=tuple(partition for partition in deleted if partition in held),
+        removed=tuple(partition for partition in deleted if held.get(partition) is not None),
         commands=(*commands, *map(DeleteLog, deleted)),
         reasons=tuple(f"{partition}: its log is deleted." for partition in deleted),
     )
 
 
-def _refuse(
-    told: PartitionToStop, held: Mapping[TopicPartition, Partition], offline: Collection[TopicPartition]
-) -> str | None:
+def _refuse(told: PartitionToStop, held: Held, offline: Collection[TopicPartition]) -> str | None:
     if told.partition in offline:
         return "KAFKA_STORAGE_ERROR"
     current = held.get(told.partition)

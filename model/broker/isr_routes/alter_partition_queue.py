@@ -3,7 +3,7 @@
 Source: `DefaultAlterPartitionManager` (2.7 to 3.9); KIP-497.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -28,9 +28,14 @@ class AlterPartitionQueue(msgspec.Struct, frozen=True):
 
     def add(self, proposal: ProposedIsr) -> "AlterPartitionQueue | None":
         """None: one of this partition waits already, so that this one was not attempted (OPERATION_NOT_ATTEMPTED)."""
-        if proposal.partition in self.waiting:
-            return None
-        return msgspec.structs.replace(self, waiting={**self.waiting, proposal.partition: proposal})
+        added = self.add_all((proposal,))
+        return None if added.refused else added.queue
+
+    def add_all(self, proposals: Iterable[ProposedIsr]) -> "Added":
+        """Those of other partitions than wait already."""
+        waiting = dict(self.waiting)
+        refused = tuple(each for each in proposals if waiting.setdefault(each.partition, each) is not each)
+        return Added(msgspec.structs.replace(self, waiting=waiting), refused)
 
     def next_request(self) -> "AlterPartitionQueue":
         """With everything that waits in flight; the same if there is nothing to send, or a request is on its way."""
@@ -47,6 +52,13 @@ class AlterPartitionQueue(msgspec.Struct, frozen=True):
         gone = {proposal.partition for proposal, _ in answered}
         waiting = {name: proposal for name, proposal in self.waiting.items() if name not in gone}
         return Heard(AlterPartitionQueue(waiting), answered, 0)
+
+
+class Added(NamedTuple):
+    """`refused` were not attempted (OPERATION_NOT_ATTEMPTED)."""
+
+    queue: AlterPartitionQueue
+    refused: tuple[ProposedIsr, ...]
 
 
 class Heard(NamedTuple):

@@ -5,6 +5,7 @@ Source: `kafka.cluster.Partition`, `PartitionState`, `kafka.cluster.ReplicaState
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Protocol
 
 import msgspec
 
@@ -73,3 +74,11 @@ class Partition(msgspec.Struct, frozen=True):
         """With changes to what only a leader has. Only for one that leads."""
         assert self.leading is not None
         return msgspec.structs.replace(self, leading=msgspec.structs.replace(self.leading, **changes))
+
+
+class Held(Protocol):
+    """The partitions that a broker serves, by name. They are only looked up, so any mapping will do, a lazy one too."""
+
+    def get(self, key: TopicPartition, /) -> Partition | None:
+        """None: the broker does not serve it."""
+        ...

@@ -10,7 +10,7 @@ from model.broker.controller_requests.leader_and_isr import Replicas, serve_lead
 from model.broker.controller_requests.metadata_image import BrokerNode, MetadataImage
 from model.broker.controller_requests.served import Served, Standing
 from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import serve_update_metadata
+from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
 from model.broker.log_positions import LogPositions
 from model.broker.partition.conditions import Conditions
 from model.broker.partition.partition import Partition
@@ -53,9 +53,10 @@ class ServedBroker:
             return serve_leader_and_isr(request, broker_epoch, self.standing, replicas, lambda _: conditions)
         if isinstance(request, StopReplicaRequest):
             return serve_stop_replica(request, broker_epoch, self.standing, self.held, ())
-        learnt = serve_update_metadata(request, self.nodes, broker_epoch, self.standing, self.image)
-        self.image = learnt.image
-        return learnt.served
+        served = serve_update_metadata(request, broker_epoch, self.standing)
+        if served.answer.error == "NONE":
+            self.image = learn(request, self.nodes, self.image)
+        return served
 
     def _carry_out(self, command: Command) -> None:
         match command:

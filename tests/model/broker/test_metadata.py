@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint, MetadataImage, PartitionMetadata
 from model.broker.controller_requests.served import Standing
-from model.broker.controller_requests.update_metadata import Learnt, serve_update_metadata
+from model.broker.controller_requests.update_metadata import forgotten, learn, serve_update_metadata
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.requests import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
@@ -21,19 +21,21 @@ def known(topic: str, partition: int, leader: int, *offline: int) -> PartitionTo
     return PartitionToKnow(TopicPartition(topic, partition), state, 7, (1, 2, 3), offline)
 
 
-def learn(
-    *partitions: PartitionToKnow,
-    image: MetadataImage | None = None,
-    live: tuple[int, ...] = (1, 2),
-    controller_epoch: int = 7,
-) -> Learnt:
-    request = UpdateMetadataRequest(2, controller_epoch, partitions, live, (("orders", "id-1"), ("old", None)))
-    return serve_update_metadata(request, NODES, 40, STANDING, image or MetadataImage())
+def told(
+    *partitions: PartitionToKnow, live: tuple[int, ...] = (1, 2), controller_epoch: int = 7
+) -> UpdateMetadataRequest:
+    return UpdateMetadataRequest(2, controller_epoch, partitions, live, (("orders", "id-1"), ("old", None)))
+
+
+def learnt(
+    *partitions: PartitionToKnow, image: MetadataImage | None = None, live: tuple[int, ...] = (1, 2)
+) -> MetadataImage:
+    return learn(told(*partitions, live=live), NODES, image or MetadataImage())
 
 
 def test_partitions_add_up_and_live_brokers_are_replaced() -> None:
-    first = learn(known("orders", 0, 1), known("old", 0, 2)).image
-    second = learn(known("orders", 1, 2), image=first, live=(2, 3)).image
+    first = learnt(known("orders", 0, 1), known("old", 0, 2))
+    second = learnt(known("orders", 1, 2), image=first, live=(2, 3))
     assert second.live_brokers == {2, 3}
     assert second.brokers[3] == BrokerNode(3)
     assert set(second.topics["orders"]) == {0, 1}
@@ -43,29 +45,30 @@ def test_partitions_add_up_and_live_brokers_are_replaced() -> None:
 
 
 def test_a_topic_that_is_being_deleted_is_forgotten() -> None:
-    first = learn(known("orders", 0, 1), known("orders", 1, 1)).image
-    one_left = learn(known("orders", 0, -2), image=first)
-    assert one_left.forgotten == (TopicPartition("orders", 0),)
-    assert set(one_left.image.topics["orders"]) == {1}
-    gone = learn(known("orders", 1, -2), image=one_left.image).image
+    first = learnt(known("orders", 0, 1), known("orders", 1, 1))
+    one_left = learnt(known("orders", 0, -2), image=first)
+    assert forgotten(told(known("orders", 0, -2), known("orders", 1, 1))) == (TopicPartition("orders", 0),)
+    assert set(one_left.topics["orders"]) == {1}
+    gone = learnt(known("orders", 1, -2), image=one_left)
     assert gone.describe_topic("orders", None) is None
     assert gone.topic_ids == {}
 
 
 def test_without_partitions_only_the_brokers_change() -> None:
-    first = learn(known("orders", 0, 1)).image
-    assert learn(image=first, live=(1,)).image.topics is first.topics
+    first = learnt(known("orders", 0, 1))
+    assert learnt(image=first, live=(1,)).topics is first.topics
 
 
-def test_a_stale_controller_teaches_nothing() -> None:
-    first = learn(known("orders", 0, 1)).image
-    learnt = learn(known("orders", 0, 2), image=first, controller_epoch=6)
-    assert learnt.served.answer == BrokerAnswer("STALE_CONTROLLER_EPOCH")
-    assert learnt.image is first
+def test_a_stale_controller_is_refused() -> None:
+    served = serve_update_metadata(told(known("orders", 0, 2), controller_epoch=6), 40, STANDING)
+    assert served.answer == BrokerAnswer("STALE_CONTROLLER_EPOCH")
+    assert served.standing is STANDING
+    newer = serve_update_metadata(told(controller_epoch=8), 40, STANDING)
+    assert (newer.answer, newer.standing.controller_epoch) == (BrokerAnswer(), 8)
 
 
 def test_a_partition_as_clients_are_told() -> None:
-    image = learn(known("orders", 0, 1, 2)).image
+    image = learnt(known("orders", 0, 1, 2))
     assert image.describe_topic("orders", "PLAINTEXT") == (
         PartitionMetadata(TopicPartition("orders", 0), "NONE", 1, 3, (1, 2, 3), (1, 2), (2,)),
     )
@@ -75,7 +78,7 @@ def test_a_partition_as_clients_are_told() -> None:
 
 
 def test_a_leader_that_cannot_be_reached_is_none() -> None:
-    image = learn(known("orders", 0, 3), known("orders", 1, 2), known("orders", 2, -1)).image
+    image = learnt(known("orders", 0, 3), known("orders", 1, 2), known("orders", 2, -1))
     described = image.describe_topic("orders", "OUTSIDE")
     assert described is not None
     assert [(each.error, each.leader) for each in described] == [
@@ -86,7 +89,7 @@ def test_a_leader_that_cannot_be_reached_is_none() -> None:
 
 
 def test_a_rack_and_an_address_are_kept() -> None:
-    node = learn().image.brokers[1]
+    node = learnt().brokers[1]
     assert node.rack == "r1"
     assert node.endpoint("OUTSIDE") == Endpoint("OUTSIDE", "one.example", 19092)
     assert node.endpoint("SSL") is None

@@ -20,7 +20,7 @@ from model.broker.controller_requests.leader_and_isr import Replicas, serve_lead
 from model.broker.controller_requests.metadata_image import MetadataImage
 from model.broker.controller_requests.served import Served, Standing
 from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import serve_update_metadata
+from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
 from model.broker.decision import PartitionDecision
 from model.broker.log_positions import LogPositions
 from model.broker.partition.conditions import Conditions, ReplicationSettings
@@ -98,9 +98,10 @@ class ReplicatingBroker:
             return serve_leader_and_isr(request, -1, self._standing, replicas, lambda _: self.conditions)
         if isinstance(request, StopReplicaRequest):
             return serve_stop_replica(request, -1, self._standing, self.held, ())
-        learnt = serve_update_metadata(request, {}, -1, self._standing, self.image)
-        self.image = learnt.image
-        return learnt.served
+        served = serve_update_metadata(request, -1, self._standing)
+        if served.answer.error == "NONE":
+            self.image = learn(request, {}, self.image)
+        return served
 
     def _carry_out(self, commands: Iterable[Command]) -> None:
         for command in commands:

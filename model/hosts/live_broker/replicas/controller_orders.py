@@ -16,7 +16,7 @@ from model.broker.controller_requests.leader_and_isr import Replicas, serve_lead
 from model.broker.controller_requests.metadata_image import BrokerNode
 from model.broker.controller_requests.served import Served
 from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import serve_update_metadata
+from model.broker.controller_requests.update_metadata import forgotten, learn, serve_update_metadata
 from model.broker.log_dirs import with_storage_errors
 from model.cluster.ids import TopicPartition
 from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
@@ -114,16 +114,18 @@ class ControllerOrders:
     ) -> BrokerAnswer:
         """UpdateMetadata."""
         held = self._held
-        learnt = serve_update_metadata(request, nodes, broker_epoch, held.standing, held.metadata.image)
-        held.standing = learnt.served.standing
-        held.tell_reasons(learnt.served.reasons)
-        if learnt.image is not held.metadata.image:
-            held.metadata.learn(learnt.image)
-        for name in learnt.forgotten:
+        served = serve_update_metadata(request, broker_epoch, held.standing)
+        held.standing = served.standing
+        held.tell_reasons(served.reasons)
+        if served.answer.error != "NONE":
+            return served.answer
+        image = learn(request, nodes, held.metadata.image)
+        held.metadata.learn(image)
+        for name in forgotten(request):
             self._on_forgotten(name)
-            if name.topic not in learnt.image.topics:
+            if name.topic not in image.topics:
                 held.settings.forget(name.topic)
-        return learnt.served.answer
+        return served.answer
 
     async def learn_configs(self, topics: Iterable[str]) -> None:
         """Read the configurations of topics that were not told yet."""

@@ -10,7 +10,7 @@ import msgspec
 from model.broker.controller_requests.epoch_checks import refuse_request, ruled_by
 from model.broker.controller_requests.metadata_image import BrokerNode
 from model.broker.controller_requests.served import Standing
-from model.broker.controller_requests.update_metadata import serve_update_metadata
+from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
 from model.broker.settings.settings import Settings
 from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
@@ -63,10 +63,11 @@ class NoReplicas:
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
     ) -> BrokerAnswer:
         """Know the cluster as told."""
-        learnt = serve_update_metadata(request, nodes, broker_epoch, self._standing, self.metadata.image)
-        self._standing = learnt.served.standing
-        self.metadata.learn(learnt.image)
-        return learnt.served.answer
+        served = serve_update_metadata(request, broker_epoch, self._standing)
+        self._standing = served.standing
+        if served.answer.error == "NONE":
+            self.metadata.learn(learn(request, nodes, self.metadata.image))
+        return served.answer
 
     def _refuse(self, broker_epoch: int, controller_epoch: int) -> BrokerAnswer | None:
         refused = refuse_request(self._standing, broker_epoch, controller_epoch)
