@@ -7,7 +7,7 @@ from model.cluster.ids import TopicPartition
 from model.controller.events import ProposedIsr
 
 
-class Command(msgspec.Struct, frozen=True):
+class Command(msgspec.Struct, frozen=True, gc=False):
     """Something to do with one partition."""
 
     partition: TopicPartition

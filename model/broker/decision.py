@@ -6,7 +6,7 @@ from model.broker.commands import Command
 from model.broker.partition.partition import Partition
 
 
-class PartitionDecision(msgspec.Struct, frozen=True):
+class PartitionDecision(msgspec.Struct, frozen=True, gc=False):
     """The partition from now on, what to do, and a sentence for each thing that was decided.
 
     A high watermark that has moved may end the waiting of produces and fetches: a host compares it with the one before.
@@ -18,4 +18,6 @@ class PartitionDecision(msgspec.Struct, frozen=True):
 
     def then(self, later: "PartitionDecision") -> "PartitionDecision":
         """Both, in order."""
+        if not (self.commands or self.reasons):
+            return later
         return PartitionDecision(later.partition, self.commands + later.commands, self.reasons + later.reasons)

@@ -38,7 +38,7 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.wire.api_keys import ALTER_PARTITION, FETCH, OFFSET_FOR_LEADER_EPOCH
+from model.hosts.wire.api_keys import ALTER_PARTITION, FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import error_code, error_name
@@ -229,11 +229,14 @@ async def test_up_to_2_6_a_leader_takes_in_whoever_fetches_and_tries_until_its_v
         while await fetch_for(connection, name, 4) != "NONE":
             await asyncio.sleep(0.1)  # it does not lead yet
         assert cluster.state("orders", 0)["isr"] == [1]
+        assert await led_in_epoch(connection, name, 5) == "STALE_CONTROLLER_EPOCH"
         cluster.delete(path)
         cluster.write(path, state)
         assert await fetch_for(connection, name, 4) == "NONE"
         await connection.close()
-        assert cluster.state("orders", 0)["isr"] == [1, 2]
+        after = cluster.state("orders", 0)
+        assert after["isr"] == [1, 2]
+        assert after["controller_epoch"] == 1  # of the controller that made it the leader, not of the newest one
     assert asks("1.1", {1})
     assert reaction("INVALID_UPDATE_VERSION", "1.1") == "roll back"
 
@@ -245,6 +248,33 @@ async def asked_for_its_epoch(connection: Connection, name: TopicPartition, epoc
     topic = module.OffsetForLeaderTopic(topic=name.topic, partitions=(entry,))
     response: Any = await connection.ask(module.OffsetForLeaderEpochRequest(replica_id=2, topics=(topic,)))
     (told,) = response.topics[0].partitions
+    return error_name(told.error_code)
+
+
+async def led_in_epoch(connection: Connection, name: TopicPartition, controller_epoch: int) -> str:
+    """A controller of that epoch says what is known already, as a new controller does. The partition's error."""
+    module: Any = shapes(LEADER_AND_ISR, 1, "request")
+    state = shaped(
+        module.LeaderAndIsrPartitionState,
+        topic_name=name.topic,
+        partition_index=name.partition,
+        controller_epoch=controller_epoch,
+        leader=1,
+        leader_epoch=0,
+        isr=(1,),
+        partition_epoch=0,
+        replicas=(1, 2),
+    )
+    request = shaped(
+        module.LeaderAndIsrRequest,
+        controller_id=CONTROLLER,
+        controller_epoch=controller_epoch,
+        ungrouped_partition_states=(state,),
+        live_leaders=(shaped(module.LeaderAndIsrLiveLeader, broker_id=1, host_name="127.0.0.1", port=1),),
+    )
+    response: Any = await connection.ask(request)
+    assert error_name(response.error_code) == "NONE"
+    (told,) = response.partition_errors
     return error_name(told.error_code)
 
 

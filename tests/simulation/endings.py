@@ -82,7 +82,7 @@ def _check_broker(history: History, process: Process, lost: set[TopicPartition])
     state = history.cluster.zookeeper
     broker, there = process.broker, topics(state)
     excused = bool(lost) or may_have_strays(history, process)
-    held, metadata = dict(broker.replicas.items()), broker.metadata
+    held, metadata = dict(broker.held.items()), broker.metadata
     assigned = {name for name, replicas in partitions(state) if broker.id in replicas} - lost
     everything = {name for name, _ in partitions(state)}
     promise(broker.live_brokers == history.cluster.brokers, f"broker {broker.id} knows of {broker.live_brokers}")

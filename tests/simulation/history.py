@@ -114,7 +114,8 @@ class History:
 
     def is_stuck(self, name: TopicPartition, leader: int) -> bool:
         """Whether a leader was told that it is out of date, and waits to be told anew."""
-        return name in self.cluster.process(leader).broker.stuck
+        partition = self.cluster.process(leader).broker.held.get(name)
+        return partition is not None and partition.leading is not None and partition.leading.pending is not None
 
     def _restart(self, useless: set[int]) -> None:
         """These, and whoever is not there."""
@@ -129,7 +130,7 @@ class History:
     def _is_useless(self, broker: int) -> bool:
         """It found another process registered under its id, or lost a log dir: an operator restarts it."""
         process = self.cluster.process(broker)
-        return process.broker.epoch < 0 or bool(process.broker.failed)
+        return process.broker.epoch < 0 or bool(process.broker.offline)
 
 
 def run(seed: int) -> History:

@@ -72,7 +72,7 @@ def leaders_of_strays(history: History) -> set[int]:
         leadership = _leadership(history, name)
         if leadership is not None and not history.promises.announcements.is_led(name):
             process = history.cluster.process(leadership.leader)
-            if process.broker.replicas.get(name) is not None and may_have_strays(history, process):
+            if process.broker.held.get(name) is not None and may_have_strays(history, process):
                 strays.add(leadership.leader)
     return strays
 

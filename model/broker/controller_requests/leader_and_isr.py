@@ -41,7 +41,9 @@ def serve_leader_and_isr(
         return refused
     topic_ids = {topic: topic_id for topic, topic_id in request.topic_ids if topic_id is not None}
     errors: list[tuple[TopicPartition, str]] = []
-    decisions: list[PartitionDecision] = []
+    changed: list[Partition] = []
+    commands: list[Command] = []
+    reasons: list[str] = []
     for told in request.partitions:
         name = told.partition
         held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
@@ -50,13 +52,16 @@ def serve_leader_and_isr(
             errors.append((name, error))
         else:
             log = replicas.logs(name)
-            decisions.append(_follow_order(told, topic_id, standing, held, log, conditions(name.topic)))
+            decision = _follow_order(told, topic_id, standing, held, log, conditions(name.topic))
+            changed.append(decision.partition)
+            commands += decision.commands
+            reasons += decision.reasons
     return Served(
         BrokerAnswer(partition_errors=tuple(errors)),
         ruled_by(standing, request.controller_epoch),
-        changed=tuple(decision.partition for decision in decisions),
-        commands=tuple(command for decision in decisions for command in decision.commands),
-        reasons=tuple(reason for decision in decisions for reason in decision.reasons),
+        tuple(changed),
+        commands=tuple(commands),
+        reasons=tuple(reasons),
     )
 
 

@@ -17,7 +17,7 @@ def raise_high_watermark(partition: Partition, log: LogPositions, conditions: Co
     The maximal ISR counts, so that a follower whose joining is not confirmed yet cannot miss a committed record.
     """
     leading = partition.leading
-    if leading is None or not _may_advance(partition, conditions):
+    if leading is None or log.end <= partition.high_watermark or not _may_advance(partition, conditions):
         return partition
     isr = partition.maximal_isr
     ends = [

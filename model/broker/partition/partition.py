@@ -35,7 +35,7 @@ class PendingIsr(msgspec.Struct, frozen=True, gc=False):
     joining: int | None = None
 
 
-class Leading(msgspec.Struct, frozen=True):
+class Leading(msgspec.Struct, frozen=True, gc=False):
     """What only a leader has."""
 
     epoch_start_offset: int
@@ -44,7 +44,7 @@ class Leading(msgspec.Struct, frozen=True):
     pending: PendingIsr | None = None
 
 
-class Partition(msgspec.Struct, frozen=True):
+class Partition(msgspec.Struct, frozen=True, gc=False):
     """`state` is the committed one: as the controller said, or as it answered to a proposal."""
 
     partition: TopicPartition

@@ -4,6 +4,8 @@ Source: `Partition.makeLeader`, `makeFollower`, `Replica.resetReplicaState` (3.9
 in `controller_requests`.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from model.broker.commands import StartFetching, StartLeaderEpoch, StopFetching
@@ -15,6 +17,8 @@ from model.broker.partition.partition import FollowerProgress, Leading, Partitio
 from model.broker.replication.initial_fetch import initial_fetch_state
 from model.cluster.ids import TopicPartition
 from model.controller.requests import PartitionToServe
+
+_UNKNOWN = FollowerProgress()
 
 
 def take_on(name: TopicPartition, broker: int, log: LogPositions) -> Partition:
@@ -31,20 +35,20 @@ def become_leader(
         return PartitionDecision(partition)
     now_ms = conditions.now_ms
     started = told.state.leader_epoch > partition.state.leader_epoch
-    leading = partition.leading or Leading(log.end, now_ms)
+    before = partition.leading
+    known: Mapping[int, FollowerProgress] = {} if before is None else before.followers
     followers = {
-        replica: leading.followers.get(replica, FollowerProgress())
-        for replica in told.assignment.replicas
-        if replica != partition.broker
+        replica: known.get(replica, _UNKNOWN) for replica in told.assignment.replicas if replica != partition.broker
     }
     if started:
-        fresh = not partition.leads
         followers = {
-            replica: _reset(progress, log.end, now_ms, fresh=fresh, in_sync=replica in told.state.isr)
+            replica: _reset(progress, log.end, now_ms, fresh=before is None, in_sync=replica in told.state.isr)
             for replica, progress in followers.items()
         }
-        leading = Leading(log.end, now_ms)
-    leading = msgspec.structs.replace(leading, followers=followers, pending=None)
+    if started or before is None:
+        leading = Leading(log.end, now_ms, followers)
+    else:
+        leading = msgspec.structs.replace(before, followers=followers, pending=None)
     led = _told(partition, told, leading)
     after = raise_high_watermark(led, log, conditions)
     if not started:
@@ -77,7 +81,9 @@ def start_fetching(decision: PartitionDecision, log: LogPositions, conditions: C
 
 def _told(partition: Partition, told: PartitionToServe, leading: Leading | None) -> Partition:
     # A leader counts as recovered at once: it says so with the next ISR that it proposes (KIP-704).
-    state = msgspec.structs.replace(told.state, recovering=False) if leading is not None else told.state
+    state = told.state
+    if leading is not None and state.recovering:
+        state = msgspec.structs.replace(state, recovering=False)
     return msgspec.structs.replace(
         partition, state=state, controller_epoch=told.controller_epoch, assignment=told.assignment, leading=leading
     )

@@ -2,6 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
+from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER
+from model.broker.controller_requests.served import Standing
+from model.broker.partition.partition import FollowerProgress, Leading, Partition
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.partition_columns import stacked
@@ -9,26 +14,46 @@ from model.cluster.topic_image import NOBODY
 from model.controller.topics import Topics
 from model.drills.staging.znodes import controller_of
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
-from model.hosts.virtual.virtual_broker import Replica, VirtualBroker
+from model.hosts.virtual.virtual_broker import VirtualBroker
 
 
-class ToldReplicas(Mapping[TopicPartition, Replica]):
-    """One broker's replicas, as the state znodes say that it was told."""
+class ToldPartitions(Mapping[TopicPartition, Partition]):
+    """One broker's partitions, as the state znodes say that it was told. `since_ms`: when leaders began, as far as
+    anybody knows; all followers in sync were caught up then."""
 
-    def __init__(self, broker: int, topics: Topics) -> None:
+    def __init__(self, broker: int, topics: Topics, since_ms: int) -> None:
         self._broker = broker
         self._topics = topics
+        self._since_ms = since_ms
+        self._leading: dict[tuple[int, ...], Leading] = {}
+        """By replicas: what is the same for all that it leads."""
 
-    def get(self, key: TopicPartition, default: Replica | None = None) -> Replica | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def get(self, key: TopicPartition, default: Partition | None = None) -> Partition | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         topic = self._topics.by_name.get(key.topic)
         partition = None if topic is None else topic.partitions.get(key.partition)
         if topic is None or partition is None or partition.leadership is None:
             return default
-        if self._broker not in partition.assignment.replicas:
+        told, broker = partition.leadership, self._broker
+        if broker not in partition.assignment.replicas:
             return default
-        return Replica(partition.leadership.state, partition.assignment, topic.topic_id)
+        state, leading = told.state, None
+        if state.leader == broker:
+            leading = self._leads(partition.assignment.replicas)
+            if state.recovering:
+                state = msgspec.structs.replace(state, recovering=False)
+        return Partition(
+            key, broker, state, told.controller_epoch, partition.assignment, topic.topic_id, leading=leading
+        )
 
-    def __getitem__(self, key: TopicPartition) -> Replica:
+    def _leads(self, replicas: tuple[int, ...]) -> Leading:
+        leading = self._leading.get(replicas)
+        if leading is None:
+            caught_up = FollowerProgress(log_end=0, fetched_ms=self._since_ms, caught_up_ms=self._since_ms)
+            followers = {follower: caught_up for follower in replicas if follower != self._broker}
+            leading = self._leading[replicas] = Leading(0, self._since_ms, followers)
+        return leading
+
+    def __getitem__(self, key: TopicPartition) -> Partition:
         found = self.get(key)
         if found is None:
             raise KeyError(key)
@@ -51,15 +76,14 @@ def brokers_of(image: ClusterImage, topics: Topics, *, growing: bool) -> dict[in
     live = tuple(sorted(image.brokers))
     behind = _behind(image) if growing else {}
     in_office = controller_of(image)
+    start_ms = image.provenance.time_ms
     return {
         number: VirtualBroker(
-            number,
-            epoch=broker.epoch or 0,
-            controller=NOBODY if in_office is None else in_office,
-            controller_epoch=image.controller.epoch or 0,
-            replicas=PersistentMap(ToldReplicas(number, topics)),
+            Standing(number, broker.epoch or 0, image.controller.epoch or 0),
+            held=PersistentMap(ToldPartitions(number, topics, start_ms)),
+            controller=UNKNOWN_BROKER if in_office is None else in_office,
             live_brokers=live,
-            behind=frozenset(behind.get(number, ())),
+            joinable=frozenset(behind.get(number, ())),
         )
         for number, broker in image.brokers.items()
     }

@@ -12,7 +12,7 @@ from model.hosts.virtual.happenings import (
     TimerFires,
 )
 from model.hosts.virtual.journal import RequestAnswered, RequestServed
-from model.hosts.virtual.leaders import hear_outcome, look_soon
+from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
 from model.hosts.virtual.leaving import hear_shutdown
 from model.hosts.virtual.process import Channel, Process
 from model.hosts.virtual.replies import leave_unanswered, note_question
@@ -32,10 +32,11 @@ def serve(world: World, arrived: RequestArrives) -> None:
         return
     knows_epochs = process.controller.context.settings.forms.broker_epochs
     epoch = arrived.broker_epoch if knows_epochs else process.broker.epoch
-    broker, answer = receive(process.broker, arrived.request, epoch)
-    # Whoever was asked before is not going to answer as the controller.
-    proposing = process.proposing if broker.controller_epoch == process.broker.controller_epoch else 0
-    world.put(process.replace(broker=broker, proposing=proposing))
+    log = log_of(world, world.schedule.now_us)
+    broker, answer = receive(process.broker, arrived.request, epoch, world.time_ms, log)
+    is_overruled = broker.standing.controller_epoch != process.broker.standing.controller_epoch
+    process = process.replace(broker=broker)
+    world.put(forget_request(process) if is_overruled else process)
     world.journal.append(RequestServed(world.now_ms, sender, receiver, arrived.exchange, arrived.request, answer))
     arrives = AnswerArrives(sender, arrived.sender_number, receiver, arrived.exchange, arrived.attempt, answer)
     if not world.carry(receiver, sender, world.assumptions.request_ms / 2, arrives):

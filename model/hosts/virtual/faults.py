@@ -13,6 +13,7 @@ from model.hosts.virtual.leaders import look_soon, note_fetching
 from model.hosts.virtual.network import ZOOKEEPER
 from model.hosts.virtual.questions import transact
 from model.hosts.virtual.sessions import end
+from model.hosts.virtual.virtual_broker import lose
 from model.hosts.virtual.world import World, link
 from model.znodes.notifications import LogDirEvent
 
@@ -53,8 +54,7 @@ def expire(world: World, broker: int) -> None:
 def fail_log_dir(world: World, broker: int, partitions: Collection[TopicPartition]) -> None:
     """The broker cannot read these any more, and says so in ZooKeeper (KIP-112)."""
     process = world.processes[broker]
-    failed = process.broker.failed | frozenset(partitions)
-    process = world.put(process.replace(broker=process.broker.replace(failed=failed)))
+    process = world.put(process.replace(broker=lose(process.broker, partitions)))
     event = LogDirEvent(broker=broker).to_bytes()
     transact(world, process.session, Create(f"{LOG_DIR_EVENTS}/log_dir_event_", event, sequential=True), broker)
 

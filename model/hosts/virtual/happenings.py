@@ -6,8 +6,9 @@ one finds nobody.
 
 import msgspec
 
+from model.broker.commands import ProposeIsr
 from model.controller.commands import AnswerRequest
-from model.controller.events import Event, ProposedIsr, RequestReceived
+from model.controller.events import Event, RequestReceived
 from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.zookeeper.values import ZnodeChanged
@@ -120,7 +121,7 @@ class LeaderLooks(ForProcess, frozen=True):
 class LeaderWrites(ForProcess, frozen=True):
     """A leader's writes of ISRs reach ZooKeeper (up to 2.6)."""
 
-    wanted: tuple[ProposedIsr, ...]
+    wanted: tuple[ProposeIsr, ...]
 
 
 class FollowerLags(ForProcess, frozen=True):

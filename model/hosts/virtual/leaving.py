@@ -3,6 +3,7 @@
 Source: `kafka.server.KafkaServer.controlledShutdown` (3.9), KIP-12.
 """
 
+from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER
 from model.controller.commands import AnswerRequest
 from model.controller.events import ControlledShutdownRequested
 from model.controller.zookeeper import CONTROLLER
@@ -16,7 +17,7 @@ from model.hosts.virtual.process import UNCONNECTED, Process
 from model.hosts.virtual.removal import remove_process
 from model.hosts.virtual.replies import ask_controller
 from model.hosts.virtual.sessions import end
-from model.hosts.virtual.virtual_broker import NOBODY, UNREGISTERED
+from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import World
 from model.hosts.zookeeper.values import Znode
 from model.znodes.controller import decode_controller
@@ -27,9 +28,9 @@ def controller_in_zookeeper(world: World) -> int:
     """The broker that `/controller` names; -1 for none."""
     found = read(world.zookeeper.tree, GetData(CONTROLLER))
     try:
-        return decode_controller(found.data).broker_id if isinstance(found, Znode) else NOBODY
+        return decode_controller(found.data).broker_id if isinstance(found, Znode) else UNKNOWN_BROKER
     except UnusablePayloadError:
-        return NOBODY
+        return UNKNOWN_BROKER
 
 
 def go_on_shutting_down(world: World, process: Process, _due: ShutdownGoesOn) -> None:
@@ -37,8 +38,9 @@ def go_on_shutting_down(world: World, process: Process, _due: ShutdownGoesOn) ->
     if process.broker.epoch == UNREGISTERED:
         _leave(world, process, is_done=False)
         return
-    process = world.put(process.replace(leaving=process.leaving + 1))
-    controller = controller_in_zookeeper(world) if can_reach_zookeeper(world, process.id) else NOBODY
+    broker = process.broker.stand(shutting_down=True)
+    process = world.put(process.replace(leaving=process.leaving + 1, broker=broker))
+    controller = controller_in_zookeeper(world) if can_reach_zookeeper(world, process.id) else UNKNOWN_BROKER
     if not can_reach(world, process.id, controller):
         hear_shutdown(world, process, None)
         return

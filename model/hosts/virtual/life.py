@@ -2,6 +2,7 @@
 
 import msgspec
 
+from model.broker.controller_requests.served import Standing
 from model.controller.events import BrokerStarted
 from model.controller.settings import Settings
 from model.controller.state import ControllerState, new_controller
@@ -21,7 +22,7 @@ from model.hosts.virtual.connections import can_reach_zookeeper
 from model.hosts.virtual.deciding import hear
 from model.hosts.virtual.happenings import ShutdownGoesOn
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed
-from model.hosts.virtual.leaders import note_fetching
+from model.hosts.virtual.leaders import note_fetching, replication_settings
 from model.hosts.virtual.process import Process
 from model.hosts.virtual.removal import remove_process
 from model.hosts.virtual.sessions import begin_session
@@ -40,7 +41,9 @@ def boot(world: World, broker: int, registration: bytes, settings: Settings) -> 
     if not can_reach_zookeeper(world, broker):
         raise ValueError(f"broker {broker} cannot start without ZooKeeper: mend its link first")
     world.journal.append(BrokerBooted(world.now_ms, broker))
-    fresh = Process(world.next_number(), VirtualBroker(broker), registration, new_controller(settings), 0)
+    replication = replication_settings(world.assumptions, settings.generation)
+    memory = VirtualBroker(Standing(broker), replication)
+    fresh = Process(world.next_number(), memory, registration, new_controller(settings), 0)
     process = begin_session(world, fresh)
     note_fetching(world)
     started = BrokerStarted(registration=registration, proposed_cluster_id=CLUSTER_ID, session=process.session)
@@ -54,6 +57,7 @@ def adopt(world: World, broker: VirtualBroker, session: int, controller: Control
     world.sessions[session] = broker.id
     number, connection = world.next_number(), world.next_number()
     zxid = world.zookeeper.zxid
+    broker = broker.replace(settings=replication_settings(world.assumptions, controller.context.settings.generation))
     world.put(Process(number, broker, registration, controller, session, connection, zxid, adopted=True))
     world.zookeeper = _with_watches(world.zookeeper, session, controller)
     note_fetching(world)

@@ -71,7 +71,7 @@ class Process(msgspec.Struct, frozen=True):
     """`number` counts boots. `adopted`: it lives since before the beginning, and where it is not in sync nobody knows
     what it lacks: there it stays so. `expired`: it knows that its session is gone and has no other yet.
 
-    `held` is what reached it while `paused`. `looking`: it is going to look at its followers soon. `proposing` is the
+    `held` is what reached it while `paused`. `looking` is when it next looks at its followers (µs). `proposing` is the
     number of its AlterPartition under way, 0 for none; `has_news`: it is to look again once that is answered. `leaving`
     is how often it asked to shut down. `silent` are followers that do not fetch from it, and since when (µs);
     `lagging` those of them that have not for too long.
@@ -92,7 +92,7 @@ class Process(msgspec.Struct, frozen=True):
     timers: Mapping[str, Timer] = {}
     paused: bool = False
     held: tuple[Happening, ...] = ()
-    looking: bool = False
+    looking: int | None = None
     proposing: int = 0
     has_news: bool = False
     leaving: int = 0

@@ -14,6 +14,7 @@ from model.hosts.virtual.connections import can_reach_zookeeper, note_silence
 from model.hosts.virtual.deciding import hear
 from model.hosts.virtual.happenings import AnswersArrive, Reconnects, SessionTimesOut, WatchFires
 from model.hosts.virtual.journal import BrokerCrashed, SessionEnded, SessionOpened
+from model.hosts.virtual.leaders import look_soon
 from model.hosts.virtual.process import UNCONNECTED, Process
 from model.hosts.virtual.questions import send_next, tell_watchers, transact
 from model.hosts.virtual.removal import remove_process
@@ -33,7 +34,7 @@ def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None
     process = world.put(process.replace(asking=None if is_over else asking, zxid=arrived.zxid))
     epoch = _registered(process, requests, arrived.answers)
     if epoch is not None and epoch != process.broker.epoch:
-        process = world.put(process.replace(broker=process.broker.replace(epoch=epoch)))
+        process = world.put(process.replace(broker=process.broker.stand(broker_epoch=epoch)))
         wake_channels(world)
         process = world.processes[process.id]
     if is_over:
@@ -86,6 +87,7 @@ def reconnect(world: World, process: Process, _due: Reconnects) -> None:
         again = SetWatches(process.zxid, watched.data, watched.existence, watched.children)
         transact(world, process.session, again, process.id)
         send_next(world, world.processes[process.id])
+        look_soon(world)
 
 
 def begin_session(world: World, process: Process) -> Process:
@@ -106,6 +108,7 @@ def _renew(world: World, process: Process) -> None:
         registration=process.registration, previous_session=before, session=process.session
     )
     hear(world, process, event)
+    look_soon(world)
 
 
 def _forget_session(world: World, process: Process) -> None:

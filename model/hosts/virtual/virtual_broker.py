@@ -1,181 +1,189 @@
-"""The broker's half of the control plane as a value: what it was told, and what it answers. It has no log and no clock.
+"""A broker's memory in a virtual cluster, as a value. `model.broker` decides; here is kept what it decided.
 
-Source: `kafka.server.ReplicaManager.becomeLeaderOrFollower`, `stopReplicas`, `maybeUpdateMetadataCache`,
-`kafka.server.KafkaApis.handleLeaderAndIsrRequest` (3.9). How leaders change ISRs is in `isr_changes`.
+There are no logs: a replica is taken to have whatever its leader has, so that all logs have the same end. How leaders
+change ISRs is in `leaders`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
-from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
+from model.broker.commands import Command, ProposeIsr, StartFetching, StopFetching
+from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
+from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER, MetadataImage
+from model.broker.controller_requests.served import Served, Standing
+from model.broker.controller_requests.stop_replica import serve_stop_replica
+from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
+from model.broker.isr_routes.alter_partition_queue import AlterPartitionQueue
+from model.broker.log_dirs import lose_log_dir
+from model.broker.log_positions import EMPTY_LOG, LogPositions
+from model.broker.partition.conditions import Conditions, ReplicationSettings
+from model.broker.partition.partition import Partition
+from model.broker.replication.fetch_state import FetchState
+from model.cluster.ids import TopicPartition
 from model.controller.requests import (
-    EPOCH_DURING_DELETE,
-    NO_EPOCH,
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,
     PartitionToKnow,
-    PartitionToServe,
-    PartitionToStop,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 
-NOBODY = -1
-UNREGISTERED = -1
+UNREGISTERED: Final = -1
 """The epoch of a broker that has no registration yet: it does not listen."""
 
 
-class Replica(msgspec.Struct, frozen=True, gc=False):
-    """What a broker was told of a partition it holds. `stopped`: it serves and fetches no more, until told anew."""
-
-    state: LeaderAndIsr
-    assignment: ReplicaAssignment
-    topic_id: str | None = None
-    stopped: bool = False
-
-
 class Told(msgspec.Struct, frozen=True):
-    """An UpdateMetadata, and those before it: looked through only when somebody asks what a broker knows."""
+    """An UpdateMetadata that held, and those before it: learnt only when somebody asks what a broker knows."""
 
     request: UpdateMetadataRequest
     before: "Told | None" = None
 
 
 class VirtualBroker(msgspec.Struct, frozen=True):
-    """A process's memory: all of it is gone when the process is, while `failed` log dirs would be failed again.
+    """A process's memory: all of it is gone when the process is, while `offline` replicas' log dirs would fail again.
 
-    `behind` are partitions led here with replicas missing from the ISR. `pending` are those whose ISR it asked to
-    change and has no answer, `stuck` those where the answer was that it is out of date: it waits for a LeaderAndIsr.
+    `fetched` are the partitions it was told to follow since it started or was adopted. `joinable` are those that it
+    leads, whose ISR lacks a replica and is not being changed. `proposed` are ISRs that it wants and has asked nobody
+    for; `queue` has those that the controller is to be asked for, or is being asked.
     """
 
-    id: int
-    epoch: int = UNREGISTERED
-    controller: int = NOBODY
-    controller_epoch: int = 0
-    replicas: PersistentMap[TopicPartition, Replica] = msgspec.field(default_factory=PersistentMap)
+    standing: Standing
+    settings: ReplicationSettings = ReplicationSettings()
+    held: PersistentMap[TopicPartition, Partition] = msgspec.field(default_factory=PersistentMap)
+    fetched: PersistentMap[TopicPartition, FetchState] = msgspec.field(default_factory=PersistentMap)
+    offline: frozenset[TopicPartition] = frozenset()
+    controller: int = UNKNOWN_BROKER
     live_brokers: tuple[int, ...] = ()
     told: Told | None = None
-    behind: frozenset[TopicPartition] = frozenset()
-    pending: frozenset[TopicPartition] = frozenset()
-    stuck: frozenset[TopicPartition] = frozenset()
-    failed: frozenset[TopicPartition] = frozenset()
+    joinable: frozenset[TopicPartition] = frozenset()
+    proposed: tuple[ProposeIsr, ...] = ()
+    queue: AlterPartitionQueue = AlterPartitionQueue()
+
+    @property
+    def id(self) -> int:
+        """The broker's id."""
+        return self.standing.broker
+
+    @property
+    def epoch(self) -> int:
+        """Of its registration."""
+        return self.standing.broker_epoch
 
     def replace(self, **changes: object) -> "VirtualBroker":
         """The same with other fields."""
         return msgspec.structs.replace(self, **changes)
 
-    def leads(self, name: TopicPartition) -> Replica | None:
-        """Its replica of a partition, if it is the leader as far as it knows."""
-        replica = self.replicas.get(name)
-        return replica if replica is not None and replica.state.leader == self.id and not replica.stopped else None
+    def stand(self, **changes: object) -> "VirtualBroker":
+        """The same with another epoch, or on its way down."""
+        return self.replace(standing=msgspec.structs.replace(self.standing, **changes))
+
+    def conditions(self, now_ms: int) -> Conditions:
+        """`now_ms`: since the epoch."""
+        return Conditions(now_ms, frozenset(self.live_brokers), self.settings)
+
+    def leads(self, name: TopicPartition) -> Partition | None:
+        """A partition, if this broker takes itself for the leader."""
+        partition = self.held.get(name)
+        return partition if partition is not None and partition.leads else None
 
     @property
     def metadata(self) -> Mapping[TopicPartition, PartitionToKnow]:
-        """The partitions it knows of (`MetadataCache`). It takes as long as all it was ever told."""
+        """The partitions it knows of. It takes as long as all it was ever told."""
         requests: list[UpdateMetadataRequest] = []
         told = self.told
         while told is not None:
             requests.append(told.request)
             told = told.before
-        known: dict[TopicPartition, PartitionToKnow] = {}
+        image = MetadataImage()
         for request in reversed(requests):
-            for entry in request.partitions:
-                known[entry.partition] = entry
-        return {name: entry for name, entry in known.items() if entry.state.leader != LEADER_DURING_DELETE}
+            image = learn(request, {}, image)
+        return {known.partition: known for partitions in image.topics.values() for known in partitions.values()}
 
 
-Served = tuple[VirtualBroker, BrokerAnswer]
+def receive(
+    broker: VirtualBroker, request: BrokerRequest, broker_epoch: int, now_ms: int, log: LogPositions = EMPTY_LOG
+) -> tuple[VirtualBroker, BrokerAnswer]:
+    """What a controller's request makes of a broker, and the answer. `now_ms`: since the epoch."""
+    served = _SERVES[type(request)](broker, request, broker_epoch, now_ms, log)
+    after = broker.replace(standing=served.standing)
+    if served.answer.error == "NONE" and isinstance(request, UpdateMetadataRequest):
+        told = Told(request, broker.told)
+        after = after.replace(controller=request.controller, live_brokers=request.live_brokers, told=told)
+    return keep(after, served.changed, served.commands, served.removed), served.answer
 
 
-def receive(broker: VirtualBroker, request: BrokerRequest, broker_epoch: int) -> Served:
-    """Do what a controller says, unless it speaks to the process before this one, or is not the controller any more."""
-    if broker_epoch < broker.epoch:
-        return broker, BrokerAnswer("STALE_BROKER_EPOCH")
-    if request.controller_epoch < broker.controller_epoch:
-        return broker, BrokerAnswer("STALE_CONTROLLER_EPOCH")
-    if (request.controller_epoch, request.controller) != (broker.controller_epoch, broker.controller):
-        # What was asked of the controller before this one will not be answered.
-        broker = broker.replace(
-            controller=request.controller,
-            controller_epoch=request.controller_epoch,
-            pending=frozenset[TopicPartition](),
-        )
-    if isinstance(request, LeaderAndIsrRequest):
-        return _serve(broker, request)
-    if isinstance(request, StopReplicaRequest):
-        return _stop(broker, request)
-    return broker.replace(live_brokers=request.live_brokers, told=Told(request, broker.told)), BrokerAnswer()
+def keep(
+    broker: VirtualBroker,
+    changed: Sequence[Partition],
+    commands: Iterable[Command] = (),
+    removed: Iterable[TopicPartition] = (),
+) -> VirtualBroker:
+    """The broker with these partitions, and without those. Commands for logs come to nothing, ISRs wait to be sent."""
+    held: dict[TopicPartition, Partition | None] = {partition.partition: partition for partition in changed}
+    held.update(dict.fromkeys(removed))
+    fetched: dict[TopicPartition, FetchState | None] = {}
+    proposed: list[ProposeIsr] = []
+    for command in commands:
+        if isinstance(command, StartFetching):
+            fetched[command.partition] = command.state
+        elif isinstance(command, StopFetching):
+            fetched[command.partition] = None
+        elif isinstance(command, ProposeIsr):
+            proposed.append(command)
+    if proposed:
+        broker = broker.replace(proposed=(*broker.proposed, *proposed))
+    if fetched:
+        broker = broker.replace(fetched=broker.fetched.changed(fetched))
+    if held:
+        joinable = set(broker.joinable).difference(held)
+        joinable.update(partition.partition for partition in changed if _lacks_somebody(partition))
+        broker = broker.replace(held=broker.held.changed(held), joinable=frozenset(joinable))
+    return broker
 
 
-def _serve(broker: VirtualBroker, request: LeaderAndIsrRequest) -> Served:
-    errors: list[tuple[TopicPartition, str]] = []
-    ids = dict(request.topic_ids)
-    replicas: dict[TopicPartition, Replica | None] = {}
-    behind = set(broker.behind)
-    for entry in request.partitions:
-        name = entry.partition
-        error = _problem(broker, entry, ids.get(name.topic))
-        if error:
-            errors.append((name, error))
-        elif entry.state.leader == broker.id or entry.state.leader in broker.live_brokers:
-            replicas[name] = Replica(entry.state, entry.assignment, ids.get(name.topic))
-            (behind.add if _is_behind(broker.id, entry) else behind.discard)(name)
-    broker = broker.replace(
-        replicas=broker.replicas.changed(replicas),
-        behind=frozenset(behind),
-        pending=broker.pending.difference(replicas),
-        stuck=broker.stuck.difference(replicas),
-    )
-    return broker, BrokerAnswer(partition_errors=tuple(errors))
+def lose(broker: VirtualBroker, partitions: Iterable[TopicPartition]) -> VirtualBroker:
+    """The log dir with these replicas has failed."""
+    lost = lose_log_dir(frozenset(partitions), broker.held, broker.offline)
+    return keep(broker.replace(offline=lost.offline), (), lost.commands, lost.removed)
 
 
-def _problem(broker: VirtualBroker, entry: PartitionToServe, topic_id: str | None) -> str:
-    held = broker.replicas.get(entry.partition)
-    if broker.failed and entry.partition in broker.failed:
-        return "KAFKA_STORAGE_ERROR"
-    if held is not None:
-        if held.topic_id != topic_id and held.topic_id is not None and topic_id is not None:
-            return "INCONSISTENT_TOPIC_ID"
-        if entry.state.leader_epoch <= held.state.leader_epoch:
-            return "STALE_CONTROLLER_EPOCH"
-    return "" if broker.id in entry.assignment.replicas else "UNKNOWN_TOPIC_OR_PARTITION"
+def _lacks_somebody(partition: Partition) -> bool:
+    leading = partition.leading
+    if leading is None or leading.pending is not None:
+        return False
+    return not set(partition.assignment.replicas) <= set(partition.state.isr)
 
 
-def _is_behind(broker: int, entry: PartitionToServe) -> bool:
-    return entry.state.leader == broker and not set(entry.assignment.replicas) <= set(entry.state.isr)
+def _lead_and_follow(
+    broker: VirtualBroker, request: LeaderAndIsrRequest, broker_epoch: int, now_ms: int, log: LogPositions
+) -> Served:
+    conditions = broker.conditions(now_ms)
+
+    def log_of(_name: TopicPartition) -> LogPositions:
+        return log
+
+    replicas = Replicas(broker.held, broker.offline, log_of)
+    return serve_leader_and_isr(request, broker_epoch, broker.standing, replicas, lambda _: conditions)
 
 
-def _stop(broker: VirtualBroker, request: StopReplicaRequest) -> Served:
-    errors: list[tuple[TopicPartition, str]] = []
-    replicas: dict[TopicPartition, Replica | None] = {}
-    for entry in request.partitions:
-        held = broker.replicas.get(entry.partition)
-        if entry.partition in broker.failed:
-            errors.append((entry.partition, "KAFKA_STORAGE_ERROR"))
-        elif held is not None and not _may_stop(held, entry):
-            errors.append((entry.partition, "FENCED_LEADER_EPOCH"))
-        elif held is not None:
-            replicas[entry.partition] = None if entry.delete else msgspec.structs.replace(held, stopped=True)
-    broker = broker.replace(
-        replicas=broker.replicas.changed(replicas),
-        behind=broker.behind.difference(replicas),
-        pending=broker.pending.difference(replicas),
-        stuck=broker.stuck.difference(replicas),
-    )
-    return broker, BrokerAnswer(partition_errors=tuple(errors))
+def _stop(
+    broker: VirtualBroker, request: StopReplicaRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
+) -> Served:
+    return serve_stop_replica(request, broker_epoch, broker.standing, broker.held, broker.offline)
 
 
-def _may_stop(held: Replica, entry: PartitionToStop) -> bool:
-    return entry.leader_epoch in (EPOCH_DURING_DELETE, NO_EPOCH) or entry.leader_epoch >= held.state.leader_epoch
+def _know(
+    broker: VirtualBroker, request: UpdateMetadataRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
+) -> Served:
+    return serve_update_metadata(request, broker_epoch, broker.standing)
 
 
-def led(broker: VirtualBroker) -> Iterator[tuple[TopicPartition, Replica]]:
-    """What it leads as far as it knows; it takes as long as it has replicas."""
-    for name, replica in broker.replicas.items():
-        if replica.state.leader == broker.id and not replica.stopped:
-            yield name, replica
+_SERVES: Final[Mapping[type, Callable[[VirtualBroker, Any, int, int, LogPositions], Served]]] = {
+    LeaderAndIsrRequest: _lead_and_follow,
+    StopReplicaRequest: _stop,
+    UpdateMetadataRequest: _know,
+}

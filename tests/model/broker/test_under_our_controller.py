@@ -1,7 +1,7 @@
-"""What our controllers send in random histories of a virtual cluster, served here.
+"""What our controllers send in random histories of a virtual cluster, carried out by a second host.
 
-The virtual cluster's brokers keep no logs; those of this package see the same requests, in the same order, and must
-give the same answers. Broker epochs are left out: the journal does not have those of requests.
+The brokers of the virtual cluster have no logs, those here do. Both hosts carry out the same decisions, so answers, roles
+and metadata are the same. Broker epochs are left out: the journal does not have those of requests.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 import pytest
 
 from model.broker.controller_requests.served import Standing
+from model.broker.partition.partition import Partition
 from model.cluster.ids import TopicPartition
 from model.controller.events import ReassignmentsRequested
 from model.controller.requests import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
@@ -49,11 +50,19 @@ def random_history(seed: int) -> VirtualCluster:
     return cluster
 
 
+def role(partition: Partition) -> tuple[object, ...]:
+    """What a controller's request made of it; the ISR may have changed since."""
+    state = partition.state
+    epochs = (state.leader_epoch, partition.controller_epoch)
+    return state.leader, epochs, partition.assignment, partition.topic_id, partition.leads
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_both_brokers_answer_alike(seed: int) -> None:
+def test_a_host_with_logs_comes_to_the_same(seed: int) -> None:
+    cluster = random_history(seed)
     brokers: dict[int, ServedBroker] = {}
     kinds: dict[type[BrokerRequest], int] = {}
-    for record in random_history(seed).world.journal:
+    for record in cluster.world.journal:
         if isinstance(record, BrokerBooted):
             brokers[record.broker] = ServedBroker(Standing(record.broker))
         elif isinstance(record, RequestServed) and record.answer.error != "STALE_BROKER_EPOCH":
@@ -61,3 +70,9 @@ def test_both_brokers_answer_alike(seed: int) -> None:
             assert errors(answer) == errors(record.answer), (record.receiver, record.request)
             kinds[type(record.request)] = kinds.get(type(record.request), 0) + 1
     assert kinds.keys() == {LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest}
+    for broker in cluster.world.brokers:
+        virtual, served = cluster.world.process(broker).broker, brokers[broker]
+        roles = {name: role(partition) for name, partition in virtual.held.items()}
+        assert roles == {name: role(partition) for name, partition in served.held.items()}
+        known = [entry for partitions in served.image.topics.values() for entry in partitions.values()]
+        assert virtual.metadata == {entry.partition: entry for entry in known}

@@ -271,7 +271,7 @@ def test_a_topic_that_was_deleted_is_made_again() -> None:
     assert state(cluster) is None
     create_topic(cluster, "t", (1, 0))
     assert state(cluster) == (1, 0, [1, 0])
-    assert set(cluster.nodes[0].broker.replicas) == {T0}
+    assert set(cluster.nodes[0].broker.held) == {T0}
 
 
 def test_the_deletion_of_a_topic_that_is_half_gone_ends() -> None:

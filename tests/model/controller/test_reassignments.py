@@ -112,7 +112,7 @@ def test_an_assignment_for_an_unknown_partition_is_taken_out_of_the_znode() -> N
 def test_replicas_that_left_are_deleted_on_their_brokers() -> None:
     cluster = cluster_with(1, 2)
     reassign(cluster, "t", 0, (0, 3))
-    assert [broker for broker, node in cluster.nodes.items() if node.broker.replicas] == [0, 3]
+    assert [broker for broker, node in cluster.nodes.items() if node.broker.held] == [0, 3]
 
 
 def test_what_is_going_on_can_be_listed() -> None:

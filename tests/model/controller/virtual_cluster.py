@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from model.broker.partition.partition import Partition
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.commands import AnswerRequest
@@ -20,7 +21,6 @@ from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.network import Fate, Passage
 from model.hosts.virtual.process import Process
-from model.hosts.virtual.virtual_broker import Replica
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.znodes.brokers import BrokerRegistration
 from tests.model.controller.transaction_text import transaction
@@ -56,7 +56,7 @@ class Broker:
     """What it was told."""
 
     def __init__(self, process: Process) -> None:
-        self.replicas: dict[TopicPartition, Replica] = dict(process.broker.replicas.items())
+        self.held: dict[TopicPartition, Partition] = dict(process.broker.held.items())
         self.metadata = {name: entry.state.leader for name, entry in process.broker.metadata.items()}
         self.live_brokers = process.broker.live_brokers
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from model.broker.partition.partition import FollowerProgress, Partition
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
@@ -21,10 +22,14 @@ from model.cluster.records import (
 )
 from model.controller.partition_states import PartitionState as ControllersState
 from model.controller.replica_states import ReplicaState
+from model.controller.requests import LeaderAndIsrRequest, PartitionToServe
 from model.drills.drill import DEFAULT
 from model.drills.staging.controllers import controllers_of, topics_of
+from model.drills.staging.replicas import brokers_of
 from model.drills.staging.stage import Stage
 from model.drills.staging.znodes import ClusterZnodes
+from model.hosts.memory_zookeeper.persistent_map import PersistentMap
+from model.hosts.virtual.virtual_broker import receive
 from model.hosts.zookeeper.values import Znode
 from model.sources.zookeeper.translate import is_read, translate
 from tests.model.drills.clusters import EPOCH, NOW_MS, T0, cluster, clusters, topic
@@ -109,8 +114,39 @@ def test_a_stage_is_at_rest_and_its_brokers_hold_what_they_were_told() -> None:
     assert cluster_.at_rest
     assert cluster_.brokers == (1, 2)
     assert cluster_.controllers == (1,)
-    replica = cluster_.process(2).broker.replicas.get(T0)
+    replica = cluster_.process(2).broker.held.get(T0)
     assert replica is not None
     assert (replica.state.leader, replica.state.leader_epoch) == (1, 4)
     assert stage.assumptions.start_ms == NOW_MS
     assert image.provenance == Provenance("test", 10_000, NOW_MS, complete=True)
+
+
+@pytest.mark.parametrize("recovering", [False, True])
+def test_an_adopted_broker_holds_what_it_would_hold_if_it_had_been_told(recovering: bool) -> None:
+    states = (PartitionState(0, 1, 3, (1, 2), EPOCH, 4, recovering=recovering),)
+    assigned = TopicAssigned(topic="t", replicas={0: (1, 2, 3)}, topic_id="A" * 22)
+    image = cluster([1, 2, 3], assigned, PartitionStatesWritten(topic="t", states=states))
+    topics = topics_of(image)
+    known = topics.partition(T0)
+    assert known is not None
+    assert known.leadership is not None
+    told = PartitionToServe(T0, known.leadership.state, EPOCH, known.assignment, is_new=False)
+    request = LeaderAndIsrRequest(1, EPOCH, (told,), (1,), (("t", "A" * 22),))
+    for broker in (1, 2, 3):
+        adopted = brokers_of(image, topics, growing=True)[broker]
+        fresh = adopted.replace(held=PersistentMap(), joinable=frozenset())
+        after, answer = receive(fresh, request, -1, image.provenance.time_ms)
+        mine, theirs = adopted.held.get(T0), after.held.get(T0)
+        assert answer.partition_errors == ()
+        assert mine is not None
+        assert theirs is not None
+        assert with_followers_caught_up(theirs, NOW_MS) == mine
+        assert after.joinable == adopted.joinable
+
+
+def with_followers_caught_up(partition: Partition, at_ms: int) -> Partition:
+    """Nobody knows since when it leads: all of its followers are taken to have fetched all there is."""
+    if partition.leading is None:
+        return partition
+    caught_up = FollowerProgress(log_end=0, fetched_ms=at_ms, caught_up_ms=at_ms)
+    return partition.lead(followers=dict.fromkeys(partition.leading.followers, caught_up))

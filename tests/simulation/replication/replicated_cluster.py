@@ -1,7 +1,7 @@
-"""Brokers with logs under the controllers of a virtual cluster: each does what its virtual broker is told.
+"""Brokers with logs under the controllers of a virtual cluster.
 
-The virtual cluster carries the control plane; its journal says what every broker was told, and when. The real decisions
-are made on that, and must give the answers that the virtual broker gave.
+The virtual cluster carries the control plane; its journal says what every broker was told, and when. Here the same
+requests are decided on for brokers that have logs, and must get the answers that those without gave.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class ReplicatedCluster:
             return  # The journal does not know a request's broker epoch.
         answer = self.running[record.receiver].serve(record.request)
         same = _sorted(answer) == _sorted(record.answer)
-        promise(same, f"broker {record.receiver} answers {answer}, its virtual twin {record.answer}")
+        promise(same, f"broker {record.receiver} answers {answer} with its logs, {record.answer} without")
 
     def _written(self, record: Transaction) -> None:
         for write in znode_writes(record):

@@ -1,9 +1,8 @@
-"""What a broker does with what a controller tells it: Kafka's checks, in Kafka's order."""
+"""What a broker in a virtual cluster keeps of what was decided. The decisions are tested in `tests.model.broker`."""
 
 from __future__ import annotations
 
-import pytest
-
+from model.broker.controller_requests.served import Standing
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.replica_assignment import ReplicaAssignment
@@ -17,16 +16,18 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.virtual.virtual_broker import VirtualBroker, receive
+from model.hosts.virtual.virtual_broker import VirtualBroker, lose, receive
 
 T0 = TopicPartition("t", 0)
 EPOCH = 7
 
 
-def serve(leader: int, epoch: int, isr: tuple[int, ...] = (1, 2), controller_epoch: int = 1) -> LeaderAndIsrRequest:
+def serve(
+    leader: int, epoch: int, isr: tuple[int, ...] = (1, 2), topic_id: str | None = "id", controller_epoch: int = 1
+) -> LeaderAndIsrRequest:
     state = LeaderAndIsr(leader, epoch, isr, partition_epoch=epoch)
     entry = PartitionToServe(T0, state, controller_epoch, ReplicaAssignment((1, 2)), is_new=False)
-    return LeaderAndIsrRequest(0, controller_epoch, (entry,), (leader,), (("t", "id"),))
+    return LeaderAndIsrRequest(0, controller_epoch, (entry,), (leader,), (("t", topic_id),))
 
 
 def know(*live: int, leader: int = 1, epoch: int = 0) -> UpdateMetadataRequest:
@@ -40,74 +41,65 @@ def stop(epoch: int, *, delete: bool = False) -> StopReplicaRequest:
 
 def broker(*requests: BrokerRequest) -> VirtualBroker:
     """Broker 1, once it was told these."""
-    told = VirtualBroker(1, epoch=EPOCH, live_brokers=(1, 2))
+    told = VirtualBroker(Standing(1, EPOCH), live_brokers=(1, 2))
     for request in requests:
-        told, answer = receive(told, request, EPOCH)
+        told, answer = receive(told, request, EPOCH, 0)
         assert answer == BrokerAnswer()
     return told
 
 
-def test_a_request_for_the_process_before_this_one_is_refused() -> None:
-    before = broker()
-    assert receive(before, serve(1, 0), EPOCH - 1) == (before, BrokerAnswer("STALE_BROKER_EPOCH"))
-    after, answer = receive(before, serve(1, 0), EPOCH + 1)
-    assert answer == BrokerAnswer()
-    assert after.leads(T0) is not None
-
-
-def test_a_controller_of_an_older_epoch_is_refused() -> None:
-    before = broker(serve(1, 0, controller_epoch=3))
-    assert receive(before, stop(0), EPOCH) == (before, BrokerAnswer("STALE_CONTROLLER_EPOCH"))
-
-
-@pytest.mark.parametrize("epoch", [0, 1])
-def test_a_leader_epoch_that_is_not_newer_is_refused_and_changes_nothing(epoch: int) -> None:
-    before = broker(serve(1, 1))
-    after, answer = receive(before, serve(2, epoch), EPOCH)
+def test_a_request_that_is_refused_changes_nothing() -> None:
+    before = broker(know(1, 2), serve(1, 1, controller_epoch=3))
+    other_life = receive(before, serve(2, 2, controller_epoch=3), EPOCH - 1, 0)
+    assert other_life == (before, BrokerAnswer("STALE_BROKER_EPOCH"))
+    for request in (know(1), stop(1), serve(2, 2)):
+        assert receive(before, request, EPOCH, 0) == (before, BrokerAnswer("STALE_CONTROLLER_EPOCH"))
+    after, answer = receive(before, serve(2, 1, controller_epoch=3), EPOCH, 0)
     assert answer.partition_errors == ((T0, "STALE_CONTROLLER_EPOCH"),)
     assert after == before
 
 
-def test_a_leader_that_is_not_known_to_be_live_is_not_followed() -> None:
-    after = broker(serve(9, 0))
-    assert after.replicas.get(T0) is None
+def test_a_topic_id_that_comes_with_the_same_leader_epoch_is_taken() -> None:
+    """Kafka 3.9.1 answers so: see `tests.conformance.test_broker_decisions`."""
+    upgraded = broker(serve(1, 1, topic_id=None), serve(1, 1))
+    found = upgraded.leads(T0)
+    assert found is not None
+    assert (found.topic_id, found.state.leader_epoch) == ("id", 1)
 
 
-def test_another_topic_of_the_same_name_is_refused() -> None:
-    request = serve(1, 5)
-    other = LeaderAndIsrRequest(0, 1, request.partitions, request.live_leaders, (("t", "another id"),))
-    _, answer = receive(broker(serve(1, 0)), other, EPOCH)
-    assert answer.partition_errors == ((T0, "INCONSISTENT_TOPIC_ID"),)
+def test_a_copy_that_is_stopped_keeps_its_role_and_is_gone_when_it_is_deleted() -> None:
+    assert broker(serve(1, 1), stop(1)).leads(T0) is not None
+    assert broker(serve(1, 1), stop(1, delete=True)).held.get(T0) is None
+    assert broker(stop(1, delete=True)).held.get(T0) is None
 
 
-def test_a_broken_log_dir_and_somebody_elses_partition() -> None:
-    _, answer = receive(broker().replace(failed=frozenset({T0})), serve(1, 0), EPOCH)
-    assert answer.partition_errors == ((T0, "KAFKA_STORAGE_ERROR"),)
-    _, answer = receive(VirtualBroker(3, epoch=EPOCH, live_brokers=(1, 2, 3)), serve(1, 0), EPOCH)
-    assert answer.partition_errors == ((T0, "UNKNOWN_TOPIC_OR_PARTITION"),)
+def test_only_what_is_followed_is_fetched() -> None:
+    following = broker(serve(2, 1))
+    fetched = following.fetched.get(T0)
+    assert fetched is not None
+    assert (fetched.leader, fetched.leader_epoch) == (2, 1)
+    for request in (stop(1), stop(1, delete=True), serve(1, 2)):
+        assert receive(following, request, EPOCH, 0)[0].fetched.get(T0) is None
+    leaving = following.stand(shutting_down=True)
+    assert receive(leaving, serve(2, 2), EPOCH, 0)[0].fetched.get(T0) is None
 
 
-@pytest.mark.parametrize(("epoch", "error"), [(0, "FENCED_LEADER_EPOCH"), (1, None), (2, None), (-1, None), (-2, None)])
-def test_a_stop_needs_the_leader_epoch_or_a_reason_to_do_without(epoch: int, error: str | None) -> None:
-    after, answer = receive(broker(serve(1, 1)), stop(epoch), EPOCH)
-    assert answer.partition_errors == (((T0, error),) if error else ())
-    assert (after.leads(T0) is None) == (error is None)
-
-
-def test_a_copy_is_kept_when_it_is_stopped_and_gone_when_it_is_deleted() -> None:
-    assert broker(serve(1, 1), stop(1)).replicas.get(T0) is not None
-    assert broker(serve(1, 1), stop(1, delete=True)).replicas.get(T0) is None
-    assert broker(stop(1, delete=True)).replicas.get(T0) is None
+def test_a_broken_log_dir_takes_its_copies_with_it() -> None:
+    after = lose(broker(serve(2, 1)), [T0])
+    assert (after.held.get(T0), after.fetched.get(T0)) == (None, None)
+    for request in (serve(1, 2), stop(2)):
+        assert receive(after, request, EPOCH, 0)[1].partition_errors == ((T0, "KAFKA_STORAGE_ERROR"),)
 
 
 def test_metadata_adds_up_but_for_live_brokers_and_for_what_is_deleted() -> None:
     told = broker(know(1, 2), know(1, leader=2, epoch=1))
-    assert told.live_brokers == (1,)
+    assert (told.live_brokers, told.controller) == ((1,), 0)
     assert told.metadata[T0].state.leader == 2
     assert broker(know(1, 2), know(1, 2, leader=-2)).metadata == {}
 
 
 def test_leaders_know_whose_isr_is_not_complete() -> None:
-    assert broker(serve(1, 0)).behind == frozenset()
-    assert broker(serve(1, 0, isr=(1,))).behind == {T0}
-    assert broker(serve(1, 0, isr=(1,)), serve(2, 1)).behind == frozenset()
+    assert broker(serve(1, 0)).joinable == frozenset()
+    assert broker(serve(1, 0, isr=(1,))).joinable == {T0}
+    assert broker(serve(1, 0, isr=(1,)), serve(2, 1)).joinable == frozenset()
+    assert broker(serve(1, 0, isr=(1,)), stop(0, delete=True)).joinable == frozenset()
