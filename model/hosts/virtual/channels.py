@@ -7,9 +7,9 @@ it waits until the broker can be reached.
 import msgspec
 
 from model.controller.commands import DropRequests, SendRequest
-from model.hosts.virtual.happenings import ChannelTries, RequestArrives
 from model.hosts.virtual.journal import RequestLost, RequestsDropped, RequestSent
 from model.hosts.virtual.process import Channel, Process, Queued
+from model.hosts.virtual.scheduled_events import ChannelTries, RequestArrives
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import World
 

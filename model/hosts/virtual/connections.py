@@ -5,10 +5,10 @@ import msgspec
 from model.hosts.memory_zookeeper.operations import Exists
 from model.hosts.memory_zookeeper.state import disconnect
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.virtual.happenings import Happening, Reconnects, SessionTimesOut, WatchFires
 from model.hosts.virtual.journal import ConnectionLost
 from model.hosts.virtual.network import ZOOKEEPER
 from model.hosts.virtual.process import UNCONNECTED, MissedWatches, Process
+from model.hosts.virtual.scheduled_events import Reconnects, ScheduledEvent, SessionTimesOut, WatchFires
 from model.hosts.virtual.world import World
 from model.hosts.zookeeper.values import EventKind, Stat, ZnodeChanged
 
@@ -19,8 +19,8 @@ def lose_connection(world: World, broker: int) -> None:
     if process.connection == UNCONNECTED:
         return
 
-    def is_lost(happening: Happening) -> bool:
-        return isinstance(happening, WatchFires) and happening.connection == process.connection
+    def is_lost(event: ScheduledEvent) -> bool:
+        return isinstance(event, WatchFires) and event.connection == process.connection
 
     withdrawn = world.schedule.withdraw(is_lost)
     unread = filter(is_lost, process.held)  # a paused process has received it, and never reads it

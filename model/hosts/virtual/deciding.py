@@ -16,11 +16,11 @@ from model.controller.commands import (
 from model.controller.decide import decide
 from model.controller.events import Event
 from model.hosts.virtual.channels import drop_requests, send_request
-from model.hosts.virtual.happenings import Timer, TimerFires
 from model.hosts.virtual.journal import ControllerElected, ControllerResigned, Reasoned
 from model.hosts.virtual.process import Process
 from model.hosts.virtual.questions import ask_zookeeper
 from model.hosts.virtual.replies import answer_request
+from model.hosts.virtual.scheduled_events import Timer, TimerFires
 from model.hosts.virtual.world import World
 
 

@@ -1,21 +1,24 @@
-"""Messages between brokers reach somebody: requests of controllers, questions to them, and the answers to both."""
+"""Messages reach somebody: requests of controllers, questions to them, and the answers to both. Operators ask, too."""
+
+import msgspec
 
 from model.controller import events
-from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested
+from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested, Event, RequestReceived
 from model.hosts.virtual.channels import can_reach, lose_request, put_channel, try_to_send
 from model.hosts.virtual.deciding import hear
-from model.hosts.virtual.happenings import (
+from model.hosts.virtual.journal import OPERATOR, ControllerAsked, RequestAnswered, RequestServed
+from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
+from model.hosts.virtual.life import controller_in_zookeeper, hear_shutdown
+from model.hosts.virtual.process import Channel, Process
+from model.hosts.virtual.replies import leave_unanswered, note_question
+from model.hosts.virtual.scheduled_events import (
     AnswerArrives,
     ControllerIsAsked,
+    ControllerIsTold,
     ControllerReplies,
     RequestArrives,
     TimerFires,
 )
-from model.hosts.virtual.journal import RequestAnswered, RequestServed
-from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
-from model.hosts.virtual.leaving import hear_shutdown
-from model.hosts.virtual.process import Channel, Process
-from model.hosts.virtual.replies import leave_unanswered, note_question
 from model.hosts.virtual.virtual_broker import receive
 from model.hosts.virtual.world import World
 
@@ -34,7 +37,7 @@ def serve(world: World, arrived: RequestArrives) -> None:
     epoch = arrived.broker_epoch if knows_epochs else process.broker.epoch
     log = log_of(world, world.schedule.now_us)
     broker, answer = receive(process.broker, arrived.request, epoch, world.time_ms, log)
-    is_overruled = broker.standing.controller_epoch != process.broker.standing.controller_epoch
+    is_overruled = broker.ruled_by != process.broker.ruled_by
     process = process.replace(broker=broker)
     world.put(forget_request(process) if is_overruled else process)
     world.journal.append(RequestServed(world.now_ms, sender, receiver, arrived.exchange, arrived.request, answer))
@@ -84,3 +87,24 @@ def fire_timer(world: World, process: Process, fired: TimerFires) -> None:
         timers = {name: timer for name, timer in process.timers.items() if name != fired.timer}
         process = world.put(process.replace(timers=timers))
         hear(world, process, events.TimerFired(timer=fired.timer))
+
+
+def ask(world: World, request: RequestReceived, broker: int | None) -> int:
+    """A request of an operator, which nothing keeps from arriving if there is a process to hear it."""
+    controller = controller_in_zookeeper(world) if broker is None else broker
+    request = msgspec.structs.replace(request, request=world.next_number())
+    world.journal.append(ControllerAsked(world.now_ms, OPERATOR, controller, request))
+    world.after(world.assumptions.request_ms / 2, ControllerIsAsked(OPERATOR, 0, controller, request))
+    return request.request
+
+
+def tell(world: World, broker: int, event: Event) -> None:
+    """An event that comes from nowhere in this world."""
+    world.after(0, ControllerIsTold(broker, world.processes[broker].number, event))
+
+
+def hear_from_outside(world: World, process: Process, told: ControllerIsTold) -> None:
+    """The controller hears of it. Whoever asks this way is an operator."""
+    if isinstance(told.event, RequestReceived):
+        note_question(world, OPERATOR, 0, process, told.event)
+    hear(world, process, told.event)

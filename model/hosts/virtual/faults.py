@@ -7,11 +7,11 @@ from model.controller.zookeeper import LOG_DIR_EVENTS
 from model.hosts.memory_zookeeper.operations import Create
 from model.hosts.virtual.channels import wake_channels
 from model.hosts.virtual.connections import lose_connection, note_silence
-from model.hosts.virtual.happenings import Reconnects
 from model.hosts.virtual.journal import BrokerPaused, BrokerResumed, LinkCut, LinkMended
 from model.hosts.virtual.leaders import look_soon, note_fetching
 from model.hosts.virtual.network import ZOOKEEPER
 from model.hosts.virtual.questions import transact
+from model.hosts.virtual.scheduled_events import Reconnects
 from model.hosts.virtual.sessions import end
 from model.hosts.virtual.virtual_broker import lose
 from model.hosts.virtual.world import World, link
@@ -37,8 +37,8 @@ def resume(world: World, broker: int) -> None:
     held = process.held
     process = world.put(process.replace(paused=False, held=()))
     note_silence(world, process)
-    for happening in held:
-        world.after(0, happening)
+    for event in held:
+        world.after(0, event)
     world.after(world.assumptions.reconnect_ms, Reconnects(process.id, process.number))
     note_fetching(world)
     look_soon(world)

@@ -32,11 +32,11 @@ from model.controller.zookeeper import ISR_CHANGES, Code, Create
 from model.hosts.virtual.assumptions import Assumptions, microseconds
 from model.hosts.virtual.channels import can_reach
 from model.hosts.virtual.connections import lose_connection
-from model.hosts.virtual.happenings import FollowerLags, LeaderLooks, LeaderWrites
 from model.hosts.virtual.network import ZOOKEEPER
 from model.hosts.virtual.process import UNCONNECTED, Process
 from model.hosts.virtual.questions import ask_at_once
 from model.hosts.virtual.replies import ask_controller
+from model.hosts.virtual.scheduled_events import FollowerLags, LeaderLooks, LeaderWrites
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
 from model.hosts.virtual.world import World
 

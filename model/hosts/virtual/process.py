@@ -7,7 +7,7 @@ import msgspec
 from model.controller.requests import BrokerRequest
 from model.controller.state import ControllerState
 from model.controller.zookeeper import Answer, ZooKeeperRequest
-from model.hosts.virtual.happenings import Happening, Timer
+from model.hosts.virtual.scheduled_events import ScheduledEvent, Timer
 from model.hosts.virtual.virtual_broker import VirtualBroker
 
 UNCONNECTED = 0
@@ -91,7 +91,7 @@ class Process(msgspec.Struct, frozen=True):
     channels: Mapping[int, Channel] = {}
     timers: Mapping[str, Timer] = {}
     paused: bool = False
-    held: tuple[Happening, ...] = ()
+    held: tuple[ScheduledEvent, ...] = ()
     looking: int | None = None
     proposing: int = 0
     has_news: bool = False

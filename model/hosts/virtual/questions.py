@@ -12,10 +12,10 @@ from model.hosts.memory_zookeeper.operations import Create, Delete, Multi, Opera
 from model.hosts.memory_zookeeper.state import answer
 from model.hosts.memory_zookeeper.watches import Event
 from model.hosts.virtual.connections import lose_connection, miss
-from model.hosts.virtual.happenings import AnswersArrive, QuestionArrives, WatchFires
 from model.hosts.virtual.journal import OPERATOR, Transaction
 from model.hosts.virtual.network import ZOOKEEPER
 from model.hosts.virtual.process import UNCONNECTED, Asking, Process
+from model.hosts.virtual.scheduled_events import AnswersArrive, QuestionArrives, WatchFires
 from model.hosts.virtual.translation import answer_of, operation_of
 from model.hosts.virtual.world import World
 

@@ -2,9 +2,9 @@
 
 from model.controller.commands import AnswerRequest
 from model.controller.events import RequestReceived
-from model.hosts.virtual.happenings import ControllerIsAsked, ControllerReplies
 from model.hosts.virtual.journal import OPERATOR, ControllerAnswered, ControllerAsked
 from model.hosts.virtual.process import Process
+from model.hosts.virtual.scheduled_events import ControllerIsAsked, ControllerReplies
 from model.hosts.virtual.world import Asked, World
 
 

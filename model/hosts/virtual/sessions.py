@@ -1,4 +1,4 @@
-"""ZooKeeper's answers and watches reach a broker's controller, and sessions end and begin.
+"""ZooKeeper's answers and watches reach a broker's controller, sessions end and begin, and processes are gone.
 
 Source: `kafka.zookeeper.ZooKeeperClient` (3.9): requests that a broken connection lost are sent again; an expired
 session makes the controller forget, and only then is there a new one.
@@ -9,15 +9,21 @@ from model.controller.watches import ZnodeChange, event_for
 from model.controller.zookeeper import Answer, Code, Read, ZooKeeperRequest
 from model.hosts.memory_zookeeper.operations import SetWatches
 from model.hosts.memory_zookeeper.state import end_session, open_session
-from model.hosts.virtual.channels import wake_channels
+from model.hosts.virtual.channels import break_channels_to, wake_channels
 from model.hosts.virtual.connections import can_reach_zookeeper, note_silence
 from model.hosts.virtual.deciding import hear
-from model.hosts.virtual.happenings import AnswersArrive, Reconnects, SessionTimesOut, WatchFires
 from model.hosts.virtual.journal import BrokerCrashed, SessionEnded, SessionOpened
-from model.hosts.virtual.leaders import look_soon
+from model.hosts.virtual.leaders import look_soon, note_fetching
 from model.hosts.virtual.process import UNCONNECTED, Process
 from model.hosts.virtual.questions import send_next, tell_watchers, transact
-from model.hosts.virtual.removal import remove_process
+from model.hosts.virtual.replies import break_questions_to, leave_unanswered
+from model.hosts.virtual.scheduled_events import (
+    AnswersArrive,
+    ControllerIsAsked,
+    Reconnects,
+    SessionTimesOut,
+    WatchFires,
+)
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import World
 from model.znodes.paths import broker_path
@@ -134,3 +140,15 @@ def _registered(process: Process, requests: tuple[ZooKeeperRequest, ...], answer
         if isinstance(request, Read) and request.path == path and answer.owner == process.session:
             return answer.czxid
     return None
+
+
+def remove_process(world: World, process: Process) -> None:
+    """The process is gone, with all it knew and all it was sent. Its session lives on until it times out."""
+    del world.processes[process.id]
+    note_silence(world, process)
+    break_channels_to(world, process.id)
+    break_questions_to(world, process)
+    for held in process.held:
+        if isinstance(held, ControllerIsAsked):
+            leave_unanswered(world, held.asker, held.asker_number, held.request)
+    note_fetching(world)

@@ -73,6 +73,11 @@ class VirtualBroker(msgspec.Struct, frozen=True):
         """Of its registration."""
         return self.standing.broker_epoch
 
+    @property
+    def ruled_by(self) -> tuple[int, int]:
+        """The controller that it asks, and the newest controller epoch it knows."""
+        return self.controller, self.standing.controller_epoch
+
     def replace(self, **changes: object) -> "VirtualBroker":
         """The same with other fields."""
         return msgspec.structs.replace(self, **changes)

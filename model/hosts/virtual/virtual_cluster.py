@@ -4,7 +4,8 @@ Theory of operation: everything that takes time is put down in a schedule, and `
 No real clock and no dice: the same calls give the same journal, and a snapshot is some references to values.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
 
 from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest
@@ -14,12 +15,21 @@ from model.controller.state import ControllerState
 from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.memory_zookeeper.operations import Operation, Result
 from model.hosts.memory_zookeeper.state import ServerState
-from model.hosts.virtual import faults, life, office, questions
+from model.hosts.virtual import (
+    deliveries,
+    faults,
+    leaders,
+    life,
+    questions,
+    scheduled_events,
+    sessions,
+)
 from model.hosts.virtual.assumptions import Assumptions, microseconds
-from model.hosts.virtual.happen import happen
+from model.hosts.virtual.channels import try_again
 from model.hosts.virtual.journal import Record
 from model.hosts.virtual.network import Network, perfect
 from model.hosts.virtual.process import Process
+from model.hosts.virtual.scheduled_events import ForProcess, ScheduledEvent
 from model.hosts.virtual.virtual_broker import VirtualBroker
 from model.hosts.virtual.world import Moment, World
 
@@ -97,7 +107,7 @@ class VirtualCluster:
         """A broker that lives already, with its session in `state`. The watches it would have are set.
 
         broker: with its epoch and replicas; a PersistentMap over a lazy mapping costs nothing until it is read.
-        controller: with nothing to do; in office if `/controller` says so.
+        controller: with nothing to do; active if `/controller` names its broker.
         """
         life.adopt(self._world, broker, session, controller, registration)
 
@@ -153,7 +163,7 @@ class VirtualCluster:
 
         The number in `request` is replaced. Nobody to ask, or nobody who lives to answer: no answer ever comes.
         """
-        return office.ask(self._world, request, broker)
+        return deliveries.ask(self._world, request, broker)
 
     def answer(self, number: int) -> AnswerRequest | None:
         """The answer to what was asked; None if there is none, or none yet."""
@@ -161,7 +171,7 @@ class VirtualCluster:
 
     def tell(self, broker: int, event: Event) -> None:
         """Let a broker's controller hear, next, of what nothing here would tell it, such as a dynamic configuration."""
-        office.tell(self._world, broker, event)
+        deliveries.tell(self._world, broker, event)
 
     # Time
 
@@ -169,7 +179,7 @@ class VirtualCluster:
         """Make the next thing happen; False if nothing is due."""
         due = self._world.schedule.take()
         if due is not None:
-            happen(self._world, due.what)
+            _dispatch(self._world, due.what)
         return due is not None
 
     def run_until(self, at_ms: float) -> None:
@@ -198,3 +208,39 @@ class VirtualCluster:
     def restore(self, moment: Moment) -> None:
         """Go back, or forth, to a moment of this cluster; as often as you like."""
         self._world = World.at(moment)
+
+
+def _dispatch(world: World, event: ScheduledEvent) -> None:
+    """What is for a paused process waits; for one that is gone, it is nothing."""
+    if not isinstance(event, ForProcess):
+        _TO_ALL[type(event)](world, event)
+        return
+    process = world.find(event.broker, event.number)
+    if process is None:
+        return
+    if process.paused:
+        world.put(process.replace(held=(*process.held, event)))
+    else:
+        _TO_PROCESSES[type(event)](world, process, event)
+
+
+_TO_ALL: Final[Mapping[type[ScheduledEvent], Callable[[World, Any], None]]] = {
+    scheduled_events.SessionTimesOut: sessions.time_out,
+    scheduled_events.QuestionArrives: questions.arrive,
+    scheduled_events.RequestArrives: deliveries.serve,
+    scheduled_events.ControllerIsAsked: deliveries.be_asked,
+}
+_TO_PROCESSES: Final[Mapping[type[ForProcess], Callable[[World, Process, Any], None]]] = {
+    scheduled_events.AnswersArrive: sessions.hear_answers,
+    scheduled_events.WatchFires: sessions.hear_watch,
+    scheduled_events.Reconnects: sessions.reconnect,
+    scheduled_events.ChannelTries: try_again,
+    scheduled_events.AnswerArrives: deliveries.hear_answer,
+    scheduled_events.TimerFires: deliveries.fire_timer,
+    scheduled_events.LeaderLooks: leaders.look,
+    scheduled_events.LeaderWrites: leaders.write_isrs,
+    scheduled_events.FollowerLags: leaders.note_lag,
+    scheduled_events.ControllerReplies: deliveries.hear_reply,
+    scheduled_events.ControllerIsTold: deliveries.hear_from_outside,
+    scheduled_events.ShutdownGoesOn: life.go_on_shutting_down,
+}

@@ -11,11 +11,11 @@ from model.controller.commands import AnswerRequest
 from model.controller.events import RequestReceived
 from model.hosts.memory_zookeeper.state import ServerState, new_server, open_session
 from model.hosts.virtual.assumptions import Assumptions, microseconds
-from model.hosts.virtual.happenings import Happening
 from model.hosts.virtual.journal import Record
 from model.hosts.virtual.network import Network, Passage
 from model.hosts.virtual.process import Process
 from model.hosts.virtual.schedule import Due, Schedule
+from model.hosts.virtual.scheduled_events import ScheduledEvent
 
 Link = tuple[int, int]
 """Two ends, the smaller id first; ZooKeeper is -1."""
@@ -37,7 +37,7 @@ class Moment(msgspec.Struct, frozen=True):
     assumptions: Assumptions
     network: Network
     now_us: int
-    due: tuple[Due[Happening], ...]
+    due: tuple[Due[ScheduledEvent], ...]
     scheduled: int
     zookeeper: ServerState
     operator: int
@@ -59,7 +59,7 @@ class World:
     def __init__(self, assumptions: Assumptions, state: ServerState | None, network: Network) -> None:
         self.assumptions = assumptions
         self.network = network
-        self.schedule: Schedule[Happening] = Schedule()
+        self.schedule: Schedule[ScheduledEvent] = Schedule()
         self.zookeeper, self.operator = open_session(state or new_server(), 0)
         self.processes: dict[int, Process] = {}
         self.sessions: dict[int, int] = {}
@@ -97,15 +97,15 @@ class World:
         self.processes[process.id] = process
         return process
 
-    def after(self, ms: float, happening: Happening, *, idle: bool = False) -> None:
-        """Put down what happens so much later."""
-        self.schedule.put(self.schedule.now_us + microseconds(ms), happening, idle=idle)
+    def after(self, ms: float, event: ScheduledEvent, *, idle: bool = False) -> None:
+        """Schedule an event so much later."""
+        self.schedule.put(self.schedule.now_us + microseconds(ms), event, idle=idle)
 
     def is_cut(self, one: int, other: int) -> bool:
         """Whether nothing passes between the two."""
         return bool(self.cuts) and link(one, other) in self.cuts
 
-    def carry(self, source: int, target: int, ms: float, happening: Happening) -> bool:
+    def carry(self, source: int, target: int, ms: float, event: ScheduledEvent) -> bool:
         """Send a message that takes so long; False if it gets lost. What a broker tells itself is never late."""
         late_ms = 0.0
         if source != target:
@@ -118,7 +118,7 @@ class World:
         way = (source, target)
         at_us = max(self.schedule.now_us + microseconds(ms + late_ms), self.arrivals.get(way, 0))
         self.arrivals[way] = at_us
-        self.schedule.put(at_us, happening)
+        self.schedule.put(at_us, event)
         return True
 
     def moment(self) -> Moment:

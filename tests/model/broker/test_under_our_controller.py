@@ -1,7 +1,7 @@
 """What our controllers send in random histories of a virtual cluster, carried out by a second host.
 
-The brokers of the virtual cluster have no logs, those here do. Both hosts carry out the same decisions, so answers, roles
-and metadata are the same. Broker epochs are left out: the journal does not have those of requests.
+The brokers of the virtual cluster have no logs, those here do. Both hosts carry out the same decisions, so answers,
+roles and metadata are the same. Broker epochs are left out: the journal does not have those of requests.
 """
 
 from __future__ import annotations

@@ -19,10 +19,10 @@ from model.controller.state import new_controller
 from model.hosts.memory_zookeeper.operations import Create, SetData
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import Assumptions
-from model.hosts.virtual.happenings import LeaderLooks
 from model.hosts.virtual.leaders import hear_outcome, look, look_soon
 from model.hosts.virtual.network import perfect
 from model.hosts.virtual.process import Process
+from model.hosts.virtual.scheduled_events import LeaderLooks
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import World
 from tests.model.controller.golden_trace import by_path

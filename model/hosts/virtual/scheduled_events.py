@@ -1,4 +1,4 @@
-"""All that can be due in a virtual cluster. Facts of the near future; what comes of them is in `happen`.
+"""All that can be due in a virtual cluster. Facts of the near future; what comes of them is in `virtual_cluster`.
 
 A process is named by its broker's id and its `number`, which counts boots: what was meant for the process before this
 one finds nobody.
@@ -21,18 +21,18 @@ class Timer(msgspec.Struct, frozen=True, gc=False):
     after_ms: int
 
 
-class Happening(msgspec.Struct, frozen=True):
+class ScheduledEvent(msgspec.Struct, frozen=True):
     """Something that is due."""
 
 
-class SessionTimesOut(Happening, frozen=True):
+class SessionTimesOut(ScheduledEvent, frozen=True):
     """Nobody was heard of for the session timeout, if it is still that silence."""
 
     session: int
     silent_since_us: int
 
 
-class QuestionArrives(Happening, frozen=True):
+class QuestionArrives(ScheduledEvent, frozen=True):
     """Requests of a question reach ZooKeeper, whatever became of the process that asked."""
 
     broker: int
@@ -43,7 +43,7 @@ class QuestionArrives(Happening, frozen=True):
     requests: tuple[ZooKeeperRequest, ...]
 
 
-class RequestArrives(Happening, frozen=True):
+class RequestArrives(ScheduledEvent, frozen=True):
     """A controller's request reaches a broker, whichever process has its address now."""
 
     sender: int
@@ -55,7 +55,7 @@ class RequestArrives(Happening, frozen=True):
     request: BrokerRequest
 
 
-class ControllerIsAsked(Happening, frozen=True):
+class ControllerIsAsked(ScheduledEvent, frozen=True):
     """A request to the controller reaches a broker."""
 
     asker: int
@@ -64,7 +64,7 @@ class ControllerIsAsked(Happening, frozen=True):
     request: RequestReceived
 
 
-class ForProcess(Happening, frozen=True):
+class ForProcess(ScheduledEvent, frozen=True):
     """Something for one process alone: it waits while the process is paused, and comes to nothing if it is gone."""
 
     broker: int
@@ -138,7 +138,7 @@ class ControllerReplies(ForProcess, frozen=True):
     answer: AnswerRequest | None
 
 
-class SomethingHappens(ForProcess, frozen=True):
+class ControllerIsTold(ForProcess, frozen=True):
     """An event that nothing in a virtual cluster brings about, told from outside."""
 
     event: Event
