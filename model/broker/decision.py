@@ -18,6 +18,4 @@ class PartitionDecision(msgspec.Struct, frozen=True, gc=False):
 
     def then(self, later: "PartitionDecision") -> "PartitionDecision":
         """Both, in order."""
-        if not (self.commands or self.reasons):
-            return later
         return PartitionDecision(later.partition, self.commands + later.commands, self.reasons + later.reasons)

@@ -5,6 +5,7 @@ A row says from which release on, and what changed then. Sources are `kafka.clus
 """
 
 from collections.abc import Mapping
+from functools import cache
 from itertools import accumulate
 from typing import Any, Literal
 
@@ -85,6 +86,7 @@ LATEST = REPLICATION_RULES[-1]
 """Kafka 3.7 to 3.9, the last that knows ZooKeeper."""
 
 
+@cache
 def replication_rules_of(release: str) -> ReplicationRules:
     """How the brokers of a release replicate, such as `0.8.2.2` or `3.9`.
 

@@ -104,17 +104,23 @@ def _follow_order(
     held = held or take_on(name, standing.broker, log)
     if topic_id is not None and topic_id != held.topic_id:
         held = msgspec.structs.replace(held, topic_id=topic_id)
-    taken = PartitionDecision(held, first)
+    decision = _take_role(told, standing, held, log, conditions)
+    return PartitionDecision(held, first).then(decision) if first else decision
+
+
+def _take_role(
+    told: PartitionToServe, standing: Standing, held: Partition, log: LogPositions, conditions: Conditions
+) -> PartitionDecision:
     if told.state.leader_epoch <= held.state.leader_epoch:
-        return taken
+        return PartitionDecision(held)
     if told.state.leader == standing.broker:
-        return taken.then(become_leader(held, told, log, conditions))
+        return become_leader(held, told, log, conditions)
     if told.state.leader not in conditions.live_brokers:
         # The log is made all the same, so that its high watermark is not missing in the checkpoint (KAFKA-1647).
         leader = told.state.leader
-        why = f"{name}: broker {leader} cannot be followed, it is not live: the next LeaderAndIsr decides."
-        return taken.then(PartitionDecision(held, reasons=(why,)))
+        why = f"{told.partition}: broker {leader} cannot be followed, it is not live: the next LeaderAndIsr decides."
+        return PartitionDecision(held, reasons=(why,))
     follower = become_follower(held, told, log)
     if standing.shutting_down or not follower.commands:
-        return taken.then(follower)
-    return taken.then(start_fetching(follower, log, conditions))
+        return follower
+    return start_fetching(follower, log, conditions)

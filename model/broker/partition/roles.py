@@ -37,14 +37,13 @@ def become_leader(
     started = told.state.leader_epoch > partition.state.leader_epoch
     before = partition.leading
     known: Mapping[int, FollowerProgress] = {} if before is None else before.followers
-    followers = {
-        replica: known.get(replica, _UNKNOWN) for replica in told.assignment.replicas if replica != partition.broker
-    }
-    if started:
-        followers = {
-            replica: _reset(progress, log.end, now_ms, fresh=before is None, in_sync=replica in told.state.isr)
-            for replica, progress in followers.items()
-        }
+    followers: dict[int, FollowerProgress] = {}
+    for replica in told.assignment.replicas:
+        if replica != partition.broker:
+            progress = known.get(replica, _UNKNOWN)
+            if started:
+                progress = _reset(progress, log.end, now_ms if replica in told.state.isr else 0, fresh=before is None)
+            followers[replica] = progress
     if started or before is None:
         leading = Leading(log.end, now_ms, followers)
     else:
@@ -89,9 +88,8 @@ def _told(partition: Partition, told: PartitionToServe, leading: Leading | None)
     )
 
 
-def _reset(progress: FollowerProgress, leader_end: int, now_ms: int, *, fresh: bool, in_sync: bool) -> FollowerProgress:
-    """An in-sync follower gets as long as any other to show that it still is."""
-    caught_up_ms = now_ms if in_sync else 0
+def _reset(progress: FollowerProgress, leader_end: int, caught_up_ms: int, *, fresh: bool) -> FollowerProgress:
+    """`caught_up_ms`: now for an in-sync follower: it gets as long as any other to show that it still is. Else 0."""
     if fresh:
         return FollowerProgress(leader_end_at_fetch=-1, caught_up_ms=caught_up_ms)
     return msgspec.structs.replace(

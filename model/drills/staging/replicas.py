@@ -25,6 +25,7 @@ class ToldPartitions(Mapping[TopicPartition, Partition]):
         self._broker = broker
         self._topics = topics
         self._since_ms = since_ms
+        self._caught_up = FollowerProgress(log_end=0, fetched_ms=since_ms, caught_up_ms=since_ms)
         self._leading: dict[tuple[int, ...], Leading] = {}
         """By replicas: what is the same for all that it leads."""
 
@@ -48,8 +49,7 @@ class ToldPartitions(Mapping[TopicPartition, Partition]):
     def _leads(self, replicas: tuple[int, ...]) -> Leading:
         leading = self._leading.get(replicas)
         if leading is None:
-            caught_up = FollowerProgress(log_end=0, fetched_ms=self._since_ms, caught_up_ms=self._since_ms)
-            followers = {follower: caught_up for follower in replicas if follower != self._broker}
+            followers = {follower: self._caught_up for follower in replicas if follower != self._broker}
             leading = self._leading[replicas] = Leading(0, self._since_ms, followers)
         return leading
 

@@ -160,7 +160,8 @@ def _lacks_somebody(partition: Partition) -> bool:
     leading = partition.leading
     if leading is None or leading.pending is not None:
         return False
-    return not set(partition.assignment.replicas) <= set(partition.state.isr)
+    replicas, isr = partition.assignment.replicas, partition.state.isr
+    return len(replicas) > len(isr) or not set(replicas) <= set(isr)
 
 
 def _lead_and_follow(
