@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from model.hosts.crash_reports import tell_no_values
-from spark_tasks.options import SparkOptions
+from model.hosts.process import tell_no_values
+from spark_tasks.messages import SparkOptions
 
 NICE = 15
 
@@ -26,7 +26,7 @@ def main() -> None:
     if "--build-archive" in sys.argv[1:]:
         code = _build_archive()
     else:
-        from spark_tasks.service.service import serve  # noqa: PLC0415 - takes pyspark
+        from spark_tasks.service import serve  # noqa: PLC0415 - takes pyspark
 
         serve(sys.stdin.buffer, output)
         code = 0
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def _build_archive() -> int:
-    from spark_tasks.session.archive_training import build_archive  # noqa: PLC0415 - takes pyspark
+    from spark_tasks.session.spark_session import build_archive  # noqa: PLC0415 - takes pyspark
 
     os.nice(NICE)
     options = msgspec.json.decode(sys.stdin.buffer.readline() or b"{}", type=SparkOptions)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_tasks.analysis import Arrays
+from model.analyses.analysis import Arrays
 
 Source = str | os.PathLike[str]
 _arrow: Any = pa  # whose stubs leave the types of values open

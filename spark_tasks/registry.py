@@ -1,17 +1,26 @@
-"""Every analysis by its name. A module is imported when its analysis is wanted, and not before."""
+"""Every analysis by its name, and what a worker does with one: map the arrays, call the kernel. Imports no Spark.
 
-from collections.abc import Mapping
+A module is imported when its analysis is wanted, and not before. A failure of the kernel comes back as a value: Spark
+would try the same again three times, and tell it in a page.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from spark_tasks.analysis import Analysis
+import msgspec
+
+from model.analyses.analysis import Analysis
+from model.analyses.errors import AnalysisError
+from spark_tasks import arrow_arrays
 
 ANALYSES: Mapping[str, str] = {
-    "drills": "spark_tasks.drills.analysis:DRILLS",
-    "history": "spark_tasks.history.analysis:HISTORY",
-    "plans": "spark_tasks.plans.analysis:PLANS",
-    "previews": "spark_tasks.previews.analysis:PREVIEWS",
-    "scan": "spark_tasks.scans.scan:SCAN",
+    "drills": "spark_tasks.drills:DRILLS",
+    "history": "spark_tasks.history:HISTORY",
+    "plans": "spark_tasks.plans:PLANS",
+    "previews": "spark_tasks.previews:PREVIEWS",
+    "scan": "spark_tasks.scans:SCAN",
 }
 """Name → `module:attribute`, where the attribute is the analysis itself: one row each."""
 
@@ -24,3 +33,40 @@ def find(name: str) -> Analysis[Any, Any]:
     place = name if ":" in name else ANALYSES[name]
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
+
+
+Batch = tuple[bool, bytes]
+"""Whether it went well, and the arrays as `arrow_arrays` encodes them, or the reason."""
+
+
+@dataclass(frozen=True)
+class KernelTask:
+    """Called by Spark with the tasks of one partition, each a list of units."""
+
+    analysis: str
+    parameters: bytes
+    arrays: Any
+    """The path of a file, or what `open`s to the arrays in a worker elsewhere."""
+
+    def __call__(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:
+        """A batch for each task."""
+        try:
+            analysis = find(self.analysis)
+            parameters = msgspec.json.decode(self.parameters, type=analysis.parameters_type)
+            arrays = arrow_arrays.open(self.arrays) if isinstance(self.arrays, str) else self.arrays.open()
+            for units in tasks:
+                yield True, arrow_arrays.encode(analysis.kernel(units, arrays, parameters))
+        except Exception as error:
+            yield False, failure(error).encode()
+
+
+def failure(error: Exception) -> str:
+    """One line: what an analysis says is meant for the user, all else is ours to mend."""
+    if isinstance(error, AnalysisError):
+        return str(error)
+    return f"a defect in kdrill: {type(error).__name__}: {error}".replace("\n", " ")
+
+
+def warm(_: Iterable[object]) -> Iterator[str]:
+    """Nothing but what importing costs; the worker keeps it for the jobs that follow."""
+    yield arrow_arrays.__name__

@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.process_state import GONE, ZOMBIE, process_state
-from model.sandbox.znode_session import ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
+from model.sandbox.processes import GONE, ZOMBIE, process_state
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.parallel import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from model.sandbox.demo_cluster import DemoCluster
+from model.sandbox.demo.demo_sandbox import DemoCluster
 
 
 class DemoTree(NamedTuple):

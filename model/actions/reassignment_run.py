@@ -14,20 +14,25 @@ from model.actions.reassignment import (
     Asked,
     Begin,
     Command,
+    Copying,
     Event,
     Move,
+    ObservedCluster,
     PartitionNow,
     Refused,
     Run,
     RunState,
     Seen,
     SetConfigs,
-    Standing,
+    Settings,
     Wanted,
+    missing_throttle,
+    present_throttle,
+    throttle_of,
+    to_restore,
 )
-from model.actions.throttle import Copying, Settings, missing, present, throttle_of, to_restore
 from model.cluster.ids import TopicPartition
-from model.cluster.words import brokers, counted, listed
+from model.cluster.texts import brokers, counted, listed
 
 MOST_ATTEMPTS = 5
 """A command that was given so often and changed nothing is not given again."""
@@ -108,7 +113,7 @@ def _asked(state: RunState, asked: Asked) -> Decision:
     return Decision(replace(state, wish=asked.wish, attempts=0), said)
 
 
-def _go_on(state: RunState, standing: Standing) -> Decision:
+def _go_on(state: RunState, standing: ObservedCluster) -> Decision:
     if state.rate is not None and not state.is_throttled and state.wish != "cancel":
         return _throttle(state, standing)
     replace = msgspec.structs.replace
@@ -132,7 +137,7 @@ def _go_on(state: RunState, standing: Standing) -> Decision:
     return _begin(state, standing, left, moving)
 
 
-def _begin(state: RunState, standing: Standing, left: list[Move], moving: list[Move]) -> Decision:
+def _begin(state: RunState, standing: ObservedCluster, left: list[Move], moving: list[Move]) -> Decision:
     now = standing.partitions
     said = _progress(state, len(left))
     turned = [move for move in moving if state.run.route == "admin" and now[move.name].heading == _origin(state, move)]
@@ -151,7 +156,7 @@ def _begin(state: RunState, standing: Standing, left: list[Move], moving: list[M
     return Decision(state, said, Begin({move.name: _goal(state, move) for move in ready}))
 
 
-def _cancel(state: RunState, standing: Standing) -> Decision:
+def _cancel(state: RunState, standing: ObservedCluster) -> Decision:
     """What is under way goes back where it can; through ZooKeeper it has to be waited for."""
     now = standing.partitions
     moving = _under_way(state, now)
@@ -169,11 +174,11 @@ def _cancel(state: RunState, standing: Standing) -> Decision:
     return Decision(msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", Begin(back))
 
 
-def _throttle(state: RunState, standing: Standing) -> Decision:
+def _throttle(state: RunState, standing: ObservedCluster) -> Decision:
     replace = msgspec.structs.replace
     if not state.kept:
-        state = replace(state, kept=present(standing.configs, _entities(state)))
-    lacks = missing(_throttle_now(state), standing.configs)
+        state = replace(state, kept=present_throttle(standing.configs, _entities(state)))
+    lacks = missing_throttle(_throttle_now(state), standing.configs)
     if not lacks:
         return Decision(replace(state, is_throttled=True, attempts=0, reason=""), "throttle set", is_soon=True)
     if state.attempts >= MOST_ATTEMPTS:
@@ -181,7 +186,7 @@ def _throttle(state: RunState, standing: Standing) -> Decision:
     return _setting(state, lacks, f"sets a throttle of {state.rate:,} B/s a broker")
 
 
-def _clear(state: RunState, standing: Standing) -> Decision:
+def _clear(state: RunState, standing: ObservedCluster) -> Decision:
     ours = [_throttle_of(state, rate, is_back=back) for rate in state.rates for back in (False, True)]
     back = to_restore(state.kept, ours, standing.configs)
     if not back:
@@ -236,7 +241,7 @@ def _is_foreign(state: RunState, move: Move, now: PartitionNow | None) -> bool:
     return not (found <= ours if state.is_back else found == ours)
 
 
-def _is_dead(broker: int, now: PartitionNow, standing: Standing) -> bool:
+def _is_dead(broker: int, now: PartitionNow, standing: ObservedCluster) -> bool:
     return broker not in now.replicas and broker not in standing.alive
 
 

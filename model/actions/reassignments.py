@@ -1,29 +1,212 @@
-"""Reassignments as proposals: a plan in batches, forward or back. What is done when, the run decides."""
+"""Reassignments as proposals: the requests or znode writes that a command is, a run forward or back, and cancelling.
 
-from collections.abc import Callable, Container, Iterator, Sequence
+What is done when, the run decides (`reassignment_run`). Through ZooKeeper `/admin/reassign_partitions` is created and
+the rest left to the controller; the topics' versions are checked with it, so that a plan is not carried out on an
+assignment that changed meanwhile. A reassignment is taken back without knowing what was before: what was to be added
+goes, what was to be removed stays.
+
+Source: KIP-455 (AlterPartitionReassignments, 2.4), KIP-339 (IncrementalAlterConfigs, 2.3);
+`kafka.zk.{ReassignPartitionsZNode,TopicZNode}` (3.9); `ReassignPartitionsCommand` (0.8 to 2.x);
+`PartitionReassignmentReplicas` and `ReplicationControlManager.cancelPartitionReassignment` (3.9).
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 import msgspec
 
-from model.actions.proposal import ActionRefused, Proposal, Step
+from model.actions.configs import config_in, config_steps
+from model.actions.proposal import ActionRefused, ApiCall, Basis, Found, Proposal, Step, ZnodeWrite, check, create
 from model.actions.reassignment import (
     Begin,
     Command,
     Move,
+    ObservedCluster,
     PartitionNow,
     RunState,
     Seen,
     SetConfigs,
-    Standing,
+    Wanted,
 )
 from model.actions.reassignment_run import decide
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.findings.pending_work import pending_work
 from model.cluster.ids import TopicPartition
-from model.cluster.words import brokers, counted, replicas
+from model.cluster.texts import brokers, counted, replicas
+from model.controller.zookeeper import REASSIGNMENTS
+from model.znodes.paths import config_path, partition_state_path, topic_path
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import (
+    PartitionReassignment,
+    ReassignmentEntry,
+    TopicAssignment,
+    decode_partition_state,
+    decode_reassignment,
+    decode_topic,
+)
+
+
+def calls_of(command: Command, standing: ObservedCluster) -> tuple[ApiCall, ...]:
+    """The requests; that replicas are still those of `standing` is checked when they are sent."""
+    if isinstance(command, Begin):
+        topics: dict[str, dict[str, list[int]]] = {}
+        for name, goal in command.goals.items():
+            topics.setdefault(name.topic, {})[str(name.partition)] = list(goal)
+        expects = {str(name): list(standing.partitions[name].replicas) for name in command.goals}
+        return (ApiCall("AlterPartitionReassignments", {"topics": topics}, expects),)
+    resources = [
+        {
+            "type": "topic" if kind == "topics" else "broker",
+            "name": name,
+            "set": {key: value for key, value in values.items() if value is not None},
+            "delete": [key for key, value in values.items() if value is None],
+        }
+        for entity, values in command.values.items()
+        for kind, _, name in [entity.partition("/")]
+    ]
+    return (ApiCall("IncrementalAlterConfigs", {"resources": resources}),)
+
+
+def paths_to_read(wanted: Wanted) -> list[str]:
+    """The znodes to read for a `Standing`; who is alive is in the children of /brokers/ids."""
+    topics = dict.fromkeys(topic_path(name.topic) for name in wanted.partitions)
+    states = (partition_state_path(*name) for name in wanted.partitions)
+    return [REASSIGNMENTS, *topics, *states, *map(config_path, wanted.entities)]
+
+
+def observed_cluster(found: Found, alive: Iterable[str], wanted: Wanted) -> ObservedCluster:
+    """How it stands. Raises ActionRefused where a znode cannot be read."""
+    asked = _asked(found)
+    topics = {name.topic: _topic(found, name.topic) for name in wanted.partitions}
+    now = {name: _partition(found, topics[name.topic], name, asked.get(name)) for name in wanted.partitions}
+    # A topic that exists has its znode of configs; a broker's is created when something is set.
+    known = (name for name in wanted.entities if config_path(name) in found or not name.startswith("topics/"))
+    return ObservedCluster(
+        partitions={name: partition for name, partition in now.items() if partition is not None},
+        alive=frozenset(int(name) for name in alive if name.isdigit()),
+        configs={name: config_in(found, name).config for name in known},
+        is_taken=REASSIGNMENTS in found,
+    )
+
+
+def writes_of(command: Command, image: ClusterImage, found: Found) -> tuple[ZnodeWrite, ...]:
+    """The writes, for the versions found. `image` says which release it is."""
+    if isinstance(command, SetConfigs):
+        return tuple(_config_steps(command, image, found))
+    return _begin(command, found)
+
+
+def _begin(command: Begin, found: Found) -> tuple[ZnodeWrite, ...]:
+    entries = (
+        ReassignmentEntry(topic=name.topic, partition=name.partition, replicas=goal)
+        for name, goal in command.goals.items()
+    )
+    fences = dict.fromkeys(topic_path(name.topic) for name in command.goals)
+    payload = PartitionReassignment(partitions=tuple(entries)).to_bytes()
+    return (*(check(found, path) for path in fences), create(REASSIGNMENTS, payload))
+
+
+def _config_steps(command: SetConfigs, image: ClusterImage, found: Found) -> Iterable[ZnodeWrite]:
+    for entity, values in command.values.items():
+        config = dict(config_in(found, entity).config)
+        for key, value in values.items():
+            if value is None:
+                config.pop(key, None)
+            else:
+                config[key] = value
+        yield from config_steps(image, found, entity, config)
+
+
+def _asked(found: Found) -> dict[TopicPartition, tuple[int, ...]]:
+    znode = found.get(REASSIGNMENTS)
+    if znode is None:
+        return {}
+    try:
+        entries = decode_reassignment(znode.data).partitions
+    except UnusablePayloadError as error:
+        raise ActionRefused(f"{REASSIGNMENTS} {error}: the controller cannot use it either; remove it") from None
+    return {TopicPartition(entry.topic, entry.partition): entry.replicas for entry in entries}
+
+
+def _topic(found: Found, topic: str) -> TopicAssignment | None:
+    znode = found.get(topic_path(topic))
+    try:
+        return None if znode is None else decode_topic(znode.data)
+    except UnusablePayloadError as error:
+        raise ActionRefused(f"{topic_path(topic)} {error}: mend it before its replicas are moved") from None
+
+
+def _partition(
+    found: Found, topic: TopicAssignment | None, name: TopicPartition, asked: tuple[int, ...] | None
+) -> PartitionNow | None:
+    number = name.partition
+    if topic is None or number not in topic.partitions:
+        return None
+    return PartitionNow(
+        replicas=topic.partitions[number],
+        adding=topic.adding_replicas.get(number, ()),
+        removing=topic.removing_replicas.get(number, ()),
+        isr=_isr(found, name),
+        asked=asked,
+    )
+
+
+def _isr(found: Found, name: TopicPartition) -> tuple[int, ...]:
+    """Nobody, where it is not known."""
+    znode = found.get(partition_state_path(*name))
+    try:
+        return () if znode is None else decode_partition_state(znode.data).isr
+    except UnusablePayloadError:
+        return ()
+
+
+NO_WAY = (
+    "through ZooKeeper no reassignment can be taken back: name brokers of 2.4 or later with --bootstrap; "
+    "before 2.4 what /admin/reassign_partitions asks for can only be waited for"
+)
+
+
+def under_way(image: ClusterImage, ours: Container[TopicPartition] = ()) -> dict[TopicPartition, tuple[int, ...]]:
+    """Partitions that are being reassigned → the replicas they are to have; without `ours`."""
+    work = (each for each in pending_work(image) if each.kind == "reassign" and each.partition is not None)
+    found = {TopicPartition(each.topic, each.partition or 0): each.target for each in work}
+    return {
+        name: target
+        for name, target in found.items()
+        if name not in ours and name.topic in image.topics and name.partition in image.topics[name.topic].row_of
+    }
+
+
+def cancel_reassignments(basis: Basis, partitions: Iterable[TopicPartition]) -> Proposal:
+    """These partitions stay where they were. Raises ActionRefused where the way there cannot take anything back."""
+    if basis.found is not None or basis.image.generation in ("0.8", "0.9-1.x"):
+        raise ActionRefused(NO_WAY)
+    held = {name: basis.replicas(name) for name in partitions}
+    topics: dict[str, dict[str, None]] = {}
+    for name in held:
+        topics.setdefault(name.topic, {})[str(name.partition)] = None
+    expects = {str(name): list(now) for name, now in held.items()}
+    return Proposal(
+        f"cancel the reassignment of {counted(len(held), 'partition')}",
+        (ApiCall("AlterPartitionReassignments", {"topics": topics}, expects),),
+        changes=tuple(f"{name}: {replicas(now)} → {replicas(_origin(basis, name))}" for name, now in held.items()),
+        warnings=(
+            "the order of the replicas before is not told: another may be the preferred leader now",
+            "a throttle that was set for it stays: see kdrill configs SOURCE describe --entity-type brokers",
+        ),
+        type_to_confirm=str(len(held)),
+    )
+
+
+def _origin(basis: Basis, name: TopicPartition) -> tuple[int, ...]:
+    adding = basis.topic(name.topic).adding.get(name.partition, ())
+    return tuple(broker for broker in basis.replicas(name) if broker not in adding)
+
 
 NOT_UNDONE = "through ZooKeeper a batch that was asked for cannot be taken back: it is waited for"
 _AGAIN = "the same plan once more carries it out again"
 
 
-def commands_of(state: RunState, standing: Standing) -> Iterator[tuple[Command, Standing]]:
+def commands_of(state: RunState, standing: ObservedCluster) -> Iterator[tuple[Command, ObservedCluster]]:
     """All that a run is going to do if nothing comes in between, and what the cluster is like each time.
 
     `standing` has all partitions and all configs of the run.
@@ -40,7 +223,7 @@ def commands_of(state: RunState, standing: Standing) -> Iterator[tuple[Command, 
                 return  # it would wait for somebody else
 
 
-def unthrottled_if_idle(state: RunState, standing: Standing) -> RunState:
+def unthrottled_if_idle(state: RunState, standing: ObservedCluster) -> RunState:
     """Without a throttle where none was set yet and nothing is to begin any more."""
     if state.kept or any(isinstance(command, Begin) for command, _ in commands_of(state, standing)):
         return state
@@ -48,7 +231,10 @@ def unthrottled_if_idle(state: RunState, standing: Standing) -> RunState:
 
 
 def proposal_of(
-    state: RunState, standing: Standing, steps_of: Callable[[Command, Standing], Sequence[Step]], title: str
+    state: RunState,
+    standing: ObservedCluster,
+    steps_of: Callable[[Command, ObservedCluster], Sequence[Step]],
+    title: str,
 ) -> Proposal:
     """What a run is going to do. The steps are those before anything has changed: the last ones take the throttle off.
 
@@ -90,7 +276,7 @@ def _on_what_is(given: Sequence[Command]) -> Iterator[Command]:
             touched |= command.values.keys()
 
 
-def _warnings(state: RunState, standing: Standing, waiting: Sequence[Move]) -> Iterator[str]:
+def _warnings(state: RunState, standing: ObservedCluster, waiting: Sequence[Move]) -> Iterator[str]:
     if waiting:
         yield _held(state, standing, waiting)
     if state.rate is None and state.wish != "cancel" and state.run.rate is None:
@@ -99,14 +285,14 @@ def _warnings(state: RunState, standing: Standing, waiting: Sequence[Move]) -> I
         yield NOT_UNDONE
 
 
-def _held(state: RunState, standing: Standing, waiting: Sequence[Move]) -> str:
+def _held(state: RunState, standing: ObservedCluster, waiting: Sequence[Move]) -> str:
     needed = {broker for move in waiting for broker in (move.before if state.is_back else move.after)}
     dead = needed - standing.alive
     why = f"{brokers(dead)} must come back first" if dead else "something else is under way, or moved them"
     return f"{counted(len(waiting), 'partition')} cannot begin now: {why}"
 
 
-def _waits(state: RunState, standing: Standing, move: Move, begun: Container[TopicPartition]) -> bool:
+def _waits(state: RunState, standing: ObservedCluster, move: Move, begun: Container[TopicPartition]) -> bool:
     now = standing.partitions.get(move.name)
     if now is None or move.name in begun or _is_ours(move, now):
         return False
@@ -118,7 +304,7 @@ def _is_ours(move: Move, now: PartitionNow) -> bool:
     return now.is_moving and now.heading in (move.before, move.after)
 
 
-def _settled(standing: Standing, moves: Sequence[Move]) -> Standing:
+def _settled(standing: ObservedCluster, moves: Sequence[Move]) -> ObservedCluster:
     """The cluster once what the run has asked for is done; the same where nothing is under way."""
     now = standing.partitions
     done = {
@@ -131,7 +317,7 @@ def _settled(standing: Standing, moves: Sequence[Move]) -> Standing:
     return msgspec.structs.replace(standing, partitions={**now, **done}, is_taken=False)
 
 
-def _obeyed(standing: Standing, command: Command) -> Standing:
+def _obeyed(standing: ObservedCluster, command: Command) -> ObservedCluster:
     """The cluster once a command is carried out to its end."""
     if isinstance(command, SetConfigs):
         configs = dict(standing.configs)

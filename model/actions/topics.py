@@ -1,28 +1,66 @@
-"""Creating topics: Kafka's checks and placement first, then the znodes or the request that it takes.
+"""Creating and deleting topics, and taking the mark of a deletion away.
 
-Source: `AdminUtils.createTopic` (0.8.2), `AdminZkClient.createTopicWithAssignment` (1.1 to 3.9).
+Kafka's checks and placement come first, then the znodes or the request that it takes.
+
+Source: `AdminUtils.createTopic` (0.8.2), `AdminZkClient.createTopicWithAssignment` (1.1 to 3.9);
+`TopicCommand.deleteTopic` (0.8.2, 1.1), `AdminZkClient.deleteTopic`, `TopicDeletionManager` (3.9).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import msgspec
 
-from model.actions.basis import Basis, Replicas, refuse
-from model.actions.config_steps import config_in
-from model.actions.expected_facts import states_of_new
-from model.actions.found import create, put
-from model.actions.proposal import ActionRefused, ApiCall, Proposal, ZnodeWrite
-from model.cluster.records import ConfigChanged, Record, TopicAssigned
-from model.cluster.words import brokers as broker_names
-from model.cluster.words import counted
-from model.cluster.words import replicas as replica_list
-from model.controller.placement import RackMode, place
-from model.controller.placement_strategies import PlacementRequest
+from model.actions.configs import config_in
+from model.actions.proposal import (
+    ActionRefused,
+    ApiCall,
+    Basis,
+    Proposal,
+    Replicas,
+    Step,
+    ZnodeWrite,
+    check,
+    create,
+    delete,
+    put,
+    refuse,
+)
+from model.cluster.findings.pending_work import pending_work
+from model.cluster.ids import INTERNAL_TOPICS, NO_LEADER
+from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, Record, TopicAssigned
+from model.cluster.texts import brokers, counted, listed
+from model.cluster.texts import brokers as broker_names
+from model.cluster.texts import replicas as replica_list
+from model.cluster.topic_image import TopicImage
+from model.controller.placement import PlacementRequest, RackMode, place
 from model.controller.refusal import Refusal
-from model.controller.topic_names import colliding, has_collision_chars
-from model.controller.validation import TopicCreation, creation_problem
+from model.controller.topic_validation import (
+    TopicCreation,
+    colliding,
+    creation_problem,
+    deletion_problem,
+    has_collision_chars,
+)
 from model.znodes.paths import config_path, delete_topic_path, topic_path
 from model.znodes.topics import TopicAssignment
+
+
+def states_of_new(topic: str, added: Replicas, live: Collection[int]) -> PartitionStatesWritten:
+    """Of the partitions `added` to a topic, by the brokers that are `live`."""
+    return PartitionStatesWritten(topic=topic, states=tuple(_state(*each, live) for each in added.items()))
+
+
+def _state(partition: int, replicas: tuple[int, ...], live: Collection[int]) -> PartitionState:
+    in_sync = tuple(broker for broker in replicas if broker in live)
+    return PartitionState(
+        partition=partition,
+        leader=in_sync[0] if in_sync else NO_LEADER,
+        leader_epoch=0,
+        isr=in_sync or replicas,
+        controller_epoch=0,
+        version=0,
+    )
+
 
 Dice = Callable[[int], int]
 """A number from 0 to below this one."""
@@ -69,7 +107,7 @@ def create_topic(basis: Basis, wanted: NewTopic, dice: Dice) -> Proposal:
         f"create topic {wanted.name}",
         steps,
         changes=tuple(_changes(wanted, assignment)),
-        warnings=tuple(_warnings(basis, wanted, assignment)),
+        warnings=tuple(_creation_warnings(basis, wanted, assignment)),
         rollback=f"kdrill topics SOURCE delete --topic {wanted.name}",
         leads_to=_leads_to(basis, wanted, assignment),
     )
@@ -153,7 +191,7 @@ def _changes(wanted: NewTopic, assignment: Replicas) -> Iterator[str]:
         yield f"{name}: default → {value}"
 
 
-def _warnings(basis: Basis, wanted: NewTopic, assignment: Replicas) -> Iterator[str]:
+def _creation_warnings(basis: Basis, wanted: NewTopic, assignment: Replicas) -> Iterator[str]:
     if has_collision_chars(wanted.name):
         others = colliding(wanted.name, basis.image.topics)
         like = f", as those of {', '.join(others)}" if others else ""
@@ -168,3 +206,104 @@ def _warnings(basis: Basis, wanted: NewTopic, assignment: Replicas) -> Iterator[
     dead = {replica for each in assignment.values() for replica in each} - set(basis.image.brokers)
     if dead:
         yield f"{broker_names(dead)} (down) get replicas: those are out of sync until they come back"
+
+
+def deletion_paths(names: Sequence[str]) -> tuple[str, ...]:
+    """What has to be read before these topics are deleted through ZooKeeper, or their marks taken away."""
+    return tuple(path for name in names for path in (topic_path(name), delete_topic_path(name)))
+
+
+def delete_topics(basis: Basis, names: Sequence[str]) -> Proposal:
+    """The topics with all their records. Raises ActionRefused with Kafka's reason."""
+    if basis.rules.deletes_by_default is None:
+        raise ActionRefused("Kafka 0.8.0 cannot delete topics")
+    for name in names:
+        if name in INTERNAL_TOPICS:
+            raise ActionRefused(f"{name} is internal to Kafka: it is not deleted")
+        problem = deletion_problem(name, basis.image.topics, basis.image.admin.delete_topics)
+        if problem is not None:
+            stuck = waits_for(basis, name)
+            raise refuse(problem) if not stuck else ActionRefused(f"{name} is marked for deletion already: {stuck}")
+    topics = [basis.topic(name) for name in names]
+    return Proposal(
+        f"delete {'topic ' if len(names) == 1 else 'topics '}{listed(names)}",
+        _deletion_steps(basis, topics),
+        changes=tuple(f"{topic.name}: {_size(topic)} → deleted with all records" for topic in topics),
+        warnings=tuple(_deletion_warnings(basis, topics)),
+        type_to_confirm=",".join(names),
+    )
+
+
+def waits_for(basis: Basis, name: str) -> str:
+    """Why a topic that is marked for deletion is still there; empty for one that is not marked."""
+    work = pending_work(basis.image)
+    return next((each.waits_for for each in work if each.kind == "delete" and each.topic == name), "")
+
+
+def remove_delete_marker(basis: Basis, name: str) -> Proposal:
+    """The mark of a deletion, which only ZooKeeper holds. Raises ActionRefused where there is none."""
+    if basis.found is None:
+        raise ActionRefused("the marks of deletions are in ZooKeeper: name it as SOURCE")
+    if delete_topic_path(name) not in basis.found:
+        raise ActionRefused(f"topic {name!r} is not marked for deletion")
+    topic = basis.image.topics.get(name)
+    steps: list[Step] = [check(basis.found, topic_path(name))] if topic_path(name) in basis.found else []
+    return Proposal(
+        f"remove the delete marker of topic {name}",
+        (*steps, delete(basis.found, delete_topic_path(name))),
+        changes=(f"{name}: marked for deletion → not marked",),
+        warnings=tuple(_marker_warnings(basis, name, topic)),
+        type_to_confirm=name,
+        rollback=f"kdrill topics SOURCE delete --topic {name}",
+    )
+
+
+def _deletion_steps(basis: Basis, topics: Sequence[TopicImage]) -> tuple[Step, ...]:
+    if basis.found is None:
+        expected = {f"topic-id {topic.name}": topic.topic_id for topic in topics if topic.topic_id is not None}
+        expected |= {f"partitions {topic.name}": len(topic) for topic in topics}
+        return (ApiCall("DeleteTopics", {"topics": [topic.name for topic in topics]}, expected),)
+    gone = next((topic.name for topic in topics if topic_path(topic.name) not in basis.found), None)
+    if gone is not None:
+        raise ActionRefused(f"topic {gone!r} does not exist any more")
+    # The topic that was seen, and none of the same name that came after it.
+    return tuple(
+        step
+        for topic in topics
+        for step in (check(basis.found, topic_path(topic.name)), create(delete_topic_path(topic.name)))
+    )
+
+
+def _size(topic: TopicImage) -> str:
+    return f"{counted(len(topic), 'partition')}, {counted(int(topic.replica_count.sum()), 'replica')}"
+
+
+def _deletion_warnings(basis: Basis, topics: Sequence[TopicImage]) -> Iterator[str]:
+    image = basis.image
+    if image.generation in ("0.8", "0.9-1.x"):
+        yield (
+            "delete.topic.enable is false by default up to 0.11: a broker so set only keeps the mark (0.8.1 to 0.10.1; "
+            "the topic goes once it is set and the controller starts anew) or takes it away again (0.10.2 on)"
+        )
+    for topic in topics:
+        dead = topic.brokers - set(image.brokers)
+        if dead:
+            yield f"{topic.name}: {brokers(dead)} (down) hold replicas: the deletion waits until they are back"
+        if topic.adding or topic.removing:
+            yield f"{topic.name} is being reassigned: the deletion waits until that is done"
+        readers = sorted(key for key, group in image.every_group() if any(p.topic == topic.name for p in group.offsets))
+        if readers:
+            yield f"{topic.name} is read by {counted(len(readers), 'group')}: {listed(readers)}"
+    yield "producers and consumers that still use the name create it anew where auto.create.topics.enable is true"
+
+
+def _marker_warnings(basis: Basis, name: str, topic: TopicImage | None) -> Iterator[str]:
+    if topic is None:
+        yield "there is no such topic any more: the mark has no effect but to forbid the name"
+        return
+    if stuck := waits_for(basis, name):
+        yield f"the deletion waits for: {stuck}"
+    yield (
+        "a controller that has begun the deletion goes on with it and keeps it in memory: "
+        "only the next controller will not know of it; replicas that are deleted already stay so"
+    )

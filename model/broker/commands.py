@@ -1,10 +1,34 @@
-"""What a broker wants done. A host does it, all of it, in order, and decides nothing."""
+"""What a broker decides about a partition: its next state, the commands for a host, and why.
+
+A host carries out all commands, in order, and decides nothing. How far a follower has fetched is a value as well, for
+`StartFetching` carries it (`kafka.server.PartitionFetchState`, 3.9).
+"""
 
 import msgspec
 
-from model.broker.replication.fetch_state import FetchState
+from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
 from model.controller.events import ProposedIsr
+
+
+class FetchState(msgspec.Struct, frozen=True, gc=False):
+    """Where to fetch a partition next, and what is in the way of it."""
+
+    partition: TopicPartition
+    leader: int
+    leader_epoch: int
+    offset: int
+    """The next to fetch; while truncating, where to cut if the leader knows no better."""
+    last_fetched_epoch: int | None = None
+    """The leader epoch of the newest record here; None where fetches do not find out where logs part."""
+    truncating: bool = False
+    """Whether the leader must first be asked where logs part."""
+    not_before_ms: int = 0
+    """The end of a back-off, in ms since the epoch."""
+
+    def wait_until(self, at_ms: int) -> "FetchState":
+        """The same, not to be fetched before then."""
+        return msgspec.structs.replace(self, not_before_ms=at_ms)
 
 
 class Command(msgspec.Struct, frozen=True, gc=False):
@@ -68,3 +92,18 @@ class ProposeIsr(Command, frozen=True):
     proposal: ProposedIsr
     controller_epoch: int
     """Of the controller that made this broker the leader; the znode gets it."""
+
+
+class PartitionDecision(msgspec.Struct, frozen=True, gc=False):
+    """The partition from now on, what to do, and a sentence for each thing that was decided.
+
+    A high watermark that has moved may end the waiting of produces and fetches: a host compares it with the one before.
+    """
+
+    partition: Partition
+    commands: tuple[Command, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    def then(self, later: "PartitionDecision") -> "PartitionDecision":
+        """Both, in order."""
+        return PartitionDecision(later.partition, self.commands + later.commands, self.reasons + later.reasons)

@@ -1,7 +1,7 @@
-"""What differs between releases of Kafka's brokers in how they replicate, as one table. Decides nothing itself.
+"""What the replication rules of a partition depend on: the release, the broker's settings, the time, who is live.
 
-A row says from which release on, and what changed then. Sources are `kafka.cluster.Partition` at the release, and
-`kafka.server.KafkaConfig` for defaults.
+The differences between releases are one table: a row says from which release on, and what changed then. It decides
+nothing itself. Sources are `kafka.cluster.Partition` at the release, and `kafka.server.KafkaConfig` for defaults.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from model.cluster.releases import release_numbers
+from model.cluster.ids import release_numbers
 
 LagRule = Literal["behind and silent, or too many messages", "silent, or too many messages", "not caught up"]
 Truncation = Literal["high watermark", "leader epoch", "diverging fetch"]
@@ -97,3 +97,30 @@ def replication_rules_of(release: str) -> ReplicationRules:
     if not known:
         raise ValueError(f"{release!r} is not a release of Kafka that kdrill knows: name one from 0.8.0 on, as 3.9")
     return known[-1]
+
+
+class ReplicationSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings of a broker, for one topic, by the names of their keys in server.properties."""
+
+    rules: ReplicationRules = LATEST
+    replica_lag_time_max_ms: int = LATEST.lag_time_max_ms
+    replica_lag_max_messages: int = 4_000
+    """Only looked at by the rules of 0.8."""
+    min_insync_replicas: int = 1
+
+
+class Conditions(msgspec.Struct, frozen=True):
+    """`now_ms` since the epoch. `live_brokers`: those that the last UpdateMetadata named."""
+
+    now_ms: int
+    live_brokers: frozenset[int]
+    settings: ReplicationSettings = ReplicationSettings()
+
+    def min_isr(self, replicas: int) -> int:
+        """How many in-sync replicas a partition with so many replicas needs for acks=all."""
+        wanted = self.settings.min_insync_replicas
+        return min(wanted, replicas) if self.settings.rules.min_isr_is_capped else wanted
+
+    def may_join(self, follower: int) -> bool:
+        """Whether a follower can be in an ISR as far as its broker is concerned."""
+        return not self.settings.rules.joins_if_live or follower in self.live_brokers

@@ -1,24 +1,128 @@
 """What changed between two images: records are replayed on a base, `apply` gives the next image.
 
-Any split of the same records into deltas ends in an equal image. A full listing goes the same way, on an empty image;
-`relisting` then says what is gone.
+Any split of the same records into deltas ends in an equal image. A full listing goes the same way, in as many deltas
+as it comes, on what it says nothing of; then it replaces what was known, and what it does not mention is gone. The
+source of groups that brokers coordinate never lists: it says which group died.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
 from model.cluster import records as r
-from model.cluster.classic_groups_delta import ClassicGroupsDelta
-from model.cluster.cluster_image import AdminImage, BrokerImage, ClusterImage, ControllerImage, Provenance
-from model.cluster.descent import descended
-from model.cluster.group_delta import GroupDelta, merged, same
-from model.cluster.group_image import ZOOKEEPER, Member
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration, newest
-from model.cluster.log_dirs import LogDir
+from model.cluster.cluster_image import (
+    EMPTY,
+    AdminImage,
+    BrokerImage,
+    ClusterImage,
+    ControllerImage,
+    Provenance,
+    descended,
+)
+from model.cluster.ids import KafkaGeneration, TopicPartition, newest
+from model.cluster.image_parts import CLASSIC, REBALANCING, ZOOKEEPER, GroupImage, LogDir, Member, Rebalance
 from model.cluster.topic_delta import TopicDelta
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class GroupDelta:
+    """Collects what happened to one group on top of `base`. A None value in a mapping means: gone."""
+
+    def __init__(self, name: str, base: GroupImage | None) -> None:
+        self._base = base or GroupImage(name)
+        self.exists = base is not None
+        self.mentioned = False
+        self.members: dict[str, Member | None] = {}
+        self.owners: dict[TopicPartition, str | None] = {}
+        self.offsets: dict[TopicPartition, int | None] = {}
+        self.rebalances: tuple[Rebalance, ...] = self._base.rebalances
+
+    def apply(self) -> GroupImage | None:
+        """The group afterwards; the same object where nothing differs, None where it is gone."""
+        after = GroupImage(
+            name=self._base.name,
+            members=merged(self._base.members, self.members),
+            owners=merged(self._base.owners, self.owners),
+            offsets=merged(self._base.offsets, self.offsets),
+            rebalances=self.rebalances,
+        )
+        if not (self.exists or self.mentioned or after.members or after.owners or after.offsets):
+            return None
+        return self._base if after == self._base and self.exists else after
+
+
+def merged(base: Mapping[K, V], changes: Mapping[K, V | None]) -> Mapping[K, V]:
+    """`base` with changes laid over it, None deleting; `base` itself where nothing differs."""
+    if all(base.get(key) == value for key, value in changes.items()):
+        return base
+    both = {**base, **changes}
+    return {key: value for key, value in both.items() if value is not None}
+
+
+def unless_equal(base: Mapping[K, V], after: Mapping[K, V]) -> Mapping[K, V]:
+    """What is afterwards; `base` itself where nothing differs."""
+    return base if after == base else after
+
+
+class ClassicGroupsDelta:
+    """Collects what happened on top of `base`."""
+
+    def __init__(self, base: Mapping[str, GroupImage]) -> None:
+        self._base = base
+        self._groups: dict[str, GroupImage | None] = {}
+
+    def describe(self, record: r.GroupDescribed) -> None:
+        """Takes over all but offsets. Where owners are not told, those that are still members keep what they had.
+
+        A group that rebalances is in the generation it was in, until a new one is told.
+        """
+        before = self._group(record.group)
+        told, rebalances = record.owners, record.state in REBALANCING
+        if told is None:
+            told = {read: owner for read, owner in before.owners.items() if owner in record.members}
+        self._put(
+            before,
+            members=_kept(before.members, record.members),
+            owners=_kept(before.owners, told),
+            kind=record.kind,
+            state=record.state,
+            protocol_type=record.protocol_type,
+            protocol=record.protocol,
+            coordinator=record.coordinator,
+            generation=before.generation if record.generation is None and rebalances else record.generation,
+        )
+
+    def commit(self, record: r.GroupOffsetsFetched) -> None:
+        """All offsets are these."""
+        before = self._group(record.group)
+        self._put(before, offsets=_kept(before.offsets, record.offsets))
+
+    def remember(self, group: str, rebalances: tuple[Rebalance, ...]) -> None:
+        """Its past is this."""
+        self._put(self._group(group), rebalances=rebalances)
+
+    def bury(self, group: str) -> None:
+        """It is gone."""
+        self._groups[group] = None
+
+    def apply(self) -> Mapping[str, GroupImage]:
+        """All groups afterwards; the very same objects where nothing differs."""
+        return merged(self._base, self._groups)
+
+    def _group(self, name: str) -> GroupImage:
+        known = self._groups[name] if name in self._groups else self._base.get(name)
+        return known or GroupImage(name, kind=CLASSIC)
+
+    def _put(self, before: GroupImage, **changed: object) -> None:
+        after = msgspec.structs.replace(before, **changed)
+        self._groups[before.name] = self._base[before.name] if after == self._base.get(before.name) else after
+
+
+def _kept(before: Mapping[V, object], after: Mapping[V, object]) -> Mapping[V, object]:
+    return before if before == after else dict(after)
 
 
 class ClusterDelta:
@@ -68,13 +172,13 @@ class ClusterDelta:
             topics=descended(base.topics, {name: delta.apply() for name, delta in self._topics.items()}),
             groups=descended(base.groups, {name: delta.apply() for name, delta in self._groups.items()}),
             classic_groups=self.classic.apply(),
-            log_ends=same(base.log_ends, self.log_ends),
+            log_ends=unless_equal(base.log_ends, self.log_ends),
             configs=merged(base.configs, self.configs),
             admin=self._admin(),
             quorum=base.quorum if self.quorum == base.quorum else self.quorum,
             log_dirs=merged(base.log_dirs, self.log_dirs),
-            offline_replicas=same(base.offline_replicas, self.offline_replicas),
-            differences=same(base.differences, self.differences),
+            offline_replicas=unless_equal(base.offline_replicas, self.offline_replicas),
+            differences=unless_equal(base.differences, self.differences),
             unreadable=merged(base.unreadable, self.unreadable),
         )
 
@@ -201,3 +305,43 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.ZnodeReadable: lambda d, x: d.unreadable.update({x.path: None}),
 }
 """Record type → what it does to a delta. A record type missing here fails the test that walks all of them."""
+
+
+LISTED = ("controller", "brokers", "fenced", "topics", "groups", "configs", "admin", "unreadable")
+"""What a listing tells all of. Everything else stays until something else is said of it."""
+
+
+def unlisted(image: ClusterImage) -> ClusterImage:
+    """What is left of an image before a listing says anything: a listing is replayed on this."""
+    return msgspec.structs.replace(image, **{name: getattr(EMPTY, name) for name in LISTED})
+
+
+def relisted(before: ClusterImage, listed: ClusterImage) -> ClusterImage:
+    """`listed`, with parts that are equal as the very objects they were in `before`. Groups keep their past."""
+    groups = {name: _with_past(before.groups.get(name), group) for name, group in listed.groups.items()}
+    return msgspec.structs.replace(
+        listed,
+        controller=before.controller if before.controller == listed.controller else listed.controller,
+        brokers=_same_values(before.brokers, listed.brokers),
+        fenced=_same_values(before.fenced, listed.fenced),
+        topics=_same_values(before.topics, listed.topics),
+        groups=_same_values(before.groups, groups),
+        configs=_same_values(before.configs, listed.configs),
+        admin=before.admin if before.admin == listed.admin else listed.admin,
+        unreadable=_same_values(before.unreadable, listed.unreadable),
+    )
+
+
+def _with_past(before: GroupImage | None, group: GroupImage) -> GroupImage:
+    if before is None or group.rebalances or not before.rebalances:
+        return group
+    return msgspec.structs.replace(group, rebalances=before.rebalances)
+
+
+def _same_values(before: Mapping[K, V], after: Mapping[K, V]) -> Mapping[K, V]:
+    """`after` with every value that is equal as the object it was; `before` itself where all are."""
+    if not before:
+        return after or before
+    merged = {key: old if (old := before.get(key)) is new or old == new else new for key, new in after.items()}
+    is_same = len(merged) == len(before) and all(before.get(key) is value for key, value in merged.items())
+    return before if is_same else merged  # pyright: ignore[reportReturnType]  # old is a V wherever it equals one

@@ -1,19 +1,58 @@
-"""The cluster at one moment, as an immutable value.
+"""The cluster at one moment, as an immutable value, and told as records that give an equal image again.
 
-Parts that did not change between two images are the very same object, so a reader compares by identity first.
-Holds facts only: what looks wrong is derived by `model.cluster.findings`.
+Parts that did not change between two images are the very same object, so a reader compares by identity first; large
+mappings know what differs from those they were made of. It holds facts only: what looks wrong is derived by
+`model.cluster.findings`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import TypeVar
 
 import msgspec
 
-from model.cluster.group_image import CLASSIC, GroupImage
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum
-from model.cluster.topic_image import TopicImage
+from model.cluster import records as r
+from model.cluster.ids import KafkaGeneration, TopicPartition
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, LogDir, Quorum
+from model.cluster.topic_image import TopicImage, told_in, unpadded
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Descended(dict[K, V]):
+    """A mapping that was made of another one. Never written to once an image holds it."""
+
+    def __init__(self, base: Mapping[K, V], changes: Mapping[K, V | None]) -> None:
+        """`base` with changes laid over it, None deleting."""
+        super().__init__(base)
+        for key, value in changes.items():
+            if value is None:
+                self.pop(key, None)
+            else:
+                self[key] = value
+        self.mark = object()
+        """Stands for this mapping: descendants must not keep all their ancestors."""
+        self.base_mark = base.mark if isinstance(base, Descended) else None
+        self.changed: Collection[K] = tuple(changes)
+
+
+def descended(base: Mapping[K, V], changes: Mapping[K, V | None]) -> Mapping[K, V]:
+    """`base` with changes laid over it, None deleting; `base` itself where all of them are what stands there."""
+    if all(base.get(key) is value for key, value in changes.items()):
+        return base
+    return Descended(base, changes)
+
+
+def differing_keys(before: Mapping[K, V], after: Mapping[K, V]) -> list[K]:
+    """Keys of which the two have not the same object: first those that `before` has. Usually quick."""
+    if before is after:
+        return []
+    if isinstance(before, Descended) and isinstance(after, Descended) and after.base_mark is before.mark:
+        differing = [key for key in after.changed if before.get(key) is not after.get(key)]
+        return sorted(differing, key=lambda key: key not in before)
+    differing = [key for key, value in before.items() if after.get(key) is not value]
+    return differing + [key for key in after if key not in before]
+
 
 _TOO = f" ({CLASSIC})"
 
@@ -118,3 +157,151 @@ class ClusterImage(msgspec.Struct, frozen=True):
 
 
 EMPTY = ClusterImage()
+
+
+def records_of(image: ClusterImage) -> Iterator[r.Record]:
+    """Every fact of an image, in an order that can be replayed."""
+    if image.cluster_id is not None:
+        yield r.ClusterIdentified(cluster_id=image.cluster_id)
+    yield r.GenerationRecognised(generation=image.generation)
+    yield from _controller(image)
+    for broker in image.brokers.values():
+        yield registered(broker)
+    for broker in image.fenced.values():
+        yield fenced(broker)
+    for topic in image.topics.values():
+        yield from _topic(topic)
+    for _, group in image.every_group():
+        yield from group_records(group)
+    yield r.LogEndsRead(ends=image.log_ends)
+    for entity, config in image.configs.items():
+        yield r.ConfigChanged(entity=entity, config=config)
+    yield r.ReassignmentsRequested(targets=image.admin.reassignments)
+    yield r.PreferredElectionRequested(partitions=image.admin.preferred_election)
+    for name in sorted(image.admin.delete_topics):
+        yield r.TopicDeletionRequested(topic=name)
+    if image.quorum is not None:
+        yield r.QuorumDescribed(quorum=image.quorum)
+    for broker, folders in image.log_dirs.items():
+        yield r.LogDirsDescribed(broker=broker, folders=folders)
+    yield r.ReplicasWentOffline(replicas=image.offline_replicas)
+    yield r.ViewsDiffered(differences=image.differences)
+    for path, reason in image.unreadable.items():
+        yield r.ZnodeUnreadable(path=path, reason=reason)
+
+
+def registered(broker: BrokerImage) -> r.Record:
+    """A broker that lives."""
+    return r.BrokerRegistered(
+        broker=broker.id,
+        endpoints=broker.endpoints,
+        rack=broker.rack,
+        epoch=broker.epoch,
+        registered_ms=broker.registered_ms,
+        fenced=broker.fenced,
+        in_controlled_shutdown=broker.in_controlled_shutdown,
+    )
+
+
+def fenced(broker: BrokerImage) -> r.Record:
+    """A broker that is fenced."""
+    return r.BrokerFenced(
+        broker=broker.id,
+        endpoints=broker.endpoints,
+        rack=broker.rack,
+        epoch=broker.epoch,
+        registered_ms=broker.registered_ms,
+    )
+
+
+def _controller(image: ClusterImage) -> Iterator[r.Record]:
+    controller = image.controller
+    if controller.broker is not None:
+        yield r.ControllerElected(broker=controller.broker, since_ms=controller.since_ms)
+    elif controller.since_ms:
+        yield r.ControllerLost(time_ms=controller.since_ms)
+    if controller.epoch is not None:
+        yield r.ControllerEpochChanged(epoch=controller.epoch)
+
+
+def _topic(topic: TopicImage) -> Iterator[r.Record]:
+    assigned = {partition: replicas for partition, replicas, _, _ in topic.rows() if replicas}
+    if assigned:
+        yield r.TopicAssigned(
+            topic=topic.name,
+            replicas=assigned,
+            topic_id=topic.topic_id,
+            adding=topic.adding,
+            removing=topic.removing,
+        )
+    states = tuple(state_of(topic, row) for row in topic.has_state.nonzero()[0].tolist())
+    if states:
+        yield r.PartitionStatesWritten(topic=topic.name, states=states)
+
+
+def state_in(image: ClusterImage, name: TopicPartition) -> r.PartitionState | None:
+    """A partition's state; None if it has none."""
+    topic = image.topics.get(name.topic)
+    row = None if topic is None else topic.row_of.get(name.partition)
+    return None if topic is None or row is None or not topic.has_state[row] else state_of(topic, row)
+
+
+def state_of(topic: TopicImage, row: int) -> r.PartitionState:
+    """One row of a topic as a state that was written."""
+    return r.PartitionState(
+        partition=int(topic.partitions[row]),
+        leader=int(topic.leader[row]),
+        leader_epoch=int(topic.leader_epoch[row]),
+        isr=unpadded(topic.isr[row]),
+        controller_epoch=int(topic.controller_epoch[row]),
+        version=int(topic.version[row]),
+        recovering=bool(topic.recovering[row]),
+        zxid=int(topic.zxid[row]),
+        time_ms=int(topic.time_ms[row]),
+        elr=told_in(topic.elr[row]),
+        last_known_elr=told_in(topic.last_known_elr[row]),
+    )
+
+
+def group_records(group: GroupImage) -> Iterator[r.Record]:
+    """A group of either kind."""
+    return _group(group) if group.kind == ZOOKEEPER else classic_group_records(group)
+
+
+def classic_group_records(group: GroupImage) -> Iterator[r.Record]:
+    """A group that a broker coordinates, as it was described."""
+    yield r.GroupDescribed(
+        group=group.name,
+        state=group.state,
+        kind=group.kind,
+        protocol_type=group.protocol_type,
+        protocol=group.protocol,
+        coordinator=group.coordinator,
+        generation=group.generation,
+        members=group.members,
+        owners=group.owners,
+    )
+    yield r.GroupOffsetsFetched(group=group.name, offsets=group.offsets)
+    yield _rebalances(group)
+
+
+def _rebalances(group: GroupImage) -> r.Record:
+    return r.GroupRebalancesSeen(group=group.name, kind=group.kind, rebalances=group.rebalances)
+
+
+def _group(group: GroupImage) -> Iterator[r.Record]:
+    name = group.name
+    yield r.GroupSeen(group=name)
+    for member, facts in group.members.items():
+        yield r.MemberJoined(
+            group=name,
+            member=member,
+            subscription=facts.subscription,
+            pattern=facts.pattern,
+            joined_ms=facts.joined_ms,
+        )
+    for partition, owner in group.owners.items():
+        yield r.PartitionClaimed(group=name, partition=partition, owner=owner)
+    for partition, offset in group.offsets.items():
+        yield r.OffsetCommitted(group=name, partition=partition, offset=offset)
+    yield _rebalances(group)

@@ -1,6 +1,7 @@
-"""Small typed names for things in a cluster. Holds no behaviour beyond telling them apart."""
+"""Small typed names: partitions, releases as numbers that can be compared, and generations that payloads tell apart."""
 
-from typing import NamedTuple
+import re
+from typing import Final, Literal, NamedTuple, get_args
 
 NO_LEADER = -1
 """Leader of a partition that has none (Kafka's `LeaderAndIsr.NoLeader`)."""
@@ -24,3 +25,20 @@ class TopicPartition(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def release_numbers(release: str) -> tuple[int, ...]:
+    """`0.8.2.2` as (0, 8, 2, 2), `3.9` as (3, 9, 0, 0); nothing for what is no release."""
+    found = re.match(r"\d+(\.\d+)*", release)
+    numbers = [int(number) for number in found[0].split(".")] if found else []
+    return (*numbers, *[0] * (4 - len(numbers))) if numbers else ()
+
+
+KafkaGeneration = Literal["unknown", "0.8", "0.9-1.x", "2.x", "3.x", "kraft"]
+
+KAFKA_GENERATIONS: Final[tuple[KafkaGeneration, ...]] = get_args(KafkaGeneration)
+
+
+def newest(*generations: KafkaGeneration) -> KafkaGeneration:
+    """The newest of some."""
+    return max(generations, key=KAFKA_GENERATIONS.index)

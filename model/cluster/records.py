@@ -8,11 +8,8 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from model.cluster.group_image import CLASSIC, Member, Rebalance
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum
+from model.cluster.ids import KafkaGeneration, TopicPartition
+from model.cluster.image_parts import CLASSIC, LogDir, Member, Quorum, Rebalance
 
 
 class Record(msgspec.Struct, frozen=True, tag=True, kw_only=True):

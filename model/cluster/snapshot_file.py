@@ -11,12 +11,10 @@ import msgspec
 import zstandard
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.finding import Finding
-from model.cluster.snapshot_format import FORMAT, SnapshotDocument
+from model.cluster.findings.check import Finding
+from model.cluster.snapshot_format import FORMAT, SnapshotDocument, refusal, with_unknown
 from model.cluster.snapshot_image import document_of, image_of
-from model.cluster.snapshot_refusal import refusal
-from model.cluster.snapshot_unknown import with_unknown
-from model.cluster.visible_json import visible_json
+from model.cluster.texts import visible_json
 from model.cluster.whole_file import MOST_FACTS, read_whole, write_whole
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"

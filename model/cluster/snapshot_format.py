@@ -1,18 +1,19 @@
-"""kdrill.snapshot/1: the document a snapshot file holds. Types only; `snapshot_image` makes images of it and back.
+"""kdrill.snapshot/1: the document a snapshot file holds, which field makes one unusable, and unknown fields kept.
 
-The document is for other programs too, so its names are Kafka's. A reader accepts and keeps unknown fields.
-Beyond the fields that the format promises, it keeps what an image knows: times, transactions, settings of other
-entities than topics, znodes that could not be read.
+The document is for other programs too, so its names are Kafka's. A reader accepts and keeps unknown fields: newer
+programs and planners add some, and sizes (`size_bytes`) that nobody asked brokers for; rewriting loses none. Beyond
+the fields that the format promises, it keeps what an image knows: times, transactions, settings of other entities than
+topics, znodes that could not be read. `snapshot_image` makes images of it and back.
 """
 
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from model.cluster.ids import NO_LEADER
-from model.cluster.kafka_generations import KafkaGeneration
-from model.cluster.quorum import Quorum
+from model.cluster.ids import NO_LEADER, KafkaGeneration
+from model.cluster.image_parts import Quorum
 
 FORMAT = "kdrill.snapshot/1"
 
@@ -172,3 +173,69 @@ class SnapshotDocument(msgspec.Struct, frozen=True):
     """Registered, and fenced by the controllers of KRaft: none of `brokers`."""
     differences: dict[str, str] | UnsetType = UNSET
     """Subject → what brokers tell and ZooKeeper does not."""
+
+
+def refusal(value: object, kind: Any) -> str:
+    """`topics.orders.partitions.0.leader: expected int, got str`."""
+    return next(_refusals(value, kind, ""), "a field has the wrong type")
+
+
+def _refusals(value: object, kind: Any, path: str) -> Iterator[str]:
+    try:
+        msgspec.convert(value, kind, str_keys=True)
+    except msgspec.ValidationError as error:
+        for name, part, part_kind in _parts(value, kind):
+            yield from _refusals(part, part_kind, f"{path}.{name}" if path else name)
+        reason = str(error).partition(" - at ")[0].replace("`", "")
+        yield f"{path or 'the document'}: {reason[:1].lower()}{reason[1:]}"
+
+
+def _parts(value: object, kind: Any) -> Iterator[tuple[str, object, Any]]:
+    if isinstance(value, list) and get_origin(kind) is tuple:
+        for number, item in enumerate(cast(list[object], value)):
+            yield str(number), item, get_args(kind)[0]
+    if not isinstance(value, dict):
+        return
+    fields = cast(dict[str, object], value)
+    if get_origin(kind) is dict:
+        for name, item in fields.items():
+            yield name, item, get_args(kind)[1]
+    elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        kinds = get_type_hints(kind, include_extras=True)
+        for name in fields.keys() & kinds.keys():
+            yield name, fields[name], kinds[name]
+
+
+_CARRIED = frozenset({"size_bytes"})
+_Document = Mapping[str, Any]
+
+
+def with_unknown(new: dict[str, Any], old: _Document) -> dict[str, Any]:
+    """`new` with the fields of `old` that the format does not know, at every level."""
+    _carry(new, old, SnapshotDocument)
+    _carry(new["controller"], old.get("controller", {}), ControllerDocument)
+    _carry(new["admin"], old.get("admin", {}), AdminDocument)
+    was = {broker["id"]: broker for broker in old.get("brokers", ())}
+    for broker in new["brokers"]:
+        _carry(broker, was.get(broker["id"], {}), BrokerDocument)
+    for topic, former in _both(new, old, "topics"):
+        _carry(topic, former, TopicDocument)
+        for partition, earlier in _both(topic, former, "partitions"):
+            _carry(partition, earlier, PartitionDocument)
+    for group, former in _both(new, old, "groups"):
+        _carry(group, former, GroupDocument)
+        for member, earlier in _both(group, former, "members"):
+            _carry(member, earlier, MemberDocument)
+    return new
+
+
+def _both(new: _Document, old: _Document, field: str) -> list[tuple[dict[str, Any], _Document]]:
+    former: Mapping[str, _Document] = old.get(field, {})
+    return [(value, former[key]) for key, value in new[field].items() if key in former]
+
+
+def _carry(new: dict[str, Any], old: _Document, kind: type[msgspec.Struct]) -> None:
+    known = set(kind.__struct_fields__) - _CARRIED
+    for key, value in old.items():
+        if key not in known:
+            new.setdefault(key, value)

@@ -1,36 +1,162 @@
 """An image as a kdrill.snapshot/1 document, and a document as an image. No file is touched, no secret let through."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, BrokerImage, ClusterImage, Provenance
-from model.cluster.findings.finding import Finding
+from model.cluster.cluster_image import EMPTY, BrokerImage, ClusterImage, Provenance, fenced, group_records, registered
+from model.cluster.findings.check import Finding
 from model.cluster.ids import NO_STATE, TopicPartition
-from model.cluster.image_records import fenced, group_records, registered
-from model.cluster.log_dirs import LogDir, largest
-from model.cluster.secrets import redacted
+from model.cluster.image_parts import ZOOKEEPER, GroupImage, LogDir, Member, Rebalance, largest_replicas
 from model.cluster.snapshot_format import (
     FORMAT,
     AdminDocument,
     BrokerDocument,
     ControllerDocument,
+    GroupDocument,
     LogDirDocument,
+    MemberDocument,
     PartitionDocument,
     PartitionName,
+    RebalanceDocument,
     SnapshotDocument,
     TopicDocument,
 )
-from model.cluster.snapshot_groups import by_partition, by_topic, group_document, group_of
+from model.cluster.texts import redacted
 from model.cluster.topic_image import Ints, TopicImage, told_in, unpadded
+
+V = TypeVar("V")
+
+
+def group_document(key: str, group: GroupImage) -> GroupDocument:
+    """One group; `key` is what the document calls it."""
+    is_classic = group.kind != ZOOKEEPER
+    return GroupDocument(
+        kind=group.kind,
+        members={name: _member(member) for name, member in group.members.items()},
+        owners=by_topic(group.owners),
+        offsets=by_topic(group.offsets),
+        name=group.name if key != group.name else UNSET,
+        state=group.state if is_classic else UNSET,
+        protocol_type=group.protocol_type if is_classic else UNSET,
+        protocol=group.protocol if is_classic else UNSET,
+        coordinator=group.coordinator if is_classic else UNSET,
+        generation=group.generation if is_classic else UNSET,
+        rebalances=tuple(map(_rebalance, group.rebalances)) or UNSET,
+    )
+
+
+def _member(member: Member) -> MemberDocument:
+    return MemberDocument(
+        dict(member.subscription),
+        member.pattern,
+        member.joined_ms or UNSET,
+        member.client_id or UNSET,
+        member.host or UNSET,
+        UNSET if member.instance_id is None else member.instance_id,
+        _numbers({"": member.reads}).get("") or UNSET,
+        UNSET if member.epoch is None else member.epoch,
+    )
+
+
+def _rebalance(past: Rebalance) -> RebalanceDocument:
+    return RebalanceDocument(
+        past.at_ms,
+        past.why,
+        past.took_ms,
+        past.generation,
+        _numbers(past.gained),
+        _numbers(past.lost),
+        past.generations,
+    )
+
+
+def _numbers(owned: Mapping[str, Iterable[TopicPartition]]) -> dict[str, dict[str, tuple[int, ...]]]:
+    topics: dict[str, dict[str, tuple[int, ...]]] = {}
+    for owner, partitions in owned.items():
+        for topic, number in sorted(partitions):
+            mine = topics.setdefault(owner, {})
+            mine[topic] = (*mine.get(topic, ()), number)
+    return topics
+
+
+def group_of(key: str, group: GroupDocument) -> GroupImage:
+    """The group of a document. Whatever is not of ZooKeeper is taken for a classic group."""
+    return GroupImage(
+        _known(group.name, key),
+        {member: _member_of(facts) for member, facts in group.members.items()},
+        by_partition(group.owners),
+        by_partition(group.offsets),
+        group.kind,
+        _known(group.state, ""),
+        _known(group.protocol_type, ""),
+        _known(group.protocol, ""),
+        _known(group.coordinator, None),
+        _known(group.generation, None),
+        tuple(_rebalance_of(past) for past in _known(group.rebalances, ())),
+    )
+
+
+def _member_of(facts: MemberDocument) -> Member:
+    return Member(
+        facts.subscription,
+        facts.pattern,
+        _known(facts.joined_ms, 0),
+        _known(facts.client_id, ""),
+        _known(facts.client_host, ""),
+        _known(facts.instance_id, None),
+        _partitions({"": _known(facts.reads, {})})[""],
+        _known(facts.epoch, None),
+    )
+
+
+def _rebalance_of(past: RebalanceDocument) -> Rebalance:
+    return Rebalance(
+        past.at_ms,
+        past.why,
+        past.took_ms,
+        past.generation,
+        _partitions(past.gained),
+        _partitions(past.lost),
+        past.generations,
+    )
+
+
+def _partitions(owned: Mapping[str, Mapping[str, tuple[int, ...]]]) -> dict[str, tuple[TopicPartition, ...]]:
+    return {
+        owner: tuple(TopicPartition(topic, number) for topic, numbers in topics.items() for number in numbers)
+        for owner, topics in owned.items()
+    }
+
+
+def _known(value: V | UnsetType, default: V) -> V:
+    return default if value is UNSET else value
+
+
+def by_topic(values: Mapping[TopicPartition, V]) -> dict[str, dict[int, V]]:
+    """By topic and partition number, in order."""
+    topics: dict[str, dict[int, V]] = {}
+    for named, value in sorted(values.items(), key=lambda pair: pair[0]):
+        topics.setdefault(named.topic, {})[named.partition] = value
+    return topics
+
+
+def by_partition(values: Mapping[str, Mapping[int, V]]) -> dict[TopicPartition, V]:
+    """The other way round."""
+    return {
+        TopicPartition(topic, partition): value
+        for topic, partitions in values.items()
+        for partition, value in partitions.items()
+    }
 
 
 def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
     """An image as a document, secrets hidden."""
     seen, configs = image.provenance, {entity: redacted(entity, config) for entity, config in image.configs.items()}
-    own, sizes = {f"topics/{name}" for name in image.topics}, largest(image.log_dirs)
+    own, sizes = {f"topics/{name}" for name in image.topics}, largest_replicas(image.log_dirs)
     return SnapshotDocument(
         format=FORMAT,
         taken_at_ms=seen.time_ms,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from model.cluster.ids import NO_STATE
+from model.cluster.partition_columns import StateColumns, columns_of, latest_states, states_gone
 from model.cluster.records import PartitionState, TopicAssigned
-from model.cluster.state_columns import StateColumns, columns_of, gone, latest
 from model.cluster.topic_image import (
     BROKERS_COLUMNS,
     NOBODY,
@@ -49,11 +49,11 @@ class TopicDelta:
 
     def remove(self, partitions: Sequence[int]) -> None:
         """State znodes are gone."""
-        self._states.append(gone(partitions))
+        self._states.append(states_gone(partitions))
 
     def apply(self) -> TopicImage | None:
         """The topic afterwards; the very same object where nothing differs, None where nothing is left of it."""
-        base, written = self._base, latest(self._states)
+        base, written = self._base, latest_states(self._states)
         if base is not None and self._assigned is None and not self._unassigned:
             rows = _places(base.partitions, written.partition)
             if rows is not None and (written.version != NO_STATE).all():
@@ -64,7 +64,7 @@ class TopicDelta:
     def _with_other_rows(self, written: StateColumns) -> TopicImage | None:
         """Partitions may come and go."""
         base, record = self._base, self._assigned
-        states = written if base is None else latest([_states_of(base), written])
+        states = written if base is None else latest_states([_states_of(base), written])
         states = _kept(states, states.version != NO_STATE)
         placed, replicas = self._placed()
         rows = placed if np.array_equal(placed, states.partition) else _union(placed, states.partition)

@@ -1,6 +1,7 @@
-"""Files that are read whole, within a bound, and written whole or not at all. Knows no document.
+"""Files that people name: as a path is typed, read whole within a bound, and written whole or not at all.
 
-Whatever a user can name is read here: it may be a pipe, a device without an end, or larger than the memory.
+It knows no document. Whatever a user can name is read here: it may be a pipe, a device without an end, or larger than
+the memory.
 """
 
 import contextlib
@@ -83,3 +84,11 @@ def write_new(path: Path, text: str) -> None:
         except OSError:
             path.unlink()
             raise
+
+
+def typed_path(text: str) -> Path:
+    """`~` and `~ann` are home folders where they have one, and otherwise names as any: whoever opens it says so."""
+    try:
+        return Path(text).expanduser()
+    except (RuntimeError, ValueError):  # nobody of that name; a NUL in it
+        return Path(text)

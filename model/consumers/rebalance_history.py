@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.ids import TopicPartition
-from model.consumers.group_counts import group_counts
+from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
+from model.consumers.ownership import group_counts
 
 KEPT = 20
 """Rebalances kept of a group."""

@@ -1,20 +1,87 @@
-"""What a controller knows and is in the middle of telling: the value that every step takes and gives back.
+"""What a controller knows and is in the middle of telling, and a step: one thing that it does with that.
 
-Source: `kafka.controller.ControllerContext` (3.9). It holds no plan of what comes next (`state.ControllerState` does).
+The context is the value that every step takes and gives back (`kafka.controller.ControllerContext`, 3.9). The batch of
+requests that a change of states gives rise to is a part of it, gathered per broker, so that a broker gets at most one
+of each kind (`AbstractControllerBrokerRequestBatch`): a partition added twice keeps the newer state; `is_new` and
+`delete` once said stay said.
+
+Theory of operation: the plan is data, there is no coroutine. `begin` of a step says what follows from what the
+controller knows. If it has to ask ZooKeeper first, it returns the question in `ask`, and `resume` of the same step
+goes on with the answers; nothing else happens in between but that events queue up. Steps in `then` come before what
+was on the agenda already, so a plan is a stack. An empty question is answered at once with no answers.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from typing import TypeVar
 
 import msgspec
 
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.controller.ballot import Ballot, Liveness
-from model.controller.deletion import DeletionQueues
+from model.controller.commands import Command, PartitionToServe, PartitionToStop
+from model.controller.elections import Ballot, Liveness
+from model.controller.events import Event
+from model.controller.generations import Settings
 from model.controller.leader_and_isr import UNLED
-from model.controller.request_batch import RequestBatch
-from model.controller.settings import Settings
-from model.controller.topics import Leadership, Partition, Topics
+from model.controller.topics import DeletionQueues, Leadership, Partition, Topics
+from model.controller.zookeeper import Answer, ZooKeeperRequest
+
+Entry = TypeVar("Entry", PartitionToServe, PartitionToStop)
+
+
+class RequestBatch(msgspec.Struct, frozen=True):
+    """By broker the partitions to serve and to stop, and the partitions to know (in parts) for all `receivers`.
+
+    Receivers without partitions are still told who is live.
+    """
+
+    serve: Mapping[int, Mapping[TopicPartition, PartitionToServe]] = {}
+    stop: Mapping[int, Mapping[TopicPartition, PartitionToStop]] = {}
+    know: tuple[tuple[TopicPartition, ...], ...] = ()
+    receivers: frozenset[int] = frozenset()
+
+    def serving(self, entries: Iterable[tuple[PartitionToServe, Iterable[int]]]) -> "RequestBatch":
+        """With each of these partitions to be served by the brokers beside it."""
+        added: dict[int, dict[TopicPartition, PartitionToServe]] = {}
+        for entry, brokers in entries:
+            for broker in brokers:
+                mine = _mine(added, self.serve, broker)
+                before = mine.get(entry.partition)
+                stays_new = before is not None and before.is_new and not entry.is_new
+                mine[entry.partition] = msgspec.structs.replace(entry, is_new=True) if stays_new else entry
+        return msgspec.structs.replace(self, serve={**self.serve, **added})
+
+    def serving_on(self, broker: int, entries: Mapping[TopicPartition, PartitionToServe]) -> "RequestBatch":
+        """The same for one broker: a failover has every broker serve everything anew."""
+        if broker in self.serve:
+            return self.serving((entry, (broker,)) for entry in entries.values())
+        return msgspec.structs.replace(self, serve={**self.serve, broker: entries})
+
+    def stopping(self, entries: Iterable[tuple[PartitionToStop, int]]) -> "RequestBatch":
+        """With each of these partitions to be stopped by the broker beside it."""
+        added: dict[int, dict[TopicPartition, PartitionToStop]] = {}
+        for entry, broker in entries:
+            mine = _mine(added, self.stop, broker)
+            before = mine.get(entry.partition)
+            stays_deleted = before is not None and before.delete and not entry.delete
+            mine[entry.partition] = msgspec.structs.replace(entry, delete=True) if stays_deleted else entry
+        return msgspec.structs.replace(self, stop={**self.stop, **added})
+
+    def telling(self, partitions: tuple[TopicPartition, ...], receivers: Iterable[int]) -> "RequestBatch":
+        """With these partitions to be known, and these brokers among those who are told."""
+        receivers = self.receivers.union(receivers)
+        return msgspec.structs.replace(self, know=(*self.know, partitions), receivers=receivers)
+
+
+def _mine(
+    added: dict[int, dict[TopicPartition, Entry]], before: Mapping[int, Mapping[TopicPartition, Entry]], broker: int
+) -> dict[TopicPartition, Entry]:
+    """What a broker gets, to be added to: copied once a call, not once a partition."""
+    mine = added.get(broker)
+    if mine is None:
+        mine = added[broker] = dict(before.get(broker, {}))
+    return mine
+
 
 NO_CONTROLLER = -1
 NO_BROKER_EPOCH = -1
@@ -143,3 +210,29 @@ class ControllerContext(msgspec.Struct, frozen=True):
         """What an election of this partition would decide on, as far as the controller remembers."""
         current = UNLED if partition.leadership is None else partition.leadership.state
         return Ballot(current, partition.assignment, self.liveness(name))
+
+
+class Step(msgspec.Struct, frozen=True):
+    """Something to do. Its fields say to what."""
+
+    def begin(self, context: ControllerContext) -> "StepOutcome":
+        """What follows, or what to ask ZooKeeper first."""
+        raise NotImplementedError
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> "StepOutcome":
+        """What follows from the answers, one for each request of `ask`, in order."""
+        raise NotImplementedError
+
+
+class StepOutcome(msgspec.Struct, frozen=True):
+    """What a step came to. `why` is a sentence for an operator that names the rule, empty if nothing was decided.
+
+    `queue` are events the controller tells itself, behind those that wait already.
+    """
+
+    context: ControllerContext
+    commands: tuple[Command, ...] = ()
+    ask: tuple[ZooKeeperRequest, ...] | None = None
+    then: tuple[Step, ...] = ()
+    queue: tuple[Event, ...] = ()
+    why: str = ""

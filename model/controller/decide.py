@@ -1,25 +1,178 @@
 """`decide(state, event)`: the controller. One event at a time, each to its end, then the next in the queue.
 
-Theory of operation, after `kafka.controller.ControllerEventManager` (3.9): an event's steps go on the agenda; while one
-of them waits for ZooKeeper, other events only queue. A session that expires empties the queue (`clearAndPut`):
-who waits for an answer is told NOT_CONTROLLER. A write that fails the check of the controller epoch ends the event
-at hand, and the controller finds out whether it has to resign (ControllerMovedException). A batch of requests that was
-begun and never sent ends its office (`handleIllegalState`), and so does a failover that cannot read what it needs
-(`triggerControllerMove`). It carries out nothing.
+Theory of operation, after `kafka.controller.ControllerEventManager` and `KafkaController.process` (3.9): a table says
+which steps an event sets off; what only the active controller may do is ignored by all others. The steps go on the
+agenda; while one of them waits for ZooKeeper, other events only queue. A session that expires empties the queue
+(`clearAndPut`): who waits for an answer is told NOT_CONTROLLER. A write that fails the check of the controller epoch
+ends the event at hand, and the controller finds out whether it has to resign (ControllerMovedException). A batch of
+requests that was begun and never sent makes it resign (`handleIllegalState`), and so does a failover that cannot read
+what it needs (`triggerControllerMove`). The state is one value, kept, compared or gone back to at will. It carries out
+nothing.
 """
+
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import msgspec
 
-from model.controller.commands import AnswerRequest, AskZooKeeper, Command
-from model.controller.context import Activity
-from model.controller.decision import Decision
+from model.controller import events
+from model.controller.commands import AnswerRequest, AskZooKeeper, Command, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.context import Activity, ControllerContext, RequestBatch, Step, StepOutcome
 from model.controller.events import Event, RequestReceived, SessionExpired, ZooKeeperAnswered
-from model.controller.handling import steps_for
-from model.controller.request_batch import RequestBatch
-from model.controller.state import ControllerState, Waiting
-from model.controller.step import Outcome, Step
-from model.controller.steps.office import MoveController, ResignIfMoved
-from model.controller.zookeeper import READS, Answer, Code, unfenced
+from model.controller.generations import Settings
+from model.controller.state_machines import PartitionAndReplica
+from model.controller.steps.brokers import ReadBroker, ReadBrokers
+from model.controller.steps.cluster_wide import TOKEN_TIMER, AllocateProducerIds, ExpireTokens, UpdateFeatures
+from model.controller.steps.controller_election import (
+    ElectController,
+    ForgetSession,
+    MoveController,
+    ResignIfMoved,
+    steps_at_start,
+    steps_on_session,
+)
+from model.controller.steps.deletion import ConfirmDeletions, FailDeletions, ReadMarkers
+from model.controller.steps.notifications import AlterPartitions, ListNotifications, NoteLogDirs
+from model.controller.steps.partitions import AllowUnclean
+from model.controller.steps.reassignment import LookAtReassigned
+from model.controller.steps.reassignment_requests import ListReassignments, ReassignByRequest, ReassignFromZnode
+from model.controller.steps.requested_elections import (
+    REBALANCE_TIMER,
+    ElectByRequest,
+    ElectPreferredFromZnode,
+    Rebalance,
+    ShutDownBroker,
+)
+from model.controller.steps.topics import CompareAssignment, CompareTopics
+from model.controller.zookeeper import ISR_CHANGES, LOG_DIR_EVENTS, READS, Answer, Code, ZooKeeperRequest, unfenced
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A step that asked ZooKeeper, and what."""
+
+    step: Step
+    question: int
+    requests: tuple[ZooKeeperRequest, ...]
+
+
+class ControllerState(msgspec.Struct, frozen=True):
+    """`agenda` is what is left of the event at hand, next step first; `pending` are events that wait, oldest first.
+
+    `unanswered` is the number of the request at hand while nobody has answered it.
+    """
+
+    context: ControllerContext
+    agenda: tuple[Step, ...] = ()
+    waiting: Waiting | None = None
+    pending: tuple[Event, ...] = ()
+    unanswered: int | None = None
+    questions: int = 0
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing happens until the next event."""
+        return not self.agenda and self.waiting is None and not self.pending
+
+
+def new_controller(settings: Settings) -> ControllerState:
+    """A controller that knows nothing yet."""
+    return ControllerState(ControllerContext(settings))
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """`reasons` has a sentence for each step that decided something, in order."""
+
+    state: ControllerState
+    commands: tuple[Command, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reasons as one text for an operator."""
+        return " ".join(self.reasons)
+
+
+Steps = tuple[Step, ...]
+
+
+def steps_for(event: Event, context: ControllerContext) -> Steps:
+    """What to do about an event; nothing where it is not this broker's to act."""
+    anybody = _ANY_BROKER.get(type(event))
+    if anybody is not None:
+        return anybody(event)
+    return _ACTIVE_CONTROLLER[type(event)](event) if context.active else ()
+
+
+def _answered(event: events.RequestAnswered) -> Steps:
+    if isinstance(event.sent, LeaderAndIsrRequest):
+        return _log_dirs(event, event.sent) if event.answer.error == "NONE" else ()
+    return _stopped(event, event.sent) if isinstance(event.sent, StopReplicaRequest) else ()
+
+
+def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps:
+    errors = [(name, error) for name, error in event.answer.partition_errors if error != "NONE"]
+    served = frozenset(entry.partition for entry in sent.partitions)
+    failed = served.intersection(name for name, error in errors if error == "KAFKA_STORAGE_ERROR")
+    working = served.difference(name for name, _ in errors)
+    return (NoteLogDirs(event.broker, failed, working),)
+
+
+def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
+    """Only answers about copies that were to be deleted count.
+
+    A request that is refused as a whole (a stale broker or controller epoch) names no copies, and nothing follows.
+    """
+    errors = dict(event.answer.partition_errors)
+    unnamed = "NONE" if event.answer.error == "NONE" else None
+    deleted: list[PartitionAndReplica] = []
+    failed: list[PartitionAndReplica] = []
+    for entry in sent.partitions:
+        error = errors.get(entry.partition, unnamed)
+        if entry.delete and error is not None:
+            ok = event.answer.error == "NONE" and error == "NONE"
+            (deleted if ok else failed).append(PartitionAndReplica(entry.partition, event.broker))
+    steps: Steps = (FailDeletions(tuple(failed)),) if failed else ()
+    return (*steps, ConfirmDeletions(tuple(deleted))) if deleted else steps
+
+
+_TIMERS: Mapping[str, Steps] = {REBALANCE_TIMER: (Rebalance(),), TOKEN_TIMER: (ExpireTokens(),)}
+_ANY_BROKER: Mapping[type[Event], Callable[[Any], Steps]] = {
+    events.BrokerStarted: steps_at_start,
+    events.SessionEstablished: steps_on_session,
+    events.SessionExpired: lambda _: (ForgetSession(),),
+    # Kafka only looks whether to resign. If that controller is gone by now, no watch was left to tell: stand, too.
+    events.ControllerChanged: lambda _: (ResignIfMoved(), ElectController()),
+    events.ControllerZnodeDeleted: lambda _: (ResignIfMoved(), ElectController()),
+}
+_ACTIVE_CONTROLLER: Mapping[type[Event], Callable[[Any], Steps]] = {
+    events.BrokersChanged: lambda _: (ReadBrokers(compare=True),),
+    events.BrokerModified: lambda event: (ReadBroker(event.broker),),
+    events.TopicsChanged: lambda _: (CompareTopics(),),
+    events.PartitionsModified: lambda event: (CompareAssignment(event.topic),),
+    events.DeletionsRequested: lambda _: (ReadMarkers(),),
+    events.ReassignmentZnodeCreated: lambda _: (ReassignFromZnode(),),
+    events.PreferredElectionZnodeCreated: lambda _: (ElectPreferredFromZnode(),),
+    events.IsrChangesNotified: lambda _: (ListNotifications(ISR_CHANGES),),
+    events.LogDirsFailed: lambda _: (ListNotifications(LOG_DIR_EVENTS),),
+    events.UncleanElectionAllowed: lambda event: (AllowUnclean(event.topic),),
+    events.ReassignmentsRequested: lambda event: (ReassignByRequest(event.request, event.targets),),
+    events.ElectionRequested: lambda event: (
+        ElectByRequest(event.request, "unclean" if event.unclean else "preferred", event.partitions),
+    ),
+    events.ControlledShutdownRequested: lambda event: (
+        ShutDownBroker(event.request, event.broker, event.broker_epoch),
+    ),
+    events.AlterPartitionReceived: lambda event: (
+        AlterPartitions(event.request, event.broker, event.broker_epoch, event.proposals),
+    ),
+    events.ReassignmentListRequested: lambda event: (ListReassignments(event.request, event.partitions),),
+    events.ProducerIdsRequested: lambda event: (AllocateProducerIds(event.request, event.broker, event.broker_epoch),),
+    events.FeatureUpdatesRequested: lambda event: (UpdateFeatures(event.request, event.updates),),
+    events.ReassignedStateWritten: lambda event: (LookAtReassigned(event.partition),),
+    events.RequestAnswered: _answered,
+    events.TimerFired: lambda event: _TIMERS.get(event.timer, ()),
+}
+
 
 LOST_SESSION = "The ZooKeeper session is gone: what was being done is given up."
 FENCED = "Another controller was elected (/controller_epoch has moved on): nothing more is written."
@@ -115,7 +268,7 @@ class _Turn:
         self.change(agenda=instead, unanswered=None, context=self.state.context.replace(batch=RequestBatch()))
         self.reasons.append(why)
 
-    def _note(self, step: Step, outcome: Outcome) -> None:
+    def _note(self, step: Step, outcome: StepOutcome) -> None:
         while True:
             self.commands.extend(outcome.commands)
             if any(isinstance(command, AnswerRequest) for command in outcome.commands):

@@ -1,17 +1,102 @@
-"""How Kafka from 1.1 on chooses a leader, one function a strategy. Writes nothing, counts nothing, tells nobody.
+"""How Kafka chooses a leader: one function for each strategy and release. Writes nothing, counts nothing, tells nobody.
 
-Source: `kafka.controller.Election` and `PartitionLeaderElectionAlgorithms` (3.9), the same rules within
+From 1.1 on: `kafka.controller.Election` and `PartitionLeaderElectionAlgorithms` (3.9), the same rules within
 `PartitionStateMachine` (1.1 to 2.2); KIP-704 (recovery, 3.2). Candidates are always tried in the order of the
-assignment; the ISR keeps its own order. Up to 1.0 see `selectors`.
+assignment; the ISR keeps its own order.
+
+0.8.0 to 1.0: the five selectors of `kafka.controller.PartitionLeaderSelector` at 0.8.0, 0.8.1, 0.8.2, 0.9, 0.10 and
+1.0. Where a selector decides as its successor of 1.1 does, it says so by calling it. `generations` has which variant
+belongs to which release.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from enum import Enum
 
 import msgspec
 
-from model.cluster.words import brokers, replicas
-from model.controller.ballot import Ballot, ElectionResult, elected, refused
-from model.controller.replica_assignment import without
+from model.cluster.texts import brokers, replicas
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment, without
+from model.controller.refusal import KafkaError, Refusal
+
+
+class Strategy(Enum):
+    """Why a leader is elected; the value is the name of it up to 1.0, else from 1.1 on."""
+
+    OFFLINE = "OfflinePartition"
+    REASSIGN = "ReassignedPartition"
+    PREFERRED = "PreferredReplica"
+    CONTROLLED_SHUTDOWN = "ControlledShutdown"
+    INITIAL = "NewPartition"
+    NO_OP = "NoOp"
+
+
+class Liveness(msgspec.Struct, frozen=True, gc=False):
+    """Which brokers can serve a partition.
+
+    `live` are the registered ones, also those of them that are `shutting_down`. `offline` are brokers whose replica of
+    this partition lies in a failed log dir (KIP-112, 1.0).
+    """
+
+    live: frozenset[int]
+    shutting_down: frozenset[int] = frozenset()
+    offline: frozenset[int] = frozenset()
+
+    def online(self, replica: int) -> bool:
+        """Live, not on its way down, its log dir in order: a leader can be made of it."""
+        return replica not in self.shutting_down and self.reachable(replica)
+
+    def reachable(self, replica: int) -> bool:
+        """Live or still on its way down, its log dir in order: it hears what is decided."""
+        return replica in self.live and replica not in self.offline
+
+
+class Ballot(msgspec.Struct, frozen=True, gc=False):
+    """One partition that needs a leader: its state as read from ZooKeeper, and all that counts in the election."""
+
+    current: LeaderAndIsr
+    assignment: ReplicaAssignment
+    liveness: Liveness
+    unclean_allowed: bool = False
+
+    @property
+    def online(self) -> tuple[int, ...]:
+        """Assigned replicas that are online, in the order of the assignment."""
+        return tuple(filter(self.liveness.online, self.assignment.replicas))
+
+    @property
+    def reachable(self) -> tuple[int, ...]:
+        """Assigned replicas that are live or shutting down, in the order of the assignment."""
+        return tuple(filter(self.liveness.reachable, self.assignment.replicas))
+
+
+class ElectionResult(msgspec.Struct, frozen=True, gc=False):
+    """A next state to write and the replicas to tell it to, or `why_not` and nobody to tell.
+
+    `rule` names what was tried, in words for an operator. `unclean` means that acknowledged records may be lost.
+    """
+
+    leader_and_isr: LeaderAndIsr | None
+    recipients: tuple[int, ...]
+    unclean: bool
+    rule: str
+    why_not: Refusal | None = None
+
+
+Rule = Callable[[Ballot], ElectionResult]
+"""The signature of every strategy of every generation."""
+
+
+def elected(
+    ballot: Ballot, leader: int, isr: tuple[int, ...], recipients: tuple[int, ...], rule: str
+) -> ElectionResult:
+    """A clean election. The recovery state stays: only the leader itself reports that it has recovered."""
+    return ElectionResult(ballot.current.with_leader(leader, isr), recipients, False, rule)
+
+
+def refused(rule: str, message: str, error: KafkaError = "StateChangeFailedException") -> ElectionResult:
+    """Nobody was elected; the partition stays as it is."""
+    return ElectionResult(None, (), False, rule, Refusal(error, message))
+
 
 IN_SYNC = "first assigned replica that is online and in sync"
 UNCLEAN = "first assigned replica that is online, though out of sync"
@@ -100,3 +185,80 @@ def initial(ballot: Ballot) -> ElectionResult:
 def first(candidates: Iterable[int], accepted: Collection[int]) -> int | None:
     """The first candidate that is accepted."""
     return next((candidate for candidate in candidates if candidate in accepted), None)
+
+
+FIRST_IN_ISR = "first member of the ISR that is online"
+ONLINE_TARGET = "first replica of the target that is online, in sync or not"
+NEXT_IN_ISR = "first member of the ISR that is not shutting down"
+AS_IT_IS = "leader and ISR as they are"
+
+
+def offline_in_isr_order(ballot: Ballot) -> ElectionResult:
+    """0.8.0 and 0.8.1: the ISR decides the order, and an unclean election cannot be forbidden."""
+    in_sync = tuple(filter(ballot.liveness.online, ballot.current.isr))
+    if in_sync:
+        return elected(ballot, in_sync[0], in_sync, ballot.online, FIRST_IN_ISR)
+    allowed = msgspec.structs.replace(ballot, unclean_allowed=True)
+    return _failing_with("NoReplicaOnlineException", offline(allowed))
+
+
+def offline_in_assignment_order(ballot: Ballot) -> ElectionResult:
+    """0.8.2 to 1.0: as from 1.1 on."""
+    result = offline(ballot)
+    if any(map(ballot.liveness.online, ballot.current.isr)):
+        return result
+    return _failing_with("NoReplicaOnlineException", result)
+
+
+def reassigned_if_online(ballot: Ballot) -> ElectionResult:
+    """0.8.0: it trusts that the target is in sync and does not look."""
+    target = ballot.assignment.target
+    online = tuple(filter(ballot.liveness.online, target))
+    if not online:
+        return refused(ONLINE_TARGET, f"no replica of the target {replicas(target)} is online")
+    return elected(ballot, online[0], ballot.current.isr, target, ONLINE_TARGET)
+
+
+def reassigned(ballot: Ballot) -> ElectionResult:
+    """0.8.1 to 1.0: as from 1.1 on."""
+    return _failing_with("NoReplicaOnlineException", reassign(ballot))
+
+
+def preferred_replica(ballot: Ballot) -> ElectionResult:
+    """0.8.0 to 1.0: as from 1.1 on, and it is this selector that finds an election needless."""
+    leader = ballot.current.leader
+    if ballot.assignment.replicas[:1] == (leader,):
+        message = f"the preferred replica {leader} is the leader already"
+        return refused(PREFERRED, message, "LeaderElectionNotNeededException")
+    return preferred(ballot)
+
+
+def controlled_shutdown_besides_leader(ballot: Ballot) -> ElectionResult:
+    """0.8.0: the leader counts as shutting down, whether it is or not. Nobody asks whether the next one is live."""
+    return _next_in_isr(ballot, without(ballot.current.isr, {ballot.current.leader, *ballot.liveness.shutting_down}))
+
+
+def controlled_shutdown_in_isr_order(ballot: Ballot) -> ElectionResult:
+    """0.8.1 to 0.9: the ISR decides the order. Nobody asks whether the next one is live."""
+    return _next_in_isr(ballot, without(ballot.current.isr, ballot.liveness.shutting_down))
+
+
+def no_op(ballot: Ballot) -> ElectionResult:
+    """0.8.0 to 1.0: elects nobody; the default of state changes that need no election."""
+    return ElectionResult(ballot.current, ballot.assignment.replicas, False, AS_IT_IS)
+
+
+def _next_in_isr(ballot: Ballot, isr: tuple[int, ...]) -> ElectionResult:
+    if not isr:
+        leaving = brokers(ballot.liveness.shutting_down)
+        return refused(
+            NEXT_IN_ISR, f"nobody in the ISR {replicas(ballot.current.isr)} can take over from {leaving} shutting down"
+        )
+    return elected(ballot, isr[0], isr, ballot.reachable, NEXT_IN_ISR)
+
+
+def _failing_with(error: KafkaError, result: ElectionResult) -> ElectionResult:
+    """The selectors named other exceptions than their successors."""
+    if result.why_not is None:
+        return result
+    return msgspec.structs.replace(result, why_not=msgspec.structs.replace(result.why_not, error=error))

@@ -1,14 +1,21 @@
-"""What can happen to a controller. Facts only: what follows from them is in `handling`.
+"""What can happen to a controller, and which ZooKeeper watch means which event. Facts only: `decide` has what follows.
 
-Source: the events of `kafka.controller.KafkaController` (3.9), named as past participles.
+Source: the events of `kafka.controller.KafkaController` (3.9), named as past participles, and its ZNodeChangeHandlers
+and ZNodeChildChangeHandlers. Deletions of znodes other than `/controller` mean nothing: whoever waits for a znode to
+appear looks again by itself.
 """
+
+from enum import Enum
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
+from model.controller import zookeeper
+from model.controller.commands import BrokerAnswer, BrokerRequest
 from model.controller.features import FeatureUpdate
-from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.zookeeper import Answer
+from model.znodes.catalogue import ZnodeKind
+from model.znodes.paths import recognise
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,3 +196,43 @@ class ZooKeeperAnswered(Event, frozen=True):
 
     question: int
     answers: tuple[Answer, ...]
+
+
+class ZnodeChange(Enum):
+    """`org.apache.zookeeper.Watcher.Event.EventType`."""
+
+    CREATED = 1
+    DELETED = 2
+    DATA_CHANGED = 3
+    CHILDREN_CHANGED = 4
+
+
+_MEANING: dict[tuple[str, ZnodeChange], type[Event]] = {
+    (zookeeper.CONTROLLER, ZnodeChange.CREATED): ControllerChanged,
+    (zookeeper.CONTROLLER, ZnodeChange.DATA_CHANGED): ControllerChanged,
+    (zookeeper.CONTROLLER, ZnodeChange.DELETED): ControllerZnodeDeleted,
+    (zookeeper.BROKER_IDS, ZnodeChange.CHILDREN_CHANGED): BrokersChanged,
+    (zookeeper.TOPICS, ZnodeChange.CHILDREN_CHANGED): TopicsChanged,
+    (zookeeper.DELETIONS, ZnodeChange.CHILDREN_CHANGED): DeletionsRequested,
+    (zookeeper.REASSIGNMENTS, ZnodeChange.CREATED): ReassignmentZnodeCreated,
+    (zookeeper.PREFERRED_ELECTION, ZnodeChange.CREATED): PreferredElectionZnodeCreated,
+    (zookeeper.ISR_CHANGES, ZnodeChange.CHILDREN_CHANGED): IsrChangesNotified,
+    (zookeeper.LOG_DIR_EVENTS, ZnodeChange.CHILDREN_CHANGED): LogDirsFailed,
+}
+
+
+def event_for(path: str, change: ZnodeChange, at_ms: int) -> Event | None:
+    """The event that a watch stands for; None if a controller does not care."""
+    known = _MEANING.get((path, change))
+    if known is not None:
+        return known(at_ms=at_ms)
+    if change is not ZnodeChange.DATA_CHANGED:
+        return None
+    znode = recognise(path)
+    if znode.kind is ZnodeKind.BROKER:
+        return BrokerModified(broker=znode.broker_id, at_ms=at_ms)
+    if znode.kind is ZnodeKind.TOPIC:
+        return PartitionsModified(topic=znode.topic, at_ms=at_ms)
+    if znode.kind is ZnodeKind.PARTITION_STATE:
+        return ReassignedStateWritten(partition=TopicPartition(znode.topic, znode.partition), at_ms=at_ms)
+    return None

@@ -10,8 +10,7 @@ from typing import Literal
 import msgspec
 
 from model.controller.refusal import Refusal
-from model.znodes.brokers import SupportedVersions
-from model.znodes.cluster import FinalizedFeatures, FinalizedLevels
+from model.znodes.cluster import FinalizedFeatures, FinalizedLevels, SupportedVersions
 
 DISABLED, ENABLED = 0, 1
 

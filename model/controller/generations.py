@@ -1,7 +1,8 @@
-"""What differs between releases of Kafka's controller, as one table. Decides nothing itself.
+"""How a controller decides: what differs between releases, as one table, and what its operator configured.
 
-A row says from which release on, and what changed then; a Generation is all that holds from its row on. Sources are the
-modules that the rows name, and `kafka.server.KafkaConfig` for defaults.
+A row says from which release on, and what changed then; a Generation is all that holds from its row on. Sources are
+the modules that the rows name, and `kafka.server.KafkaConfig` for defaults, which are those of 3.9. It decides nothing
+itself and reads no file.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +11,21 @@ from typing import Any
 
 import msgspec
 
-from model.cluster.releases import release_numbers
-from model.controller import elections, scala_order, selectors
-from model.controller.ballot import Ballot, ElectionResult, Rule, Strategy, refused
-from model.controller.forms import FIRST_FORMS, FORM_CHANGES, Forms
-from model.controller.isr_removal import IsrRemovalRules
-from model.controller.leader_imbalance import RebalanceRules
-from model.controller.partition_states import PARTITIONS, PARTITIONS_0_8_0, PartitionTransitions
-from model.controller.replica_states import REPLICAS, REPLICAS_0_8_0, REPLICAS_0_8_1, ReplicaTransitions
+from model.cluster.ids import release_numbers
+from model.controller import elections, scala_order
+from model.controller.election_requests import DEFAULT_PERCENTAGE, RebalanceRules
+from model.controller.elections import Ballot, ElectionResult, Rule, Strategy, refused
+from model.controller.isr_changes import IsrRemovalRules
+from model.controller.state_machines import (
+    PARTITIONS,
+    PARTITIONS_0_8_0,
+    REPLICAS,
+    REPLICAS_0_8_0,
+    REPLICAS_0_8_1,
+    PartitionTransitions,
+    ReplicaTransitions,
+)
+from model.controller.znode_formats import FIRST_FORMATS, FORMAT_CHANGES, ZnodeFormats
 
 
 class Generation(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +55,7 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
     elects_needlessly: bool
     """Whether a preferred election by znode is held where the preferred replica leads already: one epoch for nothing
     (1.1 to 2.1)."""
-    forms: Forms
+    forms: ZnodeFormats
     """How ZooKeeper is used."""
     adds_partitions_by_broker_id: bool
     """Whether the id of partition 0's first broker was taken for its position when partitions were added."""
@@ -56,11 +64,11 @@ class Generation(msgspec.Struct, frozen=True, kw_only=True):
 _FIRST = Generation(
     since="0.8.0",
     rules={
-        Strategy.OFFLINE: selectors.offline_in_isr_order,
-        Strategy.REASSIGN: selectors.reassigned_if_online,
-        Strategy.PREFERRED: selectors.preferred_replica,
-        Strategy.CONTROLLED_SHUTDOWN: selectors.controlled_shutdown_besides_leader,
-        Strategy.NO_OP: selectors.no_op,
+        Strategy.OFFLINE: elections.offline_in_isr_order,
+        Strategy.REASSIGN: elections.reassigned_if_online,
+        Strategy.PREFERRED: elections.preferred_replica,
+        Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_besides_leader,
+        Strategy.NO_OP: elections.no_op,
         Strategy.INITIAL: elections.initial,
     },
     isr_removal=IsrRemovalRules("leaves", "leader if changed"),
@@ -75,7 +83,7 @@ _FIRST = Generation(
     forbids_collisions=False,
     knows_racks=False,
     elects_needlessly=False,
-    forms=FIRST_FORMS,
+    forms=FIRST_FORMATS,
     adds_partitions_by_broker_id=True,
 )
 
@@ -92,8 +100,8 @@ _CHANGES: tuple[_Change, ...] = (
     (
         "0.8.1",
         {
-            Strategy.REASSIGN: selectors.reassigned,
-            Strategy.CONTROLLED_SHUTDOWN: selectors.controlled_shutdown_in_isr_order,
+            Strategy.REASSIGN: elections.reassigned,
+            Strategy.CONTROLLED_SHUTDOWN: elections.controlled_shutdown_in_isr_order,
         },
         {
             "isr_removal": IsrRemovalRules("leaves", "leader"),
@@ -105,7 +113,7 @@ _CHANGES: tuple[_Change, ...] = (
     ),
     (
         "0.8.2",
-        {Strategy.OFFLINE: selectors.offline_in_assignment_order},
+        {Strategy.OFFLINE: elections.offline_in_assignment_order},
         {
             "isr_removal": IsrRemovalRules("stays unless unclean is allowed", "other replicas"),
             "rebalance": RebalanceRules(on_by_default=True, asks_isr=False, waits_for_reassignments=True),
@@ -149,14 +157,14 @@ _CHANGES: tuple[_Change, ...] = (
 def _history() -> Iterator[_Change]:
     """The changes of rules and those of forms, release by release."""
     rules = {change[0]: change for change in _CHANGES}
-    for since in sorted({*rules, *FORM_CHANGES}, key=release_numbers):
+    for since in sorted({*rules, *FORMAT_CHANGES}, key=release_numbers):
         yield rules.get(since, (since, {}, {}))
 
 
 def _next(before: Generation, change: _Change) -> Generation:
     since, rules, others = change
     kept: Mapping[Strategy, Rule] = {} if rules is _ELECTIONS else before.rules
-    forms = msgspec.structs.replace(before.forms, **FORM_CHANGES.get(since, {}))
+    forms = msgspec.structs.replace(before.forms, **FORMAT_CHANGES.get(since, {}))
     return msgspec.structs.replace(before, since=since, rules={**kept, **rules}, forms=forms, **others)
 
 
@@ -190,3 +198,40 @@ def elect(strategy: Strategy, ballot: Ballot, generation: Generation = LATEST) -
     if not ballot.current.exists and strategy is not Strategy.INITIAL:
         return refused(strategy.value, "the partition has no state yet")
     return rule(ballot)
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """`generation` decides the rules; the rest are broker settings by the names of their keys in server.properties."""
+
+    broker_id: int
+    generation: Generation = LATEST
+    unclean_leader_election_enable: bool = False
+    delete_topic_enable: bool = True
+    auto_leader_rebalance_enable: bool = True
+    leader_imbalance_check_interval_ms: int = 300_000
+    leader_imbalance_per_broker_percentage: int = DEFAULT_PERCENTAGE
+    token_auth_enabled: bool = False
+    """Whether there are delegation tokens: a delegation.token.secret.key (1.1)."""
+    delegation_token_expiry_check_interval_ms: int = 3_600_000
+    finalizes_features: bool = True
+    """False while inter.broker.protocol.version is below 2.7."""
+    seed: bytes = b""
+    """Dice for ids of topics: 16 random bytes of the host's. The same seed gives the same ids at the same time."""
+
+    @property
+    def forms(self) -> ZnodeFormats:
+        """How ZooKeeper is used."""
+        return self.generation.forms
+
+
+def default_settings(broker_id: int, generation: Generation = LATEST, **others: Any) -> Settings:
+    """A broker whose configuration says nothing but `others`: the defaults are those of its generation."""
+    rebalance = generation.rebalance
+    defaults = Settings(
+        broker_id=broker_id,
+        generation=generation,
+        unclean_leader_election_enable=generation.unclean_by_default,
+        delete_topic_enable=bool(generation.deletes_by_default),
+        auto_leader_rebalance_enable=rebalance is not None and rebalance.on_by_default,
+    )
+    return msgspec.structs.replace(defaults, **others)

@@ -13,7 +13,7 @@ bucket while a new controller starts; there, the smaller id is taken to be seen 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from model.cluster.ids import TopicPartition
-from model.controller.replica_states import PartitionAndReplica
+from model.controller.state_machines import PartitionAndReplica
 
 Copies = Sequence[PartitionAndReplica]
 Ordering = Callable[[Copies], Copies]

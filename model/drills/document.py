@@ -6,12 +6,11 @@ from typing import Any
 
 import msgspec
 
-from model.cluster.places import metadata_place
-from model.cluster.words import brokers
+from model.cluster.texts import brokers, metadata_place
 from model.drills.drill import Drill
-from model.drills.outcomes import PartitionOutcome, unaffected
+from model.drills.outcomes import DrilledPartition, unaffected
 from model.drills.scenario import Deed
-from model.drills.staging.rules import rules_of
+from model.drills.setup_znodes import rules_of
 from model.drills.timeline import (
     AnyRow,
     BrokerKilled,
@@ -35,7 +34,7 @@ Document = dict[str, Any]
 
 def document_of(drill: Drill, *, everything: bool = False) -> Document:
     """The whole drill; with `everything`, partitions that nothing happened to are in it, too."""
-    outcomes: Iterable[PartitionOutcome] = drill.affected
+    outcomes: Iterable[DrilledPartition] = drill.affected
     if everything:
         outcomes = chain(outcomes, unaffected(drill.timeline))
     partitions: dict[str, dict[str, Document]] = {}
@@ -113,7 +112,7 @@ def _notes_on_races(timeline: Timeline) -> Iterable[str]:
             yield f"{who}: leaders, ISRs and leader epochs are the same whoever won it."
 
 
-def _partition(one: PartitionOutcome) -> Document:
+def _partition(one: DrilledPartition) -> Document:
     facts: Document = {
         "leader": one.leader,
         "isr": one.isr,

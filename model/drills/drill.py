@@ -7,12 +7,11 @@ from functools import cached_property
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.drills.chronicle import Chronicle
-from model.drills.kraft_rows import kraft_rows
-from model.drills.outcomes import PartitionOutcome, Summary, affected, summary
+from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
-from model.drills.staging.stage import Stage
+from model.drills.setup import ClusterSetup
 from model.drills.timeline import QuorumShrank, Timeline
+from model.drills.timeline_builder import TimelineBuilder, kraft_rows
 from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
 from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import BrokerCrashed
@@ -58,7 +57,7 @@ class Drill:
         return self.timeline.after
 
     @cached_property
-    def affected(self) -> tuple[PartitionOutcome, ...]:
+    def affected(self) -> tuple[DrilledPartition, ...]:
         """Partitions that something happened to, the worst first."""
         return affected(self.timeline)
 
@@ -109,7 +108,7 @@ def play(
     times = assumptions or usual(image, scenario)
     if is_kraft(image):
         return _play_with_voters(image, scenario, times)
-    return play_on(Stage(image, times, unclean=scenario.unclean), scenario)
+    return play_on(ClusterSetup(image, times, unclean=scenario.unclean), scenario)
 
 
 def _play_with_voters(
@@ -120,23 +119,23 @@ def _play_with_voters(
     turnout = turnout_after(image, scenario.kill)
     if turnout is not None and turnout.is_lost:
         times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
-        chronicle = Chronicle(image, times.start_ms, {})
+        chronicle = TimelineBuilder(image, times.start_ms, {})
         chronicle.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
         played, player = Drill(scenario, times, chronicle.timeline(0.0), at_rest=True), None
     else:
         staged = stood_in_for(image, scenario.felled)
         player = staged.controller.broker
-        played = yield from play_on(Stage(staged, assumptions, unclean=scenario.unclean), brokers)
+        played = yield from play_on(ClusterSetup(staged, assumptions, unclean=scenario.unclean), brokers)
     told = played.timeline
     rows = tuple(with_voters(tuple(kraft_rows(told.rows, player)), image, scenario.kill))
     timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
     return replace(played, scenario=scenario, timeline=timeline)
 
 
-def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill]:
+def play_on(stage: ClusterSetup, scenario: Scenario) -> Generator[Progress, None, Drill]:
     """The same on a stage that was set before: many scenarios share the work that an image takes."""
     cluster = stage.reset()
-    chronicle = Chronicle(stage.image, stage.assumptions.start_ms, stage.znodes)
+    chronicle = TimelineBuilder(stage.image, stage.assumptions.start_ms, stage.znodes)
     read = 0
 
     def passed(until_ms: float) -> Generator[Progress, None, None]:
@@ -162,7 +161,7 @@ def play_on(stage: Stage, scenario: Scenario) -> Generator[Progress, None, Drill
     return Drill(scenario, stage.assumptions, chronicle.timeline(cluster.now_ms), cluster.at_rest)
 
 
-def _begin(stage: Stage, act: Act) -> None:
+def _begin(stage: ClusterSetup, act: Act) -> None:
     deeds = {Deed.KILL: stage.cluster.crash, Deed.STOP: stage.cluster.shut_down, Deed.START: stage.start}
     for broker in act.brokers:
         deeds[act.deed](broker)

@@ -7,15 +7,14 @@ import msgspec
 import numpy as np
 
 from model.cluster import records as r
-from model.cluster.findings.health import Health, health
-from model.cluster.findings.surroundings import surroundings
+from model.cluster.cluster_image import state_in, state_of
+from model.cluster.findings.health import Health, health, surroundings
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.cluster.image_records import state_in, state_of
 from model.cluster.topic_image import Flags
 from model.drills.timeline import Outage, StateWritten, Timeline
 
 
-class Outcome(Enum):
+class OutcomeKind(Enum):
     """What became of a partition, the worst first."""
 
     OFFLINE = "offline"
@@ -33,11 +32,11 @@ class Outcome(Enum):
     UNAFFECTED = "unaffected"
 
 
-class PartitionOutcome(msgspec.Struct, frozen=True, gc=False):
+class DrilledPartition(msgspec.Struct, frozen=True, gc=False):
     """One partition before and after; leader -1: none. `outage` None: it was led all the time."""
 
     partition: TopicPartition
-    outcome: Outcome
+    outcome: OutcomeKind
     leader: tuple[int, int]
     isr: tuple[tuple[int, ...], tuple[int, ...]]
     leader_epoch: tuple[int, int]
@@ -69,25 +68,25 @@ class Summary(msgspec.Struct, frozen=True):
         return bool(self.newly_offline or self.newly_under_min_isr or self.unclean)
 
 
-def affected(timeline: Timeline) -> tuple[PartitionOutcome, ...]:
+def affected(timeline: Timeline) -> tuple[DrilledPartition, ...]:
     """Every partition that something was written of, or that lost its leader: the worst first, then the longest."""
     outages = {one.partition: one for one in timeline.outages}
     writes: dict[TopicPartition, list[StateWritten]] = {name: [] for name in outages}
     for row in timeline.rows:
         if isinstance(row, StateWritten):
             writes.setdefault(row.partition, []).append(row)
-    found: list[PartitionOutcome] = []
+    found: list[DrilledPartition] = []
     for name, written in writes.items():
         before = written[0].before if written else state_in(timeline.before, name)
         after = written[-1].after if written and name.topic in timeline.after.topics else state_in(timeline.after, name)
         unclean = any(row.unclean for row in written)
         how = _outcome(timeline, name, before, after, unclean=unclean, outage=outages.get(name))
         found.append(_pair(name, how, before, after, outages.get(name)))
-    severity = {outcome: place for place, outcome in enumerate(Outcome)}
+    severity = {outcome: place for place, outcome in enumerate(OutcomeKind)}
     return tuple(sorted(found, key=lambda one: (severity[one.outcome], -_lasted_ms(one, timeline), one.partition)))
 
 
-def unaffected(timeline: Timeline) -> Iterator[PartitionOutcome]:
+def unaffected(timeline: Timeline) -> Iterator[DrilledPartition]:
     """Every other partition."""
     touched = {row.partition for row in timeline.rows if isinstance(row, StateWritten)}
     touched.update(one.partition for one in timeline.outages)
@@ -96,18 +95,18 @@ def unaffected(timeline: Timeline) -> Iterator[PartitionOutcome]:
             name = TopicPartition(topic.name, number)
             if name not in touched:
                 state = state_of(topic, row)
-                yield _pair(name, Outcome.UNAFFECTED, state, state, None)
+                yield _pair(name, OutcomeKind.UNAFFECTED, state, state, None)
 
 
-def summary(timeline: Timeline, outcomes: Iterable[PartitionOutcome]) -> Summary:
+def summary(timeline: Timeline, outcomes: Iterable[DrilledPartition]) -> Summary:
     """The whole drill in numbers; `outcomes` are those of the `affected`."""
     was, now = (health(image, image.topics, surroundings(image)) for image in (timeline.before, timeline.after))
     led = [_leaders(one) for one in (was, now)]
     known = list(outcomes)
     return Summary(
         leaders_moved=sum(one.leader[1] not in (NO_LEADER, one.leader[0]) for one in known),
-        unclean=sum(one.outcome is Outcome.UNCLEAN for one in known),
-        newly_offline=sum(one.outcome is Outcome.OFFLINE for one in known),
+        unclean=sum(one.outcome is OutcomeKind.UNCLEAN for one in known),
+        newly_offline=sum(one.outcome is OutcomeKind.OFFLINE for one in known),
         newly_under_min_isr=len(_named(now, now.under_min_isr) - _named(was, was.under_min_isr)),
         before=_totals(was),
         after=_totals(now),
@@ -126,31 +125,31 @@ def _outcome(
     *,
     unclean: bool,
     outage: Outage | None,
-) -> Outcome:
+) -> OutcomeKind:
     if after is None or name.topic in timeline.before.admin.delete_topics:
-        return Outcome.DELETING
+        return OutcomeKind.DELETING
     was_led = before is not None and before.leader in timeline.before.brokers
     is_led = after.leader in timeline.after.brokers
     if not is_led:
-        return Outcome.OFFLINE if was_led else Outcome.UNAFFECTED
+        return OutcomeKind.OFFLINE if was_led else OutcomeKind.UNAFFECTED
     if unclean:
-        return Outcome.UNCLEAN
+        return OutcomeKind.UNCLEAN
     if before is None or after.leader != before.leader or outage is not None:
-        return Outcome.CLEAN
+        return OutcomeKind.CLEAN
     if set(before.isr) - set(after.isr):
-        return Outcome.FOLLOWER_LOST
-    return Outcome.FOLLOWER_BACK if set(after.isr) - set(before.isr) else Outcome.UNAFFECTED
+        return OutcomeKind.FOLLOWER_LOST
+    return OutcomeKind.FOLLOWER_BACK if set(after.isr) - set(before.isr) else OutcomeKind.UNAFFECTED
 
 
 def _pair(
     name: TopicPartition,
-    how: Outcome,
+    how: OutcomeKind,
     before: r.PartitionState | None,
     after: r.PartitionState | None,
     outage: Outage | None,
-) -> PartitionOutcome:
+) -> DrilledPartition:
     one, other = before or _NONE, after or _NONE
-    return PartitionOutcome(
+    return DrilledPartition(
         name,
         how,
         (one.leader, other.leader),
@@ -160,7 +159,7 @@ def _pair(
     )
 
 
-def _lasted_ms(one: PartitionOutcome, timeline: Timeline) -> float:
+def _lasted_ms(one: DrilledPartition, timeline: Timeline) -> float:
     return 0.0 if one.outage is None else one.outage.lasted_ms(timeline.end_ms)
 
 

@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.surroundings import surroundings
+from model.cluster.findings.health import surroundings
+from model.cluster.texts import brokers, listed
 from model.cluster.topic_image import NOBODY
-from model.cluster.words import brokers, listed
 from model.drills.voters import turnout_after, turnout_text
 
 

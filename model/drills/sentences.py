@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from model.cluster.ids import NO_LEADER
-from model.cluster.words import brokers, counted, listed, replicas
+from model.cluster.texts import brokers, counted, listed, replicas
 from model.drills.timeline import (
     AnyRow,
     BrokerFellSilent,
@@ -38,7 +38,7 @@ MOST = 4
 """A line names this many things; the rest is counted."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class TimelineLine(msgspec.Struct, frozen=True):
     """What happened from `at_ms` to `until_ms`, and how many rows of the timeline that is."""
 
     at_ms: float
@@ -47,11 +47,11 @@ class Told(msgspec.Struct, frozen=True):
     text: str
 
 
-def told(rows: Sequence[AnyRow]) -> Iterator[Told]:
+def timeline_lines(rows: Sequence[AnyRow]) -> Iterator[TimelineLine]:
     """The rows in lines, in order."""
     for _, group in groupby(rows, key=_kind):
         some = list(group)
-        yield Told(some[0].at_ms, some[-1].at_ms, len(some), _TELL[type(some[0])](some))
+        yield TimelineLine(some[0].at_ms, some[-1].at_ms, len(some), _TELL[type(some[0])](some))
 
 
 def _kind(row: AnyRow) -> object:

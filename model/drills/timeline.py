@@ -14,7 +14,7 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerRequest
+from model.controller.commands import BrokerRequest
 
 
 def _kebab(name: str) -> str:

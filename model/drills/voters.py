@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.quorum import NOBODY
-from model.cluster.words import listed
+from model.cluster.image_parts import NO_QUORUM_LEADER
+from model.cluster.texts import listed
 from model.drills.timeline import AnyRow, BrokerKilled, BrokerReturned, BrokerStopped, QuorumShrank
 from model.hosts.virtual.assumptions import Assumptions
 
@@ -55,7 +55,7 @@ def turnout_after(image: ClusterImage, dead: Collection[int], back: Collection[i
     None: the voters are not known. Where nobody leads and the voters are not known, none is left.
     """
     quorum = image.quorum
-    if quorum is None or not is_kraft(image) or (not quorum.voters and quorum.leader != NOBODY):
+    if quorum is None or not is_kraft(image) or (not quorum.voters and quorum.leader != NO_QUORUM_LEADER):
         return None
     returned = set(back) & {each.id for each in quorum.voters}
     left = tuple(sorted((quorum.present | returned) - set(dead)))
@@ -133,8 +133,8 @@ class _Quorum:
         self._image = image
         self._down: set[int] = set()
         self._back: set[int] = set()
-        leader = NOBODY if image.quorum is None else image.quorum.leader
-        self._controllers = () if leader == NOBODY else (leader,)
+        leader = NO_QUORUM_LEADER if image.quorum is None else image.quorum.leader
+        self._controllers = () if leader == NO_QUORUM_LEADER else (leader,)
 
     def loses(self, at_ms: float, nodes: Collection[int]) -> Iterator[QuorumShrank]:
         self._down |= set(nodes)

@@ -1,20 +1,28 @@
-"""What `kafka-topics --describe` printed, read as values. It corrects nothing, and refuses what is damaged or filtered.
+"""What `kafka-topics --describe` prints: read as values and as records for an image, and printed as 3.9 does.
 
-Source: `kafka.admin.TopicCommand` (0.8 to 3.2), `org.apache.kafka.tools.TopicCommand` (3.3 to 4.0). Releases differ in
-spaces (`Topic:orders` until 2.1) and in fields: TopicId from 2.8 on, Adding and Removing Replicas from 2.5 on, Elr and
-LastKnownElr from 3.7 on, MarkedForDeletion until 2.x. Tabs may have become spaces, as they do on a terminal's screen.
-What `kafka-broker-api-versions` prints may stand in the same text: it names live brokers, their addresses and racks.
+It corrects nothing, and refuses what is damaged or filtered. Releases differ in spaces (`Topic:orders` until 2.1) and
+in fields: TopicId from 2.8 on, Adding and Removing Replicas from 2.5 on, Elr and LastKnownElr from 3.7 on,
+MarkedForDeletion until 2.x. Tabs may have become spaces, as they do on a terminal's screen. What
+`kafka-broker-api-versions` prints may stand in the same text: it names live brokers, their addresses and racks.
+
+As records, what a text cannot know is said, and nothing made up. Brokers are those that the text lists; where it lists
+none, those that lead a partition or are in sync with its leader, for these live. One that is named otherwise only is
+taken for dead. Epochs are not told: they are 0 here, for a drill has to count from somewhere.
+
+Source: `kafka.admin.TopicCommand` (0.8 to 3.2), `org.apache.kafka.tools.TopicCommand` (3.3 to 4.0).
 """
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 
-from model.cluster.ids import NO_LEADER
-from model.cluster.kafka_generations import KafkaGeneration
-from model.controller.topic_names import topic_name_problem
-from model.interchange.texts import TextError, ids_in, lines_of, number_in
+from model.cluster import records as r
+from model.cluster.ids import NO_LEADER, KafkaGeneration
+from model.cluster.topic_image import Ints, TopicImage, told_in, unpadded
+from model.controller.topic_validation import topic_name_problem
+from model.interchange.tool_files import TextError, ids_in, lines_of, number_in
 
 LONGEST_NAME = 255
 """Of a topic, until 0.9; later ones are shorter."""
@@ -190,3 +198,95 @@ def _settings(number: int, text: str) -> dict[str, str]:
     if any(not sign for _, sign, _ in pairs):
         raise TextError(number, f"{text[:60]!r} are no settings, which are written as name=value,name=value")
     return {name.strip(): value for name, _, value in pairs}
+
+
+_NEVER_TOLD = ("/controller", "/controller_epoch", "/consumers", "/brokers/topics/*/partitions/*/state")
+_BROKERS = "/brokers/ids/*"
+"""Not the folder itself: who lives is not known for sure, and yet taken for known."""
+
+
+def records_of_text(text: ClusterText) -> Iterator[r.Record]:
+    """All that a text tells, in an order that can be replayed."""
+    yield r.GenerationRecognised(generation=text.generation)
+    for broker in text.brokers or _at_work(text.topics):
+        yield r.BrokerRegistered(broker=broker.id, endpoints=_endpoints(broker), rack=broker.rack)
+    for topic in text.topics:
+        yield from _topic(topic)
+    for path in _NEVER_TOLD if text.brokers else (*_NEVER_TOLD, _BROKERS):
+        yield r.ZnodeUnreadable(path=path, reason=r.UNTOLD)
+
+
+def _at_work(topics: tuple[TopicText, ...]) -> Iterator[BrokerText]:
+    led = [partition for topic in topics for partition in topic.partitions if partition.leader != NO_LEADER]
+    for broker in sorted({partition.leader for partition in led}.union(*(partition.isr for partition in led))):
+        yield BrokerText(broker, "")
+
+
+def _endpoints(broker: BrokerText) -> tuple[str, ...]:
+    return (f"PLAINTEXT://{broker.address}",) if ":" in broker.address else ()
+
+
+def _topic(topic: TopicText) -> Iterator[r.Record]:
+    yield r.ConfigChanged(entity=f"topics/{topic.name}", config=topic.config)
+    yield r.TopicAssigned(
+        topic=topic.name,
+        replicas={partition.number: partition.replicas for partition in topic.partitions},
+        topic_id=topic.topic_id,
+        adding={partition.number: partition.adding for partition in topic.partitions if partition.adding},
+        removing={partition.number: partition.removing for partition in topic.partitions if partition.removing},
+    )
+    states = (
+        r.PartitionState(
+            partition.number,
+            partition.leader,
+            leader_epoch=0,
+            isr=partition.isr,
+            elr=partition.elr,
+            last_known_elr=partition.last_known_elr,
+        )
+        for partition in topic.partitions
+    )
+    yield r.PartitionStatesWritten(topic=topic.name, states=tuple(states))
+    if topic.deleting:
+        yield r.TopicDeletionRequested(topic=topic.name)
+
+
+_MARK = "\tMarkedForDeletion: true"
+
+
+def topic_line(topic: TopicImage, config: Mapping[str, str], *, deleting: bool = False) -> str:
+    """A topic, with its own settings. The replication factor is that of its first partition, additions not counted."""
+    cells = [f"Topic: {topic.name}"]
+    if topic.topic_id is not None:
+        cells.append(f"TopicId: {topic.topic_id}")
+    cells.append(f"PartitionCount: {len(topic)}")
+    cells.append(f"ReplicationFactor: {_replication_factor(topic) if len(topic) else 0}")
+    cells.append(f"Configs: {','.join(f'{name}={value}' for name, value in config.items())}")
+    return "\t".join(cells) + (_MARK if deleting else "")
+
+
+def partition_line(topic: TopicImage, row: int, *, deleting: bool = False) -> str:
+    """One partition, by its row in the image."""
+    number, leader = int(topic.partitions[row]), int(topic.leader[row])
+    adding, removing = topic.adding.get(number, ()), topic.removing.get(number, ())
+    line = (
+        f"\tTopic: {topic.name}\tPartition: {number}\tLeader: {leader if leader >= 0 else 'none'}"
+        f"\tReplicas: {_ids(unpadded(topic.replicas[row]))}\tIsr: {_ids(unpadded(topic.isr[row]))}"
+    )
+    moving = f"\tAdding Replicas: {_ids(adding)}\tRemoving Replicas: {_ids(removing)}" if adding or removing else ""
+    eligible = f"{_told('Elr', topic.elr[row])}{_told('LastKnownElr', topic.last_known_elr[row])}"
+    return f"{line}{_MARK if deleting else ''}{moving}{eligible}"
+
+
+def _told(name: str, brokers: Ints) -> str:
+    told = told_in(brokers)
+    return f"\t{name}: {'N/A' if told is None else _ids(told)}"
+
+
+def _replication_factor(topic: TopicImage) -> int:
+    adding = topic.adding.get(int(topic.partitions[0]), ())
+    return sum(broker not in adding for broker in unpadded(topic.replicas[0]))
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))

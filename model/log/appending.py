@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from model.log.errors import LogError
+from model.log.names import LogError
 from model.log.records import (
     Buffer,
     Codec,
@@ -26,8 +26,7 @@ from model.log.records import (
     scan,
     stamp,
 )
-from model.log.segments.rolling import Addition
-from model.log.settings import LogSettings
+from model.log.settings import Addition, LogSettings
 
 
 @dataclass(frozen=True)

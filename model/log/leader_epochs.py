@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from model.log.checkpoints.text_checkpoint import INT32, INT64, read_checkpoint, whole_number, write_checkpoint
+from model.log.checkpoints import INT32, INT64, read_checkpoint, whole_number, write_checkpoint
 
 NO_EPOCH = -1
 NO_OFFSET = -1

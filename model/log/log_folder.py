@@ -10,23 +10,28 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from model.log.checkpoints.offset_checkpoint import TopicPartition, read_offsets, write_offsets
-from model.log.checkpoints.properties import mark_clean_shutdown, take_clean_shutdown_mark
-from model.log.durable_file import fsync_folder
-from model.log.errors import DamagedFileError, FolderInUseError
+from model.log.checkpoints import (
+    TopicPartition,
+    fsync_folder,
+    mark_clean_shutdown,
+    read_offsets,
+    take_clean_shutdown_mark,
+    write_offsets,
+)
 from model.log.names import (
     CLEANER_OFFSET_FILE,
     HIGH_WATERMARK_FILE,
     LOCK_FILE,
     LOG_START_OFFSET_FILE,
     RECOVERY_POINT_FILE,
+    DamagedFileError,
+    FolderInUseError,
     FolderRole,
     PartitionFolder,
     partition_folder,
 )
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import Checkpointed, open_log
-from model.log.recovery.report import RecoveryReport
+from model.log.recovery import Checkpointed, RecoveryReport, open_log
 from model.log.settings import LogSettings
 
 Logs = Mapping[TopicPartition, PartitionLog]

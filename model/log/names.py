@@ -1,11 +1,13 @@
-"""Names in a log folder: partition folders and the files in them, both ways. Touches no disk.
+"""Names in a log folder, what they say about interrupted work, and the errors that name a log. Touches no disk.
 
 Kafka 3.9 `org.apache.kafka.storage.internals.log.LogFileUtils` and `kafka.log.UnifiedLog`.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 LOG = ".log"
 INDEX = ".index"
@@ -94,3 +96,67 @@ def partition_folder(name: str) -> PartitionFolder | None:
         return None
     role = FolderRole(marked["role"]) if marked else FolderRole.CURRENT
     return PartitionFolder(match["topic"], int(match["partition"]), role, marked["id"] if marked else "")
+
+
+class LogError(Exception):
+    """A request that the log refuses. `kafka_error` is the name of Kafka's error code that says so on the wire."""
+
+    def __init__(self, kafka_error: str, why: str) -> None:
+        super().__init__(why)
+        self.kafka_error = kafka_error
+
+
+class DamagedFileError(Exception):
+    """A file whose content can't be used: where, and what is wrong with it."""
+
+    def __init__(self, path: Path, why: str, line: int | None = None) -> None:
+        """`line` counts from 1, for text files."""
+        super().__init__(f"{path}{'' if line is None else f', line {line}'}: {why}")
+        self.path = path
+
+
+class FolderInUseError(Exception):
+    """Another process holds the lock of a log folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(f"{folder} is in use by another process: stop that broker, or use another folder")
+
+
+@dataclass(frozen=True)
+class Leftovers:
+    """Files to be removed, and compacted segments (base offsets, rising) to be put into their place."""
+
+    remove: tuple[str, ...]
+    swap: tuple[int, ...]
+
+
+def leftovers(names: Iterable[str]) -> Leftovers:
+    """What is to be done before segments are read.
+
+    A `.cleaned` file means that its compaction (or split) was not done: it goes, and with it every `.swap` that lies
+    not below it. The `.swap` logs left are whole: they win over what they were made from.
+    """
+    files = _numbered(names)
+    unfinished = min((file.offset for file in files if file.suffix == CLEANED), default=None)
+    swapped = [file for file in files if file.suffix == SWAP]
+    valid = [file for file in swapped if unfinished is None or file.offset < unfinished]
+    logs = sorted(file.offset for file in valid if file.kind == LOG)
+    remove = [file for file in files if file.suffix in (DELETED, CLEANED)]
+    remove += [file for file in swapped if not (file.kind == LOG and file.offset in logs)]  # indexes are made anew
+    return Leftovers(tuple(map(str, sorted(remove))), tuple(logs))
+
+
+def orphaned_indexes(names: Iterable[str]) -> list[str]:
+    """Indexes that belong to no log."""
+    files = [file for file in _numbered(names) if not file.suffix]
+    logs = {file.offset for file in files if file.kind == LOG}
+    return sorted(str(file) for file in files if file.kind in INDEXES and file.offset not in logs)
+
+
+def segment_bases(names: Iterable[str]) -> list[int]:
+    """The base offsets of all segments, rising."""
+    return sorted(file.offset for file in _numbered(names) if file.kind == LOG and not file.suffix)
+
+
+def _numbered(names: Iterable[str]) -> list[NumberedFile]:
+    return [file for name in names if (file := numbered_file(name))]

@@ -9,27 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from model.log.appending import Batches, from_client, from_leader, with_markers
-from model.log.doomed_files import DoomedFiles
-from model.log.durable_file import fsync_folder
-from model.log.errors import LogError
+from model.log.checkpoints import fsync_folder
 from model.log.leader_epochs import NO_EPOCH, LeaderEpochs, write_leader_epochs
-from model.log.names import LEADER_EPOCH_FILE
-from model.log.producers.producer_state import Origin
-from model.log.producers.producers import Producers
-from model.log.producers.snapshot_files import (
-    catch_up,
-    latest_producers,
-    remove_snapshots,
-    snapshot_path,
-    take_snapshot,
-)
-from model.log.reading import Fetched, TimestampedOffset, aborted_transactions, find_timestamp, read_batches
+from model.log.names import LEADER_EPOCH_FILE, LogError
+from model.log.producer_snapshots import catch_up, latest_producers, remove_snapshots, snapshot_path, take_snapshot
+from model.log.producers import Origin, Producers
 from model.log.records import Buffer
-from model.log.retention import Deletion, SegmentFacts, segments_to_delete
-from model.log.segments.rolling import RollReason, roll_reason
-from model.log.segments.segment import Segment
-from model.log.segments.segment_list import SegmentList
-from model.log.settings import LogSettings
+from model.log.segment import Segment
+from model.log.segment_list import (
+    DoomedFiles,
+    Fetched,
+    SegmentList,
+    TimestampedOffset,
+    aborted_transactions,
+    find_timestamp,
+    read_batches,
+)
+from model.log.settings import Deletion, LogSettings, RollReason, SegmentFacts, roll_reason, segments_to_delete
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,14 @@
-"""What a topic's configuration says about its logs, under Kafka's names and with its defaults (3.9)."""
+"""A topic's log configuration, under Kafka's names and with its defaults (3.9); when segments roll and are deleted.
 
-from collections.abc import Mapping
+Pure. Kafka 3.9 `LogConfig`, `LogSegment.shouldRoll` without its random delay (segment.jitter.ms), and
+`UnifiedLog.deleteOldSegments`: by the log's start, by size, by time.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
+
+from model.log.indexes import OFFSET_ENTRY, TIME_ENTRY
 
 _DAY_MS = 24 * 60 * 60 * 1000
 UNLIMITED = -1
@@ -76,3 +83,117 @@ def _parse(text: str, like: object) -> object:
 
 def _one_of(allowed: tuple[str, ...], text: str) -> str:
     return allowed[allowed.index(text)]
+
+
+LARGEST_RELATIVE_OFFSET = 2**31 - 1
+
+
+class RollReason(StrEnum):
+    """Why a segment is full."""
+
+    SIZE = "segment.bytes would be exceeded"
+    TIME = "segment.ms (or max.compaction.lag.ms) has passed between its first record and this one"
+    OFFSET_INDEX_FULL = "its offset index is full"
+    TIME_INDEX_FULL = "its time index is full"
+    OFFSET_OVERFLOW = "the offset is too far from its base"
+
+
+@dataclass(frozen=True)
+class ActiveSegment:
+    """The segment that is written, as the rule sees it. Times in ms."""
+
+    base_offset: int
+    size_bytes: int
+    first_timestamp_ms: int
+    """The largest of the first batch; -1 without timestamps, and while the segment is empty."""
+    created_ms: int
+    offset_entries: int
+    time_entries: int
+
+
+@dataclass(frozen=True)
+class Addition:
+    """What is about to be appended. `max_timestamp_ms` is -1 without timestamps."""
+
+    size_bytes: int
+    last_offset: int
+    max_timestamp_ms: int
+
+
+def roll_reason(active: ActiveSegment, addition: Addition, settings: LogSettings, now_ms: int) -> RollReason | None:
+    """Why `addition` goes to a new segment; None when it belongs to the active one.
+
+    Time is that of records, where they have any: one that is far younger than the first rolls a small segment at once.
+    """
+    if active.first_timestamp_ms >= 0:
+        waited_ms = addition.max_timestamp_ms - active.first_timestamp_ms
+    else:
+        waited_ms = now_ms - active.created_ms
+    if active.size_bytes > settings.segment_bytes - addition.size_bytes:
+        return RollReason.SIZE
+    if active.size_bytes > 0 and waited_ms > settings.roll_after_ms:
+        return RollReason.TIME
+    if active.offset_entries >= settings.segment_index_bytes // OFFSET_ENTRY.size:
+        return RollReason.OFFSET_INDEX_FULL
+    if active.time_entries >= settings.segment_index_bytes // TIME_ENTRY.size - 1:  # one place is for the closing entry
+        return RollReason.TIME_INDEX_FULL
+    if addition.last_offset - active.base_offset > LARGEST_RELATIVE_OFFSET:
+        return RollReason.OFFSET_OVERFLOW
+    return None
+
+
+class DeletionReason(StrEnum):
+    """Why a segment goes."""
+
+    LOG_START = "it lies before the log start offset"
+    SIZE = "retention.bytes is exceeded"
+    TIME = "retention.ms has passed since its newest record"
+
+
+@dataclass(frozen=True)
+class SegmentFacts:
+    """A segment as retention sees it, oldest first. `newest_ms` is its largest timestamp, else the file's age."""
+
+    base_offset: int
+    end_offset: int
+    """The base of the next segment, or the log's end."""
+    size_bytes: int
+    newest_ms: int
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """A segment to be deleted."""
+
+    base_offset: int
+    reason: DeletionReason
+
+
+def segments_to_delete(
+    segments: Sequence[SegmentFacts], *, high_watermark: int, log_start_offset: int, settings: LogSettings, now_ms: int
+) -> list[Deletion]:
+    """The oldest segments that may go, up to the first that may not; the active one comes last in `segments`.
+
+    Nothing that is not replicated goes. A topic that is only compacted loses what lies before its log start, no more.
+    By size the log stays above its limit, by less than one segment.
+    """
+    left = list(segments)
+    deletions: list[Deletion] = []
+
+    def pass_of(reason: DeletionReason, goes: Callable[[SegmentFacts], bool]) -> None:
+        while left and left[0].end_offset <= high_watermark and goes(left[0]):
+            if len(left) == 1 and left[0].size_bytes == 0:
+                return
+            deletions.append(Deletion(left.pop(0).base_offset, reason))
+
+    pass_of(DeletionReason.LOG_START, lambda each: len(left) > 1 and each.end_offset <= log_start_offset)
+    if settings.deletes:
+        if settings.retention_bytes >= 0:
+            pass_of(DeletionReason.SIZE, lambda each: _excess(left, settings) >= each.size_bytes)
+        if settings.retention_ms >= 0:
+            pass_of(DeletionReason.TIME, lambda each: now_ms - each.newest_ms > settings.retention_ms)
+    return deletions
+
+
+def _excess(segments: Sequence[SegmentFacts], settings: LogSettings) -> int:
+    return sum(each.size_bytes for each in segments) - settings.retention_bytes

@@ -1,17 +1,34 @@
-"""How evenly replicas, leaders and bytes lie on brokers. One definition for every plan, whoever made it.
+"""How evenly replicas, leaders and bytes lie on brokers, and what a change costs. One definition for every plan.
 
 Spread is most minus least over the brokers that stay; that of the disks is in percent of the mean; that of topics is
-the mean over topics. A rack is violated by a partition on fewer racks than it has replicas, where there are more.
+the mean over topics. A rack is violated by a partition on fewer racks than it has replicas, where there are more;
+where not every broker names its rack, a rule says how racks are looked at. Costs are replicas copied, bytes and
+leaders; whether they are worth it is not said.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 
-from model.cluster.topic_image import NOBODY, Column, Ints
+from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, widened
 from model.planning.layout import Layout
-from model.planning.rack_rule import Racks
+
+Racks = Mapping[int, str | None]
+
+
+def rack_rule(staying: Sequence[int], racks: Racks, widest: int) -> Racks | None:
+    """The racks as plans go by them; None: they cannot. `widest` is the largest replication factor.
+
+    Where nobody names a rack, there is one. Where only some do, each of the others counts as a rack of its own, as
+    long as the named ones are enough for every partition: else too much would be put on a broker because nobody
+    knows where it is.
+    """
+    silent = [broker for broker in staying if racks.get(broker) is None]
+    if len(silent) in (0, len(staying)):
+        return racks
+    named = {racks.get(broker) for broker in staying} - {None}
+    return None if len(named) < widest else {**racks, **{broker: f"\0{broker}" for broker in silent}}
 
 
 class BrokerShare(msgspec.Struct, frozen=True):
@@ -118,3 +135,37 @@ def _topic_spread(layout: Layout, at: Column, stays: Column, brokers: int) -> fl
     np.minimum.at(least, topic, counts)
     least[seen < brokers] = 0
     return float((most - least).mean())
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """`moves`: replicas on brokers that had none; `bytes` that are copied for it, None: no size is known."""
+
+    moves: int
+    bytes: int | None
+    leader_changes: int
+    """Partitions whose preferred leader changes."""
+    touched: int
+    """Partitions that change at all."""
+    reorders: int
+    """Of those, the ones that only change the order of their replicas: nothing is copied."""
+
+
+def cost_of(before: Ints, after: Ints, size: Longs | None) -> Cost:
+    """What it costs to come from one set of replicas to another; rows are partitions, padded with -1."""
+    width = max(before.shape[1], after.shape[1])
+    before, after = widened(before, width), widened(after, width)
+    added = newcomers(before, after).sum(axis=1)
+    touched = (before != after).any(axis=1)
+    same = (np.sort(before, axis=1) == np.sort(after, axis=1)).all(axis=1)
+    return Cost(
+        moves=int(added.sum()),
+        bytes=None if size is None else int((added * size).sum()),
+        leader_changes=int((before[:, 0] != after[:, 0]).sum()),
+        touched=int(touched.sum()),
+        reorders=int((touched & same).sum()),
+    )
+
+
+def newcomers(before: Ints, after: Ints) -> Flags:
+    """bool like `after`: whether that broker had no replica of the partition."""
+    return (after != NOBODY) & ~(after[:, :, None] == before[:, None, :]).any(axis=2)

@@ -1,15 +1,91 @@
-"""A plan as a value: what changes, what it costs, what becomes better, and what it is at most worse than the best.
+"""A plan as a value: what changes, what it costs, how it compares with the best, how long it takes, what comes of it.
 
-Rows are in the order in which they are to be run; batches are slices of them.
+Rows are in the order in which they are to be run; batches are slices of them. Nothing is executed and no throttle is
+set. Kafka's throttle (KIP-73) is a rate for what a broker sends (`leader.replication.throttled.rate`) and one for what
+it receives (`follower.replication.throttled.rate`), of the listed replicas only.
 """
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
-from model.cluster.ids import TopicPartition
-from model.planning.balance import Balance
-from model.planning.cost import Cost
-from model.planning.request import PlanRequest
-from model.planning.standing import Standing
+from model.cluster import records as r
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import NO_LEADER, TopicPartition
+from model.cluster.texts import counted
+from model.cluster.topic_image import rows_of
+from model.planning.balance import Balance, Cost
+from model.planning.optimum.measures import Judged
+from model.planning.request import PlanRequest, Throttling
+
+COSTS = ("moves", "bytes", "leader_changes")
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    """The sentence, and those of `COSTS` that may be held against their bound.
+
+    A cost may not where the plan breaks a rule, or is worse in something that counts more: it is low at that price.
+    """
+
+    verdict: str
+    comparable: tuple[str, ...]
+
+
+def compared(plan: Judged, best: Judged, *, is_proven: bool) -> Comparison:
+    """A plan beside kdrill's own for the same wish; `is_proven`: nothing is better than that."""
+    whose = "the best plan" if is_proven else "kdrill's own plan"
+    if plan.broken:
+        return Comparison(f"no plan for this wish: {'; '.join(_broken(plan))}", ())
+    for place, (name, own) in enumerate(best.figures.items()):
+        if (theirs := plan.figures[name]) != own:
+            better, worse = _DIFFERENCES[name]
+            verdict = f"not as good as {whose}: {worse}" if theirs > own else f"better than {whose}: {better}"
+            counts = list(best.figures)[: place + 1] if theirs > own else list(_still_good(plan, best))
+            return Comparison(verdict, _costs(counts))
+    return Comparison(f"as good as {whose}", COSTS)
+
+
+def _still_good(plan: Judged, best: Judged) -> Iterator[str]:
+    """What counts, as far as nothing before it is worse."""
+    for name, own in best.figures.items():
+        yield name
+        if plan.figures[name] > own:
+            return
+
+
+def _costs(names: list[str]) -> tuple[str, ...]:
+    return tuple(cost for cost in COSTS if cost in names)
+
+
+def _broken(plan: Judged) -> Iterator[str]:
+    for rule, count in plan.broken.items():
+        one, many = _RULES[rule]
+        yield f"{counted(count, 'broker' if rule == 'full' else 'partition')} {one if count == 1 else many}"
+
+
+_RULES = {
+    "newcomer": ("does not get the new broker", "do not get the new broker"),
+    "twice": ("names a broker twice", "name a broker twice"),
+    "touched": ("should stay as it is", "should stay as they are"),
+    "others": ("gets other replicas", "get other replicas"),
+    "leaving": ("is on a broker that leaves or is dead", "are on brokers that leave or are dead"),
+    "factor": ("has another number of replicas than it should", "have another number of replicas than they should"),
+    "racks": ("is on fewer racks than it could be", "are on fewer racks than they could be"),
+    "full": ("gets more than it can hold", "get more than they can hold"),
+}
+"""Of `Judged.broken`, for one and for several."""
+
+_DIFFERENCES = {
+    "replicas": ("replicas are more even", "replicas are less even"),
+    "bytes": ("fewer bytes are copied", "more bytes are copied"),
+    "moves": ("fewer replicas are copied", "more replicas are copied"),
+    "racks": ("partitions are on more racks", "partitions are on fewer racks"),
+    "leaders": ("preferred leaders are more even", "preferred leaders are less even"),
+    "leader_changes": ("fewer preferred leaders change", "more preferred leaders change"),
+}
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
@@ -90,7 +166,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     bound: Bound | None
     """None: nothing was asked for that a bound could be known of."""
-    standing: Standing | None = None
+    standing: Comparison | None = None
     """Of a plan that was read and is held against our own."""
     before: Balance
     after: Balance
@@ -102,3 +178,72 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     objectives: tuple[str, ...]
     """In the order in which they count; none where there is no bound."""
     notes: tuple[str, ...]
+
+
+ASSUMED_RATE = 50_000_000
+"""Bytes/s, where neither rate nor time is given: less than half of what a 1 Gbit/s link carries."""
+
+
+def pace_of(batches: Sequence[Batch], throttling: Throttling) -> Pace | None:
+    """The rate and the time; None where nothing is copied or sizes are unknown.
+
+    A batch takes as long as its busiest broker, which sends or receives all it has to at the given rate.
+    """
+    busiest = sum(batch.busiest_bytes or 0 for batch in batches)
+    if not busiest:
+        return None
+    if throttling.seconds is not None:
+        rate = math.ceil(busiest / throttling.seconds)
+        return Pace(rate, busiest / rate, "time")
+    rate = throttling.rate or ASSUMED_RATE
+    return Pace(rate, busiest / rate, "rate" if throttling.rate else "nothing")
+
+
+def applied(image: ClusterImage, plan: Plan) -> ClusterImage:
+    """The image with the plan's brokers and replicas; what changed is in sync and led by its preferred replica.
+
+    Leader epochs and versions stay as they were: how often they are written depends on how it is run.
+    """
+    return ClusterDelta(image).replay_all(_records(image, plan)).apply(image.provenance)
+
+
+def _records(image: ClusterImage, plan: Plan) -> Iterator[r.Record]:
+    staying = {share.broker: share.rack for share in plan.after.brokers}
+    for broker in sorted(image.brokers.keys() - staying.keys()):
+        yield r.BrokerLost(broker=broker)
+    gone = tuple(sorted(image.brokers.keys() - staying.keys()))
+    if image.quorum is not None and gone:
+        silent = tuple(sorted({*image.quorum.silent, *gone} & {each.id for each in image.quorum.voters}))
+        yield r.QuorumDescribed(quorum=msgspec.structs.replace(image.quorum, silent=silent))
+    for broker, rack in staying.items():
+        if broker not in image.brokers:
+            yield r.BrokerRegistered(broker=broker, rack=rack)
+    by_topic = sorted(plan.changes, key=lambda change: (change.topic, change.partition))
+    for topic, changes in groupby(by_topic, key=lambda change: change.topic):
+        yield from _topic_records(image, topic, list(changes), staying)
+
+
+def _topic_records(
+    image: ClusterImage, topic: str, changes: list[Change], staying: dict[int, str | None]
+) -> Iterator[r.Record]:
+    known = image.topics[topic]
+    rows = zip(known.partitions.tolist(), rows_of(known.replicas), strict=True)
+    assigned = {partition: replicas for partition, replicas in rows if replicas}
+    assigned |= {change.partition: change.after for change in changes}
+    adding, removing = known.adding, known.removing
+    yield r.TopicAssigned(topic=topic, replicas=assigned, topic_id=known.topic_id, adding=adding, removing=removing)
+    yield r.PartitionStatesWritten(topic=topic, states=tuple(_state(image, change, staying) for change in changes))
+
+
+def _state(image: ClusterImage, change: Change, staying: dict[int, str | None]) -> r.PartitionState:
+    topic = image.topics[change.topic]
+    row = topic.row_of[change.partition]
+    in_sync = tuple(broker for broker in change.after if broker in staying)
+    return r.PartitionState(
+        partition=change.partition,
+        leader=in_sync[0] if in_sync else NO_LEADER,
+        leader_epoch=int(topic.leader_epoch[row]),
+        isr=in_sync or change.after,
+        controller_epoch=int(topic.controller_epoch[row]),
+        version=max(int(topic.version[row]), 0),
+    )

@@ -1,23 +1,79 @@
-"""Makes the plan for a wish: what it means here, the solver's choice of replicas, and the plan around it."""
+"""Makes the plan for a wish: what it means here, the solver's choice of replicas, and the plan around it.
 
-from collections.abc import Callable, Mapping, Sequence
+What another planner wants is measured with the same rule as our own plans; it is not corrected.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.topic_image import NOBODY, Ints, widened
-from model.cluster.words import counted
-from model.planning.composing import composed
-from model.planning.cost import cost_of
-from model.planning.layout import Layout, layout_of
-from model.planning.optimum.judging import Judged, judged
+from model.cluster.ids import TopicPartition
+from model.cluster.texts import brokers, counted, listed
+from model.cluster.topic_image import NOBODY, Ints, rows_of, widened
+from model.controller.reassignment_requests import RequestedMoves
+from model.interchange.tool_files import read_plan
+from model.planning.balance import balance_of, cost_of
+from model.planning.batches import Sent, in_batches
+from model.planning.layout import Layout, Sizes, layout_of
+from model.planning.notes import notes_on, notes_on_voters, objectives_of
+from model.planning.optimum.measures import Judged, judged
 from model.planning.optimum.problem import Cost, Objective, Placement, PlacementProblem, PlanningError, Scope
 from model.planning.optimum.solving import solve
-from model.planning.plan import Bound, Plan
-from model.planning.refusal import PlanError
-from model.planning.request import PlanRequest
-from model.planning.setting import Setting, setting_of
-from model.planning.sizes import Sizes
+from model.planning.plan import Bound, Change, Comparison, Plan, compared, pace_of
+from model.planning.request import PlanError, PlanRequest, Setting, setting_of
+
+
+def composed(
+    image: ClusterImage,
+    layout: Layout,
+    setting: Setting,
+    request: PlanRequest,
+    after: Ints,
+    *,
+    bound: Bound | None,
+    maker: str,
+    sizes: str,
+    standing: Comparison | None = None,
+) -> Plan:
+    """The plan that makes `after` int32[N, W] of the layout's replicas."""
+    changes, batches = in_batches(list(_changes(layout, after)), request.batching)
+    seen = image.provenance
+    later = layout.with_replicas(after)
+    return Plan(
+        source=seen.source,
+        cluster_id=image.cluster_id,
+        zxid=seen.zxid,
+        time_ms=seen.time_ms,
+        request=request,
+        maker=maker,
+        changes=changes,
+        cost=cost_of(layout.replicas, after, layout.size),
+        bound=bound,
+        standing=standing,
+        before=balance_of(layout, setting.staying, setting.racks, setting.rack_rule),
+        after=balance_of(later, setting.staying, setting.racks, setting.rack_rule),
+        batches=batches,
+        pace=pace_of(batches, request.throttling),
+        sizes=sizes if layout.size is not None else "",
+        objectives=() if bound is None else objectives_of(request, layout, setting),
+        notes=(*notes_on_voters(image, setting.leaving), *notes_on(layout, setting, later)),
+    )
+
+
+def _changes(layout: Layout, after: Ints) -> Iterator[Sent]:
+    """What changes, with whoever sends the copies: the leader, or else the first replica that is alive."""
+    width = max(layout.replicas.shape[1], after.shape[1])
+    rows = np.flatnonzero((widened(layout.replicas, width) != widened(after, width)).any(axis=1))
+    olds, news = rows_of(layout.replicas[rows]), rows_of(after[rows])
+    leaders = layout.leader[rows].tolist()
+    sizes = [None] * len(rows) if layout.size is None else layout.size[rows].tolist()
+    names = layout.names(rows.tolist())
+    for name, old, new, leader, size in zip(names, olds, news, leaders, sizes, strict=True):
+        alive = [broker for broker in (leader, *old) if broker in layout.racks]
+        change = Change(name.topic, name.partition, old, new, size)
+        yield Sent(change, alive[0] if alive else None, urgent=not set(old) <= layout.racks.keys())
+
 
 SCOPES: Mapping[str, Scope] = {
     "balance": Scope.BALANCE,
@@ -167,3 +223,59 @@ def _both(placement: Bound, swap: Bound) -> Bound:
         method=placement.method,
         is_proven=placement.is_proven,
     )
+
+
+def read_moves(text: bytes, name: str) -> RequestedMoves:
+    """What a file of Kafka's reassignment tool or of another planner asks for. Raises PlanError, which names it."""
+    try:
+        return read_plan(text)
+    except (ValueError, RecursionError) as error:
+        raise PlanError(f"{name}: {error}") from None
+
+
+def score(
+    image: ClusterImage,
+    moves: RequestedMoves,
+    request: PlanRequest,
+    name: str,
+    sizes: Sizes | None = None,
+    solve: Solve | None = None,
+) -> Plan:
+    """The plan of a file called `name`, as if it were ours; `request` says what it was made for.
+
+    With `solve` it is held against the best plan for that, objective by objective. Raises PlanError where it does not
+    fit the cluster.
+    """
+    layout = layout_of(image, sizes)
+    setting = setting_of(layout, request)
+    _check(layout, setting, moves, name)
+    after = layout.moved(moves.targets)
+    source = "" if sizes is None else sizes.source
+    if solve is None:
+        return composed(image, layout, setting, request, after, bound=None, maker=name, sizes=source)
+    best, bound = chosen(layout, setting, request, solve)
+    ours, theirs = (judge(layout, setting, request, replicas) for replicas in (best, after))
+    standing = compared(theirs, ours, is_proven=bound.is_proven)
+    return composed(image, layout, setting, request, after, bound=bound, maker=name, sizes=source, standing=standing)
+
+
+def _check(layout: Layout, setting: Setting, moves: RequestedMoves, name: str) -> None:
+    known = layout.row_of
+    if strange := [partition for partition in moves.targets if partition not in known]:
+        topics = set(layout.topics)
+        if gone := sorted({partition.topic for partition in strange} - topics):
+            raise PlanError(f"{name}: {'topic' if len(gone) == 1 else 'topics'} {listed(gone)}: not in this cluster")
+        raise PlanError(f"{name}: {listed(strange)}: {_no_such(strange)}")
+    named = {broker for replicas in moves.targets.values() for broker in replicas}
+    held = set(layout.replicas.ravel().tolist())
+    if unknown := named - set(setting.staying) - setting.leaving - held:
+        raise PlanError(f"{name}: {brokers(unknown)}: not in this cluster; add those that are to come")
+    current = {partition: set(layout.replicas[known[partition]].tolist()) for partition in moves.targets}
+    alive = layout.racks.keys() | set(setting.staying)
+    for partition, replicas in moves.targets.items():
+        if dead := set(replicas) - current[partition] - alive:
+            raise PlanError(f"{name}: {partition} is to go to {brokers(dead)}, which is not alive: Kafka refuses that")
+
+
+def _no_such(partitions: Iterable[TopicPartition]) -> str:
+    return f"no such {'partition' if len(list(partitions)) == 1 else 'partitions'} in this cluster"

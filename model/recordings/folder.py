@@ -1,4 +1,7 @@
-"""Where a recording's files are: clusters, days, sets, parts, by their names alone. Opens no file."""
+"""Where a recording's files are: clusters, days, sets, parts, by their names alone; and times as people write them.
+
+Opens no file and reads no clock. Times are ms since the epoch, written `2026-11-20T12:03:58Z`.
+"""
 
 import os
 import re
@@ -10,7 +13,29 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from model.recordings.errors import RecordingError
+
+class RecordingError(Exception):
+    """A recording that cannot be read or written; the message is one line that names the file and the way out."""
+
+
+def said(at_ms: int) -> str:
+    """In UTC, with milliseconds where there are any; what no calendar has is said as a number."""
+    try:
+        at = datetime.fromtimestamp(at_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{at_ms:,} ms"
+    text = at.isoformat(timespec="milliseconds" if at_ms % 1000 else "seconds")
+    return text.replace("+00:00", "Z")
+
+
+def parse_time(text: str) -> int:
+    """ms of a day or a time in ISO 8601; UTC where no offset is given. Raises ValueError."""
+    parsed = datetime.fromisoformat(text)
+    at_ms = round((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1000)
+    if at_ms < 0:
+        raise ValueError("before 1970")
+    return at_ms
+
 
 DAY_MS: Final = 86_400_000
 

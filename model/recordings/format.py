@@ -1,15 +1,26 @@
-"""kdrill.recording/1: the columns of a recording's files and what each file says of itself. Touches no file.
+"""kdrill.recording/1: the columns of a recording's files, what each file says of itself, and payloads. Touches no file.
 
 A recording is a folder: `cluster=NAME/day=YYYY-MM-DD/*.parquet`, days in UTC. Its files form sets within a day; a set's
 first file begins with a whole image, and what follows in the set is what changed. One row is one fact, or one
 partition's part of a fact; rows of one fact stand together and share `record`. Each moment begins with a row of kind
 `Moment`.
+
+Fields of a record that have no column are JSON in its payload; defaults are left out, so that most facts have none.
+Partitions are written `{"orders": {"0": …}}`. Rebalances are written by what is new: with each of them, the twenty
+before it would be written again.
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import msgspec
 import pyarrow as pa
+
+from model.cluster import records as r
+from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Rebalance
+from model.cluster.records import GroupRebalancesSeen
+from model.cluster.snapshot_image import by_partition, by_topic
 
 FORMAT: Final = "kdrill.recording/1"
 FAMILY: Final = "kdrill.recording/"
@@ -59,3 +70,92 @@ class PartHeader(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers files within the set; number 0 begins with a whole image."""
     from_ms: int
     until_ms: int
+
+
+_COLUMNS: Final = frozenset({"zxid", "time_ms", "topic", "partition", "broker", "group"})
+_BY_PARTITION: Final[Mapping[str, str]] = {
+    "GroupDescribed": "owners",
+    "GroupOffsetsFetched": "offsets",
+    "LogEndsRead": "ends",
+    "ReassignmentsRequested": "targets",
+    "ReplicasWentOffline": "replicas",
+}
+"""Record → its field that is keyed by partition."""
+
+
+def encode_payload(record: r.Record, without: frozenset[str] = frozenset()) -> str | None:
+    """JSON of the fields that are neither columns nor `without` nor at their defaults; None where nothing is left."""
+    left = {
+        field.name: value
+        for field in msgspec.structs.fields(record)
+        if field.name not in _COLUMNS and field.name not in without
+        if (value := getattr(record, field.name)) != _default(field)
+    }
+    keyed = _BY_PARTITION.get(type(record).__name__, "")
+    if left.get(keyed) is not None:
+        left[keyed] = by_topic(left[keyed])
+    if isinstance(record, r.LogDirsDescribed):
+        left["folders"] = [msgspec.structs.asdict(each) | {"sizes": by_topic(each.sizes)} for each in record.folders]
+    return msgspec.json.encode(left).decode() if left else None
+
+
+def decode_payload(kind: str, payload: str | None) -> dict[str, Any]:
+    """The fields again, as JSON has them but for partitions. Raises msgspec.MsgspecError for what is no JSON object."""
+    if payload is None:
+        return {}
+    fields = msgspec.json.decode(payload, type=dict[str, Any])
+    keyed = _BY_PARTITION.get(kind, "")
+    if fields.get(keyed) is not None:
+        fields[keyed] = _named(fields[keyed])
+    if kind == r.LogDirsDescribed.__name__:
+        fields["folders"] = [each | {"sizes": _named(each["sizes"])} for each in fields["folders"]]
+    return fields
+
+
+def _named(values: Mapping[str, Mapping[str, Any]]) -> Mapping[TopicPartition, Any]:
+    return by_partition({topic: {int(number): value for number, value in of.items()} for topic, of in values.items()})
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+_Past = tuple[Rebalance, ...]
+
+
+class NewRebalances(msgspec.Struct, frozen=True):
+    """What follows on the rebalances told before: without the first `dropped`, the next `kept`, then `added`."""
+
+    kind: str
+    dropped: int
+    kept: int
+    added: _Past
+
+
+class RebalanceMemory:
+    """What was told last of each group of a set, by writer and reader alike."""
+
+    def __init__(self) -> None:
+        self._told: dict[tuple[str, str], _Past] = {}
+
+    def shortened(self, record: GroupRebalancesSeen) -> NewRebalances:
+        """What is new in a record. Remembers it."""
+        before = self._told.get((record.kind, record.group), ())
+        dropped = max(range(len(before) + 1), key=lambda start: _common(before[start:], record.rebalances))
+        kept = _common(before[dropped:], record.rebalances)
+        self._told[record.kind, record.group] = record.rebalances
+        return NewRebalances(record.kind, dropped, kept, record.rebalances[kept:])
+
+    def whole(self, group: str, new: NewRebalances, when: Mapping[str, Any]) -> GroupRebalancesSeen:
+        """The record again; `when` is its zxid and time_ms. Remembers it."""
+        before = self._told.get((new.kind, group), ())
+        after = (*before[new.dropped : new.dropped + new.kept], *new.added)
+        self._told[new.kind, group] = after
+        return GroupRebalancesSeen(group=group, kind=new.kind, rebalances=after, **when)
+
+
+def _common(one: _Past, other: _Past) -> int:
+    """How many they begin with alike."""
+    return next(
+        (n for n, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), min(len(one), len(other))
+    )

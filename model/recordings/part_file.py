@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from model.recordings.errors import RecordingError
+from model.recordings.folder import RecordingError
 from model.recordings.format import FAMILY, FORMAT, METADATA, SCHEMA, PartHeader
-from model.recordings.parquet_footer import chunks
-from model.recordings.parquet_pages import check_pages
+from model.recordings.parquet_checks import check_pages, chunks
 
 MOST_VALUES = 1 << 27
 MOST_BYTES = 1 << 30

@@ -12,12 +12,11 @@ import msgspec
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.records import Record
-from model.recordings.between import can_follow, records_between
-from model.recordings.encoding import Encoder
-from model.recordings.errors import RecordingError
-from model.recordings.folder import DAY_MS, cluster_path, part_path
+from model.recordings.differences import can_follow, records_between
+from model.recordings.folder import DAY_MS, RecordingError, cluster_path, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
+from model.recordings.rows import Encoder
 
 
 class Rolling(msgspec.Struct, frozen=True):

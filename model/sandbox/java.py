@@ -1,18 +1,27 @@
-"""Finds a Java that can run ZooKeeper and Spark. It does not install one and keeps nothing it found.
+"""A Java that can run ZooKeeper and Spark, the jars of an embedded ZooKeeper, and archives of the classes it loads.
 
 `KDRILL_JAVA` (the path of a `java` program) is an order: nothing else is tried. Without it JAVA_HOME and then PATH
-are looked at, and the first Java that is new enough wins.
+are looked at, and the first Java that is new enough wins. Nothing is installed or downloaded; the jars are PySpark's
+own, which is not imported.
+
+A cached class archive (Java's AppCDS) shortens a server's start by a third. It is only a convenience: when anything
+about it fails, the server starts without it. There is one per Java and set of jars; the caller trains it (`build`).
 """
 
+import fcntl
+import hashlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from model.sandbox.errors import SandboxError
+from model.sandbox.processes import SandboxError
 
 OLDEST_JAVA = 17
 """Spark 4 and the class files of the newest ZooKeeper both run on it."""
@@ -112,3 +121,86 @@ def _version_by_asking(program: Path) -> str | None:
         return None
     found = _VERSION.search(answer.stderr + answer.stdout)
     return found[1] if found else None
+
+
+# Without snappy-java the server answers `imok` and never serves; without an slf4j binding it starts fastest.
+NEEDED = ("zookeeper", "zookeeper-jute", "slf4j-api", "metrics-core", "snappy-java")
+
+
+def zookeeper_jars(folder: Path | None = None) -> tuple[Path, ...]:
+    """The jars of `NEEDED`, in that order, in `folder` or PySpark's `jars`. Raises SandboxError when one is absent."""
+    folder = folder or pyspark_jars_folder()
+    # `zookeeper-3.9.5.jar` but not `zookeeper-jute-3.9.5.jar`: a version begins with a digit.
+    found = {name: sorted(folder.glob(f"{name}-[0-9]*.jar")) for name in NEEDED}
+    if absent := [name for name, jars in found.items() if not jars]:
+        raise SandboxError(f"{folder} lacks the jar of {', '.join(absent)}. Reinstall pyspark 4.")
+    return tuple(jars[-1] for jars in found.values())
+
+
+def pyspark_jars_folder() -> Path:
+    """Where the installed PySpark keeps its jars. Raises SandboxError when PySpark is not installed."""
+    spec = find_spec("pyspark")
+    if spec is None or not spec.submodule_search_locations:
+        raise SandboxError("pyspark is not installed, and ZooKeeper comes out of its jars. Install pyspark 4.")
+    return Path(spec.submodule_search_locations[0]) / "jars"
+
+
+UNUSED_AFTER_S = 60 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class ClassArchive:
+    """The place of one archive, whether it is there yet or not."""
+
+    path: Path
+
+    @classmethod
+    def of(cls, java: Java, jars: Sequence[Path], folder: Path, server: str = "zookeeper") -> "ClassArchive":
+        """Named by what it depends on: Java checks the jars' paths, sizes and times, and its own build."""
+        told = [str(java.program.resolve()), java.version]
+        for jar in jars:
+            status = jar.stat()
+            told += [str(jar), str(status.st_size), str(status.st_mtime_ns)]
+        digest = hashlib.blake2b("\n".join(told).encode(errors="surrogateescape"), digest_size=8)
+        return cls(folder / f"{server}-{digest.hexdigest()}.jsa")
+
+    def is_built(self) -> bool:
+        return self.path.exists()
+
+    def flags(self) -> list[str]:
+        """Java's flags to use the archive: none when it is absent. Java checks its sums and ignores a damaged one."""
+        if not self.is_built():
+            return []
+        with suppress(OSError):
+            os.utime(self.path)
+        return [f"-XX:SharedArchiveFile={self.path}", "-XX:+VerifySharedSpaces"]
+
+    def discard(self) -> None:
+        """Remove an archive that did harm; the next start builds another."""
+        with suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+    def build(self, train: Callable[[Path], None]) -> bool:
+        """Whether the archive is there now. Raises nothing: False when another process builds it or it can't be built.
+
+        `train` runs the server once with `-XX:ArchiveClassesAtExit` on the path it is given.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.with_suffix(".lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not self.is_built():
+                    self._remove_unused()
+                    part = self.path.with_suffix(".part")
+                    part.unlink(missing_ok=True)
+                    train(part)
+                    part.rename(self.path)
+        except Exception:  # a cache must not stop what it serves
+            return False
+        return True
+
+    def _remove_unused(self) -> None:
+        oldest = time.time() - UNUSED_AFTER_S
+        for file in self.path.parent.glob(f"{self.path.stem.partition('-')[0]}-*"):
+            if file.stat().st_mtime < oldest:
+                file.unlink()

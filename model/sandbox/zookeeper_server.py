@@ -1,24 +1,218 @@
 """A real ZooKeeper server on loopback, in a Java process of its own that dies with this one.
 
-It starts, stops and maltreats the server; it does not write into it, and does not say what a client should do.
+Its options and how they are written in zoo.cfg, its folder (configuration, log, data), and what it says of itself by
+four-letter words over a plain socket (kazoo's `command` cuts answers at 8 KB and needs a session). It starts, stops
+and disturbs the server; it does not write into it, and does not say what a client should do.
 """
 
+import json
 import os
 import re
 import signal
+import socket
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from model.sandbox.errors import SandboxError, ServerDiedError
-from model.sandbox.four_letter import server_status
-from model.sandbox.guarded_process import GuardedProcess
-from model.sandbox.java import Java, find_java, java_environment
-from model.sandbox.ports import LOOPBACK, free_port, listening_ports
-from model.sandbox.server_folder import ServerFolder
-from model.sandbox.zookeeper_jars import zookeeper_jars
-from model.sandbox.zookeeper_options import ServerOptions
+from model.sandbox.java import Java, find_java, java_environment, zookeeper_jars
+from model.sandbox.processes import (
+    LOOPBACK,
+    GuardedProcess,
+    SandboxError,
+    ServerDiedError,
+    free_port,
+    listening_ports,
+    temporary_folder,
+)
+
+# `mntr` and `conf` are a few KB; `cons` grows with the clients, and nobody needs more of it than this.
+_LONGEST_ANSWER_BYTES = 1 << 20
+_SRVR = tuple(
+    re.compile(pattern, re.MULTILINE | re.ASCII)
+    for pattern in (
+        r"^Zookeeper version: (\d{1,9}(?:\.\d{1,9})*)",
+        r"^Mode: (\S+)",
+        r"^Zxid: 0x([0-9a-f]{1,16})",
+        r"^Node count: (\d{1,18})",
+    )
+)
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """What `srvr` says (org.apache.zookeeper.server.command.StatCommand, 3.4 to 3.9)."""
+
+    version: tuple[int, ...]
+    """(3, 9, 5)"""
+    mode: str
+    """standalone, leader, follower, observer or read-only."""
+    zxid: int
+    node_count: int
+
+
+def ask_four_letters(address: tuple[str, int], word: str, timeout_s: float = 1.0) -> str:
+    """The server's answer to a four-letter word.
+
+    Raises OSError (TimeoutError among them) when nothing answers within `timeout_s`. A word outside the server's
+    4lw.commands.whitelist is answered by a sentence, or by nothing.
+    """
+    deadline = time.monotonic() + timeout_s
+    answer = bytearray()
+    with socket.create_connection(address, timeout_s) as connection:
+        connection.sendall(word.encode("ascii"))
+        while len(answer) < _LONGEST_ANSWER_BYTES:
+            connection.settimeout(max(deadline - time.monotonic(), 0.001))
+            if not (part := connection.recv(65536)):
+                break
+            answer += part
+    return answer.decode("utf-8", errors="replace")
+
+
+def server_status(address: tuple[str, int], timeout_s: float = 1.0) -> ServerStatus | None:
+    """What `srvr` says, or None while the server does not serve: only with a Mode is it ready (`ruok` lies)."""
+    try:
+        return parse_srvr(ask_four_letters(address, "srvr", timeout_s))
+    except OSError:
+        return None
+
+
+def server_metrics(address: tuple[str, int], timeout_s: float = 1.0) -> dict[str, str]:
+    """What `mntr` says: `zk_znode_count` and so on; empty when the word is not allowed. Raises OSError."""
+    lines = ask_four_letters(address, "mntr", timeout_s).splitlines()
+    return dict(line.split("\t", 1) for line in lines if "\t" in line)
+
+
+def parse_srvr(answer: str) -> ServerStatus | None:
+    """None without a Mode line: the server is loading, has no quorum, or refuses the word."""
+    version, mode, zxid, node_count = (pattern.search(answer) for pattern in _SRVR)
+    if mode is None:
+        return None
+    return ServerStatus(
+        version=tuple(int(part) for part in version[1].split(".")) if version else (),
+        mode=mode[1],
+        zxid=int(zxid[1], 16) if zxid else 0,
+        node_count=int(node_count[1]) if node_count else 0,
+    )
+
+
+LONGEST_LINE = 200
+# Printed at every start, by slf4j without a binding and by Java about its archives.
+NOISE = ("SLF4J", "[", "OpenJDK 64-Bit Server VM warning")
+
+
+class ServerFolder:
+    """A given folder, which stays, or a temporary one, which goes with `remove`, this object or this process."""
+
+    def __init__(self, given: Path | None = None) -> None:
+        """Makes the folder. Raises SandboxError when it can't be made."""
+        try:
+            if given is None:
+                own = temporary_folder("kdrill-zookeeper-")
+                self.path, self._remove = own.path, weakref.finalize(self, own.remove)
+            else:
+                self.path, self._remove = given.absolute(), _stay
+            self.data.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _not_writable(error) from error
+
+    @property
+    def data(self) -> Path:
+        return self.path / "data"
+
+    @property
+    def configuration(self) -> Path:
+        return self.path / "zoo.cfg"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "zookeeper.log"
+
+    def write_configuration(self, text: str) -> None:
+        """Raises SandboxError when the folder is not writable."""
+        try:
+            self.configuration.write_text(text, encoding="ascii")
+            self.log.open("ab").close()
+        except OSError as error:
+            raise _not_writable(error) from error
+
+    def last_log_line(self) -> str:
+        """What the server said last, without control characters; empty when it said nothing of its own."""
+        lines = self.log.read_text(errors="replace").splitlines()
+        told = [line.strip() for line in lines if line.strip() and not line.startswith(NOISE)]
+        return "".join(filter(str.isprintable, told[-1]))[:LONGEST_LINE] if told else ""
+
+    def remove(self) -> None:
+        """Deletes a temporary folder; a given one stays."""
+        self._remove()
+
+
+def _stay() -> None:
+    """A given folder is not removed."""
+
+
+def _not_writable(error: OSError) -> SandboxError:
+    return SandboxError(f"can't write to {error.filename}: {error.strerror}. Choose a folder you may write to.")
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What may differ between servers. The defaults suit a sandbox of one machine."""
+
+    tick_time_ms: int = 500
+    """Sessions expire on whole ticks, so a shorter tick means a more exact expiry."""
+    min_session_timeout_ms: int = 1_000
+    max_session_timeout_ms: int = 60_000
+    four_letter_words: str = "*"
+    """The 4lw.commands.whitelist; without `srvr` in it the server is never seen to be ready."""
+    jute_maxbuffer_bytes: int | None = None
+    """The largest request the server takes; None leaves ZooKeeper's 1 MB."""
+    max_client_connections: int = 0
+    """Per client address; 0 means any number."""
+    heap_mb: int = 512
+    """A limit, not a reservation: 100,000 partitions need 128 MB, 1,000,000 need 4 GB."""
+    extra: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further lines of zoo.cfg, which win over the ones above."""
+
+    def configuration(self, data: Path, port: int) -> str:
+        """The text of zoo.cfg. Listens on loopback only: a sandbox has no password."""
+        settings = {
+            "dataDir": str(data),
+            "clientPort": str(port),
+            "clientPortAddress": "127.0.0.1",
+            "admin.enableServer": "false",
+            "tickTime": str(self.tick_time_ms),
+            "minSessionTimeout": str(self.min_session_timeout_ms),
+            "maxSessionTimeout": str(self.max_session_timeout_ms),
+            "4lw.commands.whitelist": self.four_letter_words,
+            "maxClientCnxns": str(self.max_client_connections),
+            **self.extra,
+        }
+        return "".join(f"{name}={_escape(value)}\n" for name, value in settings.items())
+
+    def java_flags(self) -> list[str]:
+        """Flags for the Java that runs the server: the fastest start that was measured."""
+        flags = [
+            "-XX:+IgnoreUnrecognizedVMOptions",  # not every Java is HotSpot
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:-UsePerfData",  # its file in the temporary folder would outlive a SIGKILL
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Xmx{self.heap_mb}m",
+            # The tree must survive the death of a process, not of the machine: skip fsync.
+            "-Dzookeeper.forceSync=no",
+        ]
+        if self.jute_maxbuffer_bytes is not None:
+            flags.append(f"-Djute.maxbuffer={self.jute_maxbuffer_bytes}")
+        return flags
+
+
+def _escape(value: str) -> str:
+    """JSON's escapes are those of java.util.Properties: \\\\ and \\uXXXX."""
+    return json.dumps(value)[1:-1]
+
 
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 START_TIMEOUT_S = 60.0

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from model.cluster.changes import Change, changes_between
-from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find
-from model.cluster.relisting import relisted, unlisted
 from model.consumers.rebalance_history import with_rebalances
 from model.sources.source import Batch, SourceStatus
 

@@ -3,12 +3,38 @@
 import time
 from pathlib import Path
 
-from model.cluster.snapshot_file import SnapshotError, read_raw
-from model.interchange.texts import TextError
-from model.interchange.topics_records import records_of_text
-from model.interchange.topics_text import is_topics_text, read_topics_text
-from model.sources.snapshot_source import SnapshotSource
+from model.cluster.cluster_image import records_of
+from model.cluster.snapshot_file import SnapshotError, read_raw, read_snapshot
+from model.interchange.tool_files import TextError
+from model.interchange.topics_text import is_topics_text, read_topics_text, records_of_text
 from model.sources.source import Batch, Sink, Source, SourceError, SourceStatus
+
+
+class SnapshotSource:
+    """A kdrill.snapshot/1 file. Raises SourceError where it cannot be read."""
+
+    def __init__(self, path: Path, raw: bytes | None = None) -> None:
+        """`raw`: the file's bytes, where they were read already: what comes through a pipe comes once."""
+        self._path = path
+        try:
+            self._image = read_snapshot(path, raw)
+        except SnapshotError as error:
+            raise SourceError(str(error)) from None
+
+    @property
+    def name(self) -> str:
+        return str(self._path)
+
+    def open(self, sink: Sink) -> None:
+        provenance = self._image.provenance
+        records = tuple(records_of(self._image))
+        taken_ms = provenance.time_ms
+        sink.take(Batch(records, provenance.zxid, taken_ms, listing=True))
+        reason = f"taken of {provenance.source}" if provenance.source else ""
+        sink.report(SourceStatus("snapshot", since_ms=taken_ms, reason=reason, verified_ms=taken_ms))
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def file_source(path: Path) -> Source:

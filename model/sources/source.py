@@ -1,4 +1,7 @@
-"""What a source is: something that tells a sink records and how it fares, from a thread of its own."""
+"""What a source is: it gives a sink records and says how it fares, from a thread of its own.
+
+An attentive source asks for what is costly only as long as somebody wants it, and holds a tree to browse.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
@@ -6,6 +9,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 
 from model.cluster.records import Record
+from model.hosts.zookeeper.protocol import BrowsesZnodes
 from model.hosts.zookeeper.values import Unread, Znode
 
 Phase = Literal["connecting", "loading", "live", "stale", "denied", "snapshot", "closed"]
@@ -134,4 +138,25 @@ class Source(Protocol):
 
     def close(self) -> None:
         """Stops telling; returns within two seconds whatever the other side does."""
+        ...
+
+
+CONFIGS, GROUPS, LOG_DIRS = "configs", "groups", "log-dirs"
+COSTLY = frozenset({CONFIGS, GROUPS, LOG_DIRS})
+"""What costs much to ask for."""
+LEASE_S = 60.0
+"""So long something is wanted after somebody said so: what is in sight says so at least twice as often."""
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """What is not wanted stays as it was told last."""
+
+    @property
+    def reader(self) -> BrowsesZnodes:
+        """What was told last, to browse like znodes."""
+        ...
+
+    def want(self, *what: str) -> None:
+        """Some of COSTLY are in sight, or needed; from any thread. Others that nobody wanted of late rest."""
         ...

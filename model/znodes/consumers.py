@@ -16,12 +16,12 @@ from model.znodes.payload import (
     JsonPayload,
     TextPayload,
     Timestamp,
+    UnusablePayloadError,
     Version,
     millis,
     text_of,
     whole_number,
 )
-from model.znodes.reasons import UnusablePayloadError
 
 Threads = Annotated[int, Meta(ge=0, le=INT32_MAX)]
 

@@ -1,19 +1,156 @@
-"""Spark's Java process: started by Spark's own script, ended with the pipe to its input, whatever ends this process.
+"""Spark's Java: the master, settings and environment, the class archive, the process, and its complaints in one line.
 
-What it prints goes to a file. It knows nothing of jobs.
+The settings are for our kind of work: small tasks, big arrays, a short start; the figures behind them are in
+`tests/benchmarks/spark_start.py`. C1 and SerialGC make Java start faster; they would slow down work inside Java, of
+which there is little. Without the class archive a start takes about twice as long. The process is started by Spark's
+own script and ended with the pipe to its input, whatever ends this process; what it prints goes to a file.
 """
 
+import os
+import re
 import signal
+import socket
 import struct
 import subprocess
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from model.sandbox.guarded_folder import GuardedFolder
-from spark_tasks.errors import SparkLost
-from spark_tasks.session.complaints import in_one_line
+from platformdirs import user_cache_path
+
+from model.analyses.errors import SparkLost
+from model.sandbox.java import ClassArchive, Java, java_environment, pyspark_jars_folder
+from model.sandbox.processes import GuardedFolder
+from spark_tasks.messages import SparkOptions
+
+FORMS = "local[2], spark://host:7077, yarn or k8s://https://host:port"
+_LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d{0,3})(?:,[1-9]\d?)?\])?", re.ASCII)
+_STANDALONE = re.compile(r"spark://([^\s/,:@]+:\d{1,5}(?:,[^\s/,:@]+:\d{1,5})*)", re.ASCII)
+_OTHER = re.compile(r"yarn|k8s://\S+", re.ASCII)
+_LOOPBACK = re.compile(r"localhost|127(?:\.\d{1,3}){3}", re.ASCII)
+RETRIES = 4
+"""How often a task may lose its worker: Spark's own number for clusters. It has 1 where it runs locally."""
+
+
+def check(master: str, timeout_s: float = 5.0) -> None:
+    """Raises SparkLost for what is no master's address, and for a standalone master that does not answer."""
+    if not any(form.fullmatch(master) for form in (_LOCAL, _STANDALONE, _OTHER)):
+        raise SparkLost(f"--spark-master {master!r}: no master is written so; write {FORMS}")
+    failures: list[str] = []
+    for host, port in _addresses(master):
+        try:
+            socket.create_connection((host, port), timeout_s).close()
+            return
+        except (OSError, OverflowError, UnicodeError) as error:
+            failures.append(f"{host}:{port} ({getattr(error, 'strerror', None) or error})")
+    if failures:
+        raise SparkLost(f"no Spark master answers at {', '.join(failures)}: is it running, and is the port right?")
+
+
+def is_local(master: str) -> bool:
+    """Whether its workers are processes of this machine that the session starts itself."""
+    return _LOCAL.fullmatch(master) is not None
+
+
+def is_on_loopback(master: str) -> bool:
+    """Whether nothing outside this machine needs to reach the session."""
+    return is_local(master) or any(_LOOPBACK.fullmatch(host) for host, _ in _addresses(master))
+
+
+def as_spark_takes_it(master: str) -> str:
+    """The same with retries: a local task whose worker was killed is to be tried again, as on a cluster."""
+    found = _LOCAL.fullmatch(master)
+    if found is None or "," in master:
+        return master
+    return f"local[{found[1] or 1},{RETRIES}]"
+
+
+def _addresses(master: str) -> Iterator[tuple[str, int]]:
+    if found := _STANDALONE.fullmatch(master):
+        for address in found[1].split(","):
+            host, _, port = address.rpartition(":")
+            yield host, int(port)
+
+
+def class_archive(java: Java, options: SparkOptions) -> ClassArchive:
+    """Where it is, or will be. Raises SandboxError when PySpark is not installed."""
+    jars = sorted(pyspark_jars_folder().glob("*.jar"))
+    folder = Path(options.archives) if options.archives else user_cache_path("kdrill")
+    return ClassArchive.of(java, jars, folder, "spark")
+
+
+QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+FOREIGN_SETTINGS = ("PYSPARK_SUBMIT_ARGS", "PYSPARK_DRIVER_PYTHON", "PYSPARK_PIN_THREAD", "SPARK_TESTING")
+"""They turn pyspark into something else than what is asked for here."""
+
+
+def settings_of(options: SparkOptions, folder: Path, archive: Sequence[str]) -> dict[str, str]:
+    """Everything Spark is told. `folder` is for its files, `archive` are Java's flags to use a class archive."""
+    flags = [*QUICK_START, *archive, f"-Djava.io.tmpdir={folder}"]
+    settings = {
+        "spark.master": as_spark_takes_it(options.master),
+        "spark.app.name": "kdrill",
+        "spark.driver.memory": options.driver_memory,
+        "spark.driver.maxResultSize": "0",
+        "spark.driver.extraJavaOptions": " ".join(f'"{flag}"' if " " in flag else flag for flag in flags),
+        "spark.executor.extraJavaOptions": " ".join(QUICK_START),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        # A small job takes its turn beside a long one, task by task.
+        "spark.scheduler.mode": "FAIR",
+        "spark.locality.wait": "0",
+        "spark.python.task.killTimeout": "100ms",
+        "spark.local.dir": str(folder),
+    }
+    if is_on_loopback(options.master):
+        settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    return settings | options.settings
+
+
+def environment_of(options: SparkOptions, home: Path, spark: Path) -> dict[str, str]:
+    """The environment of Spark's Java, which local workers inherit.
+
+    `home` is a folder that becomes JAVA_HOME; `spark` is PySpark's own, whatever other Spark SPARK_HOME names.
+    """
+    kept = {name: value for name, value in java_environment().items() if name not in FOREIGN_SETTINGS}
+    kept |= {"JAVA_HOME": str(home), "SPARK_HOME": str(spark), "PATH": kept.get("PATH") or os.defpath}
+    kept |= _python(kept, is_local(options.master))
+    return kept
+
+
+def _python(kept: Mapping[str, str], local: bool) -> dict[str, str]:
+    """Workers here run what runs this; on a cluster they may have a Python elsewhere."""
+    if not local:
+        return {"PYSPARK_PYTHON": kept.get("PYSPARK_PYTHON") or sys.executable}
+    ours = str(Path(__file__).resolve().parents[2])
+    others = [folder for folder in kept.get("PYTHONPATH", "").split(os.pathsep) if folder]
+    return {"PYSPARK_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join([ours, *others])}
+
+
+LONGEST_LINE = 300
+_NAMED = re.compile(r"Exception|Error\b|ERROR")
+_CLASS = re.compile(
+    r"""^(?:Exception\ in\ thread\ "[^"]*"\ )?(?:Caused\ by:\ |:\ )?(?:[\w$]+\.)+[\w$]+:\ """, re.VERBOSE
+)
+
+
+def in_one_line(text: str) -> str:
+    """The deepest cause in a Java stack trace, or the first line that names an error; empty when there is none."""
+    lines = [line.strip() for line in text.splitlines()]
+    if any("Python worker exited unexpectedly" in line for line in lines):
+        return f"a worker process was killed {RETRIES} times at the same task: is there enough memory?"
+    if missing := _last(line for line in lines if line.startswith("ModuleNotFoundError")):
+        return f"the executors' Python lacks a library ({missing}): name one that has kdrill's with PYSPARK_PYTHON"
+    deepest = _last(line for line in lines if line.startswith("Caused by: "))
+    named = deepest or next((line for line in lines if _NAMED.search(line)), "")
+    return _CLASS.sub("", named)[:LONGEST_LINE]
+
+
+def _last(lines: Iterable[str]) -> str:
+    return ([*lines] or [""])[-1]
+
 
 LOOK_EVERY_S = 0.02
 FAREWELL_S = 5.0

@@ -1,24 +1,172 @@
-"""Runs analyses on Spark, several at once, each in the thread that asks for it; tells how far they are; cancels them.
+"""Spark's context, joined to its Java, given our code and warmed; and analyses on it, several at once. Imports pyspark.
 
-A job is one stage of one RDD: lists of units go out, Arrow batches come back. Rows never travel.
+A job runs in the thread that asks for it, and is one stage of one RDD: lists of units go out, Arrow batches come back.
+Rows never travel. Arrays go to executors elsewhere once, in parts, so that nobody holds all of a file in memory; the
+last ones stay there for the next job. Libraries must be installed there; our packages go as one zip.
 """
 
-from collections.abc import Sequence
+import os
+import threading
+import zipfile
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from pyspark import SparkConf, SparkContext, java_gateway
 
+from model.analyses.analysis import Arrays, pack, tasks_for
+from model.analyses.errors import AnalysisError, JobCancelled, JobFailed, SparkLost
 from spark_tasks import arrow_arrays
-from spark_tasks.analysis import Arrays
-from spark_tasks.errors import AnalysisError, JobCancelled, JobFailed, SparkLost
-from spark_tasks.packing import pack, tasks_for
-from spark_tasks.registry import find
-from spark_tasks.session.broadcasts import Broadcasts
-from spark_tasks.session.complaints import in_one_line
-from spark_tasks.session.java_process import JavaProcess
-from spark_tasks.session.kernel_task import Batch, KernelTask, failure
+from spark_tasks.registry import Batch, KernelTask, failure, find, warm
+from spark_tasks.session.java_process import JavaProcess, in_one_line
+
+PACKAGES = ("model", "spark_tasks")
+
+
+def write_code(path: Path, packages: Iterable[str] = PACKAGES) -> Path:
+    """Write the zip to `path`, from wherever the packages were imported from."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as code:
+        for package in packages:
+            spec = find_spec(package)
+            assert spec is not None
+            for folder in map(Path, spec.submodule_search_locations or ()):
+                for file in sorted(folder.rglob("*")):
+                    if file.is_file() and file.suffix != ".pyc":
+                        code.write(file, Path(package) / file.relative_to(folder))
+    return path
+
+
+_java_gateway: Any = java_gateway  # it has no types
+
+
+def open_context(java: JavaProcess, settings: Mapping[str, str], code: Path | None) -> Any:
+    """A SparkContext, whose executors get our code by the zip `code` where that is given. Raises SparkLost."""
+    port, secret = java.gateway()
+    os.environ.update({"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret})
+    try:
+        gateway = _java_gateway.launch_gateway()
+        conf = SparkConf(loadDefaults=False, _jvm=gateway.jvm)
+        context: Any = SparkContext(conf=conf.setAll(list(settings.items())), gateway=gateway)
+        context._accumulatorServer.handle_error = _say_nothing
+        if code is not None:
+            context.addPyFile(str(write_code(code)))
+    except Exception as error:
+        reason = java.how_it_ended() if java.has_ended() else _reason(error)
+        raise SparkLost(f"Spark can't start on {settings['spark.master']}: {reason}") from error
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+    return context
+
+
+def warm_up(context: Any, java: JavaProcess, timeout_s: float) -> None:
+    """Have every core run a task, which starts its worker. Raises SparkLost, also when none did in `timeout_s`."""
+    overdue = threading.Event()
+
+    def give_up() -> None:
+        overdue.set()
+        context.cancelAllJobs()
+
+    timer = threading.Timer(timeout_s, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        cores = context.defaultParallelism
+        context.parallelize(range(cores), cores).mapPartitions(warm).collect()
+    except Exception as error:
+        if overdue.is_set():
+            reason = f"no executor ran a first task within {timeout_s:g} s: has the cluster free workers?"
+        else:
+            reason = java.how_it_ended() if java.has_ended() else _reason(error)
+        raise SparkLost(reason) from error
+    finally:
+        timer.cancel()
+
+
+def _reason(error: Exception) -> str:
+    return in_one_line(str(error)) or type(error).__name__
+
+
+def _say_nothing(*_: object) -> None:
+    """Of the end of a connection that always ends with Java: a page on standard error otherwise."""
+
+
+KEPT = 4
+PART_BYTES = 64 << 20
+"""A part is in memory at a time, here and in each worker; every part costs some milliseconds."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A file, as a task knows it: broadcasts of its parts, in order. `number` no other file of the session has."""
+
+    number: int
+    parts: tuple[Any, ...]
+
+    def open(self) -> Arrays:
+        """In a worker: the file's arrays. Raises AnalysisError when the executor's disk does not take them."""
+        from pyspark import SparkFiles  # noqa: PLC0415 - workers here have no use for it
+
+        folder = Path(SparkFiles.getRootDirectory())
+        path = folder / f"arrays-{self.number}.arrow"
+        try:
+            try:
+                return arrow_arrays.open(path)
+            except FileNotFoundError:
+                return self._put_together(folder, path)
+        except OSError as error:
+            raise AnalysisError(f"an executor can't keep the arrays on its disk: {error.strerror or error}") from error
+
+    def _put_together(self, folder: Path, path: Path) -> Arrays:
+        older = sorted(folder.glob("arrays-*.arrow"), key=lambda each: int(each.stem.partition("-")[2]))
+        for each in older[: 1 - KEPT]:  # who maps it still has it
+            each.unlink(missing_ok=True)
+        part = path.with_suffix(f".{os.getpid()}")
+        with part.open("wb") as file:
+            for piece in self.parts:
+                file.write(_value(piece))
+        arrays = arrow_arrays.open(part)
+        part.replace(path)
+        return arrays
+
+
+class Broadcasts:
+    """By file. For several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_file: OrderedDict[Path, Spread] = OrderedDict()
+        self._last_number = 0
+
+    def of(self, context: Any, file: Path) -> Spread:
+        """The file's bytes, broadcast. Raises OSError."""
+        with self._lock:
+            if file not in self._by_file:
+                self._last_number += 1
+                self._by_file[file] = Spread(self._last_number, tuple(map(context.broadcast, _parts(file))))
+            self._by_file.move_to_end(file)
+            while len(self._by_file) > KEPT:
+                # Executors forget it; a job that still needs it makes them fetch it again.
+                for part in self._by_file.popitem(last=False)[1].parts:
+                    part.unpersist()
+            return self._by_file[file]
+
+
+def _parts(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as source:
+        while part := source.read(PART_BYTES):
+            yield part
+
+
+def _value(part: Any) -> bytes:
+    """Read anew where it can be: a broadcast keeps its value for as long as its worker lives."""
+    path = getattr(part, "_path", None)
+    return part.value if path is None else part.load_from_path(path)
+
 
 Progress = tuple[tuple[int, int], tuple[int, int]]
 """Stages done and all, tasks done and all."""

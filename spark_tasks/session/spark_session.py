@@ -1,6 +1,7 @@
 """A Spark session from its start to its end, and the one place that knows in which order things are started.
 
-Blocks: for threads. It does not decide when, and tells nobody.
+Blocks: for threads. It does not decide when, and tells nobody. To build the class archive a local session runs once,
+and Java writes what it loaded; that takes half a minute.
 """
 
 import os
@@ -8,16 +9,14 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.sandbox.errors import SandboxError
-from model.sandbox.guarded_folder import GuardedFolder
-from model.sandbox.java import Java, find_java
-from model.sandbox.zookeeper_jars import pyspark_jars_folder
-from spark_tasks.errors import SparkLost
-from spark_tasks.options import SparkOptions
-from spark_tasks.session import masters
-from spark_tasks.session.archive import class_archive
-from spark_tasks.session.java_process import JavaProcess
-from spark_tasks.session.settings import environment_of, settings_of
+import msgspec
+
+from model.analyses.errors import SparkLost
+from model.sandbox.java import Java, find_java, pyspark_jars_folder
+from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
+from spark_tasks.messages import SparkOptions
+from spark_tasks.session import java_process
+from spark_tasks.session.java_process import JavaProcess, class_archive, environment_of, settings_of
 
 if TYPE_CHECKING:
     from spark_tasks.session.spark_jobs import SparkJobs
@@ -37,7 +36,7 @@ class SparkSession:
 
     def start(self) -> "SparkJobs":
         """What runs jobs, once workers have run a first task. Raises SparkLost: one line that says why not."""
-        masters.check(self._options.master)
+        java_process.check(self._options.master)
         try:
             java, spark = find_java(), pyspark_jars_folder().parent
             settings = settings_of(self._options, self._folder.path, self._archive_flags(java))
@@ -49,10 +48,13 @@ class SparkSession:
         if self._stopping.is_set():
             process.close(0)
         # What takes a second to import is imported while Java starts.
-        from spark_tasks.session.context import open_context, warm_up  # noqa: PLC0415
-        from spark_tasks.session.spark_jobs import SparkJobs  # noqa: PLC0415
+        from spark_tasks.session.spark_jobs import (  # noqa: PLC0415
+            SparkJobs,
+            open_context,
+            warm_up,
+        )
 
-        is_local = masters.is_local(self._options.master)
+        is_local = java_process.is_local(self._options.master)
         context = open_context(process, settings, None if is_local else self._folder.path / "kdrill-code.zip")
         warm_up(context, process, self._options.start_timeout_s)
         return SparkJobs(context, process, is_local=is_local)
@@ -82,3 +84,24 @@ class SparkSession:
         if self._archive_to_write is not None:
             return [f"-XX:ArchiveClassesAtExit={self._archive_to_write}"]
         return class_archive(java, self._options).flags()
+
+
+LONGEST_DUMP_S = 120.0
+
+
+def build_archive(options: SparkOptions) -> bool:
+    """Whether the archive is there now. Raises SandboxError when there is no Java."""
+    local = msgspec.structs.replace(options, master="local[2]")
+    return class_archive(find_java(), options).build(lambda file: _train(local, file))
+
+
+def _train(options: SparkOptions, file: Path) -> None:
+    folder = temporary_folder("kdrill-spark-")
+    session = SparkSession(options, folder, archive_to_write=file)
+    try:
+        session.start().progress("none")
+        if not session.stop(LONGEST_DUMP_S):
+            raise SparkLost("Java did not write the class archive in time")
+    finally:
+        session.stop(0)
+        folder.remove()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.hosts.collecting import uncollected
+from model.hosts.process import uncollected
 from tests.architecture.source_tree import syntax
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 import pytest
 
-from model.sandbox.scenarios.scenario import parse_scenario
+from model.sandbox.scenario import parse_scenario
 from tests.architecture.source_tree import PACKAGES, ROOT, folders_with_modules, read
-from tui.command_line.main import kdrill
-from tui.config import load_config
-from tui.serving.address import with_address
+from tui.cli.address import with_address
+from tui.cli.main import kdrill
+from tui.engine.config import load_config
 
 README = read(Path("README.md"))
 CONTRIBUTING = read(Path("CONTRIBUTING.md"))

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from tests.architecture.source_tree import PACKAGES, ROOT, read, syntax
-from tui.command_line.main import kdrill
+from tui.cli.main import kdrill
 
 _PLACE = re.compile(rf"(?:{'|'.join((*PACKAGES, 'tests'))})/[\w./]+")
 

@@ -91,20 +91,19 @@ def test_imports_within_the_house_are_absolute() -> None:
 
 READ_WHOLE = {
     "model/cluster/whole_file.py": "reads what users name, within bounds",
-    "model/hosts/live_broker/replicas/space_limit.py": "a number that the sandbox wrote",
-    "model/sandbox/cluster/log_file.py": "logs of its own processes",
+    "model/hosts/live_broker/replicas/log_dirs.py": "a number that the sandbox wrote",
+    "model/sandbox/cluster/broker_process.py": "logs of its own processes",
     "model/sandbox/java.py": "the release file of Java",
     "model/sandbox/load/group_consumer.py": "a pipe of its own process",
-    "model/sandbox/load/zookeeper_member.py": "logs of its own processes",
-    "model/sandbox/ports.py": "/proc",
-    "model/sandbox/process_state.py": "/proc",
-    "model/sandbox/server_folder.py": "logs of its own processes",
-    "spark_tasks/client/spark_client.py": "what the Spark process wrote",
+    "model/sandbox/load/load.py": "logs of its own processes",
+    "model/sandbox/processes.py": "/proc",
+    "model/sandbox/zookeeper_server.py": "logs of its own processes",
+    "spark_tasks/spark_client.py": "what the Spark process wrote",
     "spark_tasks/session/java_process.py": "what the JVM wrote",
-    "tui/command_line/doctor_machine.py": "/proc",
-    "tui/command_line/guide.py": "the guides, which come with the program",
-    "tui/data/pages/sandbox/processes.py": "the end of a log of its own",
-    "tui/serving/server.py": "the page, which comes with the program",
+    "tui/cli/doctor.py": "/proc",
+    "tui/cli/guide.py": "the guides, which come with the program",
+    "tui/engine/sandbox/pages.py": "the end of a log of its own",
+    "tui/cli/serve.py": "the page, which comes with the program",
 }
 """Where files are read to their end, and why no user can name those that `read_whole` does not read."""
 

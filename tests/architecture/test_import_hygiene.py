@@ -16,9 +16,9 @@ DATA_PROCESS_ONLY = frozenset(
 
 TERMINAL = frozenset({"plotext", "rich", "textual"})
 
-UI_PROCESS = "import tui.command_line.open, tui.app, tui.data.link"
-COMMAND = "from tui.command_line import main\ntry: main(['{}'])\nexcept SystemExit: pass"
-DATA_PROCESS = "import tui.data.__main__, tui.data.process"
+UI_PROCESS = "import tui.cli.open, tui.app.app, tui.engine.link"
+COMMAND = "from tui.cli import main\ntry: main(['{}'])\nexcept SystemExit: pass"
+DATA_PROCESS = "import tui.engine.__main__, tui.engine.process"
 OF_THE_SANDBOX = (
     "model.hosts.live_broker",
     "model.hosts.live_controller",

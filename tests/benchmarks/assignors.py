@@ -15,15 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from model.consumers.assignors.case import Case, Member
-from model.consumers.assignors.group import Claims, Group, Ints, no_claims
+from model.consumers.assignors.case import Case, CaseMember, topic_id_hashes, topic_walk
+from model.consumers.assignors.group import Claims, Group, Ints, no_claims, ownership
 from model.consumers.assignors.java_hashing import string_hashes, walk
-from model.consumers.assignors.ownership import ownership
 from model.consumers.assignors.ranges import assign_ranges
 from model.consumers.assignors.round_robin import assign_round_robin
 from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from model.consumers.assignors.topic_ids import topic_id_hashes, topic_walk
 from model.consumers.assignors.uniform import assign_uniformly
 from tests.benchmarks.figure import Figure
 from tests.conformance.java.answers import java_command
@@ -180,7 +178,7 @@ def with_names(scenario: Scenario, group: Group) -> float:
     claimed = zip(*(part.tolist() for part in group.located(group.claims.partitions)), strict=True)
     owned, at = [(topics[topic], number) for topic, number in claimed], group.claims.starts.tolist()
     members = {
-        name: Member(topics=lists[group.subscription_of[c]], owned=owned[at[c] : at[c + 1]], generation=1)
+        name: CaseMember(topics=lists[group.subscription_of[c]], owned=owned[at[c] : at[c + 1]], generation=1)
         for c, name in enumerate(ids)
     }
     case = Case(topics=dict.fromkeys(topics, scenario.partitions), members=members)

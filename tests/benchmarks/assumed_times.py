@@ -13,9 +13,8 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
+from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.zookeeper import CONTROLLER_EPOCH, Create, Read, SetData, fenced
 from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.wire.connection import Connection

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.znodes.topics import TopicAssignment
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.transaction_log import CLOSE_SESSION, transactions

@@ -20,9 +20,9 @@ from model.cluster.records import (
 from model.sources.feed import Feed, Moment
 from model.sources.source import Batch
 from tests.benchmarks.zookeeper_image import BROKERS, FACTOR, TIME_MS, replicas_of, topic_name
-from tui.data.messages import ListQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.partitions import partitions_window, table_of
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
+from tui.engine.partitions.rows import partitions_window, table_of
 
 PARTITIONS = 100
 """Of each topic."""

@@ -12,7 +12,7 @@ from statistics import median
 from model.cluster.findings import find
 from tests.benchmarks.fed_cluster import PARTITIONS, FedCluster, cpu_s, look_at
 from tests.benchmarks.figure import Figure
-from tui.data.pages.listing import Memory
+from tui.engine.listing import Memory
 
 SIZES = (1_000, 10_000)
 """Topics."""

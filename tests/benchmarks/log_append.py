@@ -14,7 +14,7 @@ from typing import Any
 from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
 from model.log.records import Record, RecordBatch, crc_holds, encode_batch, records_of, scan
-from model.log.recovery.open_log import open_log
+from model.log.recovery import open_log
 from model.log.settings import LogSettings
 from tests.benchmarks.figure import Figure
 

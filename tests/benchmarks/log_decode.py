@@ -12,8 +12,8 @@ from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, pytho
 OURS = """
 import sys
 from model.log.records import SegmentFile
-from model.log.records.record_columns import batch_groups
-from model.log.records.windows import batch_windows
+from model.log.records.columns import batch_groups
+from model.log.records.scan import batch_windows
 records = keys = values = last = 0
 with SegmentFile(sys.argv[1]) as file:
     for window in batch_windows(file, window=1 << 22):

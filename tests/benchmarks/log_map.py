@@ -12,7 +12,7 @@ MAP = """
 import sys
 from model.log.records import SegmentFile
 from model.log.records.layout import BATCH
-from model.log.records.segment_map import map_pieces
+from tests.model.log.records.segment_map import map_pieces
 batches = records = invalid = latest = 0
 with SegmentFile(sys.argv[1]) as file:
     for piece in map_pieces(file):
@@ -26,8 +26,8 @@ print(batches, records, invalid, latest)
 COLUMNS = """
 import sys
 from model.log.records import SegmentFile
-from model.log.records.header_columns import window_columns
-from model.log.records.windows import batch_windows
+from model.log.records.columns import window_columns
+from model.log.records.scan import batch_windows
 batches = records = invalid = latest = 0
 with SegmentFile(sys.argv[1]) as file:
     for window in batch_windows(file):
@@ -40,7 +40,7 @@ print(batches, records, invalid, latest)
 """
 
 
-START = "import model.log.records.segment_map"
+START = "import tests.model.log.records.segment_map"
 READ = """
 import os, sys
 at, file = 0, os.open(sys.argv[1], os.O_RDONLY)

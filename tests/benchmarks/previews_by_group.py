@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from model.analyses.analysis import Arrays
+from model.analyses.previews.result import PreviewParameters
 from spark_tasks import arrow_arrays
-from spark_tasks.analysis import Arrays
-from spark_tasks.previews.analysis import PREVIEWS
-from spark_tasks.previews.parameters import Parameters
+from spark_tasks.previews import PREVIEWS
 
 NOBODY = -1
 RUNS = 2
@@ -29,7 +29,7 @@ Row = tuple[int, int, int, int]
 """Group, number, owner and lag of a partition."""
 
 
-def by_group(arrays: Arrays, parameters: Parameters) -> float:
+def by_group(arrays: Arrays, parameters: PreviewParameters) -> float:
     """Seconds of the best of two runs, after a first job."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "arrays.arrow")
@@ -85,7 +85,7 @@ def _main(file: str, written: str) -> None:
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - only in the process that is measured
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    arrays, parameters = arrow_arrays.open(file), msgspec.json.decode(written, type=Parameters)
+    arrays, parameters = arrow_arrays.open(file), msgspec.json.decode(written, type=PreviewParameters)
     context = SparkContext(conf=SparkConf().setMaster("local[2]").set("spark.ui.enabled", "false"))
 
     def play(rows: tuple[int, Iterable[Row]]) -> list[list[int]]:

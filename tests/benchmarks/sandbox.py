@@ -17,8 +17,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.figure import Figure
 from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster, until
 from tests.conformance.kafka.our_broker import OurBroker

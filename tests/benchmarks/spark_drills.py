@@ -13,12 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
+from model.analyses import analysis
+from model.analyses.analysis import Arrays
+from model.analyses.drills.results import DrillParameters, DrillResult
+from model.analyses.image_arrays import MANY
 from model.controller.generations import GENERATIONS
-from spark_tasks import arrow_arrays, here
-from spark_tasks.analysis import Arrays
-from spark_tasks.drills.analysis import DRILLS
-from spark_tasks.drills.results import Parameters, Result
-from spark_tasks.image_arrays import MANY
+from spark_tasks import arrow_arrays
+from spark_tasks.drills import DRILLS
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark
 
@@ -26,9 +27,9 @@ BROKERS, RACKS, REPLICAS = 1_000, 20, 3
 SIZES = (10_000, 100_000, 1_000_000)
 ROUNDS = 3
 ASKED = (
-    Parameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
-    Parameters(kind="racks", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
-    Parameters(kind="random", size=3, count=1_000),
+    DrillParameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+    DrillParameters(kind="racks", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+    DrillParameters(kind="random", size=3, count=1_000),
 )
 
 
@@ -40,7 +41,7 @@ def measure(folder: Path) -> Iterator[Figure]:
             arrow_arrays.write(file, arrays)
             for parameters in ASKED:
                 alone_s, cpu_s, expected = _best(
-                    lambda asked=parameters, arrays=arrays: here.run(DRILLS, arrays, asked)
+                    lambda asked=parameters, arrays=arrays: analysis.run_here(DRILLS, arrays, asked)
                 )
                 spark_s, _, found = _best(lambda asked=parameters, file=file: spark.run(DRILLS, file, asked))
                 assert found == expected
@@ -78,12 +79,12 @@ def cluster(partitions: int, seed: int = 1) -> Arrays:
     }
 
 
-def _best(run: Callable[[], Result]) -> tuple[float, float, Result]:
+def _best(run: Callable[[], DrillResult]) -> tuple[float, float, DrillResult]:
     """Seconds, seconds of this process's CPU, and the result."""
     return min((_timed(run) for _ in range(ROUNDS)), key=lambda timed: timed[0])
 
 
-def _timed(run: Callable[[], Result]) -> tuple[float, float, Result]:
+def _timed(run: Callable[[], DrillResult]) -> tuple[float, float, DrillResult]:
     began_s, cpu_began_s = time.perf_counter(), time.process_time()
     result = run()
     return time.perf_counter() - began_s, time.process_time() - cpu_began_s, result

@@ -18,19 +18,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from model.analyses import analysis
+from model.analyses.history.results import HistoryParameters, HistoryResult, parameters_of
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.image_records import state_of
+from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_of
 from model.cluster.records import BrokerLost, BrokerRegistered, PartitionState, PartitionStatesWritten, Record
-from model.recordings.between import records_between
-from model.recordings.encoding import Encoder
+from model.recordings.differences import records_between
 from model.recordings.folder import DAY_MS, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
-from spark_tasks import here
-from spark_tasks.history.analysis import HISTORY
-from spark_tasks.history.results import HistoryParameters, HistoryResult
-from spark_tasks.history.selection import parameters_of
+from model.recordings.rows import Encoder
+from spark_tasks.history import HISTORY
 from tests.benchmarks.drill import cluster
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark
@@ -68,7 +66,7 @@ def _first_days(parameters: HistoryParameters) -> HistoryParameters:
 
 def _timed(parameters: HistoryParameters) -> tuple[float, float, HistoryResult]:
     began_s, cpu_began_s = time.perf_counter(), _cpu_s()
-    result = here.run(HISTORY, {}, parameters)
+    result = analysis.run_here(HISTORY, {}, parameters)
     return time.perf_counter() - began_s, _cpu_s() - cpu_began_s, result
 
 

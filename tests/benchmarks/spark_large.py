@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spark_tasks import arrow_arrays, here
-from spark_tasks.analysis import Arrays
-from spark_tasks.drills.analysis import DRILLS
-from spark_tasks.drills.results import Parameters, Result
+from model.analyses import analysis
+from model.analyses.analysis import Arrays
+from model.analyses.drills.results import DrillParameters, DrillResult
+from spark_tasks import arrow_arrays
+from spark_tasks.drills import DRILLS
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.process_memory import MemoryWatch
 from tests.benchmarks.spark_drills import RACKS, cluster
@@ -28,8 +29,8 @@ AT_ONCE = 1_000_000
 PER_PARTITION = ("topic", "partition", "replicas", "strangers", "isr", "elr", "leader", "min_isr", "unclean", "stated",
                  "adding", "removing")  # fmt: skip
 ASKED = (
-    Parameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
-    Parameters(kind="racks", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+    DrillParameters(kind="pairs", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
+    DrillParameters(kind="racks", racks=tuple(f"r{rack:02}" for rack in range(RACKS))),
 )
 
 
@@ -57,7 +58,7 @@ def clusters(partitions: int) -> Arrays:
 
 
 def _on(
-    spark: RunningSpark, where: str, file: Path, partitions: int, alone: list[tuple[float, float, Result]]
+    spark: RunningSpark, where: str, file: Path, partitions: int, alone: list[tuple[float, float, DrillResult]]
 ) -> Iterator[Figure]:
     spark.wait_for(spark.client.start())
     for parameters, (alone_s, cpu_s, expected) in zip(ASKED, alone, strict=True):
@@ -71,9 +72,9 @@ def _on(
         yield Figure(what, seconds, "numpy in process", alone_s, note=note)
 
 
-def _timed(parameters: Parameters, file: Path) -> tuple[float, float, Result]:
+def _timed(parameters: DrillParameters, file: Path) -> tuple[float, float, DrillResult]:
     """Seconds, seconds of this process's CPU, and the result."""
     arrays = arrow_arrays.open(file)
     began_s, cpu_began_s = time.perf_counter(), time.process_time()
-    result = here.run(DRILLS, arrays, parameters)
+    result = analysis.run_here(DRILLS, arrays, parameters)
     return time.perf_counter() - began_s, time.process_time() - cpu_began_s, result

@@ -14,11 +14,12 @@ from typing import Any
 
 import msgspec
 
-from spark_tasks import arrow_arrays, here
-from spark_tasks.analysis import Arrays
-from spark_tasks.previews.analysis import PREVIEWS
-from spark_tasks.previews.parameters import CLASSIC_STRATEGIES, Parameters
-from spark_tasks.previews.staging import stage
+from model.analyses import analysis
+from model.analyses.analysis import Arrays
+from model.analyses.previews.group_arrays import stage
+from model.analyses.previews.result import CLASSIC_STRATEGIES, PreviewParameters
+from spark_tasks import arrow_arrays
+from spark_tasks.previews import PREVIEWS
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.previews_by_group import by_group
 from tests.benchmarks.process_memory import MemoryWatch
@@ -26,7 +27,7 @@ from tests.spark.previews.many_groups import many_groups
 from tests.spark.running_spark import RunningSpark
 
 RUNS = 3
-FIVE = Parameters(CLASSIC_STRATEGIES[:5])
+FIVE = PreviewParameters(CLASSIC_STRATEGIES[:5])
 MEASURED: tuple[tuple[int, int, float, bool], ...] = (
     (2_000, 0, 0.74, True),
     (2_000, 1_000_000, 4.8, True),
@@ -55,7 +56,7 @@ def _compared(what: str, spark: RunningSpark, arrays: Arrays, file: Path, note: 
     with MemoryWatch() as watch:
         spark.run(PREVIEWS, file, FIVE)
     cpu_s = time.process_time()
-    here_s, result = _best(lambda: here.run(PREVIEWS, arrays, FIVE))
+    here_s, result = _best(lambda: analysis.run_here(PREVIEWS, arrays, FIVE))
     cpu_s = (time.process_time() - cpu_s) / RUNS
     spark_s, on_spark = _best(lambda: spark.run(PREVIEWS, file, FIVE))
     assert on_spark == result
@@ -74,7 +75,7 @@ def _one_group(spark: RunningSpark) -> Figure:
     image = many_groups(200)
     largest = max(image.classic_groups.values(), key=lambda group: (len(group.members), len(group.owners)))
     asked = msgspec.structs.replace(FIVE, each_leaves=True, join=2, detail=True)
-    seconds, result = _best(lambda: here.run(PREVIEWS, stage(image, [largest.name]).arrays, asked))
+    seconds, result = _best(lambda: analysis.run_here(PREVIEWS, stage(image, [largest.name]).arrays, asked))
     spark_s, on_spark = _best(lambda: spark.run(PREVIEWS, stage(image, [largest.name]).arrays, asked))
     assert on_spark == result
     shape = f"{len(largest.owners)} partitions, {len(largest.members)} consumers"

@@ -8,21 +8,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from struct import Struct
 
+from model.analyses import analysis
+from model.analyses.scans.folders import ScanParameters, find_logs
 from model.log.records import Codec
-from model.log.records.segment_map import segment_map
-from spark_tasks import here
-from spark_tasks.scans.folders import find_logs
-from spark_tasks.scans.parameters import ScanParameters
-from spark_tasks.scans.scan import SCAN
+from spark_tasks.scans import SCAN
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, write_segment
+from tests.model.log.records.segment_map import segment_map
 from tests.spark.running_spark import RunningSpark
 
 SEGMENTS, SEGMENT_BYTES = 40, 1 << 18
 """Of a partition."""
 RUNS = 2
 _OFFSET = Struct(">q")
-COMMAND = (sys.executable, "-P", "-c", "from tui.command_line import main; main()", "scan")
+COMMAND = (sys.executable, "-P", "-c", "from tui.cli import main; main()", "scan")
 
 
 def measure(folder: Path) -> Iterable[Figure]:
@@ -43,7 +42,7 @@ def _figure(what: str, spark: RunningSpark, parameters: ScanParameters) -> Figur
     took: dict[str, list[float]] = {"here": [], "spark": []}
     for _ in range(RUNS):
         began = time.perf_counter()
-        result = here.run(SCAN, {}, parameters)
+        result = analysis.run_here(SCAN, {}, parameters)
         took["here"].append(time.perf_counter() - began)
         began = time.perf_counter()
         assert spark.run(SCAN, {}, parameters) == result

@@ -17,10 +17,11 @@ from statistics import median
 import msgspec
 import numpy as np
 
-from model.sandbox.process_state import GONE, ZOMBIE, process_state
-from spark_tasks import arrow_arrays, here
-from spark_tasks.errors import JobCancelled
-from spark_tasks.options import SparkOptions
+from model.analyses import analysis
+from model.analyses.errors import JobCancelled
+from model.sandbox.processes import GONE, ZOMBIE, process_state
+from spark_tasks import arrow_arrays
+from spark_tasks.messages import SparkOptions
 from tests.benchmarks.figure import Figure
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
@@ -33,7 +34,7 @@ HOT_JOBS = 20
 AS_IT_COMES = f"""
 import sys
 from pyspark.sql import SparkSession
-from spark_tasks.session.kernel_task import KernelTask
+from spark_tasks.registry import KernelTask
 task = KernelTask("tests.spark.engine.sums:SUMS", b"{{}}", sys.argv[1])
 context = SparkSession.builder.master("{MASTER}").getOrCreate().sparkContext
 assert all(well for well, _ in context.parallelize([[unit] for unit in range(8)], 8).mapPartitions(task).collect())
@@ -43,8 +44,8 @@ OURS = """
 import asyncio, sys
 from pathlib import Path
 import msgspec
-from spark_tasks.client.spark_client import SparkClient
-from spark_tasks.options import SparkOptions
+from spark_tasks.spark_client import SparkClient
+from spark_tasks.messages import SparkOptions
 from tests.spark.engine.sums import SUMS, SumsParameters
 async def main():
     client = SparkClient(msgspec.json.decode(sys.argv[2], type=SparkOptions))
@@ -71,7 +72,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     with RunningSpark(MASTER, archives=str(folder / "archives")) as spark:
         spark.run(SUMS, arrays, SumsParameters())
         hot_s = median(_timed(lambda: spark.run(SUMS, arrays, SumsParameters())) for _ in range(HOT_JOBS))
-        here_s = median(_timed(lambda: here.run(SUMS, arrays, SumsParameters())) for _ in range(HOT_JOBS))
+        here_s = median(_timed(lambda: analysis.run_here(SUMS, arrays, SumsParameters())) for _ in range(HOT_JOBS))
         yield Figure("a hot job of next to no work", hot_s, "in process", here_s)
         yield from _cancelled(spark, folder)
 

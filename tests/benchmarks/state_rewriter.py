@@ -10,8 +10,7 @@ import json
 import sys
 import time
 
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
 from tests.benchmarks.zookeeper_image import state, state_path
 
 PARTITIONS = 100

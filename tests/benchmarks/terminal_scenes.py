@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.timed_terminal import TimedTerminal, chosen, seen
 from tests.benchmarks.zookeeper_image import Znodes, kafka_znodes, other_znodes, topic_name, write_image
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
+KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 MINIMAL = (sys.executable, "-m", "tests.benchmarks.minimal_app")
 NEAR = 400
 """Rows from the first one on that one write in ten goes to: those in view are among them."""

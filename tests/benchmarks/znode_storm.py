@@ -12,8 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
 from tests.benchmarks.zookeeper_image import entry_path, state, state_path
 
 BEAT_S = 0.05

@@ -24,11 +24,9 @@ from typing import Any, NamedTuple
 from kazoo.client import KazooClient
 
 from model.cluster.topic_image import TopicImage
-from model.sandbox.four_letter import server_metrics
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, server_metrics
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.process_memory import own_mib
@@ -127,7 +125,7 @@ class _Followed:
 
 def _ours(server: str, pid: int) -> _Behind:
     seen, memory = _Followed(), _Memory(server, pid)
-    source = ZooKeeperSource(parse_address(f"zk://{server}"))
+    source = ZooKeeperSource(parse_zookeeper_address(f"zk://{server}"))
     with closing(source):
         source.open(Feed(source.name, seen.publish))
         assert seen.live.wait(PATIENCE_S)

@@ -23,12 +23,10 @@ from typing import Any
 
 from kazoo.client import KazooClient
 
-from model.sandbox.java import java_environment
-from model.sandbox.zookeeper_jars import pyspark_jars_folder
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.java import java_environment, pyspark_jars_folder
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.zookeeper_image import kafka_znodes, state_path, write_image
@@ -82,7 +80,7 @@ def load(server: str) -> tuple[float, float, float]:
         if moment.status.phase == "live":
             live.set()
 
-    source = ZooKeeperSource(parse_address(f"zk://{server}"))
+    source = ZooKeeperSource(parse_zookeeper_address(f"zk://{server}"))
     began_s, began_cpu_s = time.monotonic(), time.process_time()
     with closing(source):
         source.open(Feed(source.name, publish))

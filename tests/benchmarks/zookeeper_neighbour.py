@@ -20,8 +20,7 @@ from typing import Any
 
 from kazoo.client import KazooClient
 
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.zookeeper_image import kafka_znodes, state_path, write_image
 from tests.benchmarks.zookeeper_load import load, pipelined

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
+from model.sandbox.control.messages import SandboxOptions
 from tests.chaos.faults import Round, rounds
 from tests.chaos.links import Link
 from tests.chaos.onlooker import Onlooker
@@ -22,7 +22,7 @@ from tests.progress import Tell
 from tests.soak.samples import Held, held_by
 from tests.soak.shape import Shape
 from tests.soak.truth import differences, load
-from tui.data.link import DATA_PROCESS
+from tui.engine.link import DATA_PROCESS
 
 SHAPE = Shape(brokers=5, topics=40, partitions=10, groups=2)
 BEHIND_S = 20.0

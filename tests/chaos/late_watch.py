@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from model.sources.zookeeper.watching import RecursiveWatching
-from tui.data.__main__ import main
+from tui.engine.__main__ import main
 
 arm = RecursiveWatching.arm
 

@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 
-from model.sandbox.links.zookeeper_session import ZooKeeperSession, session_in
+from model.sandbox.switchboard import ZooKeeperSession, session_in
 from tests.chaos.writer import Marks
 from tests.zookeeper.counting_proxy import CountingProxy
 

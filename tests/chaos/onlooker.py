@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from tests.chaos.writer import Canary
 from tests.soak.watched import WatchedProcess
-from tui.clock import wall_clock_ms
-from tui.data.messages import Pulse
-from tui.widgets.header_parts import is_stale
+from tui.app.widgets.header import is_stale
+from tui.engine.clock import wall_clock_ms
+from tui.engine.messages import Pulse
 
 LOOK_S = 0.1
 STALE_AFTER_MS = 15_000

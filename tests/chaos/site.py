@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.errors import SandboxError
-from model.sandbox.four_letter import server_status
-from model.sandbox.links.zookeeper_session import end_session
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.processes import SandboxError
+from model.sandbox.switchboard import end_session
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status
 from tests.chaos.faults import Fault, Kind
 from tests.chaos.links import Link
 

@@ -8,9 +8,8 @@ from bisect import bisect_right
 from contextlib import suppress
 
 from model.sandbox.demo.tree import DemoCommand, InSession
-from model.sandbox.errors import SandboxError
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode, WriteZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeSession
+from model.sandbox.processes import SandboxError
 from model.znodes.cluster import ClusterId
 from model.znodes.codec import encode
 from model.znodes.configs import EntityConfig

@@ -12,7 +12,7 @@ from typing import Any
 
 from model.cluster.cluster_image import ClusterImage
 from tests.conformance.kafka.describe import Partitions, PartitionView
-from tui.command_line.main import kdrill
+from tui.cli.main import kdrill
 
 
 def snapshot_of(source_url: str) -> dict[str, Any]:

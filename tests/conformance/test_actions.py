@@ -13,12 +13,12 @@ import pytest
 
 from model.actions.proposal import ApiCall
 from model.cluster.ids import TopicPartition
-from model.hosts.acting.admin_writer import AdminWriter
+from model.hosts.acting.admin_writes import AdminWriter
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
-from tui.command_line.main import main
+from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.kafka_differs import best_answer
+from model.consumers.assignors.kafka_differences import best_answer
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from model.consumers.assignors.strategy import Outcome
 from tests.conformance.java.answers import answers
 from tests.conformance.random_groups import CLIENTS, COORDINATORS, random_case
 from tests.conformance.random_threads import random_threads, znodes
@@ -49,7 +49,7 @@ def lists(told: Any) -> Lists:
     return {member: sorted(map(list, partitions)) for member, partitions in told.items()}
 
 
-def as_kafka(case: dict[str, Any]) -> Outcome | None:
+def as_kafka(case: dict[str, Any]) -> AssignedCase | None:
     """Our answer with Kafka's bugs; None if it is that there is none."""
     try:
         return assign(read_case(case), STRATEGIES[case["assignor"]], as_kafka=True)
@@ -57,7 +57,7 @@ def as_kafka(case: dict[str, Any]) -> Outcome | None:
         return None
 
 
-def withheld(outcome: Outcome) -> list[list[Any]]:
+def withheld(outcome: AssignedCase) -> list[list[Any]]:
     topics, numbers = outcome.named.group.located(outcome.assignment.withheld)
     names = [outcome.named.topics[topic] for topic in topics]
     return sorted(map(list, zip(names, numbers.tolist(), strict=True)))
@@ -95,7 +95,7 @@ def test_our_answer_is_kafkas_unless_we_say_that_kafka_is_wrong(compared: dict[s
     assert 0 < wrong < GROUPS // 5
 
 
-def is_valid(case: dict[str, Any], kafkas: Outcome) -> bool:
+def is_valid(case: dict[str, Any], kafkas: AssignedCase) -> bool:
     """Whether everybody subscribes to what it gets in the end, and all that is subscribed to is given out."""
     target = kafkas.named.lists(kafkas.assignment.target)
     given = {(topic, number) for own in target.values() for topic, number in own}
@@ -105,7 +105,7 @@ def is_valid(case: dict[str, Any], kafkas: Outcome) -> bool:
     ) and all((topic, number) in given for topic in wanted for number in range(case["topics"][topic]))
 
 
-def rank(case: dict[str, Any], told: Lists, ours: Outcome) -> tuple[int, int, int]:
+def rank(case: dict[str, Any], told: Lists, ours: AssignedCase) -> tuple[int, int, int]:
     """Idle members, spread, and moves from what is known to have been owned; of partitions that exist."""
     owner = {(t, n): member for member, own in told.items() for t, n in own if n < case["topics"][t]}
     counts = Counter(owner.values())

@@ -11,15 +11,12 @@ from typing import Any
 
 import pytest
 
-from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint
-from model.broker.controller_requests.served import Standing
-from model.broker.log_positions import EMPTY_LOG
-from model.broker.serving.leader_epoch_check import find_partition
-from model.broker.serving.offset_lookups import EpochEnd, look_up_epoch_end
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.metadata import BrokerNode, Endpoint
+from model.broker.partition import EMPTY_LOG
+from model.broker.serving import EpochEnd, find_partition, look_up_epoch_end
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerRequest,
     LeaderAndIsrRequest,
     PartitionToKnow,
@@ -28,6 +25,7 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import error_name
@@ -121,7 +119,7 @@ async def test_they_answer_alike(seed: int, broker: LoneBroker, connection: Conn
     controller = Controller(dice)
     controller.epoch += 1_000 * seed
     nodes = {each: BrokerNode(each, (Endpoint("PLAINTEXT", "127.0.0.1", broker.port),)) for each in (1, 2, 3)}
-    ours = ServedBroker(Standing(1, broker.epoch, 1), nodes)
+    ours = ServedBroker(BrokerEpochs(1, broker.epoch, 1), nodes)
     await clean(connection, broker, ours, controller.epoch)
     seen: set[str] = set()
     for _ in range(STEPS):

@@ -16,32 +16,34 @@ from typing import Any
 import pytest
 from kio.static.primitive import i32Timedelta
 
-from model.broker.controller_requests.served import Standing
-from model.broker.log_positions import EMPTY_LOG
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.isr_answers import hear_isr_answer
-from model.broker.partition.partition import Partition
-from model.broker.partition.roles import become_leader
-from model.broker.replication_rules import replication_rules_of
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.isr import hear_isr_answer, record_fetch
+from model.broker.partition import EMPTY_LOG, Partition
+from model.broker.replication_rules import Conditions, ReplicationSettings, replication_rules_of
+from model.broker.roles import become_leader
 from model.cluster.ids import TopicPartition
-from model.controller.commands import PartitionOutcome
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,
+    PartitionOutcome,
     PartitionToKnow,
     PartitionToServe,
     PartitionToStop,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.wire.api_keys import ALTER_PARTITION, FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import error_code, error_name
+from model.hosts.wire.names import (
+    ALTER_PARTITION,
+    FETCH,
+    LEADER_AND_ISR,
+    OFFSET_FOR_LEADER_EPOCH,
+    error_code,
+    error_name,
+)
 from model.hosts.wire.server import Api, Request, Server
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster, free_port
@@ -81,7 +83,7 @@ class Ruled:
         self.connection = connection
         self._broker = broker
         self._ports = {2: 1, CONTROLLER: port}
-        self._ours = ServedBroker(Standing(1, broker.epoch, 1))
+        self._ours = ServedBroker(BrokerEpochs(1, broker.epoch, 1))
 
     async def obey(self, request: BrokerRequest) -> BrokerAnswer:
         theirs = await self._broker.obey(self.connection, request, self._broker.epoch, self._ports)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from model.cluster.group_image import GroupImage
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
+from model.cluster.image_parts import GroupImage
 from model.sandbox.java import java_environment
-from model.sources.coordinator_groups.source import CoordinatorGroupsSource
 from model.sources.feed import Feed, Moment
+from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import Batch
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.releases import install_or_skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.interchange.election_file import election_text
+from model.interchange.tool_files import election_text
 from model.interchange.topics_text import read_topics_text
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.commands import Commands

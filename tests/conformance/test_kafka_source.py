@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands

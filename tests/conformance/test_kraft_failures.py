@@ -11,16 +11,16 @@ import pytest
 from model.cluster.findings import Finding
 from model.drills.drill import run
 from model.drills.scenario import of_brokers
-from model.interchange.describing import partition_line
+from model.interchange.topics_text import partition_line
 from model.sandbox.java import java_environment
+from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
-from model.sources.kafka.address import parse_address
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
-from tui.command_line.main import main
+from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
 
@@ -93,7 +93,7 @@ class Followed:
 @contextmanager
 def followed(cluster: KraftCluster, topics: str, *numbers: int) -> Iterator[Followed]:
     """Asks these nodes, or all, twice a second; it knows the topics already."""
-    source = KafkaSource(parse_address(cluster.address(*numbers)), interval_s=0.5)
+    source = KafkaSource(parse_kafka_address(cluster.address(*numbers)), interval_s=0.5)
     feed = Feed(source.name, lambda _: None)
     source.open(feed)
     try:

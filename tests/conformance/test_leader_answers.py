@@ -16,18 +16,14 @@ import pytest
 from confluent_kafka import Producer
 from kio.static.primitive import i32Timedelta
 
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.served import Standing
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.follower_fetch import record_append, record_fetch
-from model.broker.partition.partition import Partition
-from model.broker.serving.offset_lookups import LATEST, OffsetQuestion, look_up_offset
-from model.broker.serving.reads import Isolation, Read, judge_read
+from model.broker.controller_requests import BrokerEpochs, Replicas, serve_leader_and_isr
+from model.broker.isr import record_append, record_fetch
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions
+from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, Read, judge_read, look_up_offset
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
+from model.controller.commands import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import error_name
@@ -76,7 +72,7 @@ class Leader:
     def elect(self, request: LeaderAndIsrRequest) -> None:
         held = {self.name: self.partition} if self.epoch >= 0 else {}
         replicas = Replicas(held, (), lambda _: self.log)
-        served = serve_leader_and_isr(request, -1, Standing(1), replicas, lambda _: self.conditions)
+        served = serve_leader_and_isr(request, -1, BrokerEpochs(1), replicas, lambda _: self.conditions)
         (self.partition,) = served.changed
         epochs = self.log.epochs
         assert isinstance(epochs, LeaderEpochs)
@@ -97,7 +93,7 @@ class Leader:
         return judged.error, high_watermark, judged.diverging or (-1, -1)
 
     def latest(self) -> tuple[str, int]:
-        question = OffsetQuestion(timestamp=LATEST, isolation=Isolation.HIGH_WATERMARK)
+        question = OffsetQuestion(timestamp=LATEST_TIMESTAMP, isolation=Isolation.HIGH_WATERMARK)
         answer = look_up_offset(self.partition, question, self.log, 0, None)
         return answer.error, answer.found.offset
 
@@ -192,7 +188,7 @@ async def fetch(connection: Connection, name: TopicPartition, read: Read) -> tup
 async def latest(connection: Connection, name: TopicPartition) -> tuple[str, int]:
     """What a consumer is told."""
     module: Any = shapes(LIST_OFFSETS, 7, "request")
-    partition = module.ListOffsetsPartition(partition_index=name.partition, timestamp=LATEST)
+    partition = module.ListOffsetsPartition(partition_index=name.partition, timestamp=LATEST_TIMESTAMP)
     topic = module.ListOffsetsTopic(name=name.topic, partitions=(partition,))
     response: Any = await connection.ask(module.ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=(topic,)))
     (told,) = response.topics[0].partitions

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from model.log.compaction.compaction import Compaction
+from model.log.compaction import Compaction
 from model.log.names import INDEX, LOG, TIME_INDEX
 from model.log.partition_log import PartitionLog
 from model.log.records import Codec, Producer
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation, install_or_skip

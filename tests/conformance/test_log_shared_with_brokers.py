@@ -16,14 +16,14 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # pyright: ignore[reportPrivateImportUsage]
 from msgspec.structs import replace
 
-from model.log.checkpoints.offset_checkpoint import read_offsets
-from model.log.compaction.compaction import Compaction
+from model.log.checkpoints import read_offsets
+from model.log.compaction import Compaction
 from model.log.log_folder import LogFolder
 from model.log.names import LOG, SEGMENT_KINDS
 from model.log.partition_log import PartitionLog
 from model.log.records import Codec, records_of
 from model.log.records import Producer as BatchProducer
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster, until

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from model.actions.proposal import ApiCall
-from model.hosts.acting.admin_writer import AdminWriter
+from model.hosts.acting.admin_writes import AdminWriter
 from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
 from tests.tui.dashboard import opened, press, settled, type_in
-from tui.command_line.main import main
+from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
 

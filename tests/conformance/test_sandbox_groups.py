@@ -17,11 +17,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from model.cluster.ids import OFFSETS_TOPIC
-from model.consumers.group_coordinator.record_codec import ValueVersions, read_record, write_record
-from model.consumers.group_coordinator.records import GroupRecord
+from model.consumers.group_coordinator.offsets_topic import GroupRecord, ValueVersions, read_record, write_record
 from model.log.records import Damage, RecordBatch, records_of, scan
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.commands import Commands

@@ -8,8 +8,8 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller.generations import generation_of
-from model.controller.replica_states import PartitionAndReplica
 from model.controller.scala_order import one_by_one
+from model.controller.state_machines import PartitionAndReplica
 from tests.conformance.java.answers import answers
 from tests.conformance.kafka.releases import RELEASES
 

@@ -15,16 +15,16 @@ import pytest
 from kafka import KafkaAdminClient
 
 from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.kafka_options import kafka_options
+from model.hosts.client_security.tls import kafka_options
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from tests.authority import PASSWORD as STORE_PASSWORD
 from tests.authority import Authority
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.secured_broker import PASSWORD, USER, SecuredBroker, secured_broker
-from tui.command_line.following import follow
-from tui.command_line.options import opening_of
-from tui.config import load_config
+from tui.cli.following import follow
+from tui.cli.options import opening_of
+from tui.engine.config import load_config
 
 pytestmark = pytest.mark.conformance
 
@@ -129,7 +129,7 @@ def test_the_command_says_it_in_one_line_without_secrets(broker: SecuredBroker, 
     wrong = f'username="{USER}" password="wrong-canary"'
     file = properties(tmp_path, "SASL_SSL", broker.authority, SCRAM % wrong, "acks=all\n")
     file.chmod(0o644)
-    kdrill = [sys.executable, "-c", "from tui.command_line.main import main; main()"]
+    kdrill = [sys.executable, "-c", "from tui.cli.main import main; main()"]
     command = [*kdrill, "status", f"kafka://{broker.sasl_ssl}", "--command-config", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     lines = done.stderr.splitlines()

@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from model.cluster.group_image import SHARE
-from model.sandbox.guarded_process import GuardedProcess
+from model.cluster.image_parts import SHARE
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
+from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
-from model.sources.kafka.address import parse_address
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
@@ -54,7 +54,7 @@ def at_rest(feed: Feed) -> bool:
 
 @contextmanager
 def followed(cluster: KraftCluster) -> Iterator[Feed]:
-    source = KafkaSource(parse_address(cluster.bootstrap), interval_s=0.5)
+    source = KafkaSource(parse_kafka_address(cluster.bootstrap), interval_s=0.5)
     feed = Feed(source.name, lambda _: None)
     source.open(feed)
     try:

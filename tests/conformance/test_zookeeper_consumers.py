@@ -14,7 +14,7 @@ from contextlib import ExitStack
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups.assigning import owners_of
+from model.consumers.zookeeper_groups.claiming import owners_of
 from model.znodes.consumers import decode_consumer
 from model.znodes.paths import member_path, members_path
 from tests.conformance.kafka.brokers import Cluster, until

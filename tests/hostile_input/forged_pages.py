@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from model.log.records.varint import read_varint, write_varint
+from model.log.records.record import read_varint, write_varint
 
 HEADER = ("kind", "size", "stored", "", "values", "encoding")
 """Numbers of a page's header in their order, without a checksum; where there is none, the header of its kind begins."""

@@ -7,20 +7,18 @@ import json
 import msgspec
 
 from model.cluster.changes import changes_between
-from model.cluster.cluster_image import EMPTY, ClusterImage
+from model.cluster.cluster_image import EMPTY, ClusterImage, records_of
 from model.cluster.findings import find
-from model.cluster.image_records import records_of
 from model.cluster.snapshot_image import document_of
-from model.recordings.between import records_between
-from model.recordings.encoding import Encoder
+from model.recordings.differences import records_between
+from model.recordings.rows import Encoder
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown
-from tui.command_line.status_shown import as_json, as_metrics, as_text
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.lists import LISTS, Lists
-from tui.data.pages.texts import text_answer
-from tui.text import plain
+from tui.cli.status_shown import as_json, as_metrics, as_text
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.router import LISTS, Lists, text_answer
+from tui.engine.text import plain
 
 NOW_MS = 1_790_000_000_000
 WIDTH = 100

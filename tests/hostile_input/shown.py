@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from tui.rows import Line
-from tui.text import plain
+from tui.engine.rows import Line
+from tui.engine.text import plain
 
 FORBIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode's categories of control, format (bidirectional ones among them), surrogate, private and no characters."""

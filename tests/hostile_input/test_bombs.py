@@ -18,8 +18,8 @@ import zstandard
 
 from model.cluster.snapshot_file import SnapshotError, read_snapshot
 from model.log.records import Codec, Damage, DamageKind, Record, RecordBatch, encode_batch, records_of, scan
-from model.log.records.codecs.xerial import MAGIC
-from model.recordings.errors import RecordingError
+from model.log.records.xerial import MAGIC
+from model.recordings.folder import RecordingError
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.part_file import read_part
 from tests.hostile_input.forged_pages import with_footer

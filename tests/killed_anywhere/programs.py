@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
+KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 NO_SPARK = {"KDRILL_SPARK_MASTER": "off"}
 SMALL = ("--brokers", "2", "--topics", "2")
 """Of a sandbox: quick to start, and enough to lose one of."""
@@ -25,8 +25,8 @@ KINDS = (
     ("/bin/spark-", "Spark's Java"),
     ("pyspark.daemon", "Spark's worker"),
     ("spark_tasks", "Spark"),
-    ("tui.data", "data process"),
-    ("tui.command_line", "program"),
+    ("tui.engine", "data process"),
+    ("tui.cli", "program"),
 )
 """A word of a command line → what the process is; the first that is found. A guard is one, whatever it
 guards. An archive builder works for the next start: nobody is told of its end."""

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
-from model.sandbox.ports import listening_ports
+from model.sandbox.processes import listening_ports
 from tests.killed_anywhere.programs import KDRILL, Program, kind_of
 from tests.pseudo_terminal import Terminal
 

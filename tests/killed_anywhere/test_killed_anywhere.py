@@ -39,7 +39,7 @@ def test_what_is_left_is_seen(tmp_path: Path) -> None:
 
 
 def test_a_process_is_told_by_its_command_line() -> None:
-    assert kind_of((sys.executable, "-P", "-m", "tui.data")) == "data process"
+    assert kind_of((sys.executable, "-P", "-m", "tui.engine")) == "data process"
     assert kind_of(("/bin/sh", "-c", "…", "sh", "log", "java", "QuorumPeerMain")) == "guard"
     assert kind_of(("bash", "/…/pyspark/bin/spark-class", "org.apache.spark.deploy.SparkSubmit")) == "Spark's Java"
     assert kind_of(("java", "-XX:ArchiveClassesAtExit=…", "…", "QuorumPeerMain", "zoo.cfg")) == "archive builder"

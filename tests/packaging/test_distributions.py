@@ -55,9 +55,9 @@ def of_packages() -> set[str]:
 def test_the_wheel_has_the_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert names == of_packages()
-    assert {"tui/kdrill.tcss", "tui/serving/page.html"} <= names
+    assert {"tui/app/kdrill.tcss", "tui/cli/page.html"} <= names
     said = {name.rpartition("/")[2]: wheel.read(name).decode() for name in wheel.namelist() if ".dist-info/" in name}
-    assert "kdrill = tui.command_line:main" in said["entry_points.txt"]
+    assert "kdrill = tui.cli:main" in said["entry_points.txt"]
     assert "Requires-Python: >=3.11" in said["METADATA"]
     assert "Apache License" in said["LICENSE"]
 
@@ -85,7 +85,7 @@ def test_the_wheel_runs_from_another_folder(wheel: zipfile.ZipFile, tmp_path: Pa
         assert done.returncode in (0, 2) and not done.stderr, done.stderr
         return done.stdout
 
-    kdrill = "from tui.command_line import main; main()"
+    kdrill = "from tui.cli import main; main()"
     where = ran("import model, spark_tasks, tui; print(model.__file__, spark_tasks.__file__, tui.__file__)")
     assert all(place.startswith(str(site)) for place in where.split())
     assert ran(kdrill, "--version").startswith("kdrill, version ")

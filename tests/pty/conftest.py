@@ -18,7 +18,7 @@ Open = Callable[..., Terminal]
 QUIET = {"KDRILL_CONFIG": os.devnull, "KDRILL_SPARK_MASTER": "off"}
 """No configuration of the user's, and no Spark, which takes seconds of both cores to start."""
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
+KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 
 
 @pytest.fixture

@@ -27,10 +27,10 @@ ON_AND_OFF = {
     "hidden cursor": (b"\x1b[?25l", b"\x1b[?25h"),
 }
 CRASHING = """
-from tui.app import Kdrill
+from tui.app.app import Kdrill
 def fail(self): raise RuntimeError("a defect")
 Kdrill.action_help = fail
-from tui.command_line import main
+from tui.cli import main
 main()
 """
 

@@ -14,8 +14,8 @@ from model.cluster.snapshot_file import write_snapshot
 from tests.pseudo_terminal import Terminal
 from tests.pty.conftest import Open
 from tests.tui.data.small_cluster import small_image
-from tui.remembered import recall, remember, state_folder
-from tui.state import Filter, ViewState, reduce
+from tui.engine.remembered import recall, remember, state_folder
+from tui.engine.view_state import Filter, ViewState, reduce
 
 LIGHT = b"48;5;231"
 """The background of the light theme."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.pty.conftest import Open
-from tui.remembered import recall, state_folder
+from tui.engine.remembered import recall, state_folder
 
 
 def test_the_controller_is_killed_the_epoch_moves_and_the_tour_ends(open_kdrill: Open) -> None:

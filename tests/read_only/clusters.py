@@ -10,13 +10,12 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from model.hosts.kafka_client.kafka_client import address_of
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
-from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.four_letter import server_status
-from model.sandbox.links.switchboard import CLIENT
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.switchboard import CLIENT
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.zookeeper.counting_proxy import CountingProxy
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from tests.read_only.clusters import Counted
 from tests.read_only.walk import PROPOSED, WRITING, Operator, Step, commands, registry
 from tests.tui.dashboard import Keys, kdrill, mode, opened, rows, text, until
-from tui.data.link import ProcessLink
-from tui.data.opening import Opening
+from tui.engine.link import ProcessLink
+from tui.engine.opening import Opening
 
 TOLD_EVERY = 100
 

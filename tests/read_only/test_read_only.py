@@ -11,8 +11,8 @@ from tests.read_only.clusters import Counted, counted_brokers, counted_tree
 from tests.read_only.session import dashboard, press_keys
 from tests.read_only.walk import WRITING, commands, registry
 from tests.tui.dashboard import press, text, type_in, until
-from tui.actions import ACTIONS, SCREENS
-from tui.commands import WORDS
+from tui.app.commands import WORDS
+from tui.engine.actions import ACTIONS, SCREENS
 
 PART = 0.02
 """Of the registry and the commands, chosen by the seed."""

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from textual.events import Paste
 
 from tests.tui.dashboard import Keys, kdrill, mode, push, until
-from tui.actions import ACTIONS, OVERLAY, SCREENS, holding
-from tui.app import Kdrill
-from tui.commands import WORDS
+from tui.app.app import Kdrill
+from tui.app.commands import WORDS
+from tui.engine.actions import ACTIONS, OVERLAY, SCREENS, holding
 
 MOTIONS = ("j", "k", "down", "up", "h", "l", "left", "right", "g", "G", "home", "end", "n", "N", "enter")
 PAGING = ("ctrl+d", "ctrl+u", "pagedown", "pageup", "tab", "shift+tab", "space", "backspace", "escape")

@@ -3,9 +3,9 @@
 import pytest
 
 from model.broker.settings.server_properties import read_server_properties
-from model.sandbox.cluster.broker_properties import as_text, broker_properties
-from model.sandbox.cluster.first_topics import first_topics
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.cluster.broker_process import broker_properties, properties_text
+from model.sandbox.cluster.sandbox_cluster import first_topics
+from model.sandbox.control.messages import SandboxOptions
 
 ADVERTISED = {"CLIENT": "127.0.0.1:40001", "REPLICATION": "127.0.0.1:40002"}
 
@@ -18,7 +18,7 @@ def properties(options: SandboxOptions, broker: int = 2) -> dict[str, str]:
 
 
 def test_a_broker_understands_all_of_it():
-    read = read_server_properties(as_text(properties(SandboxOptions())), "server.properties")
+    read = read_server_properties(properties_text(properties(SandboxOptions())), "server.properties")
     assert not read.refusals
     assert not read.remarks
 

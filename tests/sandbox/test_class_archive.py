@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.class_archive import UNUSED_AFTER_S, ClassArchive
-from model.sandbox.fast_zookeeper import start_zookeeper, train
-from model.sandbox.four_letter import server_status
-from model.sandbox.java import Java, find_java
-from model.sandbox.zookeeper_jars import zookeeper_jars
-from model.sandbox.zookeeper_server import MAIN_CLASS, EmbeddedZooKeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper, train
+from model.sandbox.java import UNUSED_AFTER_S, ClassArchive, Java, find_java, zookeeper_jars
+from model.sandbox.zookeeper_server import MAIN_CLASS, EmbeddedZooKeeper, server_status
 
 JAVA = Java(Path("/opt/java/bin/java"), "17.0.1", "PATH")
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.control.client import CONTROL, SandboxClient
-from model.sandbox.control.state import SandboxEvent
-from model.sandbox.errors import SandboxError
+from model.sandbox.control.messages import SandboxEvent, SandboxOptions
 from model.sandbox.faults import faults
+from model.sandbox.processes import SandboxError
 
 
 async def fails(client: SandboxClient) -> str:

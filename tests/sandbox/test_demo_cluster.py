@@ -9,21 +9,16 @@ from typing import Any, TypeVar
 import pytest
 from kazoo.client import KazooClient
 
-from model.sandbox.demo.scenery import RACKS, opening_state
-from model.sandbox.demo.state import DEAD_BROKER, LIVE_BROKERS
-from model.sandbox.demo.steps import STEPS, next_change
-from model.sandbox.demo.tree import opening_commands
-from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.demo_sandbox import DemoSandbox
-from model.sandbox.errors import SandboxError
+from model.sandbox.demo.demo_sandbox import DemoCluster, DemoSandbox
+from model.sandbox.demo.state import DEAD_BROKER, LIVE_BROKERS, RACKS, opening_state
+from model.sandbox.demo.tree import STEPS, next_change, opening_commands
+from model.sandbox.processes import SandboxError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.znodes.brokers import BrokerRegistration
+from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import decode
 from model.znodes.consumers import PartitionOwner
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
-from model.znodes.reasons import Unreadable
-from model.znodes.topics import TopicAssignment
+from model.znodes.payload import Unreadable
+from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment
 
 NOW_MS = 1_700_000_000_000
 

@@ -3,8 +3,8 @@
 import pytest
 
 from model.cluster.records import ControllerElected, ControllerLost, Record
-from model.sandbox.scenarios.expectations import Before, Seen, before_in, unmet
-from model.sandbox.scenarios.scenario import Expectation
+from model.sandbox.scenario import Expectation
+from model.sandbox.scenario_run import BeforeFault, SeenCluster, before_in, unmet
 from tests.model.cluster.build import brokers, image, state, topic, written
 
 HEALTHY = image(*brokers(1, 2, 3), *topic("orders", (1, 2, 3), partitions=2))
@@ -15,7 +15,7 @@ ALL = frozenset({1, 2, 3})
 def reason(expect: str, *records: Record, running: frozenset[int] = ALL, **details: object) -> str:
     """Why a healthy cluster is not as expected, after these records."""
     expectation = Expectation(expect=expect, **details)  # pyright: ignore[reportArgumentType]
-    return unmet(expectation, Seen(image(*records, base=HEALTHY), running), BEFORE)
+    return unmet(expectation, SeenCluster(image(*records, base=HEALTHY), running), BEFORE)
 
 
 def test_a_healthy_cluster():
@@ -57,5 +57,5 @@ def test_a_controller_that_is_to_have_moved():
 
 
 def test_nobody_has_moved_before_anything_was_done():
-    seen = Seen(HEALTHY, ALL)
-    assert not unmet(Expectation(expect="controller", moved=True), seen, Before())
+    seen = SeenCluster(HEALTHY, ALL)
+    assert not unmet(Expectation(expect="controller", moved=True), seen, BeforeFault())

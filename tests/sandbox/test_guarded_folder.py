@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.guarded_folder import GuardedFolder, temporary_folder
+from model.sandbox.processes import GuardedFolder, temporary_folder
 
 OWNER = """
 import sys
 from pathlib import Path
-from model.sandbox.guarded_folder import GuardedFolder
+from model.sandbox.processes import GuardedFolder
 folder = GuardedFolder(Path(sys.argv[1]))
 if sys.argv[2] == "made":
     (folder.path / "deep").mkdir(parents=True)
@@ -26,7 +26,7 @@ sys.stdin.readline()
 SHARING_OWNER = """
 import subprocess, sys
 from pathlib import Path
-from model.sandbox.guarded_folder import GuardedFolder
+from model.sandbox.processes import GuardedFolder
 folder = GuardedFolder(Path(sys.argv[1]))
 makes = 'sleep 1; mkdir "$1"'  # by then a guard that did not wait for it is through
 child = subprocess.Popen(["sh", "-c", makes, "sh", str(folder.path)], stdout=subprocess.DEVNULL, pass_fds=[folder.pipe])

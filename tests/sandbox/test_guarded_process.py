@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.errors import SandboxError
-from model.sandbox.guarded_process import GuardedProcess
-from model.sandbox.process_state import STOPPED, process_state
+from model.sandbox.processes import STOPPED, GuardedProcess, SandboxError, process_state
 
 SLEEP = ("sleep", "600")
 
@@ -91,7 +89,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path):
 OWNER = """
 import sys, time
 from pathlib import Path
-from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.processes import GuardedProcess
 folder = Path(sys.argv[1])
 process = GuardedProcess(["sleep", "600"], folder=folder, log=folder / "log")
 print(process.pid, flush=True)

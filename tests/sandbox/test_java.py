@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.errors import SandboxError
 from model.sandbox.java import OLDEST_JAVA, Java, find_java
+from model.sandbox.processes import SandboxError
 
 
 def java_home(folder: Path, version: str) -> Path:

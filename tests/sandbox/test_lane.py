@@ -6,20 +6,18 @@ from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
 from model.log.records.batch import RecordBatch
-from model.log.records.contents import records_of
-from model.log.records.encode_batch import Producer
-from model.log.records.record import Record
+from model.log.records.encoding import Producer
+from model.log.records.record import Record, records_of
 from model.log.records.scan import scan
-from model.sandbox.load.fetching import records_in
-from model.sandbox.load.lane import MOST_WAITING, Answer, Batch, Lane, answer_to
-from model.sandbox.load.ledger import UNKNOWN_OFFSET
-from model.sandbox.load.numbered_record import number_of
+from model.sandbox.load.ledger import UNKNOWN_OFFSET, number_of
+from model.sandbox.load.producer import MOST_WAITING, Batch, BatchVerdict, PendingRecords, verdict_on
+from model.sandbox.load.reading import records_in
 
 ORDERS = TopicPartition("orders", 0)
 
 
-def lane() -> Lane:
-    return Lane(ORDERS, "run", Producer(7))
+def lane() -> PendingRecords:
+    return PendingRecords(ORDERS, "run", Producer(7))
 
 
 def header(batch: Batch | None) -> RecordBatch:
@@ -70,17 +68,17 @@ def test_a_duplicate_that_the_broker_has_forgotten_is_acknowledged_somewhere():
 @pytest.mark.parametrize(
     ("error", "answer"),
     [
-        ("NONE", Answer.DONE),
-        ("DUPLICATE_SEQUENCE_NUMBER", Answer.DONE),
-        ("NOT_LEADER_OR_FOLLOWER", Answer.AGAIN),
-        ("NOT_ENOUGH_REPLICAS_AFTER_APPEND", Answer.AGAIN),
-        ("KAFKA_STORAGE_ERROR", Answer.AGAIN),
-        ("OUT_OF_ORDER_SEQUENCE_NUMBER", Answer.NEW_PRODUCER),
-        ("MESSAGE_TOO_LARGE", Answer.GIVE_UP),
+        ("NONE", BatchVerdict.DONE),
+        ("DUPLICATE_SEQUENCE_NUMBER", BatchVerdict.DONE),
+        ("NOT_LEADER_OR_FOLLOWER", BatchVerdict.AGAIN),
+        ("NOT_ENOUGH_REPLICAS_AFTER_APPEND", BatchVerdict.AGAIN),
+        ("KAFKA_STORAGE_ERROR", BatchVerdict.AGAIN),
+        ("OUT_OF_ORDER_SEQUENCE_NUMBER", BatchVerdict.NEW_PRODUCER),
+        ("MESSAGE_TOO_LARGE", BatchVerdict.GIVE_UP),
     ],
 )
-def test_what_an_error_means_for_a_batch(error: str, answer: Answer):
-    assert answer_to(error) is answer
+def test_what_an_error_means_for_a_batch(error: str, answer: BatchVerdict):
+    assert verdict_on(error) is answer
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=5), st.data())

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.errors import SandboxError
-from model.sandbox.links.first_request import source_broker
-from model.sandbox.links.link import in_words, link_between, links_of
+from model.sandbox.processes import SandboxError
+from model.sandbox.switchboard import in_words, link_between, links_of, source_broker
 
 LINKS = frozenset(links_of([1, 2, 3]))
 

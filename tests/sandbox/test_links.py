@@ -6,10 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from model.sandbox.links.passage import Passage
-from model.sandbox.links.proxy import Proxy
-from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard
-from model.sandbox.links.valve import Valve
+from model.sandbox.link_proxy import Passage, Proxy, Valve
+from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
 
 SOON_S = 60
 

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from model.sandbox.errors import SandboxError
-from model.sandbox.ports import free_port, listening_ports
+from model.sandbox.processes import SandboxError, free_port, listening_ports
 
 
 def test_a_listening_process_is_seen():

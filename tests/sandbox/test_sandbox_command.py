@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.our_view import both_know, snapshot_of
-from tui.command_line import main
+from tui.cli import main
 
 KDRILL = (str(Path(sys.executable).with_name("kdrill")), "sandbox")
 SMALL = ("--headless", "--brokers", "1", "--topics", "1", "--partitions", "1")

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.control.messages import ProcessView, SandboxEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
-from model.sandbox.control.state import ProcessView, SandboxEvent
-from model.sandbox.errors import SandboxError
 from model.sandbox.faults import faults
-from model.sandbox.scenarios.scenario import Expectation, Scenario, Step, parse_scenario
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import Expectation, Scenario, ScenarioStep, parse_scenario
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -32,7 +31,7 @@ class Lab:
 
     async def play(self, *what: faults.Deed | Expectation) -> None:
         """One after the other; each must pass."""
-        outcome = await self.sandbox.play(Scenario(steps=tuple(Step(0, each) for each in what)))
+        outcome = await self.sandbox.play(Scenario(steps=tuple(ScenarioStep(0, each) for each in what)))
         assert outcome.passed, [step.text for step in outcome.steps if not step.passed]
 
     def process(self, name: str) -> ProcessView:

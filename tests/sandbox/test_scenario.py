@@ -6,13 +6,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.sandbox.cluster.options import SandboxOptions
-from model.sandbox.errors import SandboxError
+from model.sandbox import scenario as scenarios
+from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.faults import faults
-from model.sandbox.scenarios import scenario as scenarios
-from model.sandbox.scenarios.saving import session_text
-from model.sandbox.scenarios.scenario import Expectation, Scenario, Step, parse_scenario, read_scenario
-from model.sandbox.scenarios.writing import scenario_text
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import (
+    Expectation,
+    Scenario,
+    ScenarioStep,
+    parse_scenario,
+    read_scenario,
+    scenario_text,
+    session_text,
+)
 
 
 def test_the_example_that_is_documented_is_understood():
@@ -20,8 +26,8 @@ def test_the_example_that_is_documented_is_understood():
     scenario = parse_scenario("\n".join(line.strip() for line in documented.splitlines()))
     assert scenario.name == "the leader of orders-0 dies"
     assert scenario.sandbox == {"brokers": 3, "load": True}
-    assert scenario.steps[0] == Step(5, faults.Kill("leader of orders-0"))
-    assert scenario.steps[1] == Step(6, Expectation(expect="led", within_s=15))
+    assert scenario.steps[0] == ScenarioStep(5, faults.Kill("leader of orders-0"))
+    assert scenario.steps[1] == ScenarioStep(6, Expectation(expect="led", within_s=15))
     assert [step.at_s for step in scenario.steps] == [5, 6, 20, 21, 25]
 
 
@@ -77,12 +83,12 @@ DEEDS = st.one_of(
     st.just(faults.UndoAll()),
 )
 EXPECTATIONS = st.builds(Expectation, expect=st.sampled_from(["led", "leader"]), partition=NAMES, moved=st.booleans())
-STEPS = st.builds(Step, st.floats(0, 1000), DEEDS | EXPECTATIONS)
+STEPS = st.builds(ScenarioStep, st.floats(0, 1000), DEEDS | EXPECTATIONS)
 
 
 @settings(max_examples=40)
 @given(NAMES, st.lists(STEPS, min_size=1, max_size=4), st.dictionaries(NAMES, NAMES, max_size=2))
-def test_what_is_written_reads_back_the_same(name: str, steps: list[Step], lines: dict[str, str]):
+def test_what_is_written_reads_back_the_same(name: str, steps: list[ScenarioStep], lines: dict[str, str]):
     scenario = Scenario(name=name, sandbox={"brokers": 3, "set": lines}, steps=tuple(steps))
     assert parse_scenario(scenario_text(scenario)) == scenario
 
@@ -93,8 +99,8 @@ def test_a_session_is_saved_with_what_one_hopes_for():
     saved = parse_scenario(session_text(options, history, ready_ms=10_000))
     assert saved.sandbox == {"brokers": 5, "load": True, "set": {"num.partitions": "2"}}
     assert saved.steps == (
-        Step(1.0, faults.Kill("controller")),
-        Step(5.5, faults.Start(2)),
-        Step(6.5, Expectation(expect="led")),
-        Step(6.5, Expectation(expect="none-lost")),
+        ScenarioStep(1.0, faults.Kill("controller")),
+        ScenarioStep(5.5, faults.Start(2)),
+        ScenarioStep(6.5, Expectation(expect="led")),
+        ScenarioStep(6.5, Expectation(expect="none-lost")),
     )

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.cluster.chronicle import Chronicle
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.cluster.broker_process import started
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
-from model.sandbox.cluster.starting import started
-from model.sandbox.errors import SandboxError
+from model.sandbox.control.messages import EventFeed, SandboxOptions
+from model.sandbox.processes import SandboxError
 from tests.sandbox.conftest import EventuallyAsync
 
 
@@ -57,7 +56,7 @@ async def test_what_could_not_be_started_is_not_ended():
 
 
 async def test_a_start_that_is_called_off_leaves_no_process(tmp_path: Path, eventually_async: EventuallyAsync):
-    cluster = SandboxCluster(SandboxOptions(brokers=1, folder=str(tmp_path / "lab")), Chronicle(lambda _: None))
+    cluster = SandboxCluster(SandboxOptions(brokers=1, folder=str(tmp_path / "lab")), EventFeed(lambda _: None))
     starting = asyncio.create_task(cluster.start())
     await eventually_async(lambda: any("zoo.cfg" in each for each in command_lines(tmp_path)))
     starting.cancel()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import model
-from model.sandbox.errors import SandboxError
-from model.sandbox.zookeeper_jars import NEEDED, zookeeper_jars
+from model.sandbox.java import NEEDED, zookeeper_jars
+from model.sandbox.processes import SandboxError
 
 PROJECT = Path(model.__file__).parents[1]
 
@@ -42,12 +42,12 @@ def run_python(*arguments: str) -> str:
 
 
 def test_pyspark_is_not_imported():
-    code = "import sys; from model.sandbox.zookeeper_jars import *; zookeeper_jars(); print('pyspark' in sys.modules)"
+    code = "import sys; from model.sandbox.java import *; zookeeper_jars(); print('pyspark' in sys.modules)"
     assert run_python("-c", code) == "False\n"
 
 
 def test_without_pyspark():
     # -S leaves out the folder of installed packages.
-    code = "from model.sandbox.zookeeper_jars import *\ntry: zookeeper_jars()\nexcept Exception as error: print(error)"
+    code = "from model.sandbox.java import *\ntry: zookeeper_jars()\nexcept Exception as error: print(error)"
     said = run_python("-S", "-c", code)
     assert said == "pyspark is not installed, and ZooKeeper comes out of its jars. Install pyspark 4.\n"

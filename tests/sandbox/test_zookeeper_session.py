@@ -5,9 +5,8 @@ import asyncio
 import pytest
 from kazoo.client import KazooClient, KazooState
 
-from model.sandbox.links.proxy import Proxy
-from model.sandbox.links.valve import Valve
-from model.sandbox.links.zookeeper_session import end_session, session_in
+from model.sandbox.link_proxy import Proxy, Valve
+from model.sandbox.switchboard import end_session, session_in
 
 
 async def test_a_session_that_passed_a_proxy_is_ended(zookeeper: str, eventually_async):

@@ -7,12 +7,11 @@ from collections.abc import Callable
 
 import msgspec
 
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.faults import faults
-from model.sandbox.load.report import AuditReport
-from model.sandbox.scenarios.outcome import ScenarioOutcome
-from model.sandbox.scenarios.scenario import Expectation, Scenario, Step
+from model.sandbox.load.messages import AuditReport
+from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep
 from tests.progress import Tell
 
 SAFE = {"unclean.leader.election.enable": "false", "min.insync.replicas": "2"}
@@ -66,7 +65,7 @@ async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
     await sandbox.start()
     try:
         told: list[str] = []
-        steps = [Step(0, Expectation(expect="flowing", within_s=120))]
+        steps = [ScenarioStep(0, Expectation(expect="flowing", within_s=120))]
         outcome = await sandbox.play(Scenario(steps=tuple(steps)))
         for number in range(1, rounds + 1):
             deeds = random_round(dice)
@@ -81,12 +80,12 @@ async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
 
 
 def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
-    repairs: list[Step] = [Step(lasts_s, faults.UndoAll())]
+    repairs: list[ScenarioStep] = [ScenarioStep(lasts_s, faults.UndoAll())]
     if all(isinstance(deed, faults.ExpireSession) for deed in deeds):
         repairs = []  # it undoes itself
     after = (Expectation(expect="in-sync", within_s=180), Expectation(expect="flowing", within_s=120))
     return Scenario(
-        steps=(*(Step(0, deed) for deed in deeds), *repairs, *(Step(lasts_s, each) for each in after)),
+        steps=(*(ScenarioStep(0, deed) for deed in deeds), *repairs, *(ScenarioStep(lasts_s, each) for each in after)),
     )
 
 
@@ -114,5 +113,5 @@ async def _alone(sandbox: Sandbox) -> tuple[int, list[int]]:
 
 
 async def _pass(sandbox: Sandbox, *what: faults.Deed | Expectation) -> None:
-    outcome = await sandbox.play(Scenario(steps=tuple(Step(0, each) for each in what)))
+    outcome = await sandbox.play(Scenario(steps=tuple(ScenarioStep(0, each) for each in what)))
     assert outcome.passed, [step.text for step in outcome.steps if not step.passed]

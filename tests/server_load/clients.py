@@ -10,9 +10,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-from model.hosts.wire.api_keys import FETCH, METADATA, PRODUCE
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, encode_request, shaped, shapes
+from model.hosts.wire.names import FETCH, METADATA, PRODUCE
 from tests.model.hosts.live_broker.replicas.cluster import batch
 
 TOPIC = "load"

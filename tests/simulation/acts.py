@@ -11,10 +11,15 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.hosts.memory_zookeeper.operations import Create, Created, Delete, SetData
-from model.hosts.virtual.network import ZOOKEEPER
+from model.hosts.virtual.assumptions import ZOOKEEPER
 from model.hosts.virtual.virtual_cluster import VirtualCluster
-from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
-from model.znodes.topics import TopicAssignment
+from model.znodes.topics import (
+    PartitionEntry,
+    PartitionReassignment,
+    PreferredReplicaElection,
+    ReassignmentEntry,
+    TopicAssignment,
+)
 from tests.simulation.scenario import Scenario
 from tests.simulation.znodes import partition_state, partitions, topic, topics, znode
 

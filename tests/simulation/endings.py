@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.context import ControllerContext
-from model.hosts.virtual.process import Process
+from model.hosts.virtual.world import Process
 from tests.simulation.holes import is_lost, lost_connection, may_have_strays
 from tests.simulation.violation import promise
 from tests.simulation.znodes import names, partition_state, partitions, topics, znode

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.controller.partition_states import PartitionState
+from model.controller.state_machines import PartitionState
 from model.hosts.virtual.journal import BrokerBooted, ConnectionLost, ControllerElected, SessionEnded
-from model.hosts.virtual.process import Process
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from model.hosts.virtual.world import Process
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.simulation.znodes import partition_state, partitions
 
 if TYPE_CHECKING:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from model.cluster.ids import NO_LEADER, TopicPartition
+from model.controller.commands import LeaderAndIsrRequest
 from model.controller.events import AlterPartitionReceived
-from model.controller.requests import LeaderAndIsrRequest
 from model.controller.zookeeper import CONTROLLER_EPOCH
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import OPERATOR, ZnodeWrite, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.catalogue import ZnodeKind
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch, decode_partition_state
 from model.znodes.paths import recognise
+from model.znodes.topics import LeaderIsrAndControllerEpoch, decode_partition_state
 from tests.simulation.announcements import Announcements
 from tests.simulation.violation import promise
 from tests.simulation.znodes import topic, znode

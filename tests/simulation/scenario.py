@@ -5,11 +5,9 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from model.controller.generations import Generation, generation_of
-from model.controller.settings import Settings
-from model.hosts.virtual.assumptions import Assumptions
-from model.hosts.virtual.network import LOST, ON_TIME, Fate, Passage
-from model.znodes.brokers import BrokerRegistration
+from model.controller.generations import Generation, Settings, generation_of
+from model.hosts.virtual.assumptions import LOST, ON_TIME, Assumptions, Fate, Passage
+from model.znodes.cluster import BrokerRegistration
 
 START_MS = 1_795_244_000_000
 RELEASES = ("3.9", "3.9", "3.9", "3.9", "3.2", "2.8", "2.4", "2.2")

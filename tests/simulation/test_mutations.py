@@ -8,17 +8,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from model.controller.ballot import Ballot, ElectionResult, Strategy, elected
-from model.controller.commands import Command, SendRequest
+from model.controller.commands import Command, LeaderAndIsrRequest, SendRequest
+from model.controller.context import StepOutcome
+from model.controller.elections import Ballot, ElectionResult, Strategy, elected
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.requests import LeaderAndIsrRequest
-from model.controller.step import Outcome
-from model.controller.steps import alter_partition, claims, elections, fencing, metadata, reassignment
+from model.controller.steps import broker_requests, controller_election, elections, notifications, reassignment, znodes
+from model.controller.steps.broker_requests import SendMetadata, send
 from model.controller.steps.deletion import ConfirmDeletions
-from model.controller.steps.metadata import SendMetadata
-from model.controller.telling import send
-from model.znodes.controller import ControllerEpoch
+from model.znodes.cluster import ControllerEpoch
 from tests.simulation.history import run
 from tests.simulation.violation import ViolationError, play_all
 
@@ -27,7 +25,7 @@ SEEDS = 400
 
 def unfenced_writes(patch: pytest.MonkeyPatch) -> None:
     """A controller does not care whether there is a newer one."""
-    patch.setattr(fencing, "fenced", lambda write, _version: write)
+    patch.setattr(znodes, "fenced", lambda write, _version: write)
 
 
 def elections_outside_the_isr(patch: pytest.MonkeyPatch) -> None:
@@ -50,7 +48,7 @@ def requests_forgotten(patch: pytest.MonkeyPatch) -> None:
         context, commands = send(context)
         return context, tuple(each for each in commands if not _tells_leaders(each))
 
-    patch.setattr(metadata, "send", silent)
+    patch.setattr(broker_requests, "send", silent)
 
 
 def _tells_leaders(command: Command) -> bool:
@@ -68,17 +66,17 @@ def isrs_on_every_wish(patch: pytest.MonkeyPatch) -> None:
     def generous(current: Any, proposal: Any, _liveness: Any) -> Any:
         return replace(current or LeaderAndIsr(-1, 0, ()), isr=proposal.isr)
 
-    patch.setattr(alter_partition, "accept_proposal", generous)
+    patch.setattr(notifications, "accept_proposal", generous)
 
 
 def controller_epochs_that_stay(patch: pytest.MonkeyPatch) -> None:
     """Every controller writes the epoch of the one before."""
-    patch.setattr(claims, "ControllerEpoch", lambda epoch: ControllerEpoch(max(epoch - 1, 0)))
+    patch.setattr(controller_election, "ControllerEpoch", lambda epoch: ControllerEpoch(max(epoch - 1, 0)))
 
 
 def deletions_that_never_end(patch: pytest.MonkeyPatch) -> None:
     """Brokers confirm, and nobody listens."""
-    patch.setattr(ConfirmDeletions, "begin", lambda _self, context: Outcome(context))
+    patch.setattr(ConfirmDeletions, "begin", lambda _self, context: StepOutcome(context))
 
 
 def leaders_that_hear_of_no_replicas(patch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,8 @@ from model.hosts.memory_zookeeper.operations import GetChildren, GetData
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.zookeeper.values import Children, Znode
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch, decode_partition_state
 from model.znodes.paths import partition_state_path, topic_path
-from model.znodes.topics import TopicAssignment, decode_topic
+from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state, decode_topic
 
 
 def znode(state: ServerState, path: str) -> Znode | None:

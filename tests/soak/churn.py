@@ -9,9 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from model.sandbox.demo.tree import DemoCommand, EndSession, InSession
-from model.sandbox.errors import SandboxError
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
+from model.sandbox.processes import SandboxError
 from tests.soak.group_life import GroupLife
 from tests.soak.shape import Shape
 from tests.soak.topic_life import TopicLife

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession
-from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode
 from model.znodes import paths
 from model.znodes.codec import encode
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner

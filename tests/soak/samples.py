@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.sandbox.four_letter import ask
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ask_four_letters
 
 HAS_PROC = Path("/proc/self/stat").exists()
 MIB = 1 << 20
@@ -78,4 +77,4 @@ def connections(server: EmbeddedZooKeeper) -> int:
 
 
 def _say(server: EmbeddedZooKeeper, word: str) -> str:
-    return ask(("127.0.0.1", server.port), word, PATIENCE_S)
+    return ask_four_letters(("127.0.0.1", server.port), word, PATIENCE_S)

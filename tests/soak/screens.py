@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.data.messages import DrillPlan, ListQuery, TextQuery
-from tui.data.questions import SweepQuestion
+from tui.engine.messages import DrillPlan, ListQuery, SweepQuestion, TextQuery
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.sandbox.process_state import GONE, process_state
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.processes import GONE, process_state
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.progress import Tell
 from tests.soak.churn import Churn
 from tests.soak.faults import Faults

@@ -10,17 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession, broker_session
-from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
+from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
 from model.znodes import paths
-from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
-from model.znodes.brokers import BrokerRegistration
-from model.znodes.cluster import ClusterId
+from model.znodes.cluster import BrokerRegistration, ClusterId, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import encode
 from model.znodes.configs import EntityConfig
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.notifications import IsrChange
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
-from model.znodes.topics import TopicAssignment
+from model.znodes.topics import (
+    IsrChange,
+    LeaderIsrAndControllerEpoch,
+    PartitionEntry,
+    PartitionReassignment,
+    PreferredReplicaElection,
+    ReassignmentEntry,
+    TopicAssignment,
+)
 from tests.soak.shape import Shape
 
 REASSIGN, ELECT = "/admin/reassign_partitions", "/admin/preferred_replica_election"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from model.cluster.snapshot_file import read_document, write_snapshot
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 PATIENCE_S = 120.0
@@ -28,7 +28,7 @@ def load(source: str, path: Path) -> None:
             moments[:] = [moment]
             live.set()
 
-    zookeeper = ZooKeeperSource(parse_address(source))
+    zookeeper = ZooKeeperSource(parse_zookeeper_address(source))
     with closing(zookeeper):
         zookeeper.open(Feed(zookeeper.name, publish))
         assert live.wait(PATIENCE_S), f"{source}: no fresh load within {PATIENCE_S:.0f} s"

@@ -12,10 +12,10 @@ from typing import Self
 import msgspec
 
 from tests.soak.screens import Screen, screens
-from tui.data.link import DATA_PROCESS, ProcessLink
-from tui.data.messages import Pulse, TextQuery, TimeQuery, Wish
-from tui.data.opening import Opening
-from tui.data.past.saving import SNAPSHOT
+from tui.engine.link import DATA_PROCESS, ProcessLink
+from tui.engine.messages import Pulse, TextQuery, TimeQuery, Wish
+from tui.engine.opening import Opening
+from tui.engine.past.service import SNAPSHOT
 
 BACK = 20
 """Events, on the screen that shows the past."""

@@ -1,4 +1,4 @@
-"""A Spark that tests share, for tests that wait: `run` an analysis on it as `spark_tasks.here.run` does here."""
+"""A Spark that tests share, for tests that wait: `run` an analysis on it, as `run_here` does in this process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self
 
-from spark_tasks.analysis import Analysis, Arrays
-from spark_tasks.client.spark_client import OnStatus, SparkClient
-from spark_tasks.options import SparkOptions
+from model.analyses.analysis import Analysis, Arrays
+from spark_tasks.messages import SparkOptions
+from spark_tasks.spark_client import OnStatus, SparkClient
 
 DEADLINE_S = 240.0
 

@@ -8,9 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from model.sandbox.guarded_process import GuardedProcess
-from model.sandbox.java import find_java, java_environment
-from model.sandbox.zookeeper_jars import pyspark_jars_folder
+from model.sandbox.java import find_java, java_environment, pyspark_jars_folder
+from model.sandbox.processes import GuardedProcess
 
 WORKERS = 2
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")

@@ -11,15 +11,15 @@ import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
-import tui.command_line
-from tui.command_line.main import main
+import tui.cli
+from tui.cli.main import main
 
 LOADED = (
     "model.cluster.snapshot_file", "model.recordings.recorder", "model.sources.zookeeper.zookeeper_source",
     "kafka.admin", "model.hosts.acting.carrying_out", "model.hosts.client_security.client_properties",
-    "model.planning.optimum.solving", "spark_tasks.client.once", "tui.data.acting.way",
-    "tui.data.opened",
-    *(f"tui.command_line.{module.name}" for module in iter_modules(tui.command_line.__path__)),
+    "model.planning.optimum.solving", "spark_tasks.spark_client", "tui.engine.acting.way",
+    "tui.engine.sources",
+    *(f"tui.cli.{module.name}" for module in iter_modules(tui.cli.__path__)),
 )  # fmt: skip
 
 

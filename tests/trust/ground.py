@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.sandbox.znode_session import ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from tests.demo_tree import demo_tree
 from tests.trust.canaries import canary
 from tests.trust.leaks import Search

@@ -16,7 +16,7 @@ from pathlib import Path
 from tests.pseudo_terminal import Terminal
 from tests.tui.command_line.running import KDRILL, kdrill, running
 from tests.web.serving import served
-from tui.actions import NUMBERS
+from tui.engine.actions import NUMBERS
 
 SMALL = ("--racks", "1", "--topics", "2", "--partitions", "2")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tui.data import wire
-from tui.data.link import DataLink, OnPulse
-from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.rows import Window
+from tui.engine.link import DataLink, OnPulse, frame
+from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.rows import Window
 
 
 class OverheardLink:
@@ -17,29 +16,29 @@ class OverheardLink:
 
     async def open(self, on_pulse: OnPulse) -> None:
         def heard(pulse: Pulse) -> None:
-            self.frames.append(wire.frame(pulse))
+            self.frames.append(frame(pulse))
             on_pulse(pulse)
 
         await self._link.open(heard)
 
     async def rows(self, query: ListQuery) -> Window:
         window = await self._link.rows(query)
-        self.frames.append(wire.frame(window))
+        self.frames.append(frame(window))
         return window
 
     async def text(self, query: TextQuery) -> TextAnswer:
         answer = await self._link.text(query)
-        self.frames.append(wire.frame(answer))
+        self.frames.append(frame(answer))
         return answer
 
     async def wish(self, wish: Wish) -> str:
         said = await self._link.wish(wish)
-        self.frames.append(wire.frame(said))
+        self.frames.append(frame(said))
         return said
 
     async def moment(self, query: TimeQuery) -> TimeAnswer:
         answer = await self._link.moment(query)
-        self.frames.append(wire.frame(answer))
+        self.frames.append(frame(answer))
         return answer
 
     async def close(self) -> None:

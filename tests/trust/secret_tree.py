@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from model.sandbox.znode_writes import CreateZnode, WriteZnode, ZnodeWrite
+from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeWrite
 from tests.trust.canaries import canary
 
 USER, CLIENT = "alice", "app"

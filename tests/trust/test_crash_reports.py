@@ -17,9 +17,9 @@ from tests.trust.canaries import canary, forms_in
 from tests.trust.ground import SECRET_VARIABLES
 from tests.trust.leaks import Search
 from tests.tui.data.pulses import Pulses, live
-from tui.data.link import DataLost, ProcessLink
-from tui.data.messages import TextQuery
-from tui.data.opening import Opening
+from tui.engine.link import DataLost, ProcessLink
+from tui.engine.messages import TextQuery
+from tui.engine.opening import Opening
 
 SECRET = SECRET_VARIABLES["CANARY_KEY"]
 FAIL = """
@@ -32,18 +32,18 @@ def fail(*_):
     except ValueError:
         raise KeyError(held) from None
 """
-MAIN = "from tui.command_line import main\nmain()\n"
-IN_THE_DASHBOARD = f"{FAIL}from tui.app import Kdrill\nKdrill.action_help = fail\n"
+MAIN = "from tui.cli import main\nmain()\n"
+IN_THE_DASHBOARD = f"{FAIL}from tui.app.app import Kdrill\nKdrill.action_help = fail\n"
 TEXTUALS_OWN = "del Kdrill._fatal_error\n"
 IN_THE_SOURCE = f"""{FAIL}
 from model.sources.zookeeper import translate
 translate._SAYS = dict.fromkeys(translate._SAYS, fail)
 """
-IN_A_COMMAND = f"{FAIL}from tui.command_line import configs_shown\nconfigs_shown._zookeeper_line = fail\n"
-IN_AN_ANSWER = f"{FAIL}from tui.data.service import DataService\nDataService.answer = fail\n"
+IN_A_COMMAND = f"{FAIL}from tui.cli import configs_shown\nconfigs_shown._zookeeper_line = fail\n"
+IN_AN_ANSWER = f"{FAIL}from tui.engine.service import DataService\nDataService.answer = fail\n"
 ELSEWHERE = f"""{FAIL}
 import asyncio, gc, resource, threading
-from model.hosts.crash_reports import tell_no_values
+from model.hosts.process import tell_no_values
 tell_no_values()
 assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
 async def forgets():
@@ -115,7 +115,7 @@ def test_of_what_follows_a_cluster(tree: DemoTree) -> None:
 
 def test_of_a_command(tree: DemoTree) -> None:
     said = ran(IN_A_COMMAND + MAIN, "configs", tree.source, "describe", "--entity-type", "topics")
-    assert "a defect in kdrill: KeyError in tui/command_line/configs_shown.py:" in said
+    assert "a defect in kdrill: KeyError in tui/cli/configs_shown.py:" in said
     assert not forms_in(said.encode())
 
 
@@ -127,7 +127,7 @@ def test_of_threads_and_tasks_that_nobody_waits_for() -> None:
 
 
 async def test_of_an_answer_of_the_data_process(tree: DemoTree) -> None:
-    program = f"{IN_AN_ANSWER}from tui.data.__main__ import main\nmain()\n"
+    program = f"{IN_AN_ANSWER}from tui.engine.__main__ import main\nmain()\n"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CANARY_KEY", canary("CANARY_KEY"))
         link = ProcessLink(Opening(source=tree.source), (sys.executable, "-P", "-c", program))
@@ -135,7 +135,7 @@ async def test_of_an_answer_of_the_data_process(tree: DemoTree) -> None:
     await link.open(pulses.hear)
     try:
         await pulses.until(live)
-        with pytest.raises(DataLost, match=r"a defect in kdrill: KeyError in tui/data/process.py:") as lost:
+        with pytest.raises(DataLost, match=r"a defect in kdrill: KeyError in tui/engine/process.py:") as lost:
             await link.text(TextQuery(about="znode", key="/controller", width=80))
         assert not forms_in(str(lost.value).encode())
     finally:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from tests.trust.ground import Ground, ground
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.test_app_hostile import writes

@@ -19,7 +19,7 @@ from tests.demo_tree import DemoTree, demo_tree
 from tests.pseudo_terminal import Terminal
 from tests.pty.conftest import KDRILL, QUIET
 from tests.tui.data.small_cluster import small_image
-from tui.command_line.main import main
+from tui.cli.main import main
 
 FILLER = "filler"
 ROOM = 64 << 10

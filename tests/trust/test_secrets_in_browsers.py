@@ -18,7 +18,7 @@ from tests.trust.leaks import Search
 from tests.trust.test_secrets_of_the_dashboard import WITH_SECRETS
 from tests.tui.command_line.running import KDRILL
 from tests.web.serving import Served
-from tui.actions import NUMBERS
+from tui.engine.actions import NUMBERS
 
 PATIENCE_S = 60.0
 SAID = "server-err"

@@ -11,10 +11,10 @@ import pytest
 from tests.trust.canaries import FORMS, canary, forms_in
 from tests.trust.ground import FOLDERS, SECRET_VARIABLES, Ground, ground
 from tests.tui.data.pulses import Pulses, live
-from tui.command_line.main import COMMANDS
-from tui.command_line.options import opening_of
-from tui.config import load_config
-from tui.data.link import ProcessLink
+from tui.cli.main import COMMANDS
+from tui.cli.options import opening_of
+from tui.engine.config import load_config
+from tui.engine.link import ProcessLink
 
 LOOKS = (
     "status prod",

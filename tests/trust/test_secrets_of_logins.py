@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.authority import Authority
 from tests.demo_tree import demo_tree
 from tests.trust.canaries import canary

@@ -19,9 +19,9 @@ from tests.trust.ground import FOLDERS, SECRET_VARIABLES, Ground, ground
 from tests.trust.leaks import Search
 from tests.tui.data.pulses import Pulses
 from tests.web.serving import descendants
-from tui.command_line.options import opening_of
-from tui.config import load_config
-from tui.data.link import ProcessLink
+from tui.cli.options import opening_of
+from tui.engine.config import load_config
+from tui.engine.link import ProcessLink
 
 SWEEP = ("drill", "prod", "--each-broker", "--engine", "spark", "--spark-master", "local[1]", "--json")
 KINDS = ("spark_tasks", "java", "pyspark.daemon")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model.cluster import secrets as rule
-from model.sandbox.znode_session import ZnodeSession
+from model.cluster import texts as rule
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from tests.demo_tree import demo_tree
 from tests.trust.canaries import canary
 from tests.trust.ground import BROKER, TOPIC, plant
@@ -21,9 +21,9 @@ from tests.tui.dashboard import Keys, kdrill, mode, opened, press, settled, text
 from tests.tui.screen_text import screen_codes
 from tests.tui.screens.pages import PAGES, Page, has, walk
 from tests.tui.screens.test_acting import confirmed, proposed
-from tui.actions import SCREENS
-from tui.data.link import DataLink
-from tui.screens.live_screen import LiveScreen
+from tui.app.screens.live_screen import LiveScreen
+from tui.engine.actions import SCREENS
+from tui.engine.link import DataLink
 from tui.screenshots.png import save_png
 
 WITH_SECRETS = (

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import ZnodeWrite
+from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.embedded_zookeeper import ZnodeSession, ZnodeWrite, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.tui.dashboard import BEGAN_MS
 

@@ -14,15 +14,14 @@ from textual.pilot import Pilot
 from model.sources.source import Source
 from tests.tui.quiet import Traffic, has_nothing_to_do, is_quiet, send
 from tests.tui.screen_text import assert_screen, screen_lines
-from tui.app import Kdrill
-from tui.data.link import DataLink
-from tui.data.near_link import NearLink
-from tui.data.opened import source_of
-from tui.data.opening import Opening
-from tui.data.service import DataService
-from tui.panes.live_list import LiveRows
-from tui.panes.live_text import LivePlot, LiveText
-from tui.serving.app import ServedKdrill
+from tui.app.app import Kdrill
+from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
+from tui.app.served import ServedKdrill
+from tui.engine.link import DataLink
+from tui.engine.opening import Opening
+from tui.engine.process import NearLink
+from tui.engine.service import DataService
+from tui.engine.sources import source_of
 
 BEGAN_MS = 1_700_000_000_000
 """When the demo cluster says that it began."""

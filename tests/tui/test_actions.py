@@ -2,12 +2,11 @@
 
 import pytest
 
-from tui.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, footer_keys, holding
-from tui.bindings import bindings
-from tui.screens.help import help_lines
-from tui.widgets.line_view import LineView
-from tui.widgets.text_pane import TextPane
-from tui.widgets.tree_lines import TreeLines
+from tui.app.keys import bindings
+from tui.app.screens.overlays import help_lines
+from tui.app.widgets.line_view import LineView, TreeLines
+from tui.app.widgets.text_pane import TextPane
+from tui.engine.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, footer_keys, holding
 
 NEVER = (
     *(f"ctrl+{letter}" for letter in "abshijmwtn"),

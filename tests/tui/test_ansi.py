@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from tui.ansi import ansi_lines
-from tui.text import plain
+from tui.app.widgets.plot_view import ansi_lines
+from tui.engine.text import plain
 
 
 def test_colours_are_read_as_styles() -> None:

@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
-from tui.data.link import DataLink, DataLost, OnPulse
-from tui.data.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.rows import Window
+from tui.engine.link import DataLink, DataLost, OnPulse
+from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.rows import Window
 
 
 class Overheard:

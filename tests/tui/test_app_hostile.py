@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 from textual.events import Paste
 
-from model.sandbox.control.state import LoadView, OpenFault, SandboxState
-from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
+from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
+from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.data.logs.log_folders import write_log
@@ -20,9 +20,9 @@ from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_codes
 from tests.tui.screens.pages import PAGES, Page, has, walk
 from tests.tui.screens.still_sandbox import CUT, WithStillSandbox, process
-from tui.actions import SCREENS
-from tui.screens.describe import Describe
-from tui.screens.live_screen import LiveScreen
+from tui.app.screens.live_screen import LiveScreen
+from tui.app.screens.overlays import Describe
+from tui.engine.actions import SCREENS
 
 CODES = re.compile(r"\x1b\[[0-9;]*m")
 """What the app itself sends: colours, and nothing else."""

@@ -6,9 +6,8 @@ from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, type_in, until
 from tests.tui.quiet import send
 from tests.tui.screen_text import screen_lines
-from tui.actions import NUMBERS, SCREENS
-from tui.screens.confirm import SIGN, Confirm
-from tui.screens.describe import Describe
+from tui.app.screens.overlays import SIGN, Confirm, Describe
+from tui.engine.actions import NUMBERS, SCREENS
 
 WIDE = (150, 40)
 

@@ -6,10 +6,9 @@ from textual.command import CommandList
 from textual.geometry import Size
 
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
-from tui.actions import MAPS, NUMBERS, SCREENS, holding
-from tui.palette import THEMES
-from tui.screens.describe import Describe
-from tui.screens.help import Help
+from tui.app.screens.overlays import Describe, Help
+from tui.engine.actions import MAPS, NUMBERS, SCREENS, holding
+from tui.engine.palette import THEMES
 
 
 async def test_digits_lead_to_the_screens_and_minus_back(still: str) -> None:

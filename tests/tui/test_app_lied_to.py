@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from model.sources.zookeeper.address import parse_address
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.tui.dashboard import Keys, kdrill, mode, opened_on, press, rows, text, until
@@ -19,7 +19,7 @@ PATIENT = Timing(connect_s=600.0, refused_s=600.0, verify_s=0.1, resync_pause_s=
 
 
 def source_at(server: LyingZooKeeper) -> ZooKeeperSource:
-    return ZooKeeperSource(parse_address(f"zk://{server.address}"), PATIENT)
+    return ZooKeeperSource(parse_zookeeper_address(f"zk://{server.address}"), PATIENT)
 
 
 def row_one(pilot: Keys) -> str:

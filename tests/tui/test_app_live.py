@@ -2,9 +2,8 @@
 
 import asyncio
 
-from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode
+from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, start_zookeeper
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import BEGAN_MS, Keys, kdrill, mark, mode, opened, press, rows, settled, text, until
 

@@ -8,10 +8,10 @@ import pytest
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, push, rows, settled, text
 from tests.zookeeper.counting_proxy import CountingProxy
-from tui.actions import ACTIONS
-from tui.panes.live_list import LiveRows
-from tui.widgets.key_footer import KeyFooter
-from tui.widgets.prompt_line import PromptLine
+from tui.app.panes.live_panes import LiveRows
+from tui.app.widgets.edge_lines import KeyFooter
+from tui.app.widgets.prompt_line import PromptLine
+from tui.engine.actions import ACTIONS
 
 MOTIONS = ("j", "k", "down", "up", "h", "l", "g", "G", "ctrl+d", "ctrl+u", "pagedown", "pageup", "enter", "n", "N")
 TYPED = ("o", "r", "colon", "1", "left_parenthesis", "backspace", "space", "exclamation_mark", "vertical_line")

@@ -19,13 +19,12 @@ from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.screens.pages import PAGES, arrive, look_into_logs
 from tests.tui.screens.still_sandbox import WithStillSandbox
-from tui.actions import OVERLAY, SCREENS, Action, holding
-from tui.app import Kdrill
-from tui.screens.describe import Describe
-from tui.screens.help import Help
-from tui.screens.live_screen import LiveScreen
-from tui.state import ViewState
-from tui.widgets.prompt_line import PromptLine
+from tui.app.app import Kdrill
+from tui.app.screens.live_screen import LiveScreen
+from tui.app.screens.overlays import Describe, Help
+from tui.app.widgets.prompt_line import PromptLine
+from tui.engine.actions import OVERLAY, SCREENS, Action, holding
+from tui.engine.view_state import ViewState
 
 
 class Before(NamedTuple):

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.clock import JUMP_MS, Proof, RunningClock, steady_ms
-from tui.data.messages import HeaderFacts
-from tui.widgets.header_parts import is_stale
+from tui.app.widgets.header import is_stale
+from tui.engine.clock import JUMP_MS, Proof, RunningClock, steady_ms
+from tui.engine.messages import HeaderFacts
 
 HOUR_MS = 3_600_000
 BEGUN_MS = 1_700_000_000_000

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tui.theme import Look
+from tui.app.theme import Look
 
 EYES = {
     "all cones": np.eye(3),

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.commands import WORDS, CommandError, completed, parse_command
+from tui.app.commands import WORDS, completed, parse_command
+from tui.engine.actions import CommandError
 
 
 @dataclass

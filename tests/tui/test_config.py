@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from model.hosts.client_security.values import KafkaSecurity, Secret, Store, Tls
-from tui.command_line.options import opening_of
-from tui.config import ConfigError, load_config
-from tui.data.opening import Login, Opening
+from tui.cli.options import opening_of
+from tui.engine.config import ConfigError, load_config
+from tui.engine.opening import Login, Opening
 
 WHOLE = """
 default = "prod"

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.tui.dashboard import Keys, kdrill, opened, press, rows, settled, text, until
-from tui.data.messages import HeaderFacts, ListQuery
-from tui.export import rows_as_csv
-from tui.rows import Column, Row, Window, line
+from tui.app.export import rows_as_csv
+from tui.engine.messages import HeaderFacts, ListQuery
+from tui.engine.rows import Column, Row, Window, line
 
 
 async def write(pilot: Keys, name: str) -> str:
@@ -38,7 +38,7 @@ async def test_the_screen_as_text_and_as_a_picture(still: str, tmp_path: Path) -
 
 
 async def test_every_row_of_the_list_as_it_is_filtered(still: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tui.export.ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("tui.app.export.ROWS_AT_ONCE", 5)
     async with opened(still) as pilot:
         await press(pilot, "3", "v")
         kdrill(pilot).show_partitions("topic:=orders")

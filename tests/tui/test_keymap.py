@@ -12,15 +12,13 @@ from textual.binding import Binding
 
 from tests.architecture.source_tree import modules, read
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.actions import ACTIONS, EVERYWHERE, Action, holding
-from tui.config import ConfigError, load_config
-from tui.key_names import SAME_BYTES, key_named, sign_of_key
-from tui.keymap import MOTION_KEYS, NAMES, WAY_OUT, changed, remapped
-from tui.remapped_link import PHRASES
-from tui.screens.help import help_lines
-from tui.widgets.line_view import LineView
-from tui.widgets.text_pane import TextPane
-from tui.widgets.tree_lines import TreeLines
+from tui.app.keys import PHRASES
+from tui.app.screens.overlays import help_lines
+from tui.app.widgets.line_view import LineView, TreeLines
+from tui.app.widgets.text_pane import TextPane
+from tui.engine.actions import ACTIONS, EVERYWHERE, Action, holding
+from tui.engine.config import ConfigError, load_config
+from tui.engine.keymap import MOTION_KEYS, NAMES, SAME_BYTES, WAY_OUT, changed, key_named, remapped, sign_of_key
 
 LASTING = """
 alerts back brokers-back brokers-on clusters command compare copy copy-text describe export failover filter full help
@@ -180,7 +178,7 @@ def test_no_two_actions_have_the_same_key_to_begin_with() -> None:
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_the_data_process_says_so_with_the_keys_that_kdrill_comes_with(phrase: str) -> None:
     said = phrase.format_map({action.id: action.sign.partition(" ")[0] for action in ACTIONS})
-    assert any(said in read(path) for path in modules("tui") if path.is_relative_to("tui/data"))
+    assert any(said in read(path) for path in modules("tui") if path.is_relative_to("tui/engine"))
 
 
 async def test_a_screen_obeys_the_new_keys_and_names_no_other(still: str, tmp_path: Path) -> None:

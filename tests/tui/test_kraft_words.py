@@ -14,28 +14,26 @@ from model.cluster.changes import changes_between
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
 from model.cluster.findings import find
-from model.cluster.group_image import SHARE, Member
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.image_parts import SHARE, Member, Quorum, QuorumReplica
 from model.cluster.records import GroupDescribed, Record
 from model.drills.document import document_of
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts
 from model.drills.timeline import BrokerFenced, StateWritten
-from model.hosts.kafka_client.metadata import PartitionPlace
+from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.sources.feed import Moment
-from model.sources.kafka.telling import NOTHING, records_between
-from model.sources.kafka.tree_reader import TreeReader
-from model.sources.kafka.views import BrokerView, ClusterView, TopicView
+from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
 from model.sources.source import Batch, Sink, SourceStatus
 from tests.model.drills.test_voters import kraft
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, opened_on, press, rows, settled, text, until
 from tests.tui.screens.pages import PAGES, Page, arrive
-from tui.command_line.drill_text import lines
-from tui.command_line.status_shown import as_text
-from tui.data.drills.reasons import reasons
-from tui.panes.live_list import LiveRows
-from tui.screens.describe import Describe
-from tui.tree_words import has_znodes
+from tui.app.panes.live_panes import LiveRows
+from tui.app.screens.overlays import Describe
+from tui.cli.drill import lines
+from tui.cli.status_shown import as_text
+from tui.engine.actions import has_znodes
+from tui.engine.drill.step import reasons
 
 ZOOKEEPER = re.compile(
     r"zoo ?keeper|znode|zxid|\bzk\b|/brokers/(ids|topics)|/controller|/admin/|/config/|/consumers/|before Kafka"

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.consumers.no_groups import NOT_ASKED
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
+from model.consumers.ownership import NOT_ASKED
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.tui.command_line.running import failure, kdrill
 from tests.tui.dashboard import opened, press, settled, text, until

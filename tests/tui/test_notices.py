@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.config import ConfigError, load_config
+from tui.engine.config import ConfigError, load_config
 
 
 def test_notices_are_a_setting(tmp_path: Path) -> None:

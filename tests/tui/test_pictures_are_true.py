@@ -8,11 +8,11 @@ from difflib import SequenceMatcher
 
 import pytest
 
-from tui.actions import NUMBERS, TITLES
-from tui.export import screen_text
+from tui.app.export import screen_text
+from tui.app.widgets.edge_lines import tab_line
+from tui.engine.actions import NUMBERS, TITLES
 from tui.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, SIZE, take_of_demo
 from tui.screenshots.png import text_of
-from tui.widgets.tab_line import tab_line
 
 LIKENESS = 0.9
 """Of the lines, so many are the same but for their figures."""

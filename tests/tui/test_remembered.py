@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.dashboard import mode, opened, press, rows, text, type_in, until
-from tui.actions import SCREENS
-from tui.config import load_config
-from tui.palette import THEMES
-from tui.remembered import MOST_BYTES, MOST_CLUSTERS, Remembered, recall, remember, state_folder
-from tui.state import LEVELS, VIEWS, Filter, ListState, Reverse, Sort, SwitchView, ViewState, Zoom, reduce
+from tui.engine.actions import SCREENS
+from tui.engine.config import load_config
+from tui.engine.palette import THEMES
+from tui.engine.remembered import MOST_BYTES, MOST_CLUSTERS, Remembered, recall, remember, state_folder
+from tui.engine.view_state import LEVELS, VIEWS, Filter, ListState, Reverse, Sort, SwitchView, ViewState, Zoom, reduce
 
 CHOSEN = ViewState(lists={"partitions": ListState(filter="topic:orders", sort="topic", reverse=True, view="topics")})
 

@@ -8,10 +8,10 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.strip import Strip
 
+from tui.app.theme import ThemedApp
+from tui.app.widgets.strip_widget import StripWidget
 from tui.screenshots import png as screenshot
 from tui.screenshots.png import ScreenshotError, find_font, save_png
-from tui.theme import ThemedApp
-from tui.widgets.strip_widget import StripWidget
 
 
 class Cells(StripWidget):

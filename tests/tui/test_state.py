@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.state import (
+from tui.engine.view_state import (
     VIEWS,
     Close,
     Filter,

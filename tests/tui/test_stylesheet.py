@@ -6,10 +6,10 @@ import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.theme import BUILTIN_THEMES
 
-import tui
-from tui.stylesheet import KeptStylesheet
+import tui.app
+from tui.app.theme import KeptStylesheet
 
-OURS = (Path(tui.__file__).with_name("kdrill.tcss")).read_text()
+OURS = (Path(tui.app.__file__).with_name("kdrill.tcss")).read_text()
 LATER = "#list { background: $surface; color: $error; }"
 DARK, LIGHT = ({**BUILTIN_THEMES[name].to_color_system().generate()} for name in ("textual-dark", "textual-light"))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.tui.hostile import HOSTILE
-from tui.text import cells, cut, fit, fit_line, pad, plain, short_age, wrap_line
+from tui.engine.text import cells, cut, fit, fit_line, pad, plain, short_age, wrap_line
 
 ANY_TEXT = st.one_of(
     st.text(st.characters(exclude_categories=())),

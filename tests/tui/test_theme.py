@@ -10,10 +10,10 @@ from textual.containers import Container
 from textual.widgets import Label
 
 from tests.tui.screen_text import screen_codes
-from tui.palette import BASES, MARKS, STYLES, THEMES
-from tui.rows import Column, Row, Window
-from tui.theme import Look, ThemedApp
-from tui.widgets.line_view import LineView
+from tui.app.theme import Look, ThemedApp
+from tui.app.widgets.line_view import LineView
+from tui.engine.palette import BASES, MARKS, STYLES, THEMES
+from tui.engine.rows import Column, Row, Window
 
 COLOUR_CODE = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-9]|4[0-9]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 COLOURED = ("dark", "light", "safe")

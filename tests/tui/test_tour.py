@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, text, type_in, until
-from tui.actions import SCREENS, sign_of
-from tui.config import ConfigError, load_config
-from tui.data.messages import HeaderFacts
-from tui.screens.help import command_lines
-from tui.text import cells, wrap_line
-from tui.tour import BEGUN, OVER, STEPS, Tour, followed, tour_line
+from tui.app.screens.overlays import command_lines
+from tui.app.tour import BEGUN, OVER, STEPS, Tour, followed, tour_line
+from tui.engine.actions import SCREENS, sign_of
+from tui.engine.config import ConfigError, load_config
+from tui.engine.messages import HeaderFacts
+from tui.engine.text import cells, wrap_line
 
 WHOLE = HeaderFacts(phase="live", kind="SANDBOX", controller=3, controller_epoch=1, brokers_up=3)
 NOBODY = msgspec.structs.replace(WHOLE, controller=None, brokers_up=2, brokers_down=1, under_replicated=29)

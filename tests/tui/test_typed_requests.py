@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
-from tui.commands import REQUESTS, CommandError, completed
-from tui.data.acting.requests import (
+from tui.app.commands import REQUESTS, completed
+from tui.app.typed_requests import elsewhere, offered, request_of
+from tui.engine.actions import CommandError
+from tui.engine.requests import (
     AddPartitions,
     AlterConfigs,
     CreateTopic,
@@ -20,7 +22,6 @@ from tui.data.acting.requests import (
     Request,
     ResetOffsets,
 )
-from tui.typed_requests import elsewhere, offered, request_of
 
 HERE = {"topic": "a.b", "group": "reports"}
 

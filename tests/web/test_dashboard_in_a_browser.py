@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
 from tests.web.browser import ELSEWHERE, PATIENCE_MS, Tab, chromium
 from tests.web.serving import Served, served
-from tui.data.opening import ONLY_SHOWS
+from tui.engine.opening import ONLY_SHOWS
 
 HOSTILE_TOPIC = "[@click=app.leave][bold red]x"
 HOSTILE_TEXT = b"\x1b]0;owned\x07\x1b[2J"

@@ -14,10 +14,9 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerH
 from tests.conftest import Eventually
 from tests.tui.command_line.running import failure, kdrill
 from tests.web.serving import Served, served
-from tui.serving.address import ServeAddress
-from tui.serving.serve import command_of
-from tui.serving.server import DashboardServer
-from tui.serving.standing import Standing
+from tui.cli.address import ServeAddress
+from tui.cli.serve import DashboardServer, command_of
+from tui.engine.opening import ServedSource
 
 PATIENCE_S = 60.0
 
@@ -94,7 +93,7 @@ async def test_there_are_no_more_than_may_be(snapshot_file: Path) -> None:
         async with ClientSession() as client:
             async with client.get(f"http://{host}/") as starting:
                 assert starting.status == 503
-            server.command = command_of(["open", str(snapshot_file)], Standing())
+            server.command = command_of(["open", str(snapshot_file)], ServedSource())
             async with tab(host):
                 with pytest.raises(WSServerHandshakeError) as refused:
                     await client.ws_connect(f"ws://{host}/ws", origin=f"http://{host}")

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 
 from model.cluster.cluster_image import ClusterImage, ControllerImage, Provenance
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Feed, Moment
 from model.sources.source import Phase, Source
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.zookeeper.heard import PATIENCE_S
 
@@ -83,7 +83,7 @@ class Followed:
 def followed(source: ZooKeeperSource | str, **options: Any) -> Iterator[Followed]:
     """Open a source, or the one at this address (`host:port/chroot`), and close it at the end."""
     if isinstance(source, str):
-        source = ZooKeeperSource(parse_address(f"zk://{source}"), **options)
+        source = ZooKeeperSource(parse_zookeeper_address(f"zk://{source}"), **options)
     try:
         yield Followed(source)
     finally:

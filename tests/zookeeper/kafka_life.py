@@ -14,19 +14,21 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError, NoNodeError
 
 from model.znodes import paths
-from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
-from model.znodes.brokers import BrokerRegistration
 from model.znodes.catalogue import ZnodeKind
-from model.znodes.cluster import ClusterId
+from model.znodes.cluster import BrokerRegistration, ClusterId, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import encode
-from model.znodes.configs import EntityConfig
+from model.znodes.configs import AclEntry, EntityConfig, ResourceAcls
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.notifications import IsrChange
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
 from model.znodes.payload import Payload
-from model.znodes.security import AclEntry, ResourceAcls
-from model.znodes.topics import TopicAssignment
+from model.znodes.topics import (
+    IsrChange,
+    LeaderIsrAndControllerEpoch,
+    PartitionEntry,
+    PartitionReassignment,
+    PreferredReplicaElection,
+    ReassignmentEntry,
+    TopicAssignment,
+)
 
 BROKERS = range(6)
 

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 from msgspec import Struct, structs
 
-from model.hosts.memory_zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 from model.hosts.memory_zookeeper.operations import (
     Create,
     Delete,
@@ -23,10 +22,11 @@ from model.hosts.memory_zookeeper.operations import (
     Read,
     SetWatches,
 )
-from model.hosts.memory_zookeeper.planting import Planted, planted_server
+from model.hosts.memory_zookeeper.state import Planted, planted_server
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.zookeeper.values import Children, Stat
 from model.sandbox.java import find_java
+from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession
 
 ROOT = "/both"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from model.hosts.zookeeper.requests import NO_NODE
-from model.hosts.zookeeper.znode_columns import STAT
+from model.hosts.zookeeper.values import STAT
 
 EXISTS, GET_DATA, SYNC, PING, GET_CHILDREN, MULTI_READ = 3, 4, 9, 11, 12, 22
 CONNECT, CLOSE = 0, -11

@@ -9,7 +9,6 @@ import socket
 import struct
 from typing import Any
 
-from model.hosts.memory_zookeeper.memory_zookeeper import Message
 from model.hosts.memory_zookeeper.operations import (
     AddWatch,
     CheckVersion,
@@ -31,6 +30,7 @@ from model.hosts.memory_zookeeper.operations import (
     Sync,
 )
 from model.hosts.zookeeper.values import Children, EventKind, Stat, Znode, ZnodeChanged
+from tests.zookeeper.memory_zookeeper import Message
 
 ANSWER_TIMEOUT_S = 30.0
 LONG_MS = 60_000

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from model.sandbox.zookeeper_jars import zookeeper_jars
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.java import zookeeper_jars
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.authority import PASSWORD, Authority
 
 NAMES = ("127.0.0.1",)

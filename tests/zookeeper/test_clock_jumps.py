@@ -9,21 +9,20 @@ from functools import partial
 
 import pytest
 
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from model.sources.zookeeper.address import parse_address
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.one_shot import OneShotWatching
+from model.sources.zookeeper.watching import OneShotWatching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.tui.data.pulses import Pulses, live
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
-from tui.clock import RunningClock
-from tui.data.messages import Pulse
-from tui.data.near_link import NearLink
-from tui.data.service import DataService
-from tui.widgets.header_parts import is_stale
+from tui.app.widgets.header import is_stale
+from tui.engine.clock import RunningClock
+from tui.engine.messages import Pulse
+from tui.engine.process import NearLink
+from tui.engine.service import DataService
 
 HOUR_MS = 3_600_000
 BUSY_MS = 600_000
@@ -78,7 +77,7 @@ def test_a_busy_source_goes_on_proving_itself(by_ms: int, clock: Clock, zookeepe
 
 
 async def test_a_dashboard_is_neither_alarmed_nor_lulled(clock: Clock, server: EmbeddedZooKeeper) -> None:
-    source = ZooKeeperSource(parse_address(f"zk://{server.address}"), QUICK)
+    source = ZooKeeperSource(parse_zookeeper_address(f"zk://{server.address}"), QUICK)
     link, pulses, row_one = NearLink(DataService(source)), Pulses(), RunningClock()
 
     def hear(pulse: Pulse) -> None:

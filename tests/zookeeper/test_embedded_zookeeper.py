@@ -11,13 +11,10 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from model.sandbox.errors import SandboxError, ServerDiedError
-from model.sandbox.four_letter import ask, server_status
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from model.sandbox.java import Java
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.processes import SandboxError, ServerDiedError
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
 
 SESSION_S = 60.0
 HOSTS = 12
@@ -41,7 +38,7 @@ def test_it_serves_on_loopback_only(own_zookeeper: EmbeddedZooKeeper):
     assert own_zookeeper.address == f"127.0.0.1:{own_zookeeper.port}"
     assert server_status(("127.0.0.1", own_zookeeper.port))
     with pytest.raises(OSError, match=r"refused|unreachable|timed out"):
-        ask(("127.0.0.2", own_zookeeper.port), "ruok")
+        ask_four_letters(("127.0.0.2", own_zookeeper.port), "ruok")
 
 
 End = Callable[[EmbeddedZooKeeper], object]
@@ -138,7 +135,7 @@ def test_options_reach_the_server():
         extra={"snapCount": "5000"},
     )
     with EmbeddedZooKeeper(options=options) as server:
-        configuration = ask(("127.0.0.1", server.port), "conf").splitlines()
+        configuration = ask_four_letters(("127.0.0.1", server.port), "conf").splitlines()
         session = ZnodeSession(server.address)
         session.apply([CreateZnode("/small", b"x" * 10_000)])
         with pytest.raises(SandboxError, match="ConnectionLoss"):

@@ -13,12 +13,12 @@ import pytest
 from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.hosts.zookeeper.values import Connected, Unread, Znode
 from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.four_letter import server_status
-from model.sandbox.znode_session import ZnodeSession
+from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.sandbox.zookeeper_server import server_status
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
@@ -106,7 +106,7 @@ def has_topic(name: str) -> Callable[[Moment], bool]:
 
 
 def source_of(three: Three, cluster: KafkaLife, way: Callable[[ReadsZnodes], Watching]) -> ZooKeeperSource:
-    address = parse_address(f"zk://{three.address}{cluster.client.chroot}")
+    address = parse_zookeeper_address(f"zk://{three.address}{cluster.client.chroot}")
     return ZooKeeperSource(address, QUICK, choose_watching=lambda reader, _: way(reader))
 
 

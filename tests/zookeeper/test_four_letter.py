@@ -9,10 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.four_letter import ServerStatus, ask, parse_srvr, server_metrics, server_status
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.zookeeper_server import (
+    EmbeddedZooKeeper,
+    ServerOptions,
+    ServerStatus,
+    ask_four_letters,
+    parse_srvr,
+    server_metrics,
+    server_status,
+)
 
 SRVR_3_4 = """Zookeeper version: 3.4.14-4c25d480e66aadd371de8bd2fd8da255ac140bcf, built on 03/06/2019 16:18 GMT
 Latency min/avg/max: 0/0/0
@@ -27,7 +33,7 @@ Node count: 4
 
 
 def test_ask(zookeeper_server: EmbeddedZooKeeper):
-    assert ask(("127.0.0.1", zookeeper_server.port), "ruok") == "imok"
+    assert ask_four_letters(("127.0.0.1", zookeeper_server.port), "ruok") == "imok"
 
 
 def test_server_status(zookeeper_server: EmbeddedZooKeeper):
@@ -47,7 +53,7 @@ def test_server_metrics(zookeeper_server: EmbeddedZooKeeper):
 def test_a_word_that_is_not_allowed():
     with start_zookeeper(options=ServerOptions(four_letter_words="srvr")) as server:
         address = ("127.0.0.1", server.port)
-        assert "not in the whitelist" in ask(address, "ruok")
+        assert "not in the whitelist" in ask_four_letters(address, "ruok")
         assert server_metrics(address) == {}
 
 
@@ -56,13 +62,13 @@ def test_nobody_listens():
         unused.bind(("127.0.0.1", 0))
         assert server_status(unused.getsockname()) is None
         with pytest.raises(ConnectionRefusedError):
-            ask(unused.getsockname(), "srvr")
+            ask_four_letters(unused.getsockname(), "srvr")
 
 
 def test_nobody_answers():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         with pytest.raises(TimeoutError):
-            ask(silent.getsockname(), "srvr", timeout_s=0.01)
+            ask_four_letters(silent.getsockname(), "srvr", timeout_s=0.01)
         assert server_status(silent.getsockname(), timeout_s=0.01) is None
 
 
@@ -84,7 +90,7 @@ def server_that_says(answer: bytes) -> Iterator[tuple[str, int]]:
 
 def test_an_answer_longer_than_one_read():
     with server_that_says(b"x" * 300_000) as address:
-        assert ask(address, "cons") == "x" * 300_000
+        assert ask_four_letters(address, "cons") == "x" * 300_000
 
 
 def test_something_else_listens():

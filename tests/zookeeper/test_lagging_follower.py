@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.links.proxy import Proxy
-from model.sandbox.links.valve import Valve
-from model.sandbox.ports import free_port
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.link_proxy import Proxy, Valve
+from model.sandbox.processes import free_port
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.zookeeper.follower import Timing
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from model.hosts.zookeeper.long_answers import MAX_KEPT_BYTES
+from model.hosts.zookeeper.connection import MAX_KEPT_BYTES
 from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES
 from model.hosts.zookeeper.values import TooLarge, Znode
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.source import SourceError
-from model.sources.zookeeper.address import parse_address
 from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
@@ -27,8 +27,8 @@ from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
 from tests.zookeeper.lying_zookeeper import EXISTS, TREE, Asked, LyingZooKeeper, Reply, Tree, truth
-from tui.command_line.following import follow_source
-from tui.data.opening import Opening, Patience
+from tui.cli.following import follow_source
+from tui.engine.opening import Opening, Patience
 
 QUICK = Timing(connect_s=4.0, refused_s=0.5, verify_s=0.1, resync_pause_s=0.1, hopeless_s=0.1)
 STATE_PATH = f"{STATES}/0/state"
@@ -49,7 +49,7 @@ def picture_of(address: str, timeout_s: float) -> Moment:
         seen.append(moment)
         return False
 
-    source = ZooKeeperSource(parse_address(f"zk://{address}"), QUICK)
+    source = ZooKeeperSource(parse_zookeeper_address(f"zk://{address}"), QUICK)
     opening = Opening(source=source.name, patience=Patience(timeout_s, time.monotonic()))
     asyncio.run(follow_source(source, opening, see))
     return seen[0]

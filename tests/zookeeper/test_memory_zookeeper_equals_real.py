@@ -8,13 +8,12 @@ from random import Random
 
 import pytest
 
-from model.hosts.memory_zookeeper.memory_zookeeper import MemoryZooKeeper
 from model.hosts.memory_zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData
 from model.hosts.zookeeper.requests import WatchMode
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.zookeeper.lockstep import ROOT, Lockstep, normal
+from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession
 from tests.zookeeper.znode_life import ZnodeLife
 

@@ -9,7 +9,7 @@ from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
-from model.hosts.zookeeper.meter import Meter
+from model.hosts.zookeeper.throttle import Meter
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from model.hosts.zookeeper.courtesy import Limits
 from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
+from model.hosts.zookeeper.throttle import ReadLimits
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -36,7 +36,7 @@ def test_a_slow_server_is_asked_less_until_it_is_well_again(proxy: CountingProxy
 
 
 def test_the_ceilings_hold(proxy: CountingProxy, open_reader: OpenReader) -> None:
-    reader, heard = open_reader(proxy.address, limits=Limits(in_flight=3, reads_per_s=800))
+    reader, heard = open_reader(proxy.address, limits=ReadLimits(in_flight=3, reads_per_s=800))
     heard.epoch(1)
     began_s = time.monotonic()
     reader.read_many(PATHS * 3)

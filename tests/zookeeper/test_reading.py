@@ -22,10 +22,8 @@ from model.hosts.zookeeper.values import (
     Stat,
     Znode,
 )
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.zookeeper.conftest import OpenReader
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Store, Tls
 from model.hosts.zookeeper.values import AuthFailed, Connecting, Znode
 from tests.authority import Authority

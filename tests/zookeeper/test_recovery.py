@@ -16,7 +16,7 @@ from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.values import Lost, Missing, Refused, Suspended, Wiped, Znode, ZnodeChanged
-from model.sandbox.fast_zookeeper import start_zookeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy, Rewrite

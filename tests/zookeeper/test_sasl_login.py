@@ -10,8 +10,7 @@ import pytest
 
 from model.hosts.zookeeper.settings import Sasl
 from model.hosts.zookeeper.values import AuthFailed, Znode
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.secure_server import jars_with_netty
 

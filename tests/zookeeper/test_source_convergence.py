@@ -16,8 +16,7 @@ from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.hosts.zookeeper.values import Children, Unread, Znode
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.one_shot import OneShotWatching
-from model.sources.zookeeper.watching import ChooseWatching, RecursiveWatching, Watching, watching_for
+from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
 from tests.maven import UnavailableError
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed

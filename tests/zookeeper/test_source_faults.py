@@ -11,14 +11,13 @@ import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
 from model.hosts.zookeeper.values import Connected, Lost
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.ports import free_port
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.processes import free_port
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
-from model.sources.zookeeper.address import parse_address
+from model.sources.zookeeper.attempts import FLAPPING
 from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.sentences import FLAPPING
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.conftest import Eventually
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -40,7 +39,7 @@ def server() -> Iterator[EmbeddedZooKeeper]:
 
 
 def source_of(address: str, timing: Timing = QUICK) -> ZooKeeperSource:
-    return ZooKeeperSource(parse_address(f"zk://{address}"), timing)
+    return ZooKeeperSource(parse_zookeeper_address(f"zk://{address}"), timing)
 
 
 def has_topic(name: str) -> Callable[[Moment], bool]:

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.sources.zookeeper.address import parse_address
+from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.browser import ZnodeBrowser
 from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.one_shot import OneShotWatching
-from model.sources.zookeeper.watching import RecursiveWatching
+from model.sources.zookeeper.watching import OneShotWatching, RecursiveWatching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
@@ -29,7 +28,7 @@ def test_loading_following_browsing_and_faults_write_nothing(
         return way(reader)
 
     source = ZooKeeperSource(
-        parse_address(f"zk://{proxy.address}{chroot}"),
+        parse_zookeeper_address(f"zk://{proxy.address}{chroot}"),
         Timing(verify_s=0.1, resync_pause_s=0.1),
         choose_watching=choose,
     )

@@ -11,7 +11,7 @@ from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
 from model.hosts.zookeeper.settings import Credential
-from model.sandbox.ports import free_port
+from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.feed import Moment
 from model.sources.source import Phase

@@ -13,9 +13,9 @@ from model.sources.source import SourceError
 from tests.authority import PASSWORD, Authority
 from tests.demo_tree import demo_tree
 from tests.zookeeper.secure_server import SecureServer, secure_server
-from tui.command_line.following import follow
-from tui.command_line.options import opening_of
-from tui.config import load_config
+from tui.cli.following import follow
+from tui.cli.options import opening_of
+from tui.engine.config import load_config
 
 PATIENCE_S = 120.0
 """What is hopeless is told after three seconds, but on a busy machine a look may come to nothing."""

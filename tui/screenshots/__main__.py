@@ -12,17 +12,17 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from model.sandbox.cluster.options import SandboxOptions
-from model.sandbox.demo_sandbox import DemoSandbox
-from tui.app import Kdrill
-from tui.data.messages import SANDBOX
-from tui.data.near_link import NearLink
-from tui.data.opened import source_of
-from tui.data.opening import Opening
-from tui.data.sandbox.desk import SandboxDesk
-from tui.data.service import DataService
-from tui.export import screen_svg, screen_text
-from tui.panes.live_list import LiveRows
+from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.demo.demo_sandbox import DemoSandbox
+from tui.app.app import Kdrill
+from tui.app.export import screen_svg, screen_text
+from tui.app.panes.live_panes import LiveRows
+from tui.engine.messages import SANDBOX
+from tui.engine.opening import Opening
+from tui.engine.process import NearLink
+from tui.engine.sandbox.service import SandboxService
+from tui.engine.service import DataService
+from tui.engine.sources import source_of
 from tui.screenshots.png import ScreenshotError, save_png
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
@@ -132,16 +132,19 @@ async def take_all(folder: Path) -> list[Path]:
         taken.extend((png, svg))
 
     await take_of_demo(keep)
-    desk = SandboxDesk(SandboxOptions(load=True, rate=20.0))
+    service = SandboxService(SandboxOptions(load=True, rate=20.0))
     try:
-        source = await desk.open(lambda _: None)
+        source = await service.open(lambda _: None)
         service = DataService(
-            source_of(Opening(source=source, bootstrap=desk.bootstrap)), name="sandbox", kind=SANDBOX, sandbox=desk
+            source_of(Opening(source=source, bootstrap=service.bootstrap)),
+            name="sandbox",
+            kind=SANDBOX,
+            sandbox=service,
         )
         await asyncio.sleep(TRAFFIC_S)
         await _take(service, SANDBOX_PICTURES, keep)
     finally:
-        await desk.close()
+        await service.close()
     return taken
 
 

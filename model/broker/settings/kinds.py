@@ -1,8 +1,9 @@
-"""The kinds of values that settings have: how they are read, and what is said of a value that is none.
+"""A key of server.properties, and the kinds of values: how they are read, and what is said of a value that is none.
 
 Source: `org.apache.kafka.common.config.ConfigDef.parseType` and its validators (3.9).
 """
 
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
 
 import msgspec
@@ -155,3 +156,20 @@ def as_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(cast(tuple[str, ...], value)) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True)
+class Key(Generic[T_co]):
+    """`topic`: the name under which a topic's configuration overrides it; empty if none does."""
+
+    name: str
+    kind: Kind[T_co]
+    default: T_co
+    topic: str = ""
+
+    def read(self, text: str, called: str = "") -> T_co:
+        """A value. Raises ValueError with a line for the user that names the key, or what it was `called`."""
+        try:
+            return self.kind.read(text)
+        except ValueError:
+            raise ValueError(f"{called or self.name} takes {self.kind.wanted}, not {text[:80]!r}") from None

@@ -5,11 +5,9 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from model.cluster.cluster_image import ClusterImage
-from model.cluster.descent import differing_keys
-from model.cluster.findings.finding import Severity
-from model.cluster.places import metadata_place
-from model.cluster.words import MOST, listed
+from model.cluster.cluster_image import ClusterImage, differing_keys
+from model.cluster.findings.check import Severity
+from model.cluster.texts import MOST, listed, metadata_place
 
 SEVERITY: dict[str, Severity] = {
     "loaded": "info",
@@ -117,7 +115,7 @@ class Change(msgspec.Struct, frozen=True):
     path: str | None = None
 
 
-class Step(NamedTuple):
+class ImageStep(NamedTuple):
     """Two images, one after the other."""
 
     before: ClusterImage
@@ -144,7 +142,7 @@ class Step(NamedTuple):
         return f", because b{broker} was {'fenced' if broker in self.after.fenced else 'lost'}"
 
 
-def folded(step: Step, changes: Iterable[Change]) -> tuple[Change, ...]:
+def folded(step: ImageStep, changes: Iterable[Change]) -> tuple[Change, ...]:
     """The changes, where more than eight of one kind that allows it become one line in the first one's place."""
     kinds: dict[str, list[Change]] = {}
     for change in changes:
@@ -152,7 +150,7 @@ def folded(step: Step, changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(change for kind, some in kinds.items() for change in _fold(step, kind, some))
 
 
-def _fold(step: Step, kind: str, changes: list[Change]) -> list[Change]:
+def _fold(step: ImageStep, kind: str, changes: list[Change]) -> list[Change]:
     if len(changes) <= MOST or kind not in _FOLDED:
         return changes
     subjects = list(dict.fromkeys(change.subject for change in changes))

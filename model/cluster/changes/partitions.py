@@ -1,8 +1,9 @@
-"""Changes of partitions: leaders, ISRs, replicas. One line each while they are few, then one line for each broker.
+"""Changes of topics and their partitions: created, removed, reassigned; leaders, ISRs, replicas.
 
-An election is clean when the new leader was in the ISR before (`kafka.controller.Election`), or among the eligible
-leader replicas (KIP-966). One that is not is always named by itself. So is that of the last known leader, where both
-were empty (`PartitionChangeBuilder`, 4.0): it had all records, and may have lost its newest if it was killed.
+One line for each partition while they are few, then one line for each broker. An election is clean when the new leader
+was in the ISR before (`kafka.controller.Election`), or among the eligible leader replicas (KIP-966). One that is not
+is always named by itself. So is that of the last known leader, where both were empty (`PartitionChangeBuilder`, 4.0):
+it had all records, and may have lost its newest if it was killed.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,17 +12,69 @@ from functools import cached_property
 
 import numpy as np
 
-from model.cluster.changes.change import Change, Step, differing
+from model.cluster.changes.change import Change, ImageStep, differing
 from model.cluster.partition_columns import PartitionColumns, Rows, contained, stacked
+from model.cluster.texts import MOST, counted, ranges, replicas
 from model.cluster.topic_image import NOBODY, Column, Flags, Ints, TopicImage, told_in, unpadded, widened
-from model.cluster.words import MOST, counted, ranges, replicas
+
+
+def topic_changes(step: ImageStep) -> Iterator[Change]:
+    """In the order of the topics' names."""
+    for name, old, new in sorted(differing(step.before.topics, step.after.topics), key=lambda one: one[0]):
+        path = f"/brokers/topics/{name}"
+        if old is not None and new is not None and _same_assignment(old, new):
+            continue
+        had, has = _assigned(old), _assigned(new)
+        if not had and has and new is not None:
+            text = f"created with {counted(len(has), 'partition')}, {counted(int(new.replica_count.max()), 'replica')}"
+            yield step.change("topic-created", name, text, path)
+        elif had and not has:
+            yield step.change("topic-removed", name, f"removed with {counted(len(had), 'partition')}", path)
+        elif old is not None and new is not None:
+            yield from _kept(step, old, new, path)
+
+
+def _same_assignment(old: TopicImage, new: TopicImage) -> bool:
+    return (
+        (old.topic_id, old.adding, old.removing) == (new.topic_id, new.adding, new.removing)
+        and (old.partitions is new.partitions or np.array_equal(old.partitions, new.partitions))
+        and (old.replicas is new.replicas or np.array_equal(old.orphaned, new.orphaned))
+    )
+
+
+def _assigned(topic: TopicImage | None) -> set[int]:
+    return set() if topic is None else set(topic.partitions[~topic.orphaned].tolist())
+
+
+def _kept(step: ImageStep, old: TopicImage, new: TopicImage, path: str) -> Iterator[Change]:
+    if old.topic_id and new.topic_id and old.topic_id != new.topic_id:
+        text = f"deleted and created again: topic id {old.topic_id} -> {new.topic_id}"
+        yield step.change("topic-replaced", new.name, text, path)
+    had, has = _assigned(old), _assigned(new)
+    if has - had:
+        text = f"{counted(len(has - had), 'partition')} added: {ranges(sorted(has - had))}"
+        yield step.change("partitions-added", new.name, text, path)
+    if had - has:
+        text = f"{counted(len(had - has), 'partition')} no longer assigned: {ranges(sorted(had - has))}"
+        yield step.change("partitions-unassigned", new.name, text, path)
+    was_moving, moving = {*old.adding, *old.removing}, {*new.adding, *new.removing}
+    if moving - was_moving:
+        text = f"reassignment of {_partitions(moving - was_moving)} began"
+        yield step.change("reassignment-begun", new.name, text, path)
+    if was_moving - moving:
+        text = f"reassignment of {_partitions(was_moving - moving)} ended"
+        yield step.change("reassignment-finished", new.name, text, path)
+
+
+def _partitions(partitions: set[int]) -> str:
+    return f"partition{'s' if len(partitions) > 1 else ''} {ranges(sorted(partitions))}"
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Partitions that both images have, of topics that changed: the same row in `old` and `new`."""
 
-    step: Step
+    step: ImageStep
     old: PartitionColumns
     new: PartitionColumns
 
@@ -77,7 +130,7 @@ class Pairs:
         return f", epoch {self.old.leader_epoch[row]} -> {self.new.leader_epoch[row]}"
 
 
-def partition_changes(step: Step) -> Iterator[Change]:
+def partition_changes(step: ImageStep) -> Iterator[Change]:
     """Offline and back, elections, ISRs, replicas, first states."""
     changed = differing(step.before.topics, step.after.topics)
     both = [(old, new) for _, old, new in changed if old is not None and new is not None]
@@ -88,7 +141,7 @@ def partition_changes(step: Step) -> Iterator[Change]:
         yield from tell(pairs)
 
 
-def _pairs(step: Step, topics: list[tuple[TopicImage, TopicImage]]) -> Pairs:
+def _pairs(step: ImageStep, topics: list[tuple[TopicImage, TopicImage]]) -> Pairs:
     common = [_common(old, new) for old, new in topics]
     old = stacked([topic for topic, _ in topics], [rows for rows, _ in common])
     new = stacked([topic for _, topic in topics], [rows for _, rows in common])

@@ -7,12 +7,10 @@ stranger's regular expression can run for ever. A pattern that is a plain name c
 
 from collections.abc import Iterator
 
-from model.cluster.findings.cases import GroupCase
-from model.cluster.findings.check import group_check
-from model.cluster.findings.finding import Finding, Kind, finding
-from model.cluster.group_image import ZOOKEEPER, GroupImage
+from model.cluster.findings.check import Finding, GroupCase, Kind, finding, group_check
 from model.cluster.ids import TopicPartition
-from model.cluster.words import counted, listed, ranges
+from model.cluster.image_parts import ZOOKEEPER, GroupImage
+from model.cluster.texts import counted, listed, ranges
 
 LAG_RECORDS = 1_000
 """A group that is fewer records behind than this, over all partitions, is no finding."""

@@ -1,28 +1,137 @@
-"""Runs every check on an image, and on what changed only where an earlier image was looked at before.
+"""Lists every check, and runs them on an image; on what changed only where an earlier image was looked at before.
 
 What a delta costs depends on the partitions it changes, and on the partitions of their topics that are unwell.
 """
 
 from bisect import insort
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.descent import differing_keys
-from model.cluster.findings.cases import ClusterCase, GroupCase, topics_of
-from model.cluster.findings.census import Census
-from model.cluster.findings.checks import SEVERITY, cluster_findings, group_findings, partition_findings
+from model.cluster.cluster_image import EMPTY, ClusterImage, differing_keys
+from model.cluster.findings import cluster, consumers, partitions, pending_work
+from model.cluster.findings.check import (
+    SEVERITIES,
+    ClusterCase,
+    ClusterCheck,
+    Finding,
+    GroupCase,
+    GroupCheck,
+    Severity,
+    TopicCase,
+    TopicCheck,
+    finding,
+    topics_of,
+)
 from model.cluster.findings.cluster import unreadable_findings
-from model.cluster.findings.finding import Finding
-from model.cluster.findings.health import health
+from model.cluster.findings.health import Health, Surroundings, Tally, health, surroundings, tally
 from model.cluster.findings.pending_work import moving_topics
-from model.cluster.findings.surroundings import Surroundings, surroundings
-from model.cluster.findings.tally import Tally, tally
 from model.cluster.partition_columns import ALL, Rows
 from model.cluster.topic_image import TopicImage
+
+CHECKS: tuple[ClusterCheck | TopicCheck | GroupCheck, ...] = (
+    cluster.no_brokers,
+    cluster.controller,
+    cluster.no_quorum,
+    partitions.offline,
+    partitions.under_min_isr,
+    partitions.leader_not_in_isr,
+    partitions.leader_not_replica,
+    cluster.controller_epoch,
+    partitions.no_state,
+    partitions.orphaned,
+    partitions.isr_not_replica,
+    partitions.unclean_leader,
+    partitions.under_replicated,
+    partitions.at_min_isr,
+    cluster.dead_brokers,
+    partitions.single_rack,
+    partitions.single_replica,
+    partitions.no_spare_replica,
+    cluster.off_preferred,
+    cluster.leader_skew,
+    cluster.replica_skew,
+    partitions.rack_skew,
+    pending_work.reassignments,
+    pending_work.deletions,
+    cluster.preferred_election,
+    consumers.unowned,
+    consumers.dead_owners,
+    consumers.owners_of_nothing,
+    consumers.idle,
+    consumers.lagging,
+    cluster.unreadable,
+    cluster.differences,
+    cluster.late_voters,
+    cluster.failed_log_dirs,
+    cluster.offline_replicas,
+    cluster.untold,
+)
+"""Of two findings that are equally serious, that of the check further up is the worse."""
+
+SEVERITY: dict[str, Severity] = {
+    kind.name: severity
+    for severity in SEVERITIES
+    for check in CHECKS
+    for kind in check.kinds
+    if kind.severity == severity
+}
+"""Kind → severity, the worst kind first."""
+
+
+def cluster_findings(case: ClusterCase) -> Iterator[Finding]:
+    """What is wrong with the cluster as a whole."""
+    for check in CHECKS:
+        if isinstance(check, ClusterCheck):
+            yield from check.look(case)
+
+
+def partition_findings(health: Health) -> Iterator[Finding]:
+    """What is wrong with the partitions Health looks at."""
+    for check in CHECKS:
+        if isinstance(check, TopicCheck):
+            for topic, rows in health.columns.by_topic(check.flags(health)):
+                case = TopicCase(health, topic, rows)
+                times = health.columns.time_ms[rows]
+                known = times[times > 0]
+                since_ms = int(known.min()) if len(known) else 0
+                yield finding(check.kind, topic.name, *check.tell(case), partitions=case.partitions, since_ms=since_ms)
+
+
+def group_findings(case: GroupCase) -> Iterator[Finding]:
+    """What is wrong with one group. Of who owns what nothing is said where its coordinator does not tell."""
+    for check in CHECKS:
+        if isinstance(check, GroupCheck) and (case.group.tells_owners or not check.needs_owners):
+            yield from check.look(case)
+
+
+def _none() -> Counter[str]:
+    return Counter()
+
+
+@dataclass(frozen=True)
+class Census:
+    """By kind; kinds of which there are none are left out."""
+
+    findings: Counter[str] = field(default_factory=_none)
+    partitions: Counter[str] = field(default_factory=_none)
+
+    def of(self, severity: Severity) -> int:
+        """How many findings are this serious."""
+        return sum(count for kind, count in self.findings.items() if SEVERITY[kind] == severity)
+
+    def after(self, gone: Iterable[Finding], came: Iterable[Finding]) -> "Census":
+        """The counts after these findings went and those came."""
+        findings, partitions = self.findings.copy(), self.partitions.copy()
+        for sign, some in ((1, came), (-1, gone)):
+            for one in some:
+                findings[one.kind] += sign
+                partitions[one.kind] += sign * len(one.partitions)
+        return Census(+findings, +partitions)
+
 
 _RANK = {kind: rank for rank, kind in enumerate(SEVERITY)}
 

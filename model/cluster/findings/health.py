@@ -1,11 +1,14 @@
-"""Which partitions are unwell, as one flag per partition and question. Says nothing in words.
+"""Which partitions are unwell, as one flag per partition and question, what that depends on, and counts per broker.
 
-Rules: Kafka's `TopicCommand` (under-replicated, under and at min ISR, offline; a reassignment's new replicas are
-not yet missed, KIP-455), `kafka.controller.Election` 3.9 (who may lead), KIP-704 (recovering), KIP-36 (racks).
+It says nothing in words. Counts add up and subtract, so a changed topic costs its own partitions only.
+
+Rules: Kafka's `TopicCommand` (under-replicated, under and at min ISR, offline; a reassignment's new replicas are not
+yet missed, KIP-455), `kafka.controller.Election` 3.9 (who may lead), KIP-704 (recovering), KIP-36 (racks).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TypeVar
 
@@ -13,9 +16,56 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.surroundings import MIN_ISR, Surroundings, at_least_one
 from model.cluster.partition_columns import ALL, PartitionColumns, Rows, contained, stacked
-from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
+from model.cluster.topic_image import NOBODY, Column, Flags, Ints, Longs, counted_ids
+
+MIN_ISR = "min.insync.replicas"
+_BROKER_IDS = "/brokers/ids"
+_TOO_LONG = 12
+"""Digits; Python refuses to read thousands of them, and a znode may hold a million."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Compared by value: while it is equal, a topic that did not change needs no new look."""
+
+    live: frozenset[int]
+    racks: tuple[tuple[int, str], ...]
+    min_isr: int
+    unreadable: frozenset[str]
+    brokers_known: bool
+    fenced: frozenset[int] = frozenset()
+    """Of those that do not live, those that are registered and fenced."""
+
+    def dead(self, broker: int) -> bool:
+        """Whether a broker is known not to live."""
+        return self.brokers_known and broker not in self.live
+
+    def standing(self, broker: int) -> str:
+        """up, down or fenced."""
+        return "fenced" if broker in self.fenced else "down" if self.dead(broker) else "up"
+
+
+def surroundings(image: ClusterImage) -> Surroundings:
+    """Of an image. A broker whose registration cannot be read lives all the same."""
+    unreadable = {path.removeprefix(f"{_BROKER_IDS}/") for path in image.unreadable if path.startswith(_BROKER_IDS)}
+    defaults = image.configs.get("brokers/<default>", {})
+    return Surroundings(
+        live=frozenset(image.brokers)
+        | {int(name) for name in unreadable if name.isdecimal() and len(name) < _TOO_LONG},
+        racks=tuple(sorted((broker.id, broker.rack) for broker in image.brokers.values() if broker.rack)),
+        min_isr=at_least_one(defaults.get(MIN_ISR)),
+        unreadable=frozenset(path for path in image.unreadable if path.startswith("/brokers/topics/")),
+        brokers_known=_BROKER_IDS not in image.unreadable,
+        fenced=frozenset(image.fenced),
+    )
+
+
+def at_least_one(setting: str | None, default: int = 1) -> int:
+    """A positive int32 from a setting's text; `default` where it is unset or makes no sense."""
+    text = (setting or "").strip()
+    return min(max(1, int(text)), 2**31 - 1) if text.isdecimal() and len(text) < _TOO_LONG else default
+
 
 K = TypeVar("K", np.bool_, np.int32)
 
@@ -225,3 +275,53 @@ def _readable(columns: PartitionColumns, around: Surroundings) -> Flags:
                 path = f"{root}/partitions/{columns.partitions[row]}/state"
                 readable[row] = around.unreadable.isdisjoint((root, path))
     return readable
+
+
+def _none() -> Counter[int]:
+    return Counter()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Broker id → partitions, of topics that are not being deleted."""
+
+    replicas: Counter[int] = field(default_factory=_none)  # has a replica
+    leaders: Counter[int] = field(default_factory=_none)  # leads
+    missing: Counter[int] = field(default_factory=_none)  # has a replica that is not in the ISR
+    preferred: Counter[int] = field(default_factory=_none)  # is the preferred leader
+    off_preferred: Counter[int] = field(default_factory=_none)  # could lead as the preferred leader, another leads
+
+    def moved(self, was: "Tally", now: "Tally") -> "Tally":
+        """The counts after some partitions that counted as `was` count as `now`."""
+        parts = ((getattr(tally, column.name) for tally in (self, was, now)) for column in fields(self))
+        return Tally(*(_moved(*part) for part in parts))
+
+
+def tally(health: Health) -> Tally:
+    """Counts the partitions Health looks at."""
+    columns = health.columns
+    preferred = columns.replicas[:, 0]
+    return Tally(
+        replicas=_count(columns.replicas),
+        leaders=_count(columns.leader),
+        missing=_count(columns.replicas[columns.has_state[:, None] & ~columns.in_isr]),
+        preferred=_count(preferred),
+        off_preferred=_count(preferred[health.off_preferred]),
+    )
+
+
+def _moved(every: Counter[int], was: Counter[int], now: Counter[int]) -> Counter[int]:
+    if was == now:
+        return every
+    after = every.copy()
+    after.update(now)
+    after.subtract(was)
+    for broker in was:
+        if not after[broker]:
+            del after[broker]
+    return after
+
+
+def _count(brokers: Column) -> Counter[int]:
+    ids, counts = counted_ids(brokers)
+    return Counter(dict(zip(ids.tolist(), counts.tolist(), strict=True)))

@@ -3,10 +3,8 @@
 Which partitions they are is asked of Health; here it is put into words.
 """
 
-from model.cluster.findings.cases import TopicCase
-from model.cluster.findings.check import Words, topic_check
-from model.cluster.findings.finding import Kind
-from model.cluster.words import brokers
+from model.cluster.findings.check import Kind, TopicCase, Words, topic_check
+from model.cluster.texts import brokers
 
 
 @topic_check(Kind("offline", "error"), lambda h: h.offline)

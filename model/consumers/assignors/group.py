@@ -1,8 +1,13 @@
-"""A consumer group as integer arrays: what every assignor decides on. Names stay outside, in `named_group`.
+"""A consumer group as integer arrays, and who owned what before: all that an assignor decides on.
 
 Topics are numbered in the order of their names, members in the order of their ids, and the partitions of all topics
-one topic after the other: partition p of topic t is number `first[t] + p`. Partitions that are claimed and do not
-exist come behind all others, and only where Kafka's own answer is asked for.
+one topic after the other: partition p of topic t is number `first[t] + p`. Names stay outside, in `named_group`.
+Partitions that are claimed and do not exist come behind all others, and only where Kafka's own answer is asked for.
+
+Source: `AbstractStickyAssignor` (3.9): `allSubscriptionsEqual`, `prepopulateCurrentAssignments` and
+`getUnassignedPartitions`. Two members that claim a partition in one generation both lose it; otherwise the newer
+generation has it. Kafka reads the generation of the first claim from another field than that of the next, so it
+misjudges members that speak an old version of the protocol; `as_kafka` is wrong in the same way.
 """
 
 from collections.abc import Sequence
@@ -198,3 +203,102 @@ def no_claims(members: int) -> Claims:
     """Nobody owns anything."""
     none = np.full(members, NO_GENERATION, dtype=np.int64)
     return Claims(np.zeros(0, dtype=np.int32), np.zeros(members + 1, dtype=np.int64), none, none)
+
+
+class Ownership(NamedTuple):
+    """Who owns each partition, and which partitions several members claimed in one generation."""
+
+    owner: Ints  # int32[P], not to be written to
+    contested: Ints  # ascending; whoever has such a partition still, has it from a newer generation
+    agreed: bool  # no partition was claimed twice, so that the claims are the ownership
+
+
+def ownership(group: Group, *, as_kafka: bool = False) -> Ownership:
+    """Settles the group's claims."""
+    claims = group.claims
+    none = np.zeros(0, dtype=np.intp)
+    if not len(claims.partitions):
+        return Ownership(np.broadcast_to(np.int32(NOBODY), group.numbered), none, agreed=True)
+    owner = np.full(group.numbered, NOBODY, dtype=np.int32)
+    owner[claims.partitions] = claims.members
+    if np.count_nonzero(owner >= 0) == len(claims.partitions):
+        return Ownership(owner, none, agreed=True)
+    contested = _settle(claims, group.walk, owner, as_kafka)
+    return Ownership(owner, contested, agreed=False)
+
+
+def _settle(claims: Claims, walk: Ints, owner: Ints, as_kafka: bool) -> Ints:
+    """Walks the claims on partitions that are claimed more than once, writes their owners, returns the contested."""
+    earlier_generations = claims.subscription_generations if as_kafka else claims.generations
+    twice = np.bincount(claims.partitions, minlength=len(owner)) > 1
+    owner[twice] = NOBODY
+    last: dict[int, int] = {}
+    contested: set[int] = set()
+    for member in walk.tolist():
+        mine = claims.partitions[claims.starts[member] : claims.starts[member + 1]]
+        generation = claims.generations[member]
+        for partition in mine[twice[mine]].tolist():
+            other = last.get(partition)
+            if other is None or generation > earlier_generations[other]:
+                owner[partition] = last[partition] = member
+            elif generation == earlier_generations[other]:
+                owner[partition], last[partition] = NOBODY, member
+                contested.add(partition)
+    return np.array(sorted(contested), dtype=np.intp)
+
+
+def previous_owners(group: Group, *, subscribed: bool = True) -> Ints | None:
+    """int32[P]: who claims a partition from a generation older than the newest, of several the newest; None: nobody.
+
+    `subscribed`: who does not subscribe to the topic any more does not count.
+    """
+    claims = group.claims
+    stale = _stale(group)
+    if not stale:
+        return None
+    previous = np.full(group.numbered, NOBODY, dtype=np.int32)
+    stale.reverse()  # of one generation the first has it, so it comes last
+    for member in sorted(stale, key=lambda c: int(claims.generations[c])):
+        partitions = claims.partitions[claims.starts[member] : claims.starts[member + 1]]
+        if subscribed:
+            partitions = partitions[group.subscribed[group.subscription_of[member]][group.topic_of[partitions]]]
+        previous[partitions] = member
+    return previous
+
+
+def has_strays(group: Group) -> bool:
+    """Whether somebody of an old generation claims a partition of a topic it does not subscribe to any more."""
+    previous = previous_owners(group, subscribed=False) if _stale(group) else None
+    if previous is None:
+        return False
+    known = np.flatnonzero(previous != NOBODY)
+    return not bool(group.subscribes(previous[known], group.topic_of[known]).all())
+
+
+def _stale(group: Group) -> list[int]:
+    """Members that claim something from a generation older than the newest, in Java's order."""
+    claims = group.claims
+    newest, counts = int(claims.generations.max(initial=NO_GENERATION)), claims.counts
+    return [c for c in group.walk.tolist() if claims.generations[c] < newest and counts[c]]
+
+
+def check_kept(owner: Ints, group: Group, topics: Ints) -> None:
+    """Raises AssignorError where a member keeps a partition that does not exist and others are kept behind it.
+
+    `topics` are in the order in which Kafka compares what is kept with what there is. From the first partition on that
+    is missing all count as free: those behind it that somebody keeps go to another member as well, or to nobody.
+    """
+    missing = group.partitions + np.flatnonzero(owner[group.partitions :] != NOBODY)
+    if not len(missing):
+        return
+    place = np.empty(group.topics, dtype=np.intp)
+    place[topics] = np.arange(group.topics)
+    of, numbers = group.located(missing)
+    first = np.lexsort((numbers, place[of]))[0]
+    kept, kept_numbers = group.located(np.flatnonzero(owner[: group.partitions] != NOBODY))
+    behind = (place[kept] > place[of[first]]) | (place[kept] == place[of[first]]) & (kept_numbers > numbers[first])
+    if behind.any():
+        raise AssignorError(
+            "a member keeps a partition that does not exist, after which Kafka 3.9.1 gives partitions to two members "
+            "at once, or throws IllegalStateException"
+        )

@@ -9,15 +9,30 @@ from functools import partial
 
 import numpy as np
 
-from model.consumers.assignors.evening import Evening, fixed_members
-from model.consumers.assignors.filling import fill
-from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, Racks, counts_of
-from model.consumers.assignors.missing import check_kept
-from model.consumers.assignors.movements import Movements, topic_partition_code
-from model.consumers.assignors.ownership import Ownership
-from model.consumers.assignors.previous_owners import previous_owners
-from model.consumers.assignors.runs import Run, runs_by_subscribers, runs_of, runs_of_topics
-from model.consumers.assignors.watched_evening import WatchedEvening
+from model.consumers.assignors.balancing import (
+    Balancing,
+    CheckedBalancing,
+    Movements,
+    Run,
+    fill,
+    fixed_members,
+    runs_by_subscribers,
+    runs_of,
+    runs_of_topics,
+    topic_partition_code,
+)
+from model.consumers.assignors.group import (
+    NOBODY,
+    AssignorError,
+    Flags,
+    Group,
+    Ints,
+    Ownership,
+    Racks,
+    check_kept,
+    counts_of,
+    previous_owners,
+)
 
 
 def assign_mixed(group: Group, before: Ownership, racks: Racks | None, *, as_kafka: bool = False) -> Ints:
@@ -51,10 +66,10 @@ def _assigned(group: Group, before: Ownership, racks: Racks | None, previous: In
     fill(owner, counts, free if racks is None else _still_free(owner, free))
     movements = Movements(partial(topic_partition_code, group))
     if previous is not None or len(group.missing.topics):
-        evening = WatchedEvening(group, owner, counts, movements, previous)
+        evening = CheckedBalancing(group, owner, counts, movements, previous)
         free, whole = evening.shared(free), evening.shared(whole)
     else:
-        evening = Evening(group, owner, counts, movements)
+        evening = Balancing(group, owner, counts, movements)
     return _evened_out(group, evening, [] if given_up else free, whole, fresh=fresh)
 
 
@@ -95,7 +110,7 @@ def _still_free(owner: Ints, runs: Iterable[Run]) -> list[Run]:
     return [Run(run.partitions[owner[run.partitions] == NOBODY], run.members) for run in runs]
 
 
-def _evened_out(group: Group, evening: Evening, free: Sequence[Run], whole: Sequence[Run], *, fresh: bool) -> Ints:
+def _evened_out(group: Group, evening: Balancing, free: Sequence[Run], whole: Sequence[Run], *, fresh: bool) -> Ints:
     """Owners once nothing can move; first of the partitions that were free, then of all.
 
     What was owned before is put back if moving did not pay.

@@ -1,18 +1,110 @@
-"""From a case with names to the arrays that assignors work on, and back. Decides nothing about partitions."""
+"""From a case with names to the arrays that assignors work on, and back: members or ZooKeeper consumers' threads.
 
-from collections.abc import Mapping, Sequence
+How a claim travels depends on the assignor: the sticky one packs it into user data, the cooperative one reads the
+subscription's fields first, and the group coordinator keeps the assignment itself. Contradicting claims are settled in
+`group`.
+
+Sources: `StickyAssignor` and `CooperativeStickyAssignor.memberData` (3.9); `kafka.consumer.TopicCount`, `TopicFilter`
+and `ConsumerThreadId` (0.8.2), whose ids compare as text.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from model.consumers.assignors.case import Case, Member
-from model.consumers.assignors.group import AssignorError, Group, Ints, Missing
+from model.cluster.ids import INTERNAL_TOPICS
+from model.consumers.assignors.case import (
+    Case,
+    CaseMember,
+    alike_to_clients,
+    alike_to_coordinator,
+    racks_of,
+    topic_id_hashes,
+    topic_walk,
+)
+from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, Group, Ints, Missing
 from model.consumers.assignors.java_hashing import string_hashes, walk
 from model.consumers.assignors.java_strings import in_name_order
-from model.consumers.assignors.member_claims import Kind, member_claims
-from model.consumers.assignors.racks import racks_of
-from model.consumers.assignors.same_subscriptions import alike_to_clients, alike_to_coordinator
-from model.consumers.assignors.topic_ids import topic_id_hashes, topic_walk
+from model.consumers.ownership import MOST_THREADS
+
+Kind = Literal["client", "sticky", "cooperative", "coordinator"]
+"""Who assigns: a consumer that does not look at claims, one that does, or the coordinator of KIP-848's groups."""
+
+Reading = tuple[list[tuple[str, int]], int, int]
+"""What a member claims; the generation of the claim; the generation in the subscription's own field."""
+
+
+def member_claims(
+    case: Case, members: Sequence[str], numbers: Mapping[str, int], kind: Kind, *, missing: bool = False
+) -> tuple[Claims, list[tuple[str, str, int]]]:
+    """Claims on the topics of `numbers`; and those beyond the partitions that a topic has.
+
+    The latter are left out; with `missing` such partitions are numbered behind all others as they are met.
+    """
+    first = np.concatenate(([0], np.cumsum([case.topics[topic] for topic in numbers], dtype=np.int64))).tolist()
+    partitions: list[int] = []
+    met: dict[tuple[str, int], int] = {}
+    starts, beyond = [0], list[tuple[str, str, int]]()
+    readers = [_READERS.get(kind, _plain)(case.members[name]) for name in members]
+    for name, (claimed, _, _) in zip(members, readers, strict=True):
+        for topic, number in _by_topic(claimed) if kind == "coordinator" else claimed:
+            if topic in numbers:
+                if 0 <= number < case.topics[topic]:
+                    partitions.append(first[numbers[topic]] + number)
+                else:
+                    beyond.append((name, topic, number))
+                    if missing:
+                        partitions.append(met.setdefault((topic, number), first[-1] + len(met)))
+        starts.append(len(partitions))
+    claims = Claims(
+        np.array(partitions, dtype=np.int32),
+        np.array(starts, dtype=np.int64),
+        np.array([generation for _, generation, _ in readers], dtype=np.int64),
+        np.array([generation for _, _, generation in readers], dtype=np.int64),
+    )
+    return claims, beyond
+
+
+def _generations(member: CaseMember) -> tuple[int, int]:
+    told = NO_GENERATION if member.generation is None else member.generation
+    field = told if member.subscription_generation is None else member.subscription_generation
+    return told, max(field, NO_GENERATION)
+
+
+def _plain(member: CaseMember) -> Reading:
+    return member.claims(), *_generations(member)
+
+
+def _sticky(member: CaseMember) -> Reading:
+    """`StickyAssignor.memberData`: all of it from user data, which version 0 has no generation in."""
+    told, field = _generations(member)
+    if member.user_data == "none":
+        return [], NO_GENERATION, field
+    return member.claims(), NO_GENERATION if member.user_data == "v0" else told, field
+
+
+def _cooperative(member: CaseMember) -> Reading:
+    """`CooperativeStickyAssignor.memberData`: the subscription's fields first, the generation in user data else."""
+    told, field = _generations(member)
+    if field >= 0:
+        told = field
+    elif member.user_data == "none":
+        told = NO_GENERATION
+    return member.claims(), told, field
+
+
+_READERS: Mapping[Kind, Callable[[CaseMember], Reading]] = {"sticky": _sticky, "cooperative": _cooperative}
+
+
+def _by_topic(claims: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The coordinator keeps partitions topic by topic."""
+    topics: dict[str, dict[int, None]] = {}
+    for topic, number in claims:
+        topics.setdefault(topic, {})[number] = None
+    return [(topic, number) for topic, numbers in topics.items() for number in numbers]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +188,91 @@ def _topics_of(case: Case, lists: Mapping[str, Sequence[str]], kind: Kind) -> li
     return in_name_order(topic for topic in wanted if case.topics.get(topic))
 
 
-def _ring_place(members: Mapping[str, Member], name: str) -> tuple[bool, str | bytes]:
+def _ring_place(members: Mapping[str, CaseMember], name: str) -> tuple[bool, str | bytes]:
     instance = members[name].instance_id
     text = name if instance is None else instance
     return instance is None, text.encode("utf-16-be", "surrogatepass")
+
+
+MOST_THREADS_OF_ALL = 1_000_000
+
+
+def named_threads(case: Case) -> NamedGroup:
+    """The threads of a case. A member with a plain list of topics is one thread and keeps its own name.
+
+    Raises AssignorError.
+    """
+    streams = {name: streams_of(name, member, case.topics) for name, member in case.members.items()}
+    if sum(max(counts.values(), default=0) for counts in streams.values()) > MOST_THREADS_OF_ALL:
+        raise AssignorError(f"the members have more than {MOST_THREADS_OF_ALL:,} threads in all")
+    topics = in_name_order({topic for counts in streams.values() for topic in counts})
+    numbers = {topic: number for number, topic in enumerate(topics)}
+    thread_of: dict[str, str] = {}
+    lists: dict[str, tuple[int, ...]] = {}
+    for name, counts in streams.items():
+        for stream in range(max(counts.values(), default=0 if case.members[name].streams else 1)):
+            thread_of[f"{name}-{stream}"] = name
+            lists[f"{name}-{stream}"] = tuple(
+                sorted(numbers[topic] for topic, count in counts.items() if count > stream)
+            )
+    threads = in_name_order(lists)
+    distinct = {named: number for number, named in enumerate(dict.fromkeys(lists.values()))}
+    everybody = np.arange(len(threads), dtype=np.intp)
+    group = Group(
+        partition_counts=np.array([case.topics.get(topic, 0) for topic in topics], dtype=np.int64),
+        subscriptions=[np.array(named, dtype=np.intp) for named in distinct],
+        subscription_of=np.array([distinct[lists[thread]] for thread in threads], dtype=np.intp),
+        alike=len(distinct) < 2,
+        claims=_claims(case, threads, thread_of, numbers),
+        ring=everybody,
+        walk=everybody,
+        topic_hashes=string_hashes(topics),
+        topic_walk=everybody[:0],
+    )
+    names = [thread if case.members[thread_of[thread]].streams else thread_of[thread] for thread in threads]
+    return NamedGroup(topics, names, group)
+
+
+def streams_of(name: str, member: CaseMember, topics: Mapping[str, int]) -> dict[str, int]:
+    """Topic → how many streams of it the member has; a list chooses among `topics`. Raises AssignorError."""
+    if member.white_list is not None or member.black_list is not None:
+        counts = dict.fromkeys(_chosen(name, member, topics), member.threads)
+    else:
+        counts = member.topics if isinstance(member.topics, dict) else dict.fromkeys(member.topics, 1)
+    for topic, count in counts.items():
+        if not 1 <= count <= MOST_THREADS:
+            raise AssignorError(f"member {name} has {count} streams of {topic}: give 1 to {MOST_THREADS:,}")
+    return counts
+
+
+def _chosen(name: str, member: CaseMember, topics: Mapping[str, int]) -> list[str]:
+    """Topics that the member's list allows; Kafka's internal ones are hidden."""
+    written = member.black_list if member.white_list is None else member.white_list
+    assert written is not None
+    pattern = re.sub(r"\s", "", written.strip().replace(",", "|")).strip("\"'")
+    try:
+        matches = re.compile(pattern)
+    except re.error as error:
+        raise AssignorError(f"member {name}: {written!r} is not a regular expression: {error}") from None
+    wanted = member.white_list is not None
+    return [
+        topic for topic in topics if topic not in INTERNAL_TOPICS and (matches.fullmatch(topic) is not None) == wanted
+    ]
+
+
+def _claims(case: Case, threads: Sequence[str], thread_of: Mapping[str, str], numbers: Mapping[str, int]) -> Claims:
+    first = np.concatenate(([0], np.cumsum([case.topics.get(topic, 0) for topic in numbers], dtype=np.int64))).tolist()
+    partitions, starts = list[int](), [0]
+    for thread in threads:
+        name = thread_of[thread]
+        claimed = case.members[name].claims()
+        if claimed and f"{name}-1" in thread_of:
+            raise AssignorError(f"member {name} has several threads: nobody can tell whose its owned partitions are")
+        partitions += [
+            first[numbers[topic]] + number
+            for topic, number in claimed
+            if topic in numbers and 0 <= number < case.topics.get(topic, 0)
+        ]
+        starts.append(len(partitions))
+    none = np.full(len(threads), NO_GENERATION, dtype=np.int64)
+    return Claims(np.array(partitions, dtype=np.int32), np.array(starts, dtype=np.int64), none, none)

@@ -1,23 +1,27 @@
-"""Why each strategy gives a partition to its owner, as a sentence with the arithmetic of its rule. Decides nothing."""
+"""Why a consumer has a partition, with the arithmetic of its strategy's rule, and how good an assignment is: sentences.
+
+Decides nothing. Names are as the cluster gives them: make them harmless before they reach a terminal.
+"""
 
 from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from model.cluster.words import counted
+from model.cluster.texts import counted
+from model.consumers.assignors.assignment import AssignedCase
+from model.consumers.assignors.case import racks_that_matter
 from model.consumers.assignors.group import NOBODY, Group, Ints, counts_of
-from model.consumers.assignors.racks import racks_that_matter
 from model.consumers.assignors.ranges import Cut, even_cut, rounded_up_cut
-from model.consumers.assignors.strategy import Outcome
-from model.consumers.assignors.zookeeper_round_robin import ZOOKEEPER_RELEASES, partition_hashes
+from model.consumers.assignors.round_robin import ZOOKEEPER_RELEASES, partition_hashes
 
 
 class Facts:
     """What the answers of one outcome have in common, worked out when it is first needed."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: AssignedCase) -> None:
         self.outcome = outcome
         self.assignment = outcome.assignment
         self.group = outcome.named.group
@@ -173,3 +177,73 @@ why_by_number = _ring("topics and numbers around the members, static members fir
 why_by_hash = _ring(
     "Kafka's hash of their names around the threads, by thread id", lambda q: int(q.facts.turns[q.partition])
 )
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """One partition: who gets it, who had it, and why. `member` is None where nobody subscribes to the topic.
+
+    `waits`: the member gets it in the next rebalance only, when its owner of before has given it up.
+    """
+
+    member: str | None
+    topic: str
+    partition: int
+    before: str | None
+    waits: bool
+    why: str
+
+
+def explain(outcome: AssignedCase) -> tuple[Explanation, ...]:
+    """Every partition that the group reads, by topic and number. See `balance` for the whole."""
+    named, assignment = outcome.named, outcome.assignment
+    facts = Facts(outcome)
+    topics, numbers = named.group.located(np.arange(named.group.partitions))
+    withheld = set(assignment.withheld.tolist())
+    rows: list[tuple[int, int, int]] = list(
+        zip(topics.tolist(), numbers.tolist(), assignment.target.tolist(), strict=True)
+    )
+    return tuple(
+        Explanation(
+            member=facts.name(owner),
+            topic=named.topics[topic],
+            partition=number,
+            before=facts.name(int(assignment.before.owner[place])),
+            waits=place in withheld,
+            why=_why(Question(facts, topic, place, owner)),
+        )
+        for place, (topic, number, owner) in enumerate(rows)
+    )
+
+
+def why(outcome: AssignedCase, topic: str, number: int) -> str:
+    """Why this partition is where it is. Raises KeyError where the group does not read it."""
+    named = outcome.named
+    at = {name: place for place, name in enumerate(named.topics)}[topic]
+    if not 0 <= number < named.group.partition_counts[at]:
+        raise KeyError(number)
+    partition = int(named.group.first[at]) + number
+    return _why(Question(Facts(outcome), at, partition, int(outcome.assignment.target[partition])))
+
+
+def _why(question: Question) -> str:
+    if question.owner == NOBODY:
+        return f"Nobody has it: no member subscribes to {question.topic}."
+    return question.facts.outcome.strategy.why(question)
+
+
+def balance(outcome: AssignedCase) -> str:
+    """How even the assignment is and what it moves, for example
+    `2 members have 3 partitions, 1 has 2. 1 of 8 moves; for this balance at least 1 must.`"""
+    assignment = outcome.assignment
+    counts: list[int] = np.bincount(assignment.counts).tolist()
+    shares = [
+        f"{members} {'has' if members == 1 else 'have'} {share}"
+        for share, members in reversed(list(enumerate(counts)))
+        if members
+    ]
+    owned = int(np.count_nonzero(assignment.before.owner != NOBODY))
+    moves, least = assignment.moves, assignment.moves_lower_bound(outcome.named.group)
+    waits = len(assignment.withheld)
+    waiting = f" {waits} {'waits' if waits == 1 else 'wait'} for the next rebalance." if waits else ""
+    parts = f"Partitions per member: {', '.join(shares)}." if shares else "There are no members."
+    return f"{parts} {moves} of {owned} owned before move; for this balance at least {least} must.{waiting}"

@@ -5,14 +5,11 @@ Names are Kafka's own `partition.assignment.strategy` and `group.consumer.assign
 
 from collections.abc import Mapping
 
-from model.consumers.assignors.assignment import Assignment
+from model.consumers.assignors.assignment import AssignedCase, Assignment, Decide, Strategy, from_scratch
 from model.consumers.assignors.case import Case
-from model.consumers.assignors.group import AssignorError, Ints
-from model.consumers.assignors.named_group import NamedGroup, named_group
-from model.consumers.assignors.named_threads import named_threads
-from model.consumers.assignors.ownership import Ownership, ownership
-from model.consumers.assignors.rack_ranges import assign_rack_ranges
-from model.consumers.assignors.ranges import assign_ranges, rounded_up_cut
+from model.consumers.assignors.group import AssignorError, Ints, Ownership, ownership
+from model.consumers.assignors.named_group import NamedGroup, named_group, named_threads
+from model.consumers.assignors.ranges import assign_rack_ranges, assign_ranges, rounded_up_cut
 from model.consumers.assignors.reasons import (
     why_by_hash,
     why_by_number,
@@ -22,16 +19,14 @@ from model.consumers.assignors.reasons import (
     why_sticky,
     why_uniform,
 )
-from model.consumers.assignors.round_robin import assign_round_robin
-from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
-from model.consumers.assignors.strategy import Decide, Outcome, Strategy, from_scratch
-from model.consumers.assignors.uniform import assign_uniformly
-from model.consumers.assignors.uniform_mixed import assign_mixed_uniformly
-from model.consumers.assignors.zookeeper_round_robin import (
+from model.consumers.assignors.round_robin import (
     ZOOKEEPER_RELEASES,
     Release,
+    assign_round_robin,
     assign_zookeeper_round_robin,
 )
+from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
+from model.consumers.assignors.uniform import assign_mixed_uniformly, assign_uniformly
 
 
 def _zookeeper_round_robin(release: Release) -> Decide:
@@ -141,9 +136,9 @@ def strategy_named(name: str) -> Strategy:
     return strategy
 
 
-def assign(case: Case, strategy: Strategy, *, as_kafka: bool = False) -> Outcome:
+def assign(case: Case, strategy: Strategy, *, as_kafka: bool = False) -> AssignedCase:
     """Assigns a case. `as_kafka` repeats the bugs of 3.9.1, exceptions included. Raises AssignorError."""
     named = named_threads(case) if strategy.threads else named_group(case, strategy.kind, as_kafka=as_kafka)
     before = ownership(named.group, as_kafka=as_kafka)
     owner, target = strategy.decide(named, before, as_kafka)
-    return Outcome(strategy, named, Assignment(owner, target, before, named.group.members))
+    return AssignedCase(strategy, named, Assignment(owner, target, before, named.group.members))

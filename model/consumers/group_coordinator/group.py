@@ -1,20 +1,168 @@
-"""A consumer group as a value: its state, members, generation and offsets. What events do to it is decided elsewhere.
+"""A consumer group as a value: settings, state, members, generation, offsets, rebalances, and writes on their way.
 
-Source: `kafka.coordinator.group.GroupMetadata` (3.9).
+Source: `kafka.coordinator.group.GroupMetadata`, `MemberMetadata` (3.9). What events do to a group is decided elsewhere;
+nothing is decided from past rebalances, which are kept for operators.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.history import PastRebalance, Rebalance
-from model.consumers.group_coordinator.member import Member
-from model.consumers.group_coordinator.writes import Write
+
+_WEEK_MS = 7 * 24 * 60 * 60 * 1000
+
+
+class GroupSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """By the names of their keys in server.properties; `offsets_retention_ms` is `offsets.retention.minutes`."""
+
+    group_min_session_timeout_ms: int = 6_000
+    group_max_session_timeout_ms: int = 1_800_000
+    group_initial_rebalance_delay_ms: int = 3_000
+    group_max_size: int = 2**31 - 1
+    offset_metadata_max_bytes: int = 4_096
+    offsets_retention_ms: int = _WEEK_MS
+
+
+class CommittedOffset(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """`kafka.common.OffsetAndMetadata` (3.9). `expire_ms`: only commits of old clients name a time of their own."""
+
+    offset: int
+    metadata: str = ""
+    leader_epoch: int | None = None
+    commit_ms: int
+    expire_ms: int | None = None
+    logged_at: int = -1
+    """The offset in `__consumer_offsets` of the batch that it came with; -1 while it is not there."""
+
+
+class SupportedProtocol(NamedTuple):
+    """An assignor by name, and what the member tells the leader for it (its subscription, for consumers)."""
+
+    name: str
+    metadata: bytes
+
+
+class Member(msgspec.Struct, frozen=True, kw_only=True):
+    """`kafka.coordinator.group.MemberMetadata` (3.9). Protocols in the member's order of preference.
+
+    `join` and `sync` are the numbers of its requests that wait for an answer. `deadline_ms`: when its session ends.
+    """
+
+    member_id: str
+    instance_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocols: tuple[SupportedProtocol, ...]
+    assignment: bytes = b""
+    deadline_ms: int = 0
+    is_new: bool = False
+    """It has not been part of a generation yet."""
+    join: int | None = None
+    sync: int | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is known by a `group.instance.id` (KIP-345)."""
+        return self.instance_id is not None
+
+    @property
+    def owner(self) -> str:
+        """A name that outlives a restart of a static member."""
+        return self.instance_id or self.member_id
+
+    @property
+    def expires_at_ms(self) -> int | None:
+        """When it counts as gone. Who waits for an answer cannot send heartbeats; new ones time out all the same."""
+        is_waiting = self.join is not None or self.sync is not None
+        return None if is_waiting and not self.is_new else self.deadline_ms
+
+    def renewed(self, at_ms: int) -> "Member":
+        """With a session that begins anew."""
+        return msgspec.structs.replace(self, deadline_ms=at_ms + self.session_timeout_ms)
+
+    def metadata(self, protocol: str | None) -> bytes:
+        """What it tells the leader for a protocol; nothing for one that it does not support."""
+        return next((each.metadata for each in self.protocols if each.name == protocol), b"")
+
+    def vote(self, candidates: Collection[str]) -> str:
+        """The candidate it likes best. Raises StopIteration where it supports none."""
+        return next(each.name for each in self.protocols if each.name in candidates)
+
+
+REBALANCES_KEPT = 50
+
+
+class OngoingRebalance(msgspec.Struct, frozen=True):
+    """One that is going on. `deadline_ms`: when joins are collected no longer.
+
+    `remaining_ms` is what the first delay of an empty group may still grow by; None for every other rebalance, which
+    ends as soon as all have joined.
+    """
+
+    began_ms: int
+    why: str
+    deadline_ms: int
+    delay_ms: int = 0
+    remaining_ms: int | None = None
+    has_newcomers: bool = False
+    """Somebody joined while the first delay of a new group ran."""
+
+
+class PastRebalance(msgspec.Struct, frozen=True):
+    """A rebalance that is over; `took_ms` from its cause to the answers that carry the assignment.
+
+    `members` by instance id, where they have one. `moved_partitions` had another owner before; it is 0 where the
+    assignment is not a consumer's. Not `completed`: the next rebalance began before there was an assignment.
+    """
+
+    began_ms: int
+    why: str
+    took_ms: int
+    generation: int
+    members: tuple[str, ...]
+    protocol: str | None
+    moved_partitions: int = 0
+    completed: bool = True
+
+
+def remember(past: tuple[PastRebalance, ...], rebalance: PastRebalance) -> tuple[PastRebalance, ...]:
+    """With one more, oldest first; the oldest are forgotten."""
+    return (*past, rebalance)[-REBALANCES_KEPT:]
+
+
+class AssignmentWrite(msgspec.Struct, frozen=True):
+    """A generation's assignment: it is handed out once it is replicated."""
+
+    generation: int
+    assignment: Mapping[str, bytes]
+
+
+class StaticMemberWrite(msgspec.Struct, frozen=True):
+    """A static member that came back with another id; `before` is put back if that cannot be written."""
+
+    generation: int
+    member_id: str
+    before: Member
+    can_skip_assignment: bool
+    leader_before: str | None
+
+
+class OffsetsWrite(msgspec.Struct, frozen=True):
+    """Commits; `refused` are those of the same request whose metadata is too long."""
+
+    offsets: Mapping[TopicPartition, CommittedOffset]
+    refused: tuple[TopicPartition, ...]
+
+
+Write = AssignmentWrite | StaticMemberWrite | OffsetsWrite
+
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
 
@@ -45,7 +193,7 @@ class Group(msgspec.Struct, frozen=True):
     pending_syncs: frozenset[str] = frozenset()
     sync_deadline_ms: int | None = None
     """When members of this generation that have not asked for their assignment are dropped."""
-    rebalance: Rebalance | None = None
+    rebalance: OngoingRebalance | None = None
     subscribed_topics: frozenset[str] | None = None
     """None: not known, as the members do not speak the consumer protocol."""
     offsets: Mapping[TopicPartition, CommittedOffset] = MappingProxyType({})

@@ -1,21 +1,71 @@
-"""The last part of an attempt: owner znodes are made, and if one belongs to another all are taken back.
+"""The second half of an attempt: read the group, work out who owns what, and claim what is this member's.
 
-Source: `ZKRebalancerListener.reflectPartitionOwnershipDecision`, `ZkUtils.createEphemeralPathExpectConflict` (0.8.2,
-1.1). The owner znode is the only arbiter between members that saw different groups. Kafka reads offsets before it
-claims: an owner that commits and lets go in between makes it consume again what is committed. Here they are read after.
+Every member does this alone, by the same rule; others may read something else meanwhile. The owner znode is the only
+arbiter between members that saw different groups: if one belongs to another member, all claims are taken back.
+
+Source: `kafka.consumer.PartitionAssignor`, `AssignmentContext`, `ZkUtils` (`getConsumersPerTopic`,
+`getPartitionsForTopics`, `createEphemeralPathExpectConflict`),
+`ZKRebalancerListener.reflectPartitionOwnershipDecision` (0.8.2, 1.1). Kafka reads offsets before it claims: an owner
+that commits and lets go in between makes it consume again what is committed. Here they are read after.
 """
 
+from collections.abc import Iterable, Mapping
+
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups.attempts import attempts_of, end, fail, noted
-from model.consumers.zookeeper_groups.commands import CallBack, Position, StartFetching
-from model.consumers.zookeeper_groups.decision import MemberDecision, ask, replace
-from model.consumers.zookeeper_groups.happenings import ClaimConflicted, PartitionsClaimed
-from model.consumers.zookeeper_groups.member_state import Conflict, MemberState
-from model.consumers.zookeeper_groups.stages import Stage
-from model.controller.zookeeper import Answer, Code, Create, Delete, Read
-from model.znodes.consumers import PartitionOwner, decode_offset
-from model.znodes.paths import offset_path, owner_path
-from model.znodes.reasons import UnusablePayloadError
+from model.consumers.assignors.case import Case, CaseMember
+from model.consumers.assignors.group import AssignorError
+from model.consumers.assignors.named_group import streams_of
+from model.consumers.assignors.strategies import assign, strategy_named
+from model.consumers.zookeeper_groups.events_and_commands import (
+    CallBack,
+    ClaimConflicted,
+    GroupRead,
+    MemberDecision,
+    PartitionsClaimed,
+    Position,
+    StartFetching,
+    ask,
+    replace,
+)
+from model.consumers.zookeeper_groups.member_state import Conflict, GroupView, MemberState, Stage
+from model.consumers.zookeeper_groups.releasing import attempts_of, end, fail, noted
+from model.controller.zookeeper import TOPICS, Answer, Children, Code, Create, Delete, Read
+from model.znodes.consumers import ConsumerRegistration, PartitionOwner, decode_consumer, decode_offset
+from model.znodes.paths import member_path, offset_path, owner_path, topic_path
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import decode_topic
+
+
+def owners_of(
+    strategy: str, registrations: Mapping[str, ConsumerRegistration], partitions: Mapping[str, tuple[int, ...]]
+) -> Mapping[TopicPartition, str]:
+    """Threads by partition. Raises AssignorError where the strategy has no answer."""
+    counts = {topic: len(numbers) for topic, numbers in partitions.items()}
+    members = {name: _member(registration) for name, registration in registrations.items()}
+    outcome = assign(Case(topics=counts, members=members), strategy_named(strategy))
+    return {
+        TopicPartition(topic, partitions[topic][number]): thread
+        for thread, owned in outcome.lists().items()
+        for topic, number in owned
+    }
+
+
+def topics_read(name: str, registration: ConsumerRegistration, there: Iterable[str]) -> tuple[str, ...]:
+    """The topics that a member streams; of those that are `there` if it subscribes by a pattern.
+
+    Raises AssignorError for a pattern that is no regular expression.
+    """
+    return tuple(streams_of(name, _member(registration), dict.fromkeys(there, 0)))
+
+
+def _member(registration: ConsumerRegistration) -> CaseMember:
+    if registration.pattern == "static" or not registration.subscription:
+        return CaseMember(topics=dict(registration.subscription))
+    pattern, threads = next(iter(registration.subscription.items()))
+    if registration.pattern == "black_list":
+        return CaseMember(black_list=pattern, threads=threads)
+    return CaseMember(white_list=pattern, threads=threads)
+
 
 NO_OFFSET = -1
 
@@ -120,3 +170,75 @@ def start(member: MemberState, at_ms: int) -> MemberDecision:
     fetching = (StartFetching(positions),) if positions else ()
     started = MemberDecision(replace(member, fetching=member.owned), fetching)
     return started.then(lambda m: end(m, at_ms, succeeded=True))
+
+
+def members_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
+    """Names: now what each subscribes to."""
+    (listed,) = answers
+    if not listed.ok:
+        return fail(member, "the group's members cannot be read", at_ms)
+    group = member.settings.group_id
+    asking = noted(member, names=listed.names)
+    return ask(asking, Stage.READING_REGISTRATIONS, *(Read(member_path(group, name)) for name in listed.names))
+
+
+def registrations_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
+    """A member that went away meanwhile, or whose registration is no such thing, fails the attempt."""
+    registrations: dict[str, ConsumerRegistration] = {}
+    for name, answer in zip(attempts_of(member).names, answers, strict=True):
+        try:
+            if not answer.ok:
+                return fail(member, f"{name} went away while its registration was to be read", at_ms)
+            registrations[name] = decode_consumer(answer.data)
+        except UnusablePayloadError as error:
+            return fail(member, f"the registration of {name} {error}", at_ms)
+    seen = replace(member, view=GroupView(at_ms, registrations, {}))
+    if any(registration.pattern != "static" for registration in registrations.values()):
+        return ask(seen, Stage.READING_TOPIC_NAMES, Children(TOPICS))
+    return _read_topics(seen, (), at_ms)
+
+
+def topic_names_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
+    """Patterns choose among these."""
+    return _read_topics(member, answers[0].names, at_ms)
+
+
+def _read_topics(member: MemberState, there: tuple[str, ...], at_ms: int) -> MemberDecision:
+    try:
+        read = {topic for name, told in _view(member).registrations.items() for topic in topics_read(name, told, there)}
+    except AssignorError as error:
+        return fail(member, str(error), at_ms)
+    names = tuple(sorted(read))
+    return ask(noted(member, names=names), Stage.READING_TOPICS, *(Read(topic_path(name)) for name in names))
+
+
+def topics_known(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
+    """All is read: who should own what? A topic that is not there has no partitions."""
+    partitions: dict[str, tuple[int, ...]] = {}
+    for name, answer in zip(attempts_of(member).names, answers, strict=True):
+        if answer.code is Code.NO_NODE:
+            continue
+        try:
+            partitions[name] = tuple(sorted(decode_topic(answer.data).partitions))
+        except UnusablePayloadError as error:
+            return fail(member, f"topic {name} {error}", at_ms)
+    return _assign(member, partitions, at_ms)
+
+
+def _assign(member: MemberState, partitions: Mapping[str, tuple[int, ...]], at_ms: int) -> MemberDecision:
+    registrations, settings = _view(member).registrations, member.settings
+    try:
+        owners = owners_of(settings.strategy, registrations, partitions)
+    except AssignorError as error:
+        return fail(member, str(error), at_ms)
+    view = GroupView(at_ms, registrations, partitions, owners)
+    own = settings.consumer_id
+    claims = {read: thread for read, thread in owners.items() if PartitionOwner(thread).consumer_id == own}
+    told = GroupRead(tuple(sorted(registrations)), {topic: len(numbers) for topic, numbers in partitions.items()})
+    decided = noted(replace(member, view=view), claims=claims, offsets={})
+    return MemberDecision(decided, (), (told,)).then(lambda m: claim(m, at_ms))
+
+
+def _view(member: MemberState) -> GroupView:
+    assert member.view is not None
+    return member.view

@@ -1,16 +1,89 @@
-"""A member of a ZooKeeper consumer group as a value: what it waits for, what it owns, how it sees the group.
+"""A member of a ZooKeeper consumer group as a value: settings, what it waits for, what it owns, how it sees the group.
 
-Source: `kafka.consumer.ZookeeperConsumerConnector` and its `ZKRebalancerListener` (0.8.2, 1.1).
+Source: `kafka.consumer.ConsumerConfig`, `kafka.consumer.ZookeeperConsumerConnector` and its `ZKRebalancerListener`
+(0.8.2, 1.1).
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
+from typing import Literal
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups.settings import MemberSettings
-from model.consumers.zookeeper_groups.stages import Stage
 from model.znodes.consumers import ConsumerRegistration
+
+Pattern = Literal["static", "white_list", "black_list"]
+
+
+class MemberSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings by the names of their keys, with 1.1's defaults.
+
+    `subscription` maps topics to streams (threads); with a list pattern it has one entry, a regular expression.
+    `strategy` is one of the assignors with `zk-` in front; `call_back` asks before partitions are given up and taken.
+    """
+
+    group_id: str
+    consumer_id: str
+    subscription: Mapping[str, int]
+    pattern: Pattern = "static"
+    strategy: str = "zk-range"
+    rebalance_max_retries: int = 4
+    rebalance_backoff_ms: int = 2_000
+    auto_commit_enable: bool = True
+    auto_commit_interval_ms: int = 60_000
+    zookeeper_session_timeout_ms: int = 6_000
+    call_back: bool = False
+
+    def registration(self, at_ms: int) -> bytes:
+        """The payload of its id znode."""
+        return ConsumerRegistration(
+            subscription=self.subscription, pattern=self.pattern, timestamp=str(at_ms)
+        ).to_bytes()
+
+
+def new_consumer_id(group: str, host: str, at_ms: int, high_bits: int) -> str:
+    """`group_host-millis-uuid8`. `high_bits`: the higher 64 of a random UUID; leading zeros are not written."""
+    return f"{group}_{host}-{at_ms}-{f'{high_bits:x}'[:8]}"
+
+
+class Stage(StrEnum):
+    """From start to end; from READING_SELF to BACKING_OFF a rebalance is under way. The last ones are questions that
+    anybody may ask at any time."""
+
+    NEW = "new"
+    REGISTERING = "registering"
+    REGISTERED_BEFORE = "registered-before"
+    """Its id is still there from an earlier session: wait, and try again."""
+    LISTING_TOPICS = "listing-topics"
+    SUBSCRIBING = "subscribing"
+    IDLE = "idle"
+
+    READING_SELF = "reading-self"
+    STOPPING = "stopping"
+    COMMITTING = "committing"
+    CALLING_BEFORE_RELEASE = "calling-before-release"
+    RELEASING = "releasing"
+    READING_MEMBERS = "reading-members"
+    READING_REGISTRATIONS = "reading-registrations"
+    READING_TOPIC_NAMES = "reading-topic-names"
+    READING_TOPICS = "reading-topics"
+    CLAIMING = "claiming"
+    CHECKING_CLAIMS = "checking-claims"
+    READING_OFFSETS = "reading-offsets"
+    UNDOING_CLAIMS = "undoing-claims"
+    CALLING_BEFORE_START = "calling-before-start"
+    BACKING_OFF = "backing-off"
+
+    AWAITING_SESSION = "awaiting-session"
+    LEAVING = "leaving"
+    COMMITTING_LAST = "committing-last"
+    GONE = "gone"
+
+    SIDE_COMMIT = "side-commit"
+    SIDE_WATCH = "side-watch"
+    SIDE_TOPICS = "side-topics"
+
 
 REBALANCES_KEPT = 64
 
@@ -62,7 +135,7 @@ class Attempts(msgspec.Struct, frozen=True):
     """Why this attempt fails once its claims are undone."""
 
 
-class Rebalance(msgspec.Struct, frozen=True):
+class MemberRebalance(msgspec.Struct, frozen=True):
     """A rebalance that is over: when, why, how long, and what moved."""
 
     why: str
@@ -99,7 +172,7 @@ class MemberState(msgspec.Struct, frozen=True):
     consumed: Mapping[TopicPartition, int] = {}
     """The next offset, of what is owned; -1 where none is known yet."""
     committed: Mapping[TopicPartition, int] = {}
-    rebalances: tuple[Rebalance, ...] = ()
+    rebalances: tuple[MemberRebalance, ...] = ()
     """The last ones, oldest first."""
 
     @property

@@ -1,17 +1,180 @@
-"""The first half of an attempt: stop, commit while everything is still owned, and only then let go of it.
+"""A rebalance's attempts, and the first half of one: stop, commit while everything is still owned, then let go of it.
 
-Source: `ZKRebalancerListener.rebalance`, `closeFetchers`, `releasePartitionOwnership` (0.8.2, 1.1).
+Source: `ZKRebalancerListener` (`syncedRebalance`, `rebalance`, `closeFetchers`, `releasePartitionOwnership`) and
+`ZookeeperConsumerConnector` (`commitOffsets`, `commitOffsetToZooKeeper`), 0.8.2 and 1.1. Kafka also sleeps after the
+last failure; here it ends. An offset is written only if it differs from the last one read or written here.
 """
 
-from model.consumers.zookeeper_groups.attempts import end, fail
-from model.consumers.zookeeper_groups.commands import CallBack, StopFetching
-from model.consumers.zookeeper_groups.commits import commit_requests, due, uncommitted
-from model.consumers.zookeeper_groups.decision import MemberDecision, aside, ask, replace
-from model.consumers.zookeeper_groups.happenings import PartitionsReleased
-from model.consumers.zookeeper_groups.member_state import MemberState
-from model.consumers.zookeeper_groups.stages import Stage
-from model.controller.zookeeper import BROKER_IDS, Answer, Children, Code, Delete
-from model.znodes.paths import members_path, owner_path
+from collections.abc import Mapping
+
+from model.cluster.ids import TopicPartition
+from model.consumers.zookeeper_groups.events_and_commands import (
+    BACKOFF,
+    AskZooKeeper,
+    AttemptFailed,
+    CallBack,
+    Command,
+    GiveUp,
+    MemberDecision,
+    OffsetsCommitted,
+    PartitionsReleased,
+    RebalanceBegan,
+    RebalanceEnded,
+    StartTimer,
+    StopFetching,
+    aside,
+    ask,
+    replace,
+)
+from model.consumers.zookeeper_groups.member_state import REBALANCES_KEPT, Attempts, MemberRebalance, MemberState, Stage
+from model.controller.zookeeper import (
+    BROKER_IDS,
+    Answer,
+    Children,
+    Code,
+    Create,
+    Delete,
+    Read,
+    SetData,
+    ZooKeeperRequest,
+)
+from model.znodes.consumers import ConsumerOffset
+from model.znodes.paths import member_path, members_path, offset_path, owner_path
+
+
+def attempts_of(member: MemberState) -> Attempts:
+    """The rebalance under way."""
+    assert member.attempts is not None
+    return member.attempts
+
+
+def noted(member: MemberState, **changes: object) -> MemberState:
+    """The member with other facts about its rebalance."""
+    return replace(member, attempts=replace(attempts_of(member), **changes))
+
+
+def wish(member: MemberState, why: str, at_ms: int) -> MemberDecision:
+    """Rebalance now, or once more after the one under way: wishes that come meanwhile are one."""
+    if member.stage is not Stage.IDLE:
+        return MemberDecision(replace(member, wanted=member.wanted or why))
+    return begin(member, why, at_ms)
+
+
+def begin(member: MemberState, why: str, at_ms: int) -> MemberDecision:
+    """The first attempt. Until one has succeeded a failure is the application's."""
+    attempts = Attempts(why, at_ms, member.owned, joining=not member.joined)
+    return attempt(replace(member, attempts=attempts, wanted=""))
+
+
+def attempt(member: MemberState) -> MemberDecision:
+    """Read what this member subscribes to, as ZooKeeper has it, and which brokers there are."""
+    attempts = attempts_of(member)
+    path = member_path(member.settings.group_id, member.settings.consumer_id)
+    told = RebalanceBegan(attempts.why, attempts.number)
+    return MemberDecision(member, (), (told,)).then(
+        lambda m: ask(m, Stage.READING_SELF, Read(path), Children(BROKER_IDS))
+    )
+
+
+def again(member: MemberState, _at_ms: int) -> MemberDecision:
+    """The back-off is over."""
+    number = attempts_of(member).number + 1
+    return attempt(noted(member, number=number, granted=frozenset[TopicPartition](), parents_made=False))
+
+
+def fail(member: MemberState, why: str, at_ms: int) -> MemberDecision:
+    """This attempt has failed: wait and try again, or end it."""
+    attempts, settings = attempts_of(member), member.settings
+    left = settings.rebalance_max_retries - attempts.number
+    told = AttemptFailed(why, attempts.number, max(left, 0))
+    stop: tuple[Command, ...] = (StopFetching(),) if member.fetching else ()
+    failed = MemberDecision(noted(member, failures=(*attempts.failures, why)), stop, (told,))
+    if left > 0:
+        wait = StartTimer(BACKOFF, settings.rebalance_backoff_ms)
+        return failed.then(lambda m: MemberDecision(replace(m, stage=Stage.BACKING_OFF), (wait,)))
+    if not attempts.joining:
+        return failed.then(lambda m: end(m, at_ms, succeeded=False))
+    give_up = GiveUp(f"can't rebalance after {attempts.number} retries: {why}")
+    return failed.then(lambda m: recorded(replace(m, stage=Stage.GONE), at_ms, succeeded=False)).then(
+        lambda m: MemberDecision(m, (give_up,))
+    )
+
+
+def end(member: MemberState, at_ms: int, *, succeeded: bool) -> MemberDecision:
+    """The rebalance is over; another one begins if something has changed meanwhile."""
+    ended = recorded(replace(member, stage=Stage.IDLE, joined=member.joined or succeeded), at_ms, succeeded=succeeded)
+    return ended.then(lambda m: begin(m, m.wanted, at_ms)) if member.wanted else ended
+
+
+def recorded(member: MemberState, at_ms: int, *, succeeded: bool) -> MemberDecision:
+    """Keep what is to be told of the rebalance later, and forget the rest."""
+    attempts = attempts_of(member)
+    gained = tuple(sorted(member.owned.keys() - attempts.before.keys()))
+    lost = tuple(sorted(attempts.before.keys() - member.owned.keys()))
+    rebalance = MemberRebalance(
+        why=attempts.why,
+        began_ms=attempts.began_ms,
+        ended_ms=at_ms,
+        attempts=attempts.number,
+        succeeded=succeeded,
+        failures=attempts.failures,
+        conflicts=attempts.conflicts,
+        gained=gained,
+        lost=lost,
+    )
+    kept = (*member.rebalances, rebalance)[-REBALANCES_KEPT:]
+    took_ms = at_ms - attempts.began_ms
+    told = RebalanceEnded(succeeded, attempts.number, took_ms, len(member.owned), gained, lost)
+    return MemberDecision(replace(member, attempts=None, rebalances=kept), (), (told,))
+
+
+def uncommitted(member: MemberState) -> Mapping[TopicPartition, int]:
+    """Offsets of owned partitions that ZooKeeper does not have yet."""
+    return {
+        read: offset
+        for read, offset in member.consumed.items()
+        if offset >= 0 and read in member.owned and member.committed.get(read) != offset
+    }
+
+
+def due(member: MemberState) -> Mapping[TopicPartition, int]:
+    """What is committed without being asked for."""
+    return uncommitted(member) if member.settings.auto_commit_enable else {}
+
+
+def commit_requests(member: MemberState, offsets: Mapping[TopicPartition, int]) -> tuple[ZooKeeperRequest, ...]:
+    """Writes, one SetData each. A znode that is not known to be there is made first, and so are its parents."""
+    group = member.settings.group_id
+    new = sorted(offsets.keys() - member.committed.keys())
+    directories = [f"/consumers/{group}", f"/consumers/{group}/offsets"] if new else []
+    directories += dict.fromkeys(f"/consumers/{group}/offsets/{read.topic}" for read in new)
+    made = [Create(offset_path(group, *read), ConsumerOffset(offsets[read]).to_bytes()) for read in new]
+    written = [
+        SetData(offset_path(group, *read), ConsumerOffset(offset).to_bytes()) for read, offset in offsets.items()
+    ]
+    return (*map(Create, directories), *made, *written)
+
+
+def commit_aside(member: MemberState, offsets: Mapping[TopicPartition, int]) -> MemberDecision:
+    """Commit beside whatever goes on."""
+    if not offsets:
+        return MemberDecision(member)
+    return aside(member, Stage.SIDE_COMMIT, *commit_requests(member, offsets), offsets=offsets)
+
+
+def committed(member: MemberState, asked: AskZooKeeper, answers: tuple[Answer, ...]) -> MemberDecision:
+    """Remember what ZooKeeper has, and which znodes somebody has removed. What failed is tried again next time."""
+    pairs = zip(asked.requests, answers, strict=True)
+    codes = [answer.code for request, answer in pairs if isinstance(request, SetData)]
+    known, done = dict(member.committed), list[tuple[str, int, int]]()
+    for (read, offset), code in zip(asked.offsets.items(), codes, strict=True):
+        if code is Code.OK:
+            known[read] = offset
+            done.append((read.topic, read.partition, offset))
+        elif code is Code.NO_NODE:
+            known.pop(read, None)
+    told = (OffsetsCommitted(tuple(done)),) if done else ()
+    return MemberDecision(replace(member, committed=known), (), told)
 
 
 def self_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:

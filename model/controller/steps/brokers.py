@@ -1,7 +1,12 @@
-"""Brokers that come, go, or come back under the same id before anybody noticed that they were gone.
+"""Brokers: how one registers, and what the controller does when they come, go, lose log dirs or come back unnoticed.
 
-Source: `KafkaController.processBrokerChange`, `onBrokerStartup`, `onBrokerFailure`, `processBrokerModification` (3.9).
-A bounced broker is one whose epoch (czxid) has grown: it is treated as dead, then as new.
+A bounced broker is one whose epoch (czxid) has grown: it is treated as dead, then as new. Where replicas go offline,
+elections come before ISRs, therefore a leader that dies under a living controller costs one leader epoch and not two;
+deletions come last.
+
+Source: `KafkaServer.startup`, `KafkaZkClient.createTopLevelPaths`, `createOrGetClusterId`, `registerBroker`,
+`KafkaController.processBrokerChange`, `onBrokerStartup`, `onBrokerFailure`, `processBrokerModification`,
+`onReplicasBecomeOffline` (3.9).
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -9,21 +14,129 @@ from typing import TypeVar
 
 import msgspec
 
-from model.cluster.words import brokers, counted
+from model.cluster.texts import brokers, counted
 from model.controller.commands import DropRequests
-from model.controller.context import ControllerContext, LiveBroker
-from model.controller.replica_states import ReplicaState
-from model.controller.step import Outcome, Step
-from model.controller.steps.deletion import ResumeDeletionsOf
-from model.controller.steps.metadata import SendAllMetadata, SendMetadata
-from model.controller.steps.offline_replicas import LoseReplicas
-from model.controller.steps.partitions import ElectOffline
+from model.controller.context import ControllerContext, LiveBroker, Step, StepOutcome
+from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
+from model.controller.steps.broker_requests import SendAllMetadata, SendMetadata
+from model.controller.steps.deletion import FailDeletions, ResumeDeletionsOf
+from model.controller.steps.partitions import ElectOffline, MovePartitions
 from model.controller.steps.reassignment import ResumeReassignments
 from model.controller.steps.replicas import MoveReplicas
-from model.controller.zookeeper import BROKER_IDS, Answer, Children, Read
-from model.znodes.brokers import BrokerRegistration, decode_broker
+from model.controller.zookeeper import (
+    BROKER_IDS,
+    CLUSTER_ID,
+    Answer,
+    Children,
+    Code,
+    Create,
+    Delete,
+    Multi,
+    Read,
+    SetData,
+)
+from model.znodes.cluster import BrokerRegistration, ClusterId, decode_broker
 from model.znodes.paths import broker_path
-from model.znodes.reasons import UnusablePayloadError
+from model.znodes.payload import UnusablePayloadError
+
+
+class MakeZnode(Step, frozen=True):
+    """Create a persistent znode and what is missing above it; one that is there stays as it is."""
+
+    path: str
+    data: bytes = b""
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Create(self.path, self.data),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        parent = self.path.rpartition("/")[0]
+        if answers[0].code is Code.NO_NODE and parent:
+            return StepOutcome(context, then=(MakeZnode(parent), self))
+        return StepOutcome(context)
+
+
+class MakeClusterId(Step, frozen=True):
+    """The first broker names the cluster; `proposed` are 22 characters of base64url."""
+
+    proposed: str
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Read(CLUSTER_ID),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        if answers[0].ok:
+            return StepOutcome(context)
+        return StepOutcome(context, then=(MakeZnode(CLUSTER_ID, ClusterId(cluster_id=self.proposed).to_bytes()),))
+
+
+class RegisterBroker(Step, frozen=True):
+    """Register under this `session`; the broker epoch is the transaction of the create (KIP-380, 2.2).
+
+    The znode of the broker's own `previous_session` is replaced (KAFKA-7165). Anybody else's means that two brokers
+    share an id: then nothing of `after` is done.
+    """
+
+    registration: bytes
+    after: tuple[Step, ...]
+    previous_session: int = 0
+    session: int = 0
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        path = broker_path(context.broker_id)
+        register = Create(path, self.registration, ephemeral=True)
+        if context.settings.forms.broker_epochs:
+            register = Multi((Create(path, ephemeral=True), SetData(path, self.registration, version=0)))
+        return StepOutcome(context, ask=(register, Read(path)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        registered, found = answers
+        # A connection that broke may have hidden from us that the first try was a success.
+        if registered.ok or (self.session and found.owner == self.session):
+            epoch = f" with broker epoch {found.czxid}" if context.settings.forms.broker_epochs else ""
+            why = f"Broker {context.broker_id} is registered{epoch}."
+            return StepOutcome(context.replace(broker_epoch=found.czxid), then=self.after, why=why)
+        if self.previous_session and found.owner == self.previous_session:
+            return StepOutcome(context, then=(DeleteRegistration(), self))
+        return StepOutcome(
+            context, why=f"Another broker is registered under id {context.broker_id}: this one stays out."
+        )
+
+
+class DeleteRegistration(Step, frozen=True):
+    """The znode of an expired session that ZooKeeper has not removed yet."""
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Delete(broker_path(context.broker_id)),))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context)
+
+
+class LoseReplicas(Step, frozen=True):
+    """Elect where the leader was lost, then take the copies out of the ISRs."""
+
+    copies: tuple[PartitionAndReplica, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        copies = context.settings.generation.lost(self.copies)
+        for_deletion = tuple(copy for copy in copies if context.deleting(copy.partition.topic))
+        others = tuple(copy for copy in copies if not context.deleting(copy.partition.topic))
+        led_offline = tuple(name for name in context.led_offline() if not context.deleting(name.topic))
+        then: list[Step] = [MovePartitions(led_offline, PartitionState.OFFLINE), ElectOffline()]
+        then.append(MoveReplicas(others, ReplicaState.OFFLINE) if others else TellUnlessElected())
+        if for_deletion:
+            then.append(FailDeletions(for_deletion))
+        return StepOutcome(context, then=tuple(then))
+
+
+class TellUnlessElected(Step, frozen=True):
+    """Nobody was sent anything yet: tell all brokers who is live."""
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        elected = "NONE" in context.results.values()
+        return StepOutcome(context, then=() if elected else (SendMetadata(),))
+
 
 V = TypeVar("V")
 
@@ -33,12 +146,12 @@ class ReadBrokers(Step, frozen=True):
 
     compare: bool = False
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Children(BROKER_IDS, watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Children(BROKER_IDS, watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         ids = tuple(sorted(int(name) for name in answers[0].names if name.isascii() and name.isdigit()))
-        return Outcome(context, then=(ReadRegistrations(ids, self.compare),))
+        return StepOutcome(context, then=(ReadRegistrations(ids, self.compare),))
 
 
 class ReadRegistrations(Step, frozen=True):
@@ -47,18 +160,18 @@ class ReadRegistrations(Step, frozen=True):
     ids: tuple[int, ...]
     compare: bool
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=tuple(Read(broker_path(broker), watch=True) for broker in self.ids))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=tuple(Read(broker_path(broker), watch=True) for broker in self.ids))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         found = {
             broker: LiveBroker(answer.czxid, answer.data)
             for broker, answer in zip(self.ids, answers, strict=True)
             if answer.ok
         }
         if not self.compare:
-            return Outcome(context.replace(live=found, shutting_down=frozenset[int](), offline_log_dirs={}))
-        return Outcome(context, then=_steps_between(context, found))
+            return StepOutcome(context.replace(live=found, shutting_down=frozenset[int](), offline_log_dirs={}))
+        return StepOutcome(context, then=_steps_between(context, found))
 
 
 class AddBrokers(Step, frozen=True):
@@ -66,7 +179,7 @@ class AddBrokers(Step, frozen=True):
 
     found: tuple[tuple[int, LiveBroker], ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         new = frozenset(broker for broker, _ in self.found)
         others = tuple(broker for broker in context.reachable if broker not in new)
         context = context.replace(
@@ -84,7 +197,7 @@ class AddBrokers(Step, frozen=True):
         if waiting:
             then.append(ResumeDeletionsOf(waiting))
         why = f"{_capital(brokers(new))} came: {counted(len(copies), 'replica')} there can serve again."
-        return Outcome(context, then=tuple(then), why=why)
+        return StepOutcome(context, then=tuple(then), why=why)
 
 
 class RemoveBrokers(Step, frozen=True):
@@ -92,7 +205,7 @@ class RemoveBrokers(Step, frozen=True):
 
     gone: tuple[int, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         gone = frozenset(self.gone)
         context = context.replace(
             live=_other(context.live, gone),
@@ -101,7 +214,7 @@ class RemoveBrokers(Step, frozen=True):
         )
         copies = tuple(context.topics.on_brokers(gone))
         why = f"{_capital(brokers(gone))} went: {counted(len(copies), 'replica')} offline."
-        return Outcome(context, tuple(map(DropRequests, self.gone)), then=(LoseReplicas(copies),), why=why)
+        return StepOutcome(context, tuple(map(DropRequests, self.gone)), then=(LoseReplicas(copies),), why=why)
 
 
 class ReadBroker(Step, frozen=True):
@@ -109,16 +222,18 @@ class ReadBroker(Step, frozen=True):
 
     broker: int
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Read(broker_path(self.broker), watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Read(broker_path(self.broker), watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         old = context.live.get(self.broker)
         if old is None or not answers[0].ok or _what_counts(old.registration) == _what_counts(answers[0].data):
-            return Outcome(context)
+            return StepOutcome(context)
         changed = msgspec.structs.replace(old, registration=answers[0].data)
         context = context.replace(live={**context.live, self.broker: changed})
-        return Outcome(context, then=(SendMetadata(),), why=f"Broker {self.broker} changed its listeners or features.")
+        return StepOutcome(
+            context, then=(SendMetadata(),), why=f"Broker {self.broker} changed its listeners or features."
+        )
 
 
 def _steps_between(context: ControllerContext, found: dict[int, LiveBroker]) -> tuple[Step, ...]:

@@ -1,22 +1,26 @@
 """Deleting topics: copies first, broker by broker; when all have confirmed, the znodes, the marker last.
 
-Source: `kafka.controller.TopicDeletionManager` (3.9). Which topic may go on is decided in `model.controller.deletion`.
+Source: `kafka.controller.TopicDeletionManager` (3.9). Which topic may go on is decided in `model.controller.topics`.
 """
 
 from collections.abc import Iterable
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import listed
-from model.controller import deletion
-from model.controller.context import ControllerContext
-from model.controller.deletion import DeletionQueues, ReplicaStates
-from model.controller.partition_states import PartitionState
-from model.controller.replica_states import PartitionAndReplica, ReplicaState
-from model.controller.step import Outcome, Step
-from model.controller.steps.metadata import SendMetadata
+from model.cluster.texts import listed
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
+from model.controller.steps.broker_requests import SendMetadata
 from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.steps.znodes import DeleteTree, DeleteZnodes
+from model.controller.topics import (
+    DeletionQueues,
+    ReplicaStates,
+    fail_deletions,
+    replicas_to_retry,
+    resume_deletions,
+    start_deletion,
+)
 from model.controller.zookeeper import DELETIONS, Answer, Children
 from model.znodes.paths import config_path, delete_topic_path, topic_path
 
@@ -24,10 +28,10 @@ from model.znodes.paths import config_path, delete_topic_path, topic_path
 class ReadMarkers(Step, frozen=True):
     """Topics were marked for deletion, or markers went away."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Children(DELETIONS, watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Children(DELETIONS, watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         return deletions_marked(context, answers[0].names)
 
 
@@ -36,26 +40,26 @@ class ResumeDeletionsOf(Step, frozen=True):
 
     topics: frozenset[str]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         queued = self.topics & context.deletion.queued
         if not queued:
-            return Outcome(context)
-        return Outcome(context.replace(deletion=context.deletion.lift(queued)), then=(ResumeDeletions(),))
+            return StepOutcome(context)
+        return StepOutcome(context.replace(deletion=context.deletion.lift(queued)), then=(ResumeDeletions(),))
 
 
 class ResumeDeletions(Step, frozen=True):
     """Look at every queued topic: complete it, try it again, start it, or leave it waiting."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         states = {topic: _replica_states(context, topic) for topic in context.deletion.queued}
-        what = deletion.resume(context.deletion, {topic: tuple(by.values()) for topic, by in states.items()})
+        what = resume_deletions(context.deletion, {topic: tuple(by.values()) for topic, by in states.items()})
         then: list[Step] = [step for topic in what.complete for step in _completing(states[topic], topic)]
-        retried = tuple(copy for topic in what.retry for copy in deletion.replicas_to_retry(states[topic]))
+        retried = tuple(copy for topic in what.retry for copy in replicas_to_retry(states[topic]))
         if retried:
             then.append(MoveReplicas(retried, ReplicaState.OFFLINE))
         if what.start:
             then.append(StartDeletions(what.start))
-        return Outcome(context, then=tuple(then))
+        return StepOutcome(context, then=tuple(then))
 
 
 class StartDeletions(Step, frozen=True):
@@ -63,11 +67,9 @@ class StartDeletions(Step, frozen=True):
 
     topics: tuple[str, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         states = {topic: _replica_states(context, topic) for topic in self.topics}
-        start = deletion.start_deletion(
-            context.deletion, states, lambda copy: context.online(copy.partition, copy.replica)
-        )
+        start = start_deletion(context.deletion, states, lambda copy: context.online(copy.partition, copy.replica))
         unseen = _partitions(context, start.unseen)
         then = (
             MovePartitions(unseen, PartitionState.OFFLINE),
@@ -80,7 +82,7 @@ class StartDeletions(Step, frozen=True):
         )
         waiting = start.queues.ineligible & frozenset(self.topics)
         why = f"Deletion starts: {listed(self.topics)}."
-        return Outcome(
+        return StepOutcome(
             context, then=then, why=why + f" Waiting for dead replicas: {listed(sorted(waiting))}." * bool(waiting)
         )
 
@@ -90,8 +92,8 @@ class SetQueues(Step, frozen=True):
 
     queues: DeletionQueues
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context.replace(deletion=self.queues))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context.replace(deletion=self.queues))
 
 
 class FailDeletions(Step, frozen=True):
@@ -99,15 +101,15 @@ class FailDeletions(Step, frozen=True):
 
     copies: tuple[PartitionAndReplica, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        failed, queues = deletion.fail(context.deletion, self.copies)
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        failed, queues = fail_deletions(context.deletion, self.copies)
         if not failed:
-            return Outcome(context)
+            return StepOutcome(context)
         why = (
             f"Deletion halts for {listed(sorted({copy.partition.topic for copy in failed}))}: a replica is not deleted."
         )
         then = (MoveReplicas(failed, ReplicaState.DELETION_INELIGIBLE), SetQueues(queues), ResumeDeletions())
-        return Outcome(context, then=then, why=why)
+        return StepOutcome(context, then=then, why=why)
 
 
 class ConfirmDeletions(Step, frozen=True):
@@ -115,11 +117,11 @@ class ConfirmDeletions(Step, frozen=True):
 
     copies: tuple[PartitionAndReplica, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         copies = tuple(copy for copy in self.copies if context.deleting(copy.partition.topic))
         if not copies:
-            return Outcome(context)
-        return Outcome(context, then=(MoveReplicas(copies, ReplicaState.DELETION_SUCCESSFUL), ResumeDeletions()))
+            return StepOutcome(context)
+        return StepOutcome(context, then=(MoveReplicas(copies, ReplicaState.DELETION_SUCCESSFUL), ResumeDeletions()))
 
 
 class ForgetTopic(Step, frozen=True):
@@ -127,20 +129,20 @@ class ForgetTopic(Step, frozen=True):
 
     topic: str
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         context = context.replace(
             topics=context.topics.without([self.topic]),
             deletion=context.deletion.finish([self.topic]),
             reassigning=frozenset(name for name in context.reassigning if name.topic != self.topic),
         )
-        return Outcome(context, why=f"{self.topic} is deleted: every replica confirmed, the marker went last.")
+        return StepOutcome(context, why=f"{self.topic} is deleted: every replica confirmed, the marker went last.")
 
 
-def deletions_marked(context: ControllerContext, marked: Iterable[str]) -> Outcome:
+def deletions_marked(context: ControllerContext, marked: Iterable[str]) -> StepOutcome:
     """What follows from markers: unknown topics lose theirs, and all do where deletion is disabled."""
     names = tuple(marked)
     if not context.settings.delete_topic_enable and not context.settings.forms.drops_disabled_markers:
-        return Outcome(context)
+        return StepOutcome(context)
     known = frozenset(name for name in names if name in context.topics.by_name)
     dropped = tuple(name for name in names if name not in known or not context.settings.delete_topic_enable)
     then: list[Step] = [DeleteZnodes(tuple(map(delete_topic_path, dropped)))] if dropped else []
@@ -150,7 +152,7 @@ def deletions_marked(context: ControllerContext, marked: Iterable[str]) -> Outco
         context = context.replace(deletion=context.deletion.halt(known & moving).enqueue(known))
         then.append(ResumeDeletions())
     why = f"Markers removed, for there is nothing to delete: {listed(dropped)}." if dropped else ""
-    return Outcome(context, then=tuple(then), why=why)
+    return StepOutcome(context, then=tuple(then), why=why)
 
 
 def _completing(states: ReplicaStates, topic: str) -> tuple[Step, ...]:

@@ -9,19 +9,18 @@ from collections.abc import Mapping
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import counted, listed, replicas
-from model.controller.ballot import Ballot, ElectionResult, Strategy
-from model.controller.context import ControllerContext
+from model.cluster.texts import counted, listed, replicas
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.elections import Ballot, ElectionResult, Strategy
 from model.controller.generations import elect
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.partition_states import PartitionState
-from model.controller.step import Outcome, Step
-from model.controller.steps.leadership import reads, sets, states_read, states_written
-from model.controller.telling import serve
+from model.controller.state_machines import PartitionState
+from model.controller.steps.broker_requests import serve
+from model.controller.steps.znodes import reads, sets, states_read, states_written
 from model.controller.zookeeper import Answer, Read
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
-from model.znodes.reasons import UnusablePayloadError
+from model.znodes.payload import UnusablePayloadError
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 
@@ -36,10 +35,10 @@ class ElectLeaders(Step, frozen=True):
     strategy: Strategy
     unclean: bool = False
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=reads(self.partitions))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=reads(self.partitions))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         read = states_read(self.partitions, answers, context.epoch)
         context = context.replace(results={**context.results, **dict.fromkeys(read.missing, NOBODY)})
         states = tuple((name, led.state) for name, led in read.states.items())
@@ -47,12 +46,12 @@ class ElectLeaders(Step, frozen=True):
             read.missing
         )
         if not states:
-            return Outcome(context, why=why)
+            return StepOutcome(context, why=why)
         doubtful = () if self.unclean or self.strategy is not Strategy.OFFLINE else _without_live_isr(context, states)
         if doubtful:
-            return Outcome(context, then=(AskForUnclean(self, states, doubtful),), why=why)
+            return StepOutcome(context, then=(AskForUnclean(self, states, doubtful),), why=why)
         allowed = frozenset(name for name, _ in states) if self.unclean else frozenset[TopicPartition]()
-        return Outcome(context, then=(Choose(self, states, allowed),), why=why)
+        return StepOutcome(context, then=(Choose(self, states, allowed),), why=why)
 
 
 class AskForUnclean(Step, frozen=True):
@@ -62,14 +61,14 @@ class AskForUnclean(Step, frozen=True):
     states: States
     topics: tuple[str, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=tuple(Read(config_path(f"topics/{topic}")) for topic in self.topics))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=tuple(Read(config_path(f"topics/{topic}")) for topic in self.topics))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         default = context.settings.unclean_leader_election_enable
         topics = {topic for topic, answer in zip(self.topics, answers, strict=True) if allows_unclean(answer, default)}
         allowed = frozenset(name for name, _ in self.states if name.topic in topics)
-        return Outcome(context, then=(Choose(self.by, self.states, allowed),))
+        return StepOutcome(context, then=(Choose(self.by, self.states, allowed),))
 
 
 class Choose(Step, frozen=True):
@@ -79,7 +78,7 @@ class Choose(Step, frozen=True):
     states: States
     unclean_allowed: frozenset[TopicPartition]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         elected: list[tuple[TopicPartition, ElectionResult]] = []
         refused: dict[TopicPartition, ElectionResult] = {}
         liveness = context.livenesses()
@@ -95,7 +94,7 @@ class Choose(Step, frozen=True):
                 elected.append((name, result))
         context = context.replace(results={**context.results, **dict.fromkeys(refused, NOBODY)})
         then = (WriteElected(self.by, tuple(elected)),) if elected else ()
-        return Outcome(context, then=then, why=_refusals(self.by.strategy, refused))
+        return StepOutcome(context, then=then, why=_refusals(self.by.strategy, refused))
 
 
 class WriteElected(Step, frozen=True):
@@ -104,10 +103,10 @@ class WriteElected(Step, frozen=True):
     by: ElectLeaders
     elected: tuple[tuple[TopicPartition, ElectionResult], ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=sets(context, self._states()))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=sets(context, self._states()))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         written = states_written(context, self._states(), answers)
         results = {**dict.fromkeys(written.done, "NONE"), **dict.fromkeys(written.failed, NOBODY)}
         context = context.with_partitions(
@@ -120,7 +119,7 @@ class WriteElected(Step, frozen=True):
             context, ((name, result.recipients, False) for name, result in self.elected if name in written.done)
         )
         again = (msgspec.structs.replace(self.by, partitions=written.conflicts),) if written.conflicts else ()
-        return Outcome(context, then=again, why=self._why(written.done))
+        return StepOutcome(context, then=again, why=self._why(written.done))
 
     def _states(self) -> dict[TopicPartition, LeaderAndIsr]:
         return {name: result.leader_and_isr for name, result in self.elected if result.leader_and_isr is not None}

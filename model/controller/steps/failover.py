@@ -6,20 +6,18 @@ releases leave out or do in another order is in `forms`.
 """
 
 from model.controller.commands import StartTimer
-from model.controller.context import Activity, ControllerContext
-from model.controller.deletion import DeletionQueues
-from model.controller.step import Outcome, Step
+from model.controller.context import Activity, ControllerContext, Step, StepOutcome
+from model.controller.steps.broker_requests import SendMetadata
 from model.controller.steps.brokers import ReadBrokers
+from model.controller.steps.cluster_wide import ExpireTokens, SetUpFeatures
 from model.controller.steps.deletion import ResumeDeletions, deletions_marked
-from model.controller.steps.features import SetUpFeatures
-from model.controller.steps.metadata import SendMetadata
 from model.controller.steps.partitions import StartPartitionStates
-from model.controller.steps.preferred import REBALANCE_TIMER, ElectPreferredFromZnode
 from model.controller.steps.reassignment_requests import ReassignFromZnode
 from model.controller.steps.replicas import StartReplicaStates
-from model.controller.steps.tokens import ExpireTokens
+from model.controller.steps.requested_elections import REBALANCE_TIMER, ElectPreferredFromZnode
 from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
+from model.controller.topics import DeletionQueues
 from model.controller.zookeeper import (
     DELETIONS,
     ISR_CHANGES,
@@ -37,7 +35,7 @@ FIRST_REBALANCE_MS = 5_000
 class TakeOver(Step, frozen=True):
     """All of it."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         forms = context.settings.forms
         tell = (SendMetadata(),)
         then: tuple[Step, ...] = (
@@ -57,17 +55,17 @@ class TakeOver(Step, frozen=True):
             *(() if forms.tells_before_states else tell),
             StartTimers(),
         )
-        return Outcome(context, then=then)
+        return StepOutcome(context, then=then)
 
 
 class WatchAdminZnodes(Step, frozen=True):
     """Hear of reassignments and preferred elections that are asked for through ZooKeeper."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), Exists(REASSIGNMENTS, watch=True)))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), Exists(REASSIGNMENTS, watch=True)))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
-        return Outcome(context)
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context)
 
 
 class TakeUpNotifications(Step, frozen=True):
@@ -78,22 +76,22 @@ class TakeUpNotifications(Step, frozen=True):
 
     folder: str
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Children(self.folder, watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Children(self.folder, watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
         drops = context.settings.forms.drops_notifications or self.folder != ISR_CHANGES
-        return Outcome(context, then=(DeleteZnodes(paths),) if paths and drops else ())
+        return StepOutcome(context, then=(DeleteZnodes(paths),) if paths and drops else ())
 
 
 class ReadDeletions(Step, frozen=True):
     """Queue the topics that are marked for deletion; those with offline replicas or being reassigned have to wait."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Children(DELETIONS, watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Children(DELETIONS, watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         marked = answers[0].names
         if not context.settings.delete_topic_enable:
             return deletions_marked(context, marked)
@@ -104,14 +102,14 @@ class ReadDeletions(Step, frozen=True):
             if name in context.reassigning
             or not all(context.online(name, replica) for replica in partition.assignment.replicas)
         }
-        return Outcome(context.replace(deletion=DeletionQueues().enqueue(marked).halt(waiting)))
+        return StepOutcome(context.replace(deletion=DeletionQueues().enqueue(marked).halt(waiting)))
 
 
 class StartTimers(Step, frozen=True):
     """All is taken over. Leaders are rebalanced soon after a failover, then at intervals; tokens expire from now on."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         context = context.replace(activity=Activity.ACTIVE)
         rebalances = context.settings.auto_leader_rebalance_enable and context.settings.generation.rebalance is not None
         rebalance = (StartTimer(REBALANCE_TIMER, FIRST_REBALANCE_MS),) if rebalances else ()
-        return Outcome(context, rebalance, then=(ExpireTokens(),) if context.settings.token_auth_enabled else ())
+        return StepOutcome(context, rebalance, then=(ExpireTokens(),) if context.settings.token_auth_enabled else ())

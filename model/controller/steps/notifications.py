@@ -1,24 +1,90 @@
-"""What brokers tell through ZooKeeper: failed log dirs, and ISRs that leaders wrote by themselves (before 2.7).
+"""What brokers tell the controller: ISRs that leaders want or wrote by themselves, and failed log dirs.
 
-Source: `KafkaController.processLogDirEventNotification`, `processIsrChangeNotification` (3.9); KIP-112.
+ISRs come by AlterPartition (KIP-497, 2.7), checked one by one, written under their versions and told to all; before
+2.7 by a notification in ZooKeeper. The leader epoch never changes here.
+
+Source: `KafkaController.processAlterPartition`, `tryProcessAlterPartition`, `processLogDirEventNotification`,
+`processIsrChangeNotification` (3.9); KIP-112, KIP-704 (3.2).
 """
 
 from collections.abc import Iterable
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import brokers, counted
-from model.controller.context import ControllerContext
-from model.controller.replica_states import PartitionAndReplica, ReplicaState
-from model.controller.step import Outcome, Step
-from model.controller.steps.leadership import reads, states_read
-from model.controller.steps.metadata import SendMetadata
-from model.controller.steps.offline_replicas import LoseReplicas
+from model.cluster.texts import brokers, counted, listed, replicas
+from model.controller.commands import AnswerRequest, PartitionOutcome
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.elections import Liveness
+from model.controller.events import ProposedIsr
+from model.controller.isr_changes import accept_proposal
+from model.controller.leader_and_isr import LeaderAndIsr
+from model.controller.state_machines import PartitionAndReplica, ReplicaState
+from model.controller.steps.broker_requests import SendMetadata
+from model.controller.steps.brokers import LoseReplicas
 from model.controller.steps.reassignment import CompleteIfInSync
 from model.controller.steps.replicas import MoveReplicas
-from model.controller.steps.znodes import DeleteZnodes
+from model.controller.steps.znodes import DeleteZnodes, reads, sets, states_read, states_written
 from model.controller.zookeeper import LOG_DIR_EVENTS, Answer, Children, Read
-from model.znodes.notifications import decode_isr_change, decode_log_dir_event
-from model.znodes.reasons import UnusablePayloadError
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import decode_isr_change, decode_log_dir_event
+
+
+class AlterPartitions(Step, frozen=True):
+    """Check the broker, then each proposal."""
+
+    request: int
+    broker: int
+    broker_epoch: int
+    proposals: tuple[ProposedIsr, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        if context.settings.forms.leaders_write_isrs:
+            return StepOutcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
+        live = context.live.get(self.broker)
+        if live is None or live.epoch != self.broker_epoch:
+            return StepOutcome(context, (AnswerRequest(self.request, "STALE_BROKER_EPOCH"),))
+        wanted: list[tuple[TopicPartition, LeaderAndIsr]] = []
+        outcomes: list[PartitionOutcome] = []
+        for proposal in self.proposals:
+            partition = context.topics.partition(proposal.partition)
+            asks = context.settings.forms.refuses_offline_members
+            accepted = accept_proposal(
+                None if partition is None or partition.leadership is None else partition.leadership.state,
+                proposal,
+                context.liveness(proposal.partition) if asks else Liveness(frozenset(proposal.isr)),
+            )
+            if isinstance(accepted, LeaderAndIsr):
+                wanted.append((proposal.partition, accepted))
+            else:
+                outcomes.append(PartitionOutcome(proposal.partition, accepted.error, accepted.state))
+        refused = [f"{outcome.partition} ({outcome.error})" for outcome in outcomes if outcome.error != "NONE"]
+        why = f"Refused ISRs of leader {self.broker}: {listed(refused)}." if refused else ""
+        return StepOutcome(context, then=(WriteProposals(self.request, tuple(wanted), tuple(outcomes)),), why=why)
+
+
+class WriteProposals(Step, frozen=True):
+    """Write what was accepted; a conflict is the leader's to solve, which reads anew."""
+
+    request: int
+    wanted: tuple[tuple[TopicPartition, LeaderAndIsr], ...]
+    decided: tuple[PartitionOutcome, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=sets(context, dict(self.wanted)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        written = states_written(context, dict(self.wanted), answers)
+        context = context.with_leaderships(written.done)
+        outcomes = [PartitionOutcome(name, state=led.state) for name, led in written.done.items()]
+        outcomes += [PartitionOutcome(name, "INVALID_UPDATE_VERSION") for name in written.conflicts]
+        outcomes += [PartitionOutcome(name, "UNKNOWN_SERVER_ERROR") for name in written.failed]
+        answer = AnswerRequest(self.request, partitions=(*self.decided, *outcomes))
+        if not written.done:
+            return StepOutcome(context, (answer,))
+        done = tuple(written.done)
+        then = (SendMetadata(done), *(CompleteIfInSync(name) for name in done))
+        texts = (f"{name} to {replicas(led.state.isr)}" for name, led in written.done.items())
+        why = f"ISRs of {counted(len(done), 'partition')} changed, as the leaders asked: {listed(texts)}."
+        return StepOutcome(context, (answer,), then=then, why=why)
 
 
 class ListNotifications(Step, frozen=True):
@@ -26,15 +92,15 @@ class ListNotifications(Step, frozen=True):
 
     folder: str
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Children(self.folder, watch=True),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Children(self.folder, watch=True),))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
         if not paths:
-            return Outcome(context)
+            return StepOutcome(context)
         read = ReadLogDirEvents(paths) if self.folder == LOG_DIR_EVENTS else ReadIsrChanges(paths)
-        return Outcome(context, then=(read, DeleteZnodes(paths)))
+        return StepOutcome(context, then=(read, DeleteZnodes(paths)))
 
 
 class ReadLogDirEvents(Step, frozen=True):
@@ -42,14 +108,14 @@ class ReadLogDirEvents(Step, frozen=True):
 
     paths: tuple[str, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=tuple(map(Read, self.paths)))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=tuple(map(Read, self.paths)))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         failed = frozenset(_brokers(answers))
         copies = tuple(context.topics.on_brokers(failed))
         why = f"Log dirs failed on {brokers(failed)}: asking about {counted(len(copies), 'replica')}."
-        return Outcome(context, then=(MoveReplicas(copies, ReplicaState.ONLINE),), why=why)
+        return StepOutcome(context, then=(MoveReplicas(copies, ReplicaState.ONLINE),), why=why)
 
 
 class ReadIsrChanges(Step, frozen=True):
@@ -57,13 +123,13 @@ class ReadIsrChanges(Step, frozen=True):
 
     paths: tuple[str, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=tuple(map(Read, self.paths)))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=tuple(map(Read, self.paths)))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         changed = tuple(dict.fromkeys(_partitions(answers)))
         known = tuple(name for name, _ in context.topics.known(changed))
-        return Outcome(context, then=(ReadChangedStates(known),) if known else ())
+        return StepOutcome(context, then=(ReadChangedStates(known),) if known else ())
 
 
 class ReadChangedStates(Step, frozen=True):
@@ -71,14 +137,14 @@ class ReadChangedStates(Step, frozen=True):
 
     partitions: tuple[TopicPartition, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=reads(self.partitions))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=reads(self.partitions))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         context = context.with_leaderships(states_read(self.partitions, answers).states)
         steps = (CompleteIfInSync(name) for name in self.partitions)
         why = f"Leaders changed the ISRs of {counted(len(self.partitions), 'partition')}."
-        return Outcome(context, then=(SendMetadata(self.partitions), *steps), why=why)
+        return StepOutcome(context, then=(SendMetadata(self.partitions), *steps), why=why)
 
 
 class NoteLogDirs(Step, frozen=True):
@@ -88,15 +154,15 @@ class NoteLogDirs(Step, frozen=True):
     failed: frozenset[TopicPartition]
     working: frozenset[TopicPartition]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         before = context.offline_log_dirs.get(self.broker, frozenset())
         now = (before - self.working) | self.failed
         if now == before:
-            return Outcome(context)
+            return StepOutcome(context)
         context = context.replace(offline_log_dirs={**context.offline_log_dirs, self.broker: now})
         new = tuple(PartitionAndReplica(name, self.broker) for name in sorted(now - before))
         why = f"{counted(len(new), 'replica')} on broker {self.broker} offline: the log dir failed." if new else ""
-        return Outcome(context, then=(LoseReplicas(new),) if new else (), why=why)
+        return StepOutcome(context, then=(LoseReplicas(new),) if new else (), why=why)
 
 
 def _brokers(answers: Iterable[Answer]) -> Iterable[int]:

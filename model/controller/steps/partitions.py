@@ -1,29 +1,138 @@
 """Moving partitions between their states, in Kafka's order within one move: new ones get a state, others a leader.
 
-Source: `kafka.controller.ZkPartitionStateMachine` (3.9). An illegal move is left out, the other partitions go on.
-What a successful move changed is sent to the brokers at its end. How a leader is chosen is in `elections`.
+An illegal move is left out, the other partitions go on. What a successful move changed is sent to the brokers at its
+end. New partitions that have a state already are not touched. How a leader is chosen is in `elections`.
+
+Source: `kafka.controller.ZkPartitionStateMachine`, its `initializeLeaderAndIsrForPartitions`,
+`KafkaZkClient.createTopicPartitionStatesRaw` (3.9).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import listed
-from model.controller.ballot import Strategy
-from model.controller.context import ControllerContext
-from model.controller.leader_and_isr import UNLED
-from model.controller.partition_states import (
+from model.cluster.texts import counted, listed
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.elections import Ballot, Strategy
+from model.controller.generations import elect
+from model.controller.leader_and_isr import UNLED, LeaderAndIsr
+from model.controller.state_machines import (
+    IllegalTransition,
     PartitionAction,
     PartitionState,
     partition_state_at_startup,
 )
-from model.controller.step import Outcome, Step
+from model.controller.steps.broker_requests import SendBatch, serve
 from model.controller.steps.elections import ElectLeaders
-from model.controller.steps.initial_states import CreateStates
-from model.controller.steps.metadata import SendBatch
-from model.controller.topics import Partition
-from model.controller.transitions import IllegalTransition
+from model.controller.steps.znodes import encode_state, fence, reads, states_read
+from model.controller.topics import Leadership, Partition
+from model.controller.zookeeper import Answer, Code, Create
+from model.znodes.paths import partition_path, partition_state_path, partitions_path
+
+CHOSEN = "first assigned replica that is online leads, all that are online are in sync"
+
+
+class CreateStates(Step, frozen=True):
+    """Choose leader and ISR for each partition that has an online replica, and create its znodes."""
+
+    partitions: tuple[TopicPartition, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        states: list[tuple[TopicPartition, LeaderAndIsr]] = []
+        refused: list[TopicPartition] = []
+        for name, partition in context.topics.known(self.partitions):
+            ballot = Ballot(UNLED, partition.assignment, context.liveness(name))
+            chosen = elect(Strategy.INITIAL, ballot, context.settings.generation).leader_and_isr
+            if chosen is None:
+                refused.append(name)
+            else:
+                states.append((name, chosen))
+        context = context.replace(results={**context.results, **dict.fromkeys(refused, "NoReplicaOnline")})
+        why = f"No leader for {listed(refused)}: no replica is online; it stays new." if refused else ""
+        return StepOutcome(context, then=(CreateFolders(tuple(states)),) if states else (), why=why)
+
+
+class CreateFolders(Step, frozen=True):
+    """`…/partitions` of each topic; it is there already when partitions are added."""
+
+    states: tuple[tuple[TopicPartition, LeaderAndIsr], ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        topics = dict.fromkeys(name.topic for name, _ in self.states)
+        return StepOutcome(context, ask=fence(context, (Create(partitions_path(topic)) for topic in topics)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context, then=(CreatePartitions(self.states),))
+
+
+class CreatePartitions(Step, frozen=True):
+    """`…/partitions/N` of each partition."""
+
+    states: tuple[tuple[TopicPartition, LeaderAndIsr], ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        paths = (partition_path(name.topic, name.partition) for name, _ in self.states)
+        return StepOutcome(context, ask=fence(context, map(Create, paths)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context, then=(WriteFirstStates(self.states),))
+
+
+class WriteFirstStates(Step, frozen=True):
+    """`…/partitions/N/state`. Where one is there already, somebody else made it, and the partition stays new."""
+
+    states: tuple[tuple[TopicPartition, LeaderAndIsr], ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        writes = (
+            Create(partition_state_path(name.topic, name.partition), encode_state(context, state))
+            for name, state in self.states
+        )
+        return StepOutcome(context, ask=fence(context, writes))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        created = {
+            name: Leadership(msgspec.structs.replace(state, partition_epoch=0), context.epoch)
+            for (name, state), answer in zip(self.states, answers, strict=True)
+            if answer.ok
+        }
+        there = tuple(
+            name for (name, _), answer in zip(self.states, answers, strict=True) if answer.code is Code.NODE_EXISTS
+        )
+        results = dict.fromkeys((name for name, _ in self.states if name not in created), "StateChangeFailed")
+        context = context.replace(results={**context.results, **results})
+        why = f"{counted(len(created), 'new partition')} online: {CHOSEN}." if created else ""
+        return StepOutcome(_online(context, created), then=(CheckFirstStates(there),) if there else (), why=why)
+
+
+class CheckFirstStates(Step, frozen=True):
+    """States were there already. Those of this very controller it wrote itself, and the answer got lost on the way.
+
+    Kafka leaves them new until another controller reads them: brokers never hear of their partitions before.
+    """
+
+    partitions: tuple[TopicPartition, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=reads(self.partitions))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        found = states_read(self.partitions, answers).states
+        mine = {name: led for name, led in found.items() if led.controller_epoch == context.epoch}
+        return StepOutcome(_online(context, mine))
+
+
+def _online(context: ControllerContext, created: Mapping[TopicPartition, Leadership]) -> ControllerContext:
+    """New partitions with their first states, and the replicas in sync to be told."""
+    context = context.with_partitions(
+        {
+            name: msgspec.structs.replace(partition, leadership=created[name], state=PartitionState.ONLINE)
+            for name, partition in context.topics.known(created)
+        }
+    )
+    context = context.replace(results={**context.results, **dict.fromkeys(created, "NONE")})
+    return serve(context, ((name, led.state.isr, True) for name, led in created.items()))
 
 
 class MovePartitions(Step, frozen=True):
@@ -37,7 +146,7 @@ class MovePartitions(Step, frozen=True):
     strategy: Strategy = Strategy.OFFLINE
     unclean: bool = False
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         by_action: dict[PartitionAction, list[TopicPartition]] = {action: [] for action in PartitionAction}
         illegal: list[str] = []
         table = context.settings.generation.partition_transitions
@@ -54,7 +163,7 @@ class MovePartitions(Step, frozen=True):
         if by_action[PartitionAction.ELECT]:
             then.append(ElectLeaders(tuple(by_action[PartitionAction.ELECT]), self.strategy, self.unclean))
         why = f"Left as they are, for the move is illegal: {listed(illegal)}." if illegal else ""
-        return Outcome(context, then=(*then, SendBatch()) if then else (), why=why)
+        return StepOutcome(context, then=(*then, SendBatch()) if then else (), why=why)
 
 
 class ElectOffline(Step, frozen=True):
@@ -65,7 +174,7 @@ class ElectOffline(Step, frozen=True):
 
     topic: str | None = None
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         topics = context.topics
         found = topics.not_online() if self.topic is None else topics.of_topic(self.topic)
         waiting = tuple(
@@ -73,7 +182,7 @@ class ElectOffline(Step, frozen=True):
             for name, partition in found
             if partition.state in (PartitionState.NEW, PartitionState.OFFLINE) and not context.deleting(name.topic)
         )
-        return Outcome(
+        return StepOutcome(
             context.replace(results={}), then=(MovePartitions(waiting, PartitionState.ONLINE),) if waiting else ()
         )
 
@@ -83,18 +192,18 @@ class AllowUnclean(Step, frozen=True):
 
     topic: str | None
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         if self.topic is None:
             settings = msgspec.structs.replace(context.settings, unclean_leader_election_enable=True)
             context = context.replace(settings=settings)
         why = f"Unclean elections are allowed for {self.topic or 'all topics'}: partitions that are offline try again."
-        return Outcome(context, then=(ElectOffline(self.topic),), why=why)
+        return StepOutcome(context, then=(ElectOffline(self.topic),), why=why)
 
 
 class StartPartitionStates(Step, frozen=True):
     """After a failover: each partition is new, online or offline by what was read; then the others get leaders."""
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         liveness = context.livenesses()
 
         def started(name: TopicPartition, partition: Partition) -> Partition:
@@ -102,7 +211,7 @@ class StartPartitionStates(Step, frozen=True):
             return msgspec.structs.replace(partition, state=partition_state_at_startup(current, liveness(name)))
 
         changes = {name: started(name, partition) for name, partition in context.topics.items()}
-        return Outcome(context.with_partitions(changes), then=(ElectOffline(),))
+        return StepOutcome(context.with_partitions(changes), then=(ElectOffline(),))
 
 
 def in_state(

@@ -1,8 +1,12 @@
-"""Moving replicas of a partition: write the goal, start new copies, wait until they are in sync, drop the old ones.
+"""Moving replicas of a partition: write the goal, start new replicas, wait until they are in sync, drop the old ones.
 
-Source: `KafkaController.onPartitionReassignment` (3.9); the letters are those of its comment (U, A, B). KIP-455. Up to
-2.3 the goal was not written down; what else differs between releases is in `forms.Reassigning`. Which goals are
-accepted is decided in `reassignment_request`; requests are taken in `reassignment_requests`.
+Brokers learn of a changed replica list by a higher leader epoch, which fences what was sent before. What is done or
+was overtaken is taken out of `/admin/reassign_partitions`. Up to 2.3 the goal was not written down; what else differs
+between releases is in `znode_formats.ReassignmentRules`. Which goals are accepted is decided in
+`model.controller.reassignment_requests`; `steps.reassignment_requests` takes requests.
+
+Source: `KafkaController.onPartitionReassignment` (3.9); the letters are those of its comment (U, A, B). KIP-455.
+`updateLeaderEpochAndSendRequest`, `maybeRemoveFromZkReassignment` (3.9).
 """
 
 from collections.abc import Collection
@@ -10,24 +14,110 @@ from collections.abc import Collection
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import replicas
-from model.controller.ballot import Strategy
-from model.controller.context import ControllerContext
-from model.controller.partition_states import PartitionState
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.replica_states import PartitionAndReplica, ReplicaState
-from model.controller.step import Outcome, Step
-from model.controller.steps.assignments import encode_assignments
+from model.cluster.texts import replicas
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.elections import Strategy
+from model.controller.events import ReassignmentZnodeCreated
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
+from model.controller.steps.broker_requests import SendBatch, SendMetadata, serve
 from model.controller.steps.deletion import ResumeDeletionsOf
-from model.controller.steps.epochs import RaiseLeaderEpoch
-from model.controller.steps.fencing import fence
-from model.controller.steps.leadership import reads, states_read
-from model.controller.steps.metadata import SendMetadata
 from model.controller.steps.partitions import MovePartitions
-from model.controller.steps.reassignment_znode import RemoveFromZnode
 from model.controller.steps.replicas import MoveReplicas
-from model.controller.zookeeper import Answer, SetData
+from model.controller.steps.topics import encode_assignments
+from model.controller.steps.znodes import fence, reads, sets, states_read, states_written
+from model.controller.zookeeper import REASSIGNMENTS, Answer, Delete, Exists, Read, SetData, Write
 from model.znodes.paths import topic_path
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import PartitionReassignment, ReassignmentEntry, decode_reassignment
+
+
+class RaiseLeaderEpoch(Step, frozen=True):
+    """Read the state to raise the epoch of. Replicas being added are told that the partition is new to them."""
+
+    partition: TopicPartition
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=reads([self.partition]))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        read = states_read([self.partition], answers, context.epoch)
+        found = read.states.get(self.partition)
+        if found is None:
+            return StepOutcome(context, why=f"{self.partition}: no new leader epoch, {read.missing[self.partition]}.")
+        return StepOutcome(context, then=(WriteLeaderEpoch(self.partition, found.state.with_next_epoch()),))
+
+
+class WriteLeaderEpoch(Step, frozen=True):
+    """Write it; begin anew if somebody wrote in between."""
+
+    partition: TopicPartition
+    state: LeaderAndIsr
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=sets(context, {self.partition: self.state}))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        written = states_written(context, {self.partition: self.state}, answers)
+        context = context.with_leaderships(written.done)
+        partition = context.topics.partition(self.partition)
+        if written.conflicts or partition is None:
+            return StepOutcome(context, then=(RaiseLeaderEpoch(self.partition),) if written.conflicts else ())
+        if written.failed:
+            return StepOutcome(context, why=f"{self.partition}: no new leader epoch, its state could not be written.")
+        assignment = partition.assignment
+        told = [(self.partition, assignment.origin, False), (self.partition, assignment.adding, True)]
+        why = (
+            f"{self.partition}: leader epoch {self.state.leader_epoch}, so that its replicas hear of the reassignment."
+        )
+        return StepOutcome(serve(context, told), then=(SendBatch(),), why=why)
+
+
+class RemoveFromZnode(Step, frozen=True):
+    """Take these partitions out, where they are asked to have these replicas (None: whichever)."""
+
+    partitions: tuple[tuple[TopicPartition, tuple[int, ...] | None], ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), Read(REASSIGNMENTS)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        if not answers[1].ok:
+            return StepOutcome(context)
+        done = dict(self.partitions)
+        kept = tuple(entry for entry in entries_in(answers[1]) if not _is_done(entry, done))
+        return StepOutcome(context, then=(WriteZnode(kept),))
+
+
+class WriteZnode(Step, frozen=True):
+    """Write what is left; delete the znode when nothing is, and look again in case there is a new one by then."""
+
+    kept: tuple[ReassignmentEntry, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        write: Write = Delete(REASSIGNMENTS)
+        if self.kept:
+            write = SetData(REASSIGNMENTS, PartitionReassignment(partitions=self.kept).to_bytes())
+        return StepOutcome(context, ask=fence(context, [write]))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context, queue=() if self.kept else (ReassignmentZnodeCreated(at_ms=context.now_ms),))
+
+
+def entries_in(answer: Answer) -> tuple[ReassignmentEntry, ...]:
+    """What is asked for; nothing if the znode cannot be read."""
+    if not answer.ok:
+        return ()
+    try:
+        return decode_reassignment(answer.data).partitions
+    except UnusablePayloadError:
+        return ()
+
+
+def _is_done(entry: ReassignmentEntry, done: dict[TopicPartition, tuple[int, ...] | None]) -> bool:
+    name = TopicPartition(entry.topic, entry.partition)
+    return name in done and done[name] in (None, entry.replicas)
+
 
 WAY_OUT = (
     ReplicaState.OFFLINE,
@@ -44,22 +134,22 @@ class Reassign(Step, frozen=True):
     partition: TopicPartition
     to: ReplicaAssignment
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         partition = context.topics.partition(self.partition)
         if partition is None:
-            return Outcome(context)
+            return StepOutcome(context)
         context = context.replace(deletion=context.deletion.halt([self.partition.topic]))
         advance = Advance(self.partition)
         if partition.assignment == self.to:
-            return Outcome(context, then=(advance,))
+            return StepOutcome(context, then=(advance,))
         why = (
             f"{self.partition}: replicas {replicas(partition.assignment.replicas)} shall be {replicas(self.to.target)}."
         )
         if not context.settings.forms.reassigning.keeps_goal:
-            return Outcome(context, then=(SetAssignment(self.partition, self.to), advance), why=why)
+            return StepOutcome(context, then=(SetAssignment(self.partition, self.to), advance), why=why)
         dropped = self.to.dropped_from(partition.assignment)
         after = (*dropping(context, self.partition, dropped), advance)
-        return Outcome(context, then=(WriteAssignment(self.partition, self.to, after),), why=why)
+        return StepOutcome(context, then=(WriteAssignment(self.partition, self.to, after),), why=why)
 
 
 class WriteAssignment(Step, frozen=True):
@@ -69,7 +159,7 @@ class WriteAssignment(Step, frozen=True):
     assignment: ReplicaAssignment
     after: tuple[Step, ...] = ()
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         name = self.partition.topic
         topic = context.topics.by_name.get(name)
         assignments = {number.partition: known.assignment for number, known in context.topics.of_topic(name)}
@@ -78,14 +168,14 @@ class WriteAssignment(Step, frozen=True):
             {**assignments, self.partition.partition: self.assignment},
             context.settings.forms.topic_version,
         )
-        return Outcome(context, ask=fence(context, [SetData(topic_path(name), payload)]))
+        return StepOutcome(context, ask=fence(context, [SetData(topic_path(name), payload)]))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if not answers[0].ok:
-            return Outcome(
+            return StepOutcome(
                 context, why=f"{self.partition}: its assignment could not be written, the reassignment stops."
             )
-        return Outcome(assigned(context, self.partition, self.assignment), then=self.after)
+        return StepOutcome(assigned(context, self.partition, self.assignment), then=self.after)
 
 
 class Advance(Step, frozen=True):
@@ -93,21 +183,21 @@ class Advance(Step, frozen=True):
 
     partition: TopicPartition
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         context = context.replace(reassigning=context.reassigning | {self.partition})
         watch = context.settings.forms.reassigning.watches_states
-        return Outcome(context, ask=reads([self.partition], watch=watch))
+        return StepOutcome(context, ask=reads([self.partition], watch=watch))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         partition = context.topics.partition(self.partition)
         if partition is None:
-            return Outcome(context)
+            return StepOutcome(context)
         assignment = partition.assignment
         found = states_read([self.partition], answers).states.get(self.partition)
         isr = () if found is None else found.state.isr
         if _is_reached(context, assignment, isr):
             then = completing(context, self.partition, assignment)
-            return Outcome(context, then=then, why=_completed(self.partition, assignment))
+            return StepOutcome(context, then=then, why=_completed(self.partition, assignment))
         rules = context.settings.forms.reassigning
         new = tuple(PartitionAndReplica(self.partition, replica) for replica in assignment.adding)
         missing = replicas(replica for replica in assignment.target if replica not in isr)
@@ -117,7 +207,7 @@ class Advance(Step, frozen=True):
             *((RaiseLeaderEpoch(self.partition),) if rules.announces else ()),
             MoveReplicas(new, ReplicaState.NEW),
         )
-        return Outcome(context, then=then, why=why)
+        return StepOutcome(context, then=then, why=why)
 
 
 class LookAtReassigned(Step, frozen=True):
@@ -125,17 +215,17 @@ class LookAtReassigned(Step, frozen=True):
 
     partition: TopicPartition
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         if self.partition not in context.reassigning:
-            return Outcome(context)
-        return Outcome(context, ask=reads([self.partition], watch=True))
+            return StepOutcome(context)
+        return StepOutcome(context, ask=reads([self.partition], watch=True))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         partition = context.topics.partition(self.partition)
         found = states_read([self.partition], answers).states.get(self.partition)
         if found is None or partition is None or not _is_reached(context, partition.assignment, found.state.isr):
-            return Outcome(context)
-        return Outcome(context, then=(Advance(self.partition),))
+            return StepOutcome(context)
+        return StepOutcome(context, then=(Advance(self.partition),))
 
 
 class CompleteIfInSync(Step, frozen=True):
@@ -143,12 +233,12 @@ class CompleteIfInSync(Step, frozen=True):
 
     partition: TopicPartition
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         partition = context.topics.partition(self.partition)
         if partition is None or partition.leadership is None or not partition.assignment.is_being_reassigned:
-            return Outcome(context)
+            return StepOutcome(context)
         in_sync = partition.assignment.is_complete(partition.leadership.state.isr)
-        return Outcome(context, then=(Reassign(self.partition, partition.assignment),) if in_sync else ())
+        return StepOutcome(context, then=(Reassign(self.partition, partition.assignment),) if in_sync else ())
 
 
 class SetAssignment(Step, frozen=True):
@@ -157,8 +247,8 @@ class SetAssignment(Step, frozen=True):
     partition: TopicPartition
     assignment: ReplicaAssignment
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(assigned(context, self.partition, self.assignment))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(assigned(context, self.partition, self.assignment))
 
 
 class MoveLeader(Step, frozen=True):
@@ -166,15 +256,15 @@ class MoveLeader(Step, frozen=True):
 
     partition: TopicPartition
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         partition = context.topics.partition(self.partition)
         leader = context.leader_of(self.partition)
         if partition is None:
-            return Outcome(context)
+            return StepOutcome(context)
         if leader in partition.assignment.replicas and context.online(self.partition, leader):
             announced = (RaiseLeaderEpoch(self.partition),) if context.settings.forms.reassigning.announces else ()
-            return Outcome(context, then=announced)
-        return Outcome(context, then=(MovePartitions((self.partition,), PartitionState.ONLINE, Strategy.REASSIGN),))
+            return StepOutcome(context, then=announced)
+        return StepOutcome(context, then=(MovePartitions((self.partition,), PartitionState.ONLINE, Strategy.REASSIGN),))
 
 
 class FinishReassignment(Step, frozen=True):
@@ -182,8 +272,8 @@ class FinishReassignment(Step, frozen=True):
 
     partition: TopicPartition
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context.replace(reassigning=context.reassigning - {self.partition}))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context.replace(reassigning=context.reassigning - {self.partition}))
 
 
 class ResumeReassignments(Step, frozen=True):
@@ -192,13 +282,13 @@ class ResumeReassignments(Step, frozen=True):
     besides: frozenset[TopicPartition] = frozenset()
     to: frozenset[int] | None = None
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         steps = tuple(
             Reassign(name, partition.assignment)
             for name, partition in context.topics.known(sorted(context.reassigning - self.besides))
             if self.to is None or not self.to.isdisjoint(partition.assignment.target)
         )
-        return Outcome(context, then=steps)
+        return StepOutcome(context, then=steps)
 
 
 def dropping(context: ControllerContext, partition: TopicPartition, gone: Collection[int]) -> tuple[Step, ...]:

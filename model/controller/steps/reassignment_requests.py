@@ -5,15 +5,13 @@ Source: `KafkaController.processApiPartitionReassignment`, `processZkPartitionRe
 """
 
 from model.cluster.ids import TopicPartition
-from model.cluster.words import listed
+from model.cluster.texts import listed
 from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.context import ControllerContext
-from model.controller.reassignment_request import reassign_by_request, reassign_by_znode, reassign_unkept
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.leader_and_isr import ReplicaAssignment
+from model.controller.reassignment_requests import reassign_by_request, reassign_by_znode, reassign_unkept
 from model.controller.refusal import Refusal
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.step import Outcome, Step
-from model.controller.steps.reassignment import Reassign, ResumeReassignments
-from model.controller.steps.reassignment_znode import RemoveFromZnode, entries_in
+from model.controller.steps.reassignment import Reassign, RemoveFromZnode, ResumeReassignments, entries_in
 from model.controller.zookeeper import REASSIGNMENTS, Answer, Exists, Read
 
 
@@ -23,9 +21,9 @@ class ReassignByRequest(Step, frozen=True):
     request: int
     targets: tuple[tuple[TopicPartition, tuple[int, ...] | None], ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         if not context.settings.forms.reassigning.keeps_goal:
-            return Outcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
+            return StepOutcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
         steps: list[Reassign] = []
         outcomes: list[PartitionOutcome] = []
         refusals: list[str] = []
@@ -42,7 +40,7 @@ class ReassignByRequest(Step, frozen=True):
                 steps.append(Reassign(name, wanted))
         overtaken = tuple((step.partition, None) for step in steps)
         then = (RemoveFromZnode(overtaken), *steps, AnswerReassignments(self.request, tuple(outcomes)))
-        return Outcome(context, then=then, why=f"Reassignments refused: {listed(refusals)}." if refusals else "")
+        return StepOutcome(context, then=then, why=f"Reassignments refused: {listed(refusals)}." if refusals else "")
 
 
 class AnswerReassignments(Step, frozen=True):
@@ -51,8 +49,8 @@ class AnswerReassignments(Step, frozen=True):
     request: int
     outcomes: tuple[PartitionOutcome, ...]
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, (AnswerRequest(self.request, partitions=self.outcomes),))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, (AnswerRequest(self.request, partitions=self.outcomes),))
 
 
 class ListReassignments(Step, frozen=True):
@@ -61,14 +59,14 @@ class ListReassignments(Step, frozen=True):
     request: int
     partitions: tuple[TopicPartition, ...] | None
 
-    def begin(self, context: ControllerContext) -> Outcome:
+    def begin(self, context: ControllerContext) -> StepOutcome:
         wanted = sorted(context.reassigning) if self.partitions is None else self.partitions
         found = tuple(
             PartitionOutcome(name, assignment=partition.assignment)
             for name, partition in context.topics.known(dict.fromkeys(wanted))
             if partition.assignment.is_being_reassigned
         )
-        return Outcome(context, (AnswerRequest(self.request, partitions=found),))
+        return StepOutcome(context, (AnswerRequest(self.request, partitions=found),))
 
 
 class ReassignFromZnode(Step, frozen=True):
@@ -76,10 +74,10 @@ class ReassignFromZnode(Step, frozen=True):
 
     at_failover: bool = False
 
-    def begin(self, context: ControllerContext) -> Outcome:
-        return Outcome(context, ask=(Exists(REASSIGNMENTS, watch=True), Read(REASSIGNMENTS)))
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), Read(REASSIGNMENTS)))
 
-    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> Outcome:
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         steps: list[Step] = []
         started: set[TopicPartition] = set()
         failed: list[TopicPartition] = []
@@ -100,7 +98,7 @@ class ReassignFromZnode(Step, frozen=True):
         if self.at_failover:
             steps.append(ResumeReassignments(besides=frozenset(started)))
         why = f"Reassignments refused: {listed(refusals)}." if refusals else ""
-        return Outcome(context, then=tuple(steps), why=why)
+        return StepOutcome(context, then=tuple(steps), why=why)
 
 
 def _wanted(

@@ -1,15 +1,107 @@
-"""What brokers say of partitions, settings and groups, a moment before something is changed. It changes nothing."""
+"""A connection to brokers for administering them, and what they say just before something is changed.
 
+kafka-python is used only here and by `admin_writes`. Kafka's errors become one line. Nothing is changed here.
+"""
+
+import logging
+import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from importlib import import_module
+from typing import Any, Self
 
 import msgspec
 
 from model.actions.proposal import ActionRefused
 from model.cluster.ids import TopicPartition
-from model.hosts.acting.admin_client import asked, config_resource, library
+from model.hosts.acting.carrying_out import UnansweredError
 from model.hosts.wire.names import topic_id_text
+
+CLIENT_ID = "kdrill"
+CONNECT_MS = 15_000
+ANSWER_MS = 30_000
+UNTOLD = -2
+"""Where kafka-python says in words only what was refused."""
+_ERROR = re.compile(r"^\[Error \d+\] \w+: ")
+
+
+def library() -> Any:
+    """kafka-python. It takes half a second to load, which only those pay for who ask brokers."""
+    for part in ("admin", "errors", "structs"):
+        import_module(f"kafka.{part}")
+    return import_module("kafka")
+
+
+def admin_client(bootstrap: str, options: Mapping[str, Any]) -> Any:
+    """Connected; `options` are kafka-python's for the login. Raises ActionRefused where no broker answers.
+
+    Versions: Kafka 0.11 and later have this API.
+    """
+    logging.getLogger("kafka").addHandler(logging.NullHandler())  # what went wrong is told once, by us
+    kafka = library()
+    try:
+        return kafka.admin.KafkaAdminClient(
+            bootstrap_servers=[each.strip() for each in bootstrap.split(",")],
+            client_id=CLIENT_ID,
+            bootstrap_timeout_ms=CONNECT_MS,
+            request_timeout_ms=ANSWER_MS,
+            **options,
+        )
+    except (kafka.errors.KafkaError, OSError, ValueError) as error:
+        raise ActionRefused(f"kafka://{bootstrap}: {one_line(error)}") from None
+
+
+def asked(call: Any, *arguments: Any, **named: Any) -> Any:
+    """What a method of the client answers. Raises ActionRefused for what it cannot ask, else UnansweredError."""
+    errors = library().errors
+    try:
+        return call(*arguments, **named)
+    except (errors.IncompatibleBrokerVersion, errors.UnsupportedVersionError) as error:
+        raise ActionRefused(f"these brokers are too old for it: {one_line(error)}; name ZooKeeper as SOURCE") from None
+    except (errors.RequestTimedOutError, errors.NetworkExceptionError) as error:
+        raise UnansweredError(one_line(error)) from None
+    except errors.BrokerResponseError as error:
+        raise ActionRefused(refusal(error.errno)) from None
+    except (errors.KafkaError, OSError, RuntimeError) as error:
+        raise UnansweredError(one_line(error)) from None
+
+
+class _AllBrokers(str):
+    """The empty name, by which all brokers are meant; as a number it is the broker that kafka-python is to ask."""
+
+    __slots__ = ("_asked",)
+
+    def __new__(cls, asked_broker: int) -> Self:
+        made = super().__new__(cls)
+        made._asked = asked_broker
+        return made
+
+    def __int__(self) -> int:
+        return self._asked
+
+
+def config_resource(client: Any, kind: str, name: str, wishes: Mapping[str, object] | None = None) -> Any:
+    """`topic` or `broker`, and its name; empty for all brokers."""
+    whose = name
+    if kind == "broker" and not name:
+        whose = _AllBrokers(asked(client.describe_cluster)["brokers"][0]["broker_id"])
+    return library().admin.ConfigResource(kind, whose, wishes)
+
+
+def refusal(code: int, message: str | None = None) -> str:
+    """Kafka's name of an error, and what the broker said of it; of an `UNTOLD` one only that."""
+    if code == UNTOLD:
+        return _ERROR.sub("", message or "refused")
+    error = library().errors.for_code(code)
+    said = (message or error.description).rstrip(".")
+    return f"{said} ({error.message})" if said else str(error.message)
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one line, without the requests that kafka-python quotes."""
+    said = str(error).partition("\n")[0]
+    return _ERROR.sub("", said)[:200] or type(error).__name__
+
 
 OWN = {"topic": 1, "broker": 2, "default": 3}
 """`DescribeConfigsResponse.ConfigSource` of what is set on the thing itself."""
@@ -21,7 +113,7 @@ SOURCES = (
 """`org.apache.kafka.clients.admin.ConfigEntry.ConfigSource` (3.9), by the numbers on the wire."""
 
 
-class Held(msgspec.Struct, frozen=True):
+class HeldReplicas(msgspec.Struct, frozen=True):
     """A partition's replicas as its brokers see them; while it is reassigned, old and new ones."""
 
     replicas: tuple[int, ...]
@@ -70,11 +162,11 @@ class AdminReads:
         told = asked(self._client.describe_cluster)["brokers"]
         return frozenset(each["broker_id"] for each in told if not each.get("is_fenced"))
 
-    def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, Held]:
+    def partitions(self, topics: Sequence[str]) -> dict[TopicPartition, HeldReplicas]:
         """Those of these topics."""
         known = asked(self._client.describe_topics, list(topics)) if topics else ()
         return {
-            TopicPartition(topic["name"], each["partition_index"]): Held(
+            TopicPartition(topic["name"], each["partition_index"]): HeldReplicas(
                 tuple(each["replica_nodes"]), tuple(each["isr_nodes"])
             )
             for topic in known

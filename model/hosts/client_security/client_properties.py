@@ -1,16 +1,17 @@
 """A file in the format of Kafka's own client.properties → how to log in. Connects nowhere.
 
 Keys: Kafka 3.9 `CommonClientConfigs`, `SslConfigs`, `SaslConfigs`; for ZooKeeper those of `--zk-tls-config-file`
-(`ZkConfigs`). `sasl.username` and `sasl.password` are librdkafka's.
+(`ZkConfigs`). `sasl.username` and `sasl.password` are librdkafka's. `sasl.jaas.config` is read as Kafka 3.9
+`JaasConfig` does, `MODULE FLAG name="value" …;`, the format of Java's login configuration files.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
-from model.hosts.client_security.file import PropertiesFile
-from model.hosts.client_security.jaas import WRITE_IT, JaasLogin, parse_jaas
+from model.hosts.client_security.properties_file import PropertiesFile
 from model.hosts.client_security.values import (
     MECHANISMS,
     PROTOCOLS,
@@ -27,6 +28,64 @@ from model.hosts.client_security.values import (
     StoreType,
     Tls,
 )
+
+_FLAGS = ("required", "requisite", "sufficient", "optional")
+_TOKEN = re.compile(
+    r"""\s+ | //[^\n]* | /\*.*?\*/ | (?P<quoted>"(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*') | (?P<sign>[=;])
+    | (?P<word>(?:[^\s=;"'/]|/(?![/*]))+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_ESCAPED = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+_LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+WRITE_IT = 'write: MODULE required username="…" password="…";'
+
+
+class JaasLogin(NamedTuple):
+    """One entry. The options hold the password: not to be shown."""
+
+    module: str
+    options: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"JaasLogin({self.module!r}, ***)"
+
+
+def parse_jaas(text: str) -> JaasLogin:
+    """Raises SecurityError, which quotes nothing of the text."""
+    tokens = _tokens(text)
+    if len(tokens) < 3 or tokens[-1] != (";", True) or tokens[1][0] not in _FLAGS:
+        raise SecurityError(f"is no login; {WRITE_IT}")
+    options: dict[str, str] = {}
+    rest = tokens[2:-1]
+    for place in range(0, len(rest), 3):
+        match rest[place : place + 3]:
+            case [(name, False), ("=", True), (value, False)]:
+                options[name] = value
+            case _:
+                raise SecurityError(f"option {place // 3 + 1} is not name=value; {WRITE_IT}")
+    return JaasLogin(tokens[0][0], options)
+
+
+def _tokens(text: str) -> list[tuple[str, bool]]:
+    """(text, whether it is a sign and no word)."""
+    tokens: list[tuple[str, bool]] = []
+    place = 0
+    while place < len(text):
+        found = _TOKEN.match(text, place)
+        if found is None:
+            raise SecurityError(f"a quote is not closed, or a sign has to be in quotes; {WRITE_IT}")
+        place = found.end()
+        if quoted := found["quoted"]:
+            tokens.append((_ESCAPED.sub(_meant, quoted[1:-1]), False))
+        elif word := found["word"] or found["sign"]:
+            tokens.append((word, found["sign"] is not None))
+    return tokens
+
+
+def _meant(escape: re.Match[str]) -> str:
+    what = escape[1]
+    return chr(int(what, 8)) if what[0] in "01234567" else _LETTERS.get(what, what)
+
 
 JAAS = "sasl.jaas.config"
 _MODULES = {"PlainLoginModule": ("PLAIN",), "ScramLoginModule": ("SCRAM-SHA-256", "SCRAM-SHA-512")}

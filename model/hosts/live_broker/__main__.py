@@ -11,10 +11,10 @@ from pathlib import Path
 
 from model.broker.settings.server_properties import ServerProperties, read_server_properties
 from model.cluster.whole_file import read_text
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.hosts.live_broker.process import print_listening, print_ready, run_process
+    from model.hosts.live_broker.live_broker import print_listening, print_ready, run_process
     from model.hosts.live_broker.with_logs import WITH_LOGS
 
 

@@ -1,6 +1,8 @@
 """The parts of a broker put together: session, controller, listeners, replicas, and all that it answers.
 
-Each of its methods is a step of the broker's life; which one is next is not decided here.
+Each of its methods is a step of the broker's life; which one is next is not decided here. The controller it asks is
+the one that the last UpdateMetadata came from (`kafka.server.NodeToControllerChannelManager`, 3.9); nothing is
+repeated, who asks does that.
 """
 
 import asyncio
@@ -8,36 +10,126 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from model.broker.life.events import LifeEvent
-from model.broker.settings import broker_keys
-from model.broker.settings.fault_keys import KDRILL_FAULT_FOLDER
-from model.broker.settings.layers import SettingsInLayers
-from model.broker.settings.listeners import inter_broker_listener_of
-from model.broker.settings.parts import controller_settings
-from model.broker.settings.replication_keys import UNCLEAN_LEADER_ELECTION_ENABLE
-from model.broker.settings.settings import Settings
+from model.broker.life import ControllerAnswered, ControllerMissing, LifeEvent
+from model.broker.metadata import MetadataImage
+from model.broker.settings import keys
+from model.broker.settings.dynamic_configs import SettingsInLayers
+from model.broker.settings.keys import AUTO_CREATE_TOPICS_ENABLE, KDRILL_FAULT_FOLDER, UNCLEAN_LEADER_ELECTION_ENABLE
+from model.broker.settings.settings import Settings, controller_settings, inter_broker_listener_of
 from model.controller.zookeeper import Exists
-from model.hosts.live_broker.admin_apis.admin_apis import AdminApis
-from model.hosts.live_broker.admin_apis.topic_maker import TopicMaker
-from model.hosts.live_broker.auto_topics import AutoTopics
-from model.hosts.live_broker.controller_link import ControllerLink
-from model.hosts.live_broker.dynamic_configs import Config, DynamicConfigs
-from model.hosts.live_broker.identity import broker_id, check_cluster, cluster_id, note_identity
-from model.hosts.live_broker.listening import Listening
-from model.hosts.live_broker.parts import Furnish, Place
-from model.hosts.live_broker.producer_ids import ProducerIds, blocks_in_zookeeper, blocks_of_controller
-from model.hosts.live_broker.replicas.surroundings import Surroundings
-from model.hosts.live_broker.shutdown_request import ask_to_shut_down
-from model.hosts.live_controller.live_controller import LiveController, OnRegistered
-from model.hosts.live_controller.options import Options
-from model.hosts.live_controller.sessions import Sessions
+from model.hosts.live_broker.apis.configs import Config, ConfigRequests, DynamicConfigs
+from model.hosts.live_broker.apis.controller_apis import BrokerRequests, OperatorRequests
+from model.hosts.live_broker.apis.metadata_requests import CreateTopic, MetadataRequests
+from model.hosts.live_broker.apis.producer_ids import (
+    ProducerIds,
+    ProducerRequests,
+    TakeProducerId,
+    blocks_in_zookeeper,
+    blocks_of_controller,
+)
+from model.hosts.live_broker.apis.topic_creation import AutoTopics, TopicMaker
+from model.hosts.live_broker.apis.topic_requests import TopicRequests
+from model.hosts.live_broker.identity import Listening, broker_id, check_cluster, cluster_id, note_identity
+from model.hosts.live_broker.parts import (
+    AskController,
+    AskZooKeeper,
+    BrokerKind,
+    MetadataCache,
+    PartsContext,
+    Surroundings,
+)
+from model.hosts.live_controller.live_controller import ControllerOptions, LiveController, OnRegistered
+from model.hosts.wire.connection import Build, Channel, Connection
+from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import CONTROLLED_SHUTDOWN, UnavailableError, WireError, error_name
+from model.hosts.wire.server import Api
+from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.hosts.zookeeper.values import ZnodeChanged
 from model.znodes.paths import broker_path
+
+
+class ControllerLink:
+    """For one event loop. `listener` is the one between brokers."""
+
+    def __init__(self, image: Callable[[], MetadataImage], listener: str, client_id: str, timeout_s: float) -> None:
+        self._image = image
+        self._listener = listener
+        self._client_id = client_id
+        self._timeout_s = timeout_s
+        self._address: tuple[str, int] | None = None
+        self._channel: Channel | None = None
+
+    async def ask(self, build: Build) -> Entity:
+        """Ask the controller. Raises UnavailableError where none is known, or another WireError."""
+        image = self._image()
+        node = image.brokers.get(image.controller)
+        place = None if node is None else node.endpoint(self._listener)
+        if place is None:
+            raise UnavailableError("no controller is known")
+        if self._channel is None or self._address != (place.host, place.port):
+            await self.close()
+            self._address = (place.host, place.port)
+            self._channel = Channel(*self._address, self._client_id, self._timeout_s)
+        return await self._channel.ask(build)
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            await channel.close()
+
+
+async def ask_to_shut_down(ask: AskController, broker: int, broker_epoch: int) -> LifeEvent:
+    """Send it to the controller of now."""
+
+    def build(connection: Connection) -> Entity:
+        shape = shapes(CONTROLLED_SHUTDOWN, connection.newest(CONTROLLED_SHUTDOWN), "request").ControlledShutdownRequest
+        return shaped(shape, broker_id=broker, broker_epoch=broker_epoch)
+
+    try:
+        answer = await ask(build)
+    except WireError as error:
+        return ControllerMissing(str(error))
+    return ControllerAnswered(error_name(answer.error_code), len(answer.remaining_partitions))
+
+
+@dataclass(frozen=True)
+class AdminApis:
+    """`layers` are the broker's settings as they are now, `cluster_id` is None before there is one."""
+
+    broker: int
+    controller: LiveController
+    zookeeper: AskZooKeeper
+    metadata: MetadataCache
+    layers: Callable[[], SettingsInLayers]
+    cluster_id: Callable[[], str | None]
+    maker: TopicMaker
+    create_topic: CreateTopic
+    take_producer_id: TakeProducerId
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """By API key."""
+        ask, context = self.controller.ask, lambda: self.controller.context
+        return {
+            **BrokerRequests(ask, lambda: context().topics.by_name).apis,
+            **OperatorRequests(ask, self.metadata).apis,
+            **TopicRequests(self.maker, self.zookeeper, context, self.metadata).apis,
+            **MetadataRequests(self.metadata, self.cluster_id, self._create_if_enabled).apis,
+            **ConfigRequests(self.broker, self.zookeeper, self.layers).apis,
+            **ProducerRequests(self.take_producer_id).apis,
+        }
+
+    async def _create_if_enabled(self, name: str) -> str:
+        enabled = self.layers().effective[AUTO_CREATE_TOPICS_ENABLE]
+        return await self.create_topic(name) if enabled else "UNKNOWN_TOPIC_OR_PARTITION"
+
 
 FREE_ID_POLL_S = 0.2
 TOLD_TIMEOUT_S = 30.0
@@ -54,21 +146,21 @@ class Ready(msgspec.Struct, frozen=True):
 
 def zookeeper_settings(settings: Settings) -> ZooKeeperSettings:
     """Of zookeeper.connect. Raises ValueError for what is no address."""
-    address, slash, chroot = (settings[broker_keys.ZOOKEEPER_CONNECT] or "").partition("/")
-    session_ms = settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
+    address, slash, chroot = (settings[keys.ZOOKEEPER_CONNECT] or "").partition("/")
+    session_ms = settings[keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
     return ZooKeeperSettings(address, slash + chroot if chroot else "", session_timeout_ms=session_ms)
 
 
 async def assemble(
-    settings: Settings, zookeeper: ZooKeeperSettings, furnish: Furnish, on_registered: OnRegistered
+    settings: Settings, zookeeper: ZooKeeperSettings, furnish: BrokerKind, on_registered: OnRegistered
 ) -> "Assembly":
     """Open the session, find out who this broker is, and take its log dirs.
 
     Raises ZooKeeperUnavailable, IdentityError, OSError and the errors of `model.log`.
     """
-    sessions = Sessions(zookeeper)
-    patience_ms = settings[broker_keys.ZOOKEEPER_CONNECTION_TIMEOUT_MS]
-    session_ms = settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
+    sessions = SuccessiveSessions(zookeeper)
+    patience_ms = settings[keys.ZOOKEEPER_CONNECTION_TIMEOUT_MS]
+    session_ms = settings[keys.ZOOKEEPER_SESSION_TIMEOUT_MS]
     folders = tuple(map(Path, settings.log_dirs)) if furnish.keeps_logs else ()
     try:
         await sessions.open((session_ms if patience_ms is None else patience_ms) / 1000)
@@ -88,8 +180,8 @@ class Assembly:
         broker: int,
         settings: Settings,
         folders: tuple[Path, ...],
-        furnish: Furnish,
-        sessions: Sessions,
+        furnish: BrokerKind,
+        sessions: SuccessiveSessions,
         on_registered: OnRegistered,
     ) -> None:
         self.broker = broker
@@ -102,14 +194,16 @@ class Assembly:
         """No log dir is left that could be used."""
         self._following: asyncio.Task[None] | None = None
         listener = inter_broker_listener_of(settings)
-        timeout_s = settings[broker_keys.REQUEST_TIMEOUT_MS] / 1000
+        timeout_s = settings[keys.REQUEST_TIMEOUT_MS] / 1000
         self._listening = Listening(settings)
         self.controller = LiveController(self._options(listener), sessions, on_registered)
         self._link = ControllerLink(
             lambda: self._parts.replicas.metadata.image, listener, f"broker-{broker}-to-controller", timeout_s
         )
         surroundings = Surroundings(self._link.ask, sessions.ask, listener)
-        self._parts = furnish.make(Place(broker, settings, surroundings, self._create_topic, self.disks_failed.set))
+        self._parts = furnish.make(
+            PartsContext(broker, settings, surroundings, self._create_topic, self.disks_failed.set)
+        )
         metadata = self._parts.replicas.metadata
         without = () if furnish.keeps_logs else (broker,)
         self._maker = TopicMaker(sessions.ask, metadata, lambda: self._layers, without)
@@ -209,9 +303,9 @@ class Assembly:
 
     # Making.
 
-    def _options(self, listener: str) -> Options:
+    def _options(self, listener: str) -> ControllerOptions:
         folder = self._settings[KDRILL_FAULT_FOLDER]
-        return Options(
+        return ControllerOptions(
             settings=msgspec.structs.replace(controller_settings(self._settings, self.broker), seed=os.urandom(16)),
             registration=self._listening.registration,
             listener=listener,
@@ -241,7 +335,7 @@ class Assembly:
 
     async def _wait_for_free_id(self) -> None:
         """A broker that was killed stays registered until its session ends; Kafka gives up where this one waits."""
-        until_s = time.monotonic() + 2 * self._settings[broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS] / 1000
+        until_s = time.monotonic() + 2 * self._settings[keys.ZOOKEEPER_SESSION_TIMEOUT_MS] / 1000
         told = False
         while time.monotonic() < until_s:
             (found,) = await self._sessions.ask((Exists(broker_path(self.broker)),))

@@ -1,18 +1,33 @@
-"""Who a broker is: its id, and its cluster's, by its settings, its log dirs and ZooKeeper, which must agree.
+"""Who a broker is, and where it listens.
 
-Source: `kafka.server.KafkaServer.getOrGenerateBrokerId`, `BrokerMetadataCheckpoint` (3.9).
+Its id and its cluster's are in its settings, its log dirs and ZooKeeper, which must agree. Source:
+`kafka.server.KafkaServer.getOrGenerateBrokerId`, `BrokerMetadataCheckpoint` (3.9). There is a server for each
+listener, and a registration that tells the others of it in ZooKeeper.
 """
 
+import socket
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from model.broker.settings.broker_keys import BROKER_ID, RESERVED_BROKER_MAX_ID
-from model.broker.settings.settings import Settings
+from model.broker.settings.keys import (
+    BROKER_ID,
+    BROKER_RACK,
+    CONNECTIONS_MAX_IDLE_MS,
+    INTER_BROKER_PROTOCOL_VERSION,
+    RESERVED_BROKER_MAX_ID,
+    SOCKET_REQUEST_MAX_BYTES,
+)
+from model.broker.settings.settings import Listener, Settings, advertised_listeners_of, listeners_of, protocols_of
+from model.controller.generations import generation_of
+from model.controller.znode_formats import registration_as
 from model.controller.zookeeper import CLUSTER_ID, Create, Read, SetData
-from model.hosts.live_broker.replicas.surroundings import AskZooKeeper
-from model.log.checkpoints.properties import read_meta_properties, write_meta_properties
-from model.znodes.cluster import decode_cluster_id
-from model.znodes.reasons import UnusablePayloadError
+from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.process import file_limit
+from model.hosts.wire.frames import ServerLimits
+from model.hosts.wire.server import Api, Server
+from model.log.checkpoints import read_meta_properties, write_meta_properties
+from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
+from model.znodes.payload import UnusablePayloadError
 
 SEQUENCE = "/brokers/seqid"
 
@@ -29,10 +44,10 @@ async def broker_id(settings: Settings, folders: Sequence[Path], zookeeper: AskZ
     given = settings[BROKER_ID]
     kept = {path: int(text) for path, text in _kept(folders, "broker.id").items() if text.isdecimal()}
     if len(set(kept.values())) > 1:
-        raise IdentityError(f"the log dirs belong to several brokers: {_listed(kept)}")
+        raise IdentityError(f"the log dirs belong to several brokers: {_in_folders(kept)}")
     found = next(iter(kept.values()), -1)
     if given >= 0 and found not in (-1, given):
-        raise IdentityError(f"broker.id is {given}, but {_listed(kept)}: name other log.dirs, or that id")
+        raise IdentityError(f"broker.id is {given}, but {_in_folders(kept)}: name other log.dirs, or that id")
     if max(given, found) >= 0:
         return max(given, found)
     await zookeeper((Create("/brokers"), Create(SEQUENCE)))
@@ -73,6 +88,69 @@ def _kept(folders: Sequence[Path], key: str) -> Mapping[Path, str]:
     return {path: value for path, value in found if value is not None}
 
 
-def _listed(kept: Mapping[Path, int]) -> str:
+def _in_folders(kept: Mapping[Path, int]) -> str:
     told: Iterable[str] = (f"meta.properties in {path} says {broker}" for path, broker in kept.items())
     return ", ".join(told)
+
+
+EVERYWHERE = "0.0.0.0"
+
+
+class Listening:
+    """From `start` to `close`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._servers: dict[str, Server] = {}
+        self._bound: dict[str, tuple[str, int]] = {}
+
+    async def start(self, apis: Mapping[int, Api]) -> None:
+        """Listen. Raises OSError when a port is taken."""
+        places = listeners_of(self._settings)
+        limits = _limits(self._settings, len(places))
+        for name, host, port in places:
+            server = self._servers[name] = Server(apis, listener=name, limits=limits)
+            self._bound[name] = host, await server.start(host or EVERYWHERE, port)
+
+    @property
+    def addresses(self) -> dict[str, str]:
+        """By listener: the host and port that are listened on."""
+        return {name: f"{host or EVERYWHERE}:{port}" for name, (host, port) in self._bound.items()}
+
+    def registration(self, at_ms: int) -> bytes:
+        """The payload of this broker's znode."""
+        protocols = protocols_of(self._settings)
+        places = [self._advertised(each) for each in advertised_listeners_of(self._settings)]
+        plain = next((each for each in places if protocols.get(each.name) == "PLAINTEXT"), None)
+        registration = BrokerRegistration(
+            listener_security_protocol_map={each.name: protocols[each.name] for each in places},
+            endpoints=tuple(str(Endpoint(each.name, each.host, each.port, "")) for each in places),
+            rack=self._settings[BROKER_RACK],
+            port=-1 if plain is None else plain.port,
+            host=None if plain is None else plain.host,
+            version=5,
+            timestamp=str(at_ms),
+        )
+        forms = generation_of(self._settings[INTER_BROKER_PROTOCOL_VERSION]).forms
+        return registration_as(registration, forms).to_bytes()
+
+    def _advertised(self, told: Listener) -> Listener:
+        """Port 0 stands for the one that was given by the system, no host for the machine's name."""
+        port = told.port or self._bound.get(told.name, ("", 0))[1]
+        return Listener(told.name, told.host or socket.getfqdn(), port)
+
+    async def close(self) -> None:
+        """Stop listening and end all connections."""
+        for server in self._servers.values():
+            await server.close()
+
+
+def _limits(settings: Settings, listeners: int) -> ServerLimits:
+    """Connections get half of the files that may be open: without files for its logs a broker could not go on."""
+    most_bytes, idle_ms = settings[SOCKET_REQUEST_MAX_BYTES], settings[CONNECTIONS_MAX_IDLE_MS]
+    return ServerLimits(
+        max_frame_bytes=most_bytes,
+        idle_s=None if idle_ms < 0 else idle_ms / 1000,
+        most_connections=max(file_limit() // 2 // listeners, 1),
+        most_held_bytes=4 * most_bytes,
+    )

@@ -1,23 +1,45 @@
-"""A broker's life on a real machine: what `model.broker.life` decides is carried out here, and nothing else.
+"""A broker's life in a process of its own: what `model.broker.life` decides is carried out here, and nothing else.
 
-Source: `kafka.server.KafkaServer` (3.9). For one event loop.
+Source: `kafka.server.KafkaServer` (3.9). For one event loop, with the process's signals, its output and its exit
+code.
 """
 
 import asyncio
 import logging
+import signal
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 
-from model.broker.life import commands, events
-from model.broker.life.commands import LifeCommand
-from model.broker.life.life import BrokerLife, live
-from model.broker.settings.parts import shutdown_settings
-from model.broker.settings.settings import Settings
-from model.hosts.background_tasks import BackgroundTasks
+import msgspec
+
+from model.broker.life import (
+    AskToShutDown,
+    BackoffOver,
+    BrokerLife,
+    BrokerRegistered,
+    CloseSession,
+    LifeCommand,
+    LifeEvent,
+    LoadLogs,
+    LogsLoaded,
+    MarkCleanShutdown,
+    ProcessStarted,
+    RegisterBroker,
+    ServingStopped,
+    StartFailed,
+    StopServing,
+    TerminationRequested,
+    WaitBeforeRetry,
+    live,
+)
+from model.broker.settings.settings import Settings, shutdown_settings
+from model.hosts.background import BackgroundTasks
 from model.hosts.live_broker.assembly import Assembly, Ready, assemble, zookeeper_settings
 from model.hosts.live_broker.identity import IdentityError
-from model.hosts.live_broker.parts import Furnish
+from model.hosts.live_broker.parts import BrokerKind
+from model.hosts.process import raise_file_limit
 from model.hosts.zookeeper.protocol import ZooKeeperError
-from model.log.errors import DamagedFileError, FolderInUseError, LogError
+from model.log.names import DamagedFileError, FolderInUseError, LogError
 
 START_ERRORS = (OSError, ZooKeeperError, IdentityError, DamagedFileError, FolderInUseError, LogError)
 OnListening = Callable[[Mapping[str, str]], None]
@@ -32,12 +54,12 @@ class StartFailedError(Exception):
 class LiveBroker:
     """One life. `on_listening` is told addresses by listener before the broker registers, `on_ready` once it serves."""
 
-    def __init__(self, settings: Settings, furnish: Furnish, on_listening: OnListening, on_ready: OnReady) -> None:
+    def __init__(self, settings: Settings, furnish: BrokerKind, on_listening: OnListening, on_ready: OnReady) -> None:
         self._settings = settings
         self._furnish = furnish
         self._on_listening = on_listening
         self._on_ready = on_ready
-        self._events: asyncio.Queue[events.LifeEvent | None] = asyncio.Queue()
+        self._events: asyncio.Queue[LifeEvent | None] = asyncio.Queue()
         """None: something failed, and there is no going on."""
         self._assembling: asyncio.Task[Assembly] | None = None
         self._tasks = BackgroundTasks(self._failed_at)
@@ -48,7 +70,7 @@ class LiveBroker:
         """SIGTERM, or an operator."""
         if self._assembling is not None and not self._assembling.done():
             self._assembling.cancel()
-        self._events.put_nowait(events.TerminationRequested())
+        self._events.put_nowait(TerminationRequested())
 
     async def run(self) -> int:
         """From the start to the end: 0 after `terminate`, 1 after a failure that the log tells.
@@ -75,7 +97,7 @@ class LiveBroker:
     async def _live(self, assembly: Assembly) -> int:
         for failed in (assembly.controller.failed, assembly.disks_failed):
             self._tasks.spawn(self._watch(failed))
-        self._events.put_nowait(events.ProcessStarted(assembly.was_clean))
+        self._events.put_nowait(ProcessStarted(assembly.was_clean))
         life, ended = BrokerLife(shutdown_settings(self._settings)), False
         while not ended:
             event = await self._events.get()
@@ -86,37 +108,37 @@ class LiveBroker:
             life = decision.life
             if decision.why:
                 _LOGGER.info("%s: %s", type(event).__name__, decision.why)
-            if isinstance(event, events.BrokerRegistered) and not self._serving:
+            if isinstance(event, BrokerRegistered) and not self._serving:
                 self._serving = True
                 self._on_ready(assembly.ready)
             for command in decision.commands:
                 self._carry_out(command, assembly)
-                ended = isinstance(command, commands.CloseSession)
+                ended = isinstance(command, CloseSession)
         if self._why_not_started:
             raise StartFailedError(self._why_not_started)
         return 0
 
     def _carry_out(self, command: LifeCommand, assembly: Assembly) -> None:
         match command:
-            case commands.LoadLogs():
+            case LoadLogs():
                 self._tasks.spawn(self._load(assembly, recover=command.recover))
-            case commands.RegisterBroker():
+            case RegisterBroker():
                 self._tasks.spawn(self._start(assembly.register(self._on_listening)))
-            case commands.AskToShutDown():
+            case AskToShutDown():
                 self._tasks.spawn(self._tell(assembly.ask_to_shut_down()))
-            case commands.WaitBeforeRetry():
+            case WaitBeforeRetry():
                 later = asyncio.get_running_loop().call_later
-                later(command.after_ms / 1000, self._events.put_nowait, events.BackoffOver())
-            case commands.StopServing():
+                later(command.after_ms / 1000, self._events.put_nowait, BackoffOver())
+            case StopServing():
                 self._tasks.spawn(self._stop_serving(assembly))
-            case commands.MarkCleanShutdown():
+            case MarkCleanShutdown():
                 assembly.mark_clean_shutdown()
             case _:  # CloseSession: `run` does
                 pass
 
     async def _load(self, assembly: Assembly, *, recover: bool) -> None:
         if await self._start(assembly.load(recover=recover)):
-            self._events.put_nowait(events.LogsLoaded())
+            self._events.put_nowait(LogsLoaded())
 
     async def _start(self, step: Awaitable[None]) -> bool:
         try:
@@ -128,9 +150,9 @@ class LiveBroker:
 
     async def _stop_serving(self, assembly: Assembly) -> None:
         await assembly.stop_serving()
-        self._events.put_nowait(events.ServingStopped())
+        self._events.put_nowait(ServingStopped())
 
-    async def _tell(self, answer: Awaitable[events.LifeEvent]) -> None:
+    async def _tell(self, answer: Awaitable[LifeEvent]) -> None:
         self._events.put_nowait(await answer)
 
     def _registered(self, broker_epoch: int | None) -> None:
@@ -143,7 +165,7 @@ class LiveBroker:
 
     async def _settle(self, assembly: Assembly, broker_epoch: int) -> None:
         if await self._start(assembly.settle(broker_epoch)):
-            self._events.put_nowait(events.BrokerRegistered(broker_epoch))
+            self._events.put_nowait(BrokerRegistered(broker_epoch))
 
     def _refuse(self, why: str) -> None:
         if self._serving:  # a later session could not be used
@@ -151,7 +173,7 @@ class LiveBroker:
             self._events.put_nowait(None)
             return
         self._why_not_started = why
-        self._events.put_nowait(events.StartFailed(why))
+        self._events.put_nowait(StartFailed(why))
 
     async def _watch(self, failed: asyncio.Event) -> None:
         await failed.wait()
@@ -160,3 +182,32 @@ class LiveBroker:
     def _failed_at(self, error: BaseException) -> None:
         _LOGGER.error("this must not happen", exc_info=error)
         self._events.put_nowait(None)
+
+
+def print_listening(addresses: Mapping[str, str]) -> None:
+    """`{"listening":{"PLAINTEXT":"127.0.0.1:41234"}}` on standard output."""
+    print(msgspec.json.encode({"listening": addresses}).decode(), flush=True)
+
+
+def print_ready(ready: Ready) -> None:
+    """`{"broker_id":1,"broker_epoch":25,"listeners":{"PLAINTEXT":"127.0.0.1:41234"}}` on standard output."""
+    print(msgspec.json.encode(ready).decode(), flush=True)
+
+
+def run_process(settings: Settings, furnish: BrokerKind, on_listening: OnListening, on_ready: OnReady) -> int:
+    """Run a broker until SIGTERM or SIGINT. Exit code 0 then, 1 when it could not start or go on."""
+    raise_file_limit()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname).1s %(message)s", stream=sys.stderr)
+    try:
+        return asyncio.run(_run(settings, furnish, on_listening, on_ready))
+    except StartFailedError as error:
+        print(f"kdrill broker: {error}", file=sys.stderr)
+        return 1
+
+
+async def _run(settings: Settings, furnish: BrokerKind, on_listening: OnListening, on_ready: OnReady) -> int:
+    broker = LiveBroker(settings, furnish, on_listening, on_ready)
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, broker.terminate)
+    return await broker.run()

@@ -1,16 +1,67 @@
-"""What a broker is made of, beside its life: replicas or none, and the APIs that come with them."""
+"""What a broker is made of beside its life, and what its parts need of the process around them.
 
-from collections.abc import Awaitable, Callable, Mapping
+A broker has replicas or none, and the APIs that come with them. The metadata cache is what controllers said of the
+cluster; it asks nobody. Plain values and callables.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from model.broker.metadata import MetadataImage
 from model.broker.settings.settings import Settings
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
-from model.hosts.live_broker.replicas.surroundings import Surroundings
+from model.controller.zookeeper import Answer, ZooKeeperRequest
+from model.hosts.wire.connection import Build
+from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api
 
 
-class Replicas(Protocol):
+class MetadataCache:
+    """`image` is what was said last. Empty until the first controller speaks. Kafka 3.9 `ZkMetadataCache`."""
+
+    def __init__(self) -> None:
+        self.image = MetadataImage()
+        self._news = asyncio.Event()
+
+    def learn(self, image: MetadataImage) -> None:
+        """Take in another image, and wake those who wait for news."""
+        self.image = image
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def wait_until(self, condition: Callable[[MetadataImage], bool], timeout_s: float) -> bool:
+        """Wait until that is so, or for so long; returns whether it is."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                while not condition(self.image):
+                    await self._news.wait()
+        return condition(self.image)
+
+
+AskController = Callable[[Build], Awaitable[Entity]]
+"""Asks the controller of now. Raises WireError where there is none, or no answer."""
+AskZooKeeper = Callable[[Sequence[ZooKeeperRequest]], Awaitable[tuple[Answer, ...]]]
+
+
+def wall_clock_ms() -> int:
+    """Ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`listener`: the name of the listener through which brokers talk to each other."""
+
+    ask_controller: AskController
+    ask_zookeeper: AskZooKeeper
+    listener: str = "PLAINTEXT"
+    now_ms: Callable[[], int] = wall_clock_ms
+
+
+class ManagedReplicas(Protocol):
     """The part of a ReplicaManager that the broker's life has to do with."""
 
     @property
@@ -43,7 +94,7 @@ async def _nothing() -> None:
 class Parts:
     """`was_clean`: whether the last stop was an orderly one. `start` and `close`: of what stands on the replicas."""
 
-    replicas: Replicas
+    replicas: ManagedReplicas
     apis: Mapping[int, Api]
     was_clean: bool = True
     start: Callable[[], Awaitable[None]] = _nothing
@@ -51,7 +102,7 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class Place:
+class PartsContext:
     """What parts are made for. `create_topic` makes an internal topic: the name of the error for now.
 
     `on_disks_failed` is told when no log dir is left.
@@ -64,8 +115,8 @@ class Place:
     on_disks_failed: Callable[[], None]
 
 
-class Furnish(NamedTuple):
+class BrokerKind(NamedTuple):
     """`make` may raise OSError and the errors of `model.log`. Without logs no topics are placed here."""
 
-    make: Callable[[Place], Parts]
+    make: Callable[[PartsContext], Parts]
     keeps_logs: bool

@@ -1,14 +1,43 @@
-"""The parts of a broker that keeps logs: replicas, what clients ask of them, and consumer groups."""
+"""The parts of a broker that keeps logs: replicas, consumer groups, and the tables of what clients may ask of them."""
 
-from model.hosts.live_broker.data_apis.data_apis import DataApis
-from model.hosts.live_broker.groups.group_apis import group_apis
+from collections.abc import Mapping
+
+from model.hosts.live_broker.apis.controller_requests import ControllerRequests
+from model.hosts.live_broker.apis.fetch_requests import FetchRequests
+from model.hosts.live_broker.apis.log_requests import LogDirRequests, OffsetRequests, ProduceRequests
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
-from model.hosts.live_broker.parts import Furnish, Parts, Place
+from model.hosts.live_broker.groups.group_requests import CoordinatorFinder, CreateTopic, GroupRequests
+from model.hosts.live_broker.groups.member_requests import CommitRequests, MemberRequests
+from model.hosts.live_broker.parts import BrokerKind, MetadataCache, Parts, PartsContext
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
+from model.hosts.wire.server import Api
 
 
-def _make(place: Place) -> Parts:
+class DataApis:
+    """For one broker; all its listeners may share it."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """By API key."""
+        parts = (ProduceRequests, FetchRequests, OffsetRequests, LogDirRequests, ControllerRequests)
+        return {key: api for part in parts for key, api in part(self._replicas).apis.items()}
+
+
+def group_apis(coordinator: GroupCoordinator, metadata: MetadataCache, create_topic: CreateTopic) -> Mapping[int, Api]:
+    """By API key."""
+    return {
+        **CoordinatorFinder(metadata, coordinator.partition_of, create_topic).apis,
+        **MemberRequests(coordinator).apis,
+        **CommitRequests(coordinator, metadata).apis,
+        **GroupRequests(coordinator).apis,
+    }
+
+
+def _make(place: PartsContext) -> Parts:
     """Takes the log dirs. Raises FolderInUseError, or OSError for one that cannot be used."""
     log_dirs = LogDirs(place.settings.log_dirs)
     replicas = ReplicaManager(place.broker, place.settings, log_dirs, place.surroundings)
@@ -20,4 +49,4 @@ def _make(place: Place) -> Parts:
     return Parts(replicas, apis, was_clean=log_dirs.was_clean, start=groups.start, close=groups.close)
 
 
-WITH_LOGS = Furnish(_make, keeps_logs=True)
+WITH_LOGS = BrokerKind(_make, keeps_logs=True)

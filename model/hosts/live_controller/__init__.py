@@ -1,1 +1,1 @@
-"""A live broker's controller: its state, its channels to brokers, its ZooKeeper sessions. It decides nothing."""
+"""A live broker's controller: its state and its channels to brokers. It decides nothing."""

@@ -7,15 +7,15 @@ It prints one line once it is registered, `listening on HOST:PORT`; all else goe
 import argparse
 import sys
 
-from model.broker.settings import broker_keys
-from model.broker.settings.cross_checks import contradictions
+from model.broker.settings import keys
+from model.broker.settings.server_properties import contradictions
 from model.broker.settings.settings import Settings
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
     from model.hosts.live_broker.assembly import Ready, zookeeper_settings
-    from model.hosts.live_broker.process import run_process
-    from model.hosts.live_broker.without_logs.without_logs import WITHOUT_LOGS
+    from model.hosts.live_broker.live_broker import run_process
+    from model.hosts.live_broker.without_logs import WITHOUT_LOGS
 
 
 def main() -> int:
@@ -42,15 +42,15 @@ def _settings() -> Settings:
     given = parser.parse_args()
     settings = Settings(
         {
-            broker_keys.BROKER_ID.name: given.broker_id,
-            broker_keys.BROKER_RACK.name: given.rack,
-            broker_keys.ZOOKEEPER_CONNECT.name: given.zookeeper,
-            broker_keys.ZOOKEEPER_SESSION_TIMEOUT_MS.name: given.session_timeout_ms,
-            broker_keys.LISTENERS.name: f"{given.listener}://{given.host}:{given.port}",
-            broker_keys.LISTENER_SECURITY_PROTOCOL_MAP.name: f"{given.listener}:PLAINTEXT",
-            broker_keys.INTER_BROKER_LISTENER_NAME.name: given.listener,
-            broker_keys.AUTO_LEADER_REBALANCE_ENABLE.name: not given.no_auto_rebalance,
-            broker_keys.CONTROLLED_SHUTDOWN_ENABLE.name: False,
+            keys.BROKER_ID.name: given.broker_id,
+            keys.BROKER_RACK.name: given.rack,
+            keys.ZOOKEEPER_CONNECT.name: given.zookeeper,
+            keys.ZOOKEEPER_SESSION_TIMEOUT_MS.name: given.session_timeout_ms,
+            keys.LISTENERS.name: f"{given.listener}://{given.host}:{given.port}",
+            keys.LISTENER_SECURITY_PROTOCOL_MAP.name: f"{given.listener}:PLAINTEXT",
+            keys.INTER_BROKER_LISTENER_NAME.name: given.listener,
+            keys.AUTO_LEADER_REBALANCE_ENABLE.name: not given.no_auto_rebalance,
+            keys.CONTROLLED_SHUTDOWN_ENABLE.name: False,
         }
     )
     problems = contradictions(settings)

@@ -1,21 +1,285 @@
-"""All of a controller's channels to brokers: one each, made when the first request is due, gone with the broker.
+"""A controller's channels to brokers, and its requests in the version that the receiver knows.
 
-What is for the broker that the controller runs in goes over the wire, too, as in Kafka.
+A channel takes one request at a time, in order, again and again until the broker answers; it is made when the first
+request is due and goes with the broker. What waits is dropped when it is closed. What is for the broker that the
+controller runs in goes over the wire as well, as in Kafka.
+
+Source: `kafka.controller.RequestSendThread`, `kafka.controller.AbstractControllerBrokerRequestBatch`,
+`org.apache.kafka.common.requests` (3.9). LeaderAndIsr from v2, UpdateMetadata from v5 and StopReplica from v3 on are
+written: brokers of 2.6 and newer.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, TypeVar
 
-from model.controller.commands import SendRequest
+import msgspec
+
+from model.cluster.ids import TopicPartition
+from model.controller.commands import (
+    BrokerAnswer,
+    BrokerRequest,
+    LeaderAndIsrRequest,
+    PartitionToKnow,
+    PartitionToServe,
+    PartitionToStop,
+    SendRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
 from model.controller.context import LiveBroker
-from model.controller.requests import BrokerAnswer, BrokerRequest
-from model.hosts.live_controller.broker_channel import BrokerChannel
-from model.hosts.live_controller.to_brokers import Letter, endpoint
-from model.znodes.brokers import BrokerRegistration, decode_broker
-from model.znodes.reasons import UnusablePayloadError
+from model.hosts.wire.connection import Channel, Connection
+from model.hosts.wire.messages import Entity, name_of, shaped, shapes
+from model.hosts.wire.names import (
+    LEADER_AND_ISR,
+    SECURITY_PROTOCOLS,
+    STOP_REPLICA,
+    UPDATE_METADATA,
+    UnsupportedVersionError,
+    WireError,
+    error_name,
+    topic_id_text,
+    topic_uuid,
+)
+from model.znodes.cluster import BrokerRegistration, Endpoint, decode_broker
+from model.znodes.payload import UnusablePayloadError
 
+Entry = TypeVar("Entry", PartitionToServe, PartitionToKnow, PartitionToStop)
+Registrations = Mapping[int, BrokerRegistration]
+LOWEST: Mapping[int, int] = {LEADER_AND_ISR: 2, UPDATE_METADATA: 5, STOP_REPLICA: 3}
+"""Before these versions the layout is another one."""
+
+
+class OutgoingRequest(msgspec.Struct, frozen=True):
+    """A request to one broker. `registrations` are those of all brokers at the time, for their addresses."""
+
+    request: BrokerRequest
+    broker_epoch: int
+    registrations: Registrations
+    listener: str
+
+
+def endpoint(registration: BrokerRegistration, listener: str) -> Endpoint | None:
+    """Where a broker listens under this name, or else the first place where it does."""
+    listeners = registration.listeners
+    return next((each for each in listeners if each.listener == listener), listeners[0] if listeners else None)
+
+
+def api_key(request: BrokerRequest) -> int:
+    """Which API a request is for."""
+    return _KEYS[type(request)]
+
+
+def entity_of(letter: OutgoingRequest, version: int) -> Entity:
+    """The request in this version of its API, which must not be below LOWEST."""
+    return _WRITE[type(letter.request)](letter, letter.request, shapes(api_key(letter.request), version, "request"))
+
+
+def answer_of(request: BrokerRequest, response: Entity) -> BrokerAnswer:
+    """What a broker answered."""
+    return BrokerAnswer(error_name(response.error_code), tuple(_partition_errors(request, response)))
+
+
+def _leader_and_isr(letter: OutgoingRequest, request: LeaderAndIsrRequest, module: Any) -> Entity:
+    def state(entry: PartitionToServe) -> Entity:
+        return shaped(
+            module.LeaderAndIsrPartitionState,
+            partition_index=entry.partition.partition,
+            controller_epoch=entry.controller_epoch,
+            leader=entry.state.leader,
+            leader_epoch=entry.state.leader_epoch,
+            isr=entry.state.isr,
+            partition_epoch=entry.state.partition_epoch,
+            replicas=entry.assignment.replicas,
+            adding_replicas=entry.assignment.adding,
+            removing_replicas=entry.assignment.removing,
+            is_new=entry.is_new,
+            leader_recovery_state=int(entry.state.recovering),
+        )
+
+    ids = dict(request.topic_ids)
+    topics = tuple(
+        shaped(
+            module.LeaderAndIsrTopicState,
+            topic_name=topic,
+            topic_id=topic_uuid(ids.get(topic)),
+            partition_states=tuple(map(state, entries)),
+        )
+        for topic, entries in _by_topic(request.partitions)
+    )
+    leaders = tuple(
+        module.LeaderAndIsrLiveLeader(broker_id=broker, host_name=place.host, port=place.port)
+        for broker in request.live_leaders
+        if (known := letter.registrations.get(broker)) is not None
+        and (place := endpoint(known, letter.listener)) is not None
+    )
+    return _request(module.LeaderAndIsrRequest, letter, type_=0, topic_states=topics, live_leaders=leaders)
+
+
+def _update_metadata(letter: OutgoingRequest, request: UpdateMetadataRequest, module: Any) -> Entity:
+    def state(entry: PartitionToKnow) -> Entity:
+        return shaped(
+            module.UpdateMetadataPartitionState,
+            partition_index=entry.partition.partition,
+            controller_epoch=entry.controller_epoch,
+            leader=entry.state.leader,
+            leader_epoch=entry.state.leader_epoch,
+            isr=entry.state.isr,
+            zk_version=entry.state.partition_epoch,
+            replicas=entry.replicas,
+            offline_replicas=entry.offline_replicas,
+        )
+
+    ids = dict(request.topic_ids)
+    topics = tuple(
+        shaped(
+            module.UpdateMetadataTopicState,
+            topic_name=topic,
+            topic_id=topic_uuid(ids.get(topic)),
+            partition_states=tuple(map(state, entries)),
+        )
+        for topic, entries in _by_topic(request.partitions)
+    )
+    brokers = tuple(
+        _live_broker(broker, letter.registrations[broker], module)
+        for broker in request.live_brokers
+        if broker in letter.registrations
+    )
+    return _request(module.UpdateMetadataRequest, letter, topic_states=topics, live_brokers=brokers)
+
+
+def _live_broker(broker: int, registration: BrokerRegistration, module: Any) -> Entity:
+    endpoints = tuple(
+        module.UpdateMetadataEndpoint(
+            port=place.port,
+            host=place.host,
+            listener=place.listener,
+            security_protocol=SECURITY_PROTOCOLS.get(place.security_protocol, 0),
+        )
+        for place in registration.listeners
+    )
+    return module.UpdateMetadataBroker(id_=broker, endpoints=endpoints, rack=registration.rack)
+
+
+def _stop_replica(letter: OutgoingRequest, request: StopReplicaRequest, module: Any) -> Entity:
+    topics = tuple(
+        module.StopReplicaTopicState(
+            topic_name=topic,
+            partition_states=tuple(
+                module.StopReplicaPartitionState(
+                    partition_index=entry.partition.partition,
+                    leader_epoch=entry.leader_epoch,
+                    delete_partition=entry.delete,
+                )
+                for entry in entries
+            ),
+        )
+        for topic, entries in _by_topic(request.partitions)
+    )
+    return _request(module.StopReplicaRequest, letter, topic_states=topics)
+
+
+def _request(shape: type[Entity], letter: OutgoingRequest, **values: object) -> Entity:
+    request = letter.request
+    return shaped(
+        shape,
+        controller_id=request.controller,
+        controller_epoch=request.controller_epoch,
+        broker_epoch=letter.broker_epoch,
+        **values,
+    )
+
+
+def _by_topic(entries: Iterable[Entry]) -> Iterator[tuple[str, Iterator[Entry]]]:
+    return groupby(sorted(entries, key=_topic), key=_topic)
+
+
+def _topic(entry: PartitionToServe | PartitionToKnow | PartitionToStop) -> str:
+    return entry.partition.topic
+
+
+def _partition_errors(request: BrokerRequest, response: Entity) -> Iterator[tuple[TopicPartition, str]]:
+    """LeaderAndIsr answers by topic id from v5 on, by name before; UpdateMetadata says nothing of partitions."""
+    topics: Any = getattr(response, "topics", ())
+    if topics and isinstance(request, LeaderAndIsrRequest):
+        names = {text: name for name, text in request.topic_ids}
+        for topic in topics:
+            name = names.get(topic_id_text(topic.topic_id))
+            for each in topic.partition_errors:
+                if each.error_code and name is not None:
+                    yield TopicPartition(name, each.partition_index), error_name(each.error_code)
+    for each in getattr(response, "partition_errors", ()):
+        if each.error_code:
+            yield TopicPartition(each.topic_name, each.partition_index), error_name(each.error_code)
+
+
+_KEYS: Mapping[type[BrokerRequest], int] = {
+    LeaderAndIsrRequest: LEADER_AND_ISR,
+    UpdateMetadataRequest: UPDATE_METADATA,
+    StopReplicaRequest: STOP_REPLICA,
+}
+_WRITE: Mapping[type[BrokerRequest], Callable[[OutgoingRequest, Any, Any], Entity]] = {
+    LeaderAndIsrRequest: _leader_and_isr,
+    UpdateMetadataRequest: _update_metadata,
+    StopReplicaRequest: _stop_replica,
+}
+
+
+RETRY_BACKOFF_S = 0.1
+OnChannelAnswer = Callable[[BrokerRequest, BrokerAnswer], None]
 _LOGGER = logging.getLogger(__name__)
+
+
+class BrokerChannel:
+    """Open from the start until `close`. For one event loop."""
+
+    def __init__(self, broker: int, address: tuple[str, int], client_id: str, on_answer: OnChannelAnswer) -> None:
+        self.address = address
+        self._broker = broker
+        self._on_answer = on_answer
+        self._channel = Channel(*address, client_id)
+        self._letters: asyncio.Queue[OutgoingRequest] = asyncio.Queue()
+        self._sending = asyncio.create_task(self._send_all())
+
+    def send(self, letter: OutgoingRequest) -> None:
+        """Queue a request behind those that wait."""
+        self._letters.put_nowait(letter)
+
+    async def close(self) -> None:
+        """Drop what waits and end the connection."""
+        self._sending.cancel()
+        await asyncio.gather(self._sending, return_exceptions=True)
+        await self._channel.close()
+
+    async def _send_all(self) -> None:
+        while True:
+            letter = await self._letters.get()
+            response = await self._insist(letter)
+            self._on_answer(letter.request, answer_of(letter.request, response))
+
+    async def _insist(self, letter: OutgoingRequest) -> Entity:
+        told = ""
+        while True:
+            try:
+                return await self._channel.ask(lambda connection: _written(letter, connection))
+            except WireError as error:
+                reason = f"broker {self._broker} does not take {name_of(api_key(letter.request))}: {error}"
+                if reason != told:  # once, not ten times a second
+                    _LOGGER.warning("%s; trying again", reason)
+                told = reason
+            await asyncio.sleep(RETRY_BACKOFF_S)
+
+
+def _written(letter: OutgoingRequest, connection: Connection) -> Entity:
+    key = api_key(letter.request)
+    version = connection.newest(key)
+    if version < LOWEST[key]:
+        raise UnsupportedVersionError(f"it knows no newer version than {version}: brokers before 2.6 are not ruled")
+    return entity_of(letter, version)
+
+
 OnAnswer = Callable[[int, BrokerRequest, BrokerAnswer], None]
 
 
@@ -40,7 +304,7 @@ class BrokerChannels:
 
     def send(self, command: SendRequest) -> None:
         """Queue a request. A broker whose registration names no place gets nothing."""
-        letter = Letter(command.request, command.broker_epoch, self._registrations, self._listener)
+        letter = OutgoingRequest(command.request, command.broker_epoch, self._registrations, self._listener)
         known = self._registrations.get(command.broker)
         place = None if known is None else endpoint(known, self._listener)
         if place is None:

@@ -2,36 +2,118 @@
 
 It carries out commands and feeds facts back as events, one at a time and in order. It decides nothing. Every sentence
 that the controller gives for a decision goes to the log, one line each.
+
+A drill may have the process killed at a step of a failover, so that the next controller finds it half done: a file in
+the folder of faults names the step (`fault_keys`). The file is deleted first, so that it happens once.
 """
 
 import asyncio
 import logging
+import os
 import secrets
+import signal
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
+from model.cluster.whole_file import read_text
 from model.controller import commands, events
-from model.controller.commands import AnswerRequest, Command
-from model.controller.context import ControllerContext
-from model.controller.decide import decide
-from model.controller.requests import BrokerAnswer, BrokerRequest
-from model.controller.state import new_controller
-from model.controller.watches import ZnodeChange, event_for
+from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest, Command
+from model.controller.context import Activity, ControllerContext, Step
+from model.controller.decide import ControllerState, decide, new_controller
+from model.controller.events import Event, RequestAnswered, ZnodeChange, event_for
+from model.controller.generations import Settings
+from model.controller.steps.elections import WriteElected
+from model.controller.steps.topics import ReadStates
 from model.controller.zookeeper import ZooKeeperRequest
-from model.hosts.background_tasks import BackgroundTasks
+from model.hosts.background import BackgroundTasks
 from model.hosts.live_controller.broker_channels import BrokerChannels
-from model.hosts.live_controller.fault_stops import Stop
-from model.hosts.live_controller.options import Options
-from model.hosts.live_controller.sessions import Sessions
 from model.hosts.wire.names import topic_id_text
+from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.values import ZnodeChanged
 
+
+class ControllerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`registration`: the payload of the broker's znode, from the time in ms; it is asked for with each new session.
+
+    `listener` is the name of the listener through which brokers talk to each other. `faults`: see `fault_stops`.
+    """
+
+    settings: Settings
+    registration: Callable[[int], bytes]
+    listener: str = "PLAINTEXT"
+    faults: Path | None = None
+
+    @property
+    def client_id(self) -> str:
+        """How brokers' logs, and proxies between them, name the requests of this controller."""
+        return f"broker-{self.settings.broker_id}-controller"
+
+
 _LOGGER = logging.getLogger(__name__)
+Reached = Callable[[Event, ControllerState, ControllerState], bool]
+
+
+def _elected(_event: Event, before: ControllerState, after: ControllerState) -> bool:
+    """`/controller` is created, the epoch written."""
+    return _taking_over(after) and not _taking_over(before)
+
+
+def _past(step: type[Step]) -> Reached:
+    def reached(_event: Event, before: ControllerState, after: ControllerState) -> bool:
+        return _taking_over(before) and _ahead(before, step) and not _ahead(after, step)
+
+    return reached
+
+
+def _first_answer(event: Event, before: ControllerState, _after: ControllerState) -> bool:
+    """The first broker has answered what this controller sent."""
+    return before.context.active and isinstance(event, RequestAnswered)
+
+
+def _taking_over(state: ControllerState) -> bool:
+    return state.context.activity is Activity.TAKING_OVER
+
+
+def _ahead(state: ControllerState, step: type[Step]) -> bool:
+    waits = state.waiting is not None and isinstance(state.waiting.step, step)
+    return waits or any(isinstance(each, step) for each in state.agenda)
+
+
+_REACHED: Mapping[str, Reached] = dict(
+    zip(FAILOVER_STEPS, (_elected, _past(ReadStates), _past(WriteElected), _first_answer), strict=True)
+)
+
+
+class FailoverStop:
+    """Looks into `folder`, if there is one, and only when a step is reached."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._file = None if folder is None else folder / CONTROLLER_STOP_FILE
+
+    def look(self, event: Event, before: ControllerState, after: ControllerState) -> None:
+        """Kill this process if the decision has reached the step that the file names."""
+        if self._file is None:
+            return
+        for name, reached in _REACHED.items():
+            if reached(event, before, after) and self._names(name):
+                self._file.unlink(missing_ok=True)
+                _LOGGER.warning("the controller is %s: killed, as %s says", name, self._file)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def _names(self, step: str) -> bool:
+        try:
+            return self._file is not None and read_text(self._file, only_file=True).strip() == step
+        except OSError:
+            return False
+
+
 OnRegistered = Callable[[int | None], None]
 """Gets the broker epoch, or None: another broker is registered under this id."""
 
@@ -39,7 +121,7 @@ OnRegistered = Callable[[int | None], None]
 class LiveController:
     """From `start` to `close`, on sessions that are the broker's. For one event loop."""
 
-    def __init__(self, options: Options, sessions: Sessions, on_registered: OnRegistered) -> None:
+    def __init__(self, options: ControllerOptions, sessions: SuccessiveSessions, on_registered: OnRegistered) -> None:
         self._registration = options.registration
         self._state = new_controller(options.settings)
         self._inbox: deque[events.Event] = deque()
@@ -54,7 +136,7 @@ class LiveController:
         self._asked: dict[int, asyncio.Future[AnswerRequest]] = {}
         self._tasks = BackgroundTasks(self._failed_at)
         self._channels = BrokerChannels(options.listener, options.client_id, self._answered)
-        self._stop = Stop(options.faults)
+        self._stop = FailoverStop(options.faults)
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
             commands.AskZooKeeper: self._ask_zookeeper,
             commands.SendRequest: self._channels.send,

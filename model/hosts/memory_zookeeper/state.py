@@ -1,10 +1,11 @@
-"""The whole server as one value, and what becomes of it with each operation and each end of a session.
+"""The whole server as one value: new or built from given znodes, and after each operation or end of a session.
 
 Every write, session opened and session ended is a transaction and takes the next zxid; reads take none. A client
-hears of what happened before it is answered, as on the wire: the events of `Answered` come before its reply.
+hears of what happened before it is answered, as on the wire: the events of `Answered` come before its reply. A
+planted server is built as if it had lived: no transaction runs and nobody is notified.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -26,21 +27,23 @@ from model.hosts.memory_zookeeper.operations import (
     Sync,
     Write,
 )
-from model.hosts.memory_zookeeper.persistent_map import PersistentMap
-from model.hosts.memory_zookeeper.sessions import Sessions, follow, new_session
-from model.hosts.memory_zookeeper.transaction import apply, remove
-from model.hosts.memory_zookeeper.tree import Tree, new_tree, read
+from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
+from model.hosts.memory_zookeeper.tree import Change, Node, Tree, apply, new_tree, parent_of, read, remove
 from model.hosts.memory_zookeeper.watches import (
-    Event,
+    SessionEvent,
+    Sessions,
     Watches,
-    add,
+    add_watch,
     fire,
+    new_session,
     no_watches,
+    sessions_after,
     set_again,
     watch_children,
     watch_data,
     without,
 )
+from model.hosts.zookeeper.values import EventKind, Stat
 
 
 class ServerState(msgspec.Struct, frozen=True, gc=False):
@@ -59,7 +62,7 @@ class Answered(msgspec.Struct, frozen=True, gc=False):
 
     state: ServerState
     reply: Reply
-    events: tuple[Event, ...] = ()
+    events: tuple[SessionEvent, ...] = ()
 
 
 def new_server() -> ServerState:
@@ -103,7 +106,7 @@ def _write(state: ServerState, session: int, write: Write, time_ms: int) -> Answ
     zxid = state.zxid + 1
     tree, result, changes = apply(state.tree, write, zxid, time_ms, session)
     watches, events = fire(state.watches, changes, zxid)
-    state = ServerState(tree, watches, follow(state.sessions, changes), zxid, state.next_session)
+    state = ServerState(tree, watches, sessions_after(state.sessions, changes), zxid, state.next_session)
     return Answered(state, Reply(zxid, result), events)
 
 
@@ -133,7 +136,7 @@ def _sync(state: ServerState, _session: int, _request: Sync, _time_ms: int) -> A
 
 
 def _add_watch(state: ServerState, session: int, request: AddWatch, _time_ms: int) -> Answered:
-    return Answered(_watching(state, add(state.watches, request, session)), Reply(state.zxid, None))
+    return Answered(_watching(state, add_watch(state.watches, request, session)), Reply(state.zxid, None))
 
 
 def _set_watches(state: ServerState, session: int, request: SetWatches, _time_ms: int) -> Answered:
@@ -159,3 +162,109 @@ _ANSWERS: Final[Mapping[type, Callable[[ServerState, int, Any, int], Answered]]]
     AddWatch: _add_watch,
     SetWatches: _set_watches,
 }
+
+
+class Planted(msgspec.Struct, frozen=True, gc=False):
+    """A znode to begin with. Times are ms since the epoch, UTC."""
+
+    data: bytes = b""
+    owner: int = 0
+    """The session of an ephemeral one, else 0."""
+    version: int = 0
+    czxid: int = 0
+    """For a broker's registration, the broker's epoch."""
+    mzxid: int = 0
+    creations: int = 0
+    """How many children it ever had, if more than now: its next sequential child gets this number."""
+    time_ms: int = 0
+
+
+def planted_server(planted: Mapping[str, Planted], *, zxid: int = 0, session_timeout_ms: int = 18_000) -> ServerState:
+    """A server with these znodes, with empty ones where a parent is missing, and with a session for each owner.
+
+    planted: by paths as a server takes them, which is not checked.
+    zxid: the newest transaction, if newer than every znode.
+    """
+    owned: dict[int, list[str]] = {}
+    for path, one in planted.items():
+        if one.owner:
+            owned.setdefault(one.owner, []).append(path)
+        zxid = max(zxid, one.czxid, one.mzxid)
+    for paths in owned.values():
+        paths.sort(key=lambda path: planted[path].czxid)
+    return server_over(planted_nodes(planted), owned, zxid=zxid, session_timeout_ms=session_timeout_ms)
+
+
+def planted_nodes(planted: Mapping[str, Planted]) -> dict[str, Node]:
+    """These znodes, the server's own, and empty ones where a parent is missing, by path."""
+    everything = {**dict.fromkeys(_OWN, _BARE), **planted}
+    names = _names(everything)
+    youngest: dict[str, int] = {}
+    for path, one in planted.items():
+        if one.czxid:
+            parent = parent_of(path)
+            youngest[parent] = max(youngest.get(parent, 0), one.czxid)
+    return {path: _node(path, one, names.get(path, ()), youngest.get(path, 0)) for path, one in everything.items()}
+
+
+def server_over(
+    nodes: Mapping[str, Node],
+    owned: Mapping[int, Sequence[str]],
+    *,
+    zxid: int,
+    session_timeout_ms: int,
+) -> ServerState:
+    """A server over a mapping that never changes, and may work its values out when asked.
+
+    nodes: every znode by path, the root too; names, Stats and owners must agree with each other.
+    owned: the ephemeral znodes of each session, oldest first.
+    """
+    sessions: Sessions = PersistentMap()
+    for owner, paths in owned.items():
+        sessions = sessions.changed({owner: new_session(session_timeout_ms)})
+        sessions = sessions_after(sessions, (Change(EventKind.CREATED, path, owner) for path in paths))
+    return ServerState(PersistentMap(nodes), no_watches(), sessions, zxid, max(owned, default=0) + 1)
+
+
+def _names(everything: dict[str, Planted]) -> dict[str, list[str]]:
+    """The names under every znode that has some; a parent that is missing is added to everything."""
+    names: dict[str, list[str]] = {}
+    paths = [path for path in everything if path != "/"]
+    for path in paths:
+        parent, _, name = path.rpartition("/")
+        siblings = names.get(parent)
+        if siblings is not None:
+            siblings.append(name)
+            continue
+        names[parent] = [name]
+        if parent and parent not in everything:
+            everything[parent] = _BARE
+            paths.append(parent)
+    names["/"] = names.pop("")
+    return names
+
+
+def _node(path: str, one: Planted, names: Sequence[str], youngest: int) -> Node:
+    children, cversion, czxid, mzxid = len(names), 0, one.czxid, one.mzxid
+    if children or one.creations:
+        cversion = 2 * max(one.creations, children - _UNCOUNTED.get(path, 0)) - children
+    stat = Stat(
+        czxid,
+        mzxid if mzxid > czxid else czxid,
+        one.time_ms,
+        one.time_ms,
+        one.version,
+        cversion,
+        0,
+        one.owner,
+        len(one.data),
+        children,
+        youngest if youngest > czxid else czxid,
+    )
+    return Node(one.data, stat, Names(names) if names else NO_NAMES)
+
+
+_BARE: Final = Planted()
+_OWN: Final = ("/", "/zookeeper/config", "/zookeeper/quota")
+_UNCOUNTED: Final[Mapping[str, int]] = {"/": 1, "/zookeeper": 2}
+"""Children that the server makes itself, without counting."""

@@ -1,17 +1,65 @@
-"""The znodes as a value, and what can be read of them. It is changed by transactions, and has no watches or sessions.
+"""The znodes as a value, what can be read of them, and one write on them: the tree after it, its result, what changed.
+
+It has no watches or sessions, chooses neither zxid nor time, and notifies nobody. A draft is a transaction in the
+making: what it changed so far lies over a tree that stays as it was. The checks of a write and their order are those
+of org.apache.zookeeper.server.PrepRequestProcessor (3.9); what a change does to the Stats around it is DataTree's.
 
 Stats are as clients see them. ZooKeeper counts the children ever created and shows, as cversion, that count twice
 minus the children there are (org.apache.zookeeper.server.DataNode.copyStat).
 """
 
-from typing import Final
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
 
 import msgspec
 
-from model.hosts.memory_zookeeper.names import NO_NAMES, Names
-from model.hosts.memory_zookeeper.operations import ErrorCode, Exists, Failed, GetData, Read
-from model.hosts.memory_zookeeper.persistent_map import PersistentMap
-from model.hosts.zookeeper.values import Children, Stat, Znode
+from model.hosts.memory_zookeeper.operations import (
+    ANY_VERSION,
+    CheckVersion,
+    Committed,
+    Create,
+    Created,
+    Delete,
+    ErrorCode,
+    Exists,
+    Failed,
+    GetData,
+    Multi,
+    PartResult,
+    Read,
+    Result,
+    RolledBack,
+    SetData,
+    Write,
+)
+from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
+from model.hosts.zookeeper.values import Children, EventKind, Stat, Znode
+
+SPECIAL = frozenset({"/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"})
+"""Can't be deleted (org.apache.zookeeper.server.ZKDatabase.isSpecialPath)."""
+
+# org.apache.zookeeper.common.PathUtils.validatePath, which sees UTF-16: outside the BMP all is surrogates.
+_NAME = "[^/\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff\U00010000-\U0010ffff]+"
+_VALID = re.compile(rf"/|(?:/(?!\.\.?(?:/|\Z)){_NAME})+")
+
+
+def is_valid(path: str) -> bool:
+    """Whether a znode can have this path: absolute, without empty, `.` and `..` names or control characters."""
+    if path.isascii() and path.isprintable() and "//" not in path and "/." not in path:  # nearly all, and faster
+        return path[:1] == "/" and (path[-1] != "/" or path == "/")
+    return _VALID.fullmatch(path) is not None
+
+
+def split(path: str) -> tuple[str, str]:
+    """The parent's path and the name behind the last slash, of a path that has one."""
+    parent, _, name = path.rpartition("/")
+    return parent or "/", name
+
+
+def parent_of(path: str) -> str:
+    """The path before the last slash, of a path that has one."""
+    return path[: path.rindex("/")] or "/"
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
@@ -63,3 +111,199 @@ def _uncounted(*names: str) -> Node:
 
 _NO_NODE: Final = Failed(ErrorCode.NO_NODE)
 _BAD_ARGUMENTS: Final = Failed(ErrorCode.BAD_ARGUMENTS)
+
+
+# To look up a member of an enumeration takes longer than to make a Change of it.
+_CREATED: Final = EventKind.CREATED
+_DELETED: Final = EventKind.DELETED
+_DATA_CHANGED: Final = EventKind.DATA_CHANGED
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """A znode was created, deleted or written. `owner` is the session of an ephemeral one, else 0."""
+
+    kind: EventKind
+    path: str
+    owner: int
+
+
+class Draft:
+    """One transaction, for one use: change it, then take `tree()` and `changes`, or drop it."""
+
+    __slots__ = ("_nodes", "_tree", "changes", "session", "time_ms", "zxid")
+
+    def __init__(self, tree: Tree, zxid: int, time_ms: int, session: int) -> None:
+        self.zxid = zxid
+        self.time_ms = time_ms
+        self.session = session
+        self.changes: list[Change] = []
+        self._tree = tree
+        self._nodes: dict[str, Node | None] = {}
+
+    def tree(self) -> Tree:
+        """The tree with the changes in it."""
+        return self._tree.changed(self._nodes)
+
+    def node(self, path: str) -> Node | None:
+        """The znode as the changes so far leave it."""
+        nodes = self._nodes
+        return nodes[path] if path in nodes else self._tree.get(path)
+
+    def create(self, path: str, data: bytes, owner: int, parent_path: str, parent: Node) -> Stat:
+        """Add a znode that is not there yet."""
+        zxid, time_ms = self.zxid, self.time_ms
+        stat = Stat(zxid, zxid, time_ms, time_ms, 0, 0, 0, owner, len(data), 0, zxid)
+        names = parent.names.with_change(path[path.rindex("/") + 1 :], True)
+        self._nodes[path] = Node(data, stat)
+        self._nodes[parent_path] = Node(parent.data, _recounted(parent.stat, 1, zxid), names)
+        self.changes.append(Change(_CREATED, path, owner))
+        return stat
+
+    def delete(self, path: str, node: Node) -> None:
+        """Remove a znode that is there and has no children."""
+        parent_path, name = split(path)
+        parent = self.node(parent_path)
+        assert parent is not None
+        names = parent.names.with_change(name, False)
+        self._nodes[path] = None
+        self._nodes[parent_path] = Node(parent.data, _recounted(parent.stat, -1, self.zxid), names)
+        self.changes.append(Change(_DELETED, path, node.stat.ephemeral_owner))
+
+    def write(self, path: str, node: Node, data: bytes) -> Stat:
+        """Replace a znode's data."""
+        old = node.stat
+        stat = Stat(
+            old.czxid,
+            self.zxid,
+            old.ctime_ms,
+            self.time_ms,
+            old.version + 1,
+            old.cversion,
+            old.aversion,
+            old.ephemeral_owner,
+            len(data),
+            old.num_children,
+            old.pzxid,
+        )
+        self._nodes[path] = Node(data, stat, node.names)
+        self.changes.append(Change(_DATA_CHANGED, path, old.ephemeral_owner))
+        return stat
+
+
+def _recounted(old: Stat, more: int, zxid: int) -> Stat:
+    """The Stat of a znode that has one child more or one less."""
+    return Stat(
+        old.czxid,
+        old.mzxid,
+        old.ctime_ms,
+        old.mtime_ms,
+        old.version,
+        old.cversion + 1,
+        old.aversion,
+        old.ephemeral_owner,
+        old.data_length,
+        old.num_children + more,
+        zxid,
+    )
+
+
+Applied = tuple[Tree, Result, tuple[Change, ...]]
+
+
+def apply(tree: Tree, write: Write, zxid: int, time_ms: int, session: int) -> Applied:
+    """Carry out one write. The same tree comes back when it failed."""
+    draft = Draft(tree, zxid, time_ms, session)
+    if isinstance(write, Multi):
+        return _apply_all(tree, draft, write)
+    try:
+        result = _CARRY_OUT[type(write)](draft, write)
+    except _RefusedError as refused:
+        return tree, Failed(refused.code), ()
+    return draft.tree(), result, tuple(draft.changes)
+
+
+def remove(tree: Tree, paths: Iterable[str], zxid: int) -> tuple[Tree, tuple[Change, ...]]:
+    """Delete the ephemerals of a session that ended, in this order and in one transaction."""
+    draft = Draft(tree, zxid, 0, 0)
+    for path in paths:
+        draft.delete(path, _existing(draft, path))
+    return draft.tree(), tuple(draft.changes)
+
+
+class _RefusedError(Exception):
+    def __init__(self, code: ErrorCode) -> None:
+        self.code = code
+
+
+def _apply_all(tree: Tree, draft: Draft, multi: Multi) -> Applied:
+    results: list[PartResult] = []
+    for part in multi.operations:
+        try:
+            results.append(_CARRY_OUT[type(part)](draft, part))
+        except _RefusedError as refused:
+            before = (ErrorCode.OK,) * len(results)
+            behind = (ErrorCode.RUNTIME_INCONSISTENCY,) * (len(multi.operations) - len(results) - 1)
+            return tree, RolledBack((*before, refused.code, *behind)), ()
+    return draft.tree(), Committed(tuple(results)), tuple(draft.changes)
+
+
+def _create(draft: Draft, create: Create) -> Created:
+    path = create.path
+    if "/" not in path or "\0" in path:
+        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+    parent_path = parent_of(path)
+    parent = _existing(draft, parent_path)
+    if create.sequential:
+        path = f"{path}{creations(parent.stat):010d}"
+    if not is_valid(path):
+        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+    if draft.node(path) is not None:
+        raise _RefusedError(ErrorCode.NODE_EXISTS)
+    if parent.stat.ephemeral_owner:
+        raise _RefusedError(ErrorCode.NO_CHILDREN_FOR_EPHEMERALS)
+    owner = draft.session if create.ephemeral else 0
+    return Created(path, draft.create(path, create.data, owner, parent_path, parent))
+
+
+def _delete(draft: Draft, delete: Delete) -> None:
+    path = delete.path
+    if "/" not in path or "\0" in path or path in SPECIAL:
+        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+    node = _expected(draft, path, delete.version)
+    if node.stat.num_children:
+        raise _RefusedError(ErrorCode.NOT_EMPTY)
+    draft.delete(path, node)
+
+
+def _set_data(draft: Draft, write: SetData) -> Stat:
+    if not is_valid(write.path):
+        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+    return draft.write(write.path, _expected(draft, write.path, write.version), write.data)
+
+
+def _check_version(draft: Draft, check: CheckVersion) -> None:
+    if not is_valid(check.path):
+        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+    _expected(draft, check.path, check.version)
+
+
+def _existing(draft: Draft, path: str) -> Node:
+    node = draft.node(path)
+    if node is None:
+        raise _RefusedError(ErrorCode.NO_NODE)
+    return node
+
+
+def _expected(draft: Draft, path: str, version: int) -> Node:
+    node = _existing(draft, path)
+    if version not in (ANY_VERSION, node.stat.version):
+        raise _RefusedError(ErrorCode.BAD_VERSION)
+    return node
+
+
+_CARRY_OUT: Final[Mapping[type, Callable[[Draft, Any], Any]]] = {
+    Create: _create,
+    Delete: _delete,
+    SetData: _set_data,
+    CheckVersion: _check_version,
+}

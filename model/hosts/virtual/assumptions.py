@@ -1,4 +1,8 @@
-"""How long things take in a virtual cluster: stated once, so that every timeline can name what it assumed."""
+"""What a virtual cluster assumes: how long things take, what becomes of messages, and what is due when."""
+
+from collections.abc import Callable, Iterator
+from heapq import heapify, heappop, heappush
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -42,3 +46,108 @@ class Assumptions(msgspec.Struct, frozen=True, kw_only=True):
 def microseconds(ms: float) -> int:
     """A time of the schedule."""
     return round(ms * 1_000)
+
+
+ZOOKEEPER: Final = -1
+"""The ensemble, where otherwise a broker's id stands."""
+
+
+class Passage(msgspec.Struct, frozen=True, gc=False):
+    """A message that sets out; `number` counts all messages of a cluster, so that dice can be a function of it."""
+
+    number: int
+    source: int
+    target: int
+    at_ms: float
+
+
+class Fate(msgspec.Struct, frozen=True, gc=False):
+    """Lost, or `late_ms` later than assumed. Messages of one link stay in order: a late one holds up the next."""
+
+    late_ms: float = 0.0
+    lost: bool = False
+
+
+ON_TIME: Final = Fate()
+LOST: Final = Fate(lost=True)
+
+
+class Network(Protocol):
+    """Decides on each message. It must be a function of the passage alone: then every run is the same."""
+
+    def __call__(self, passage: Passage, /) -> Fate:
+        """The message's fate."""
+        ...
+
+
+def perfect(_passage: Passage) -> Fate:
+    """Everything arrives, and on time."""
+    return ON_TIME
+
+
+T = TypeVar("T")
+
+
+class Due(NamedTuple, Generic[T]):
+    """Something due. `number` counts what was put down; `idle`: a cluster with nothing else to do is at rest."""
+
+    at_us: int
+    number: int
+    what: T
+    idle: bool
+
+
+class Schedule(Generic[T]):
+    """A heap, and the time: that of what was taken last. Times are in microseconds since the start."""
+
+    def __init__(self, now_us: int = 0, due: tuple[Due[T], ...] = (), number: int = 0) -> None:
+        """due, number: of an earlier schedule, to go on from."""
+        self.now_us = now_us
+        self.number = number
+        self._heap = list(due)
+        self._busy = sum(not one.idle for one in due)
+
+    @property
+    def due(self) -> tuple[Due[T], ...]:
+        """All of it, in no useful order."""
+        return tuple(self._heap)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether nothing is due but what is idle."""
+        return not self._busy
+
+    @property
+    def next_us(self) -> int | None:
+        """When the next is due; None if nothing is."""
+        return self._heap[0].at_us if self._heap else None
+
+    def put(self, at_us: int, what: T, *, idle: bool = False) -> int:
+        """Put something down, not before now; its number."""
+        self.number += 1
+        heappush(self._heap, Due(max(at_us, self.now_us), self.number, what, idle))
+        self._busy += not idle
+        return self.number
+
+    def take(self) -> Due[T] | None:
+        """What is next due, and it is that time now; None if nothing is due."""
+        if not self._heap:
+            return None
+        due = heappop(self._heap)
+        self.now_us = due.at_us
+        self._busy -= not due.idle
+        return due
+
+    def wait(self, until_us: int) -> None:
+        """Let time pass in which nothing is due."""
+        self.now_us = max(self.now_us, until_us)
+
+    def withdraw(self, unwanted: Callable[[T], bool]) -> Iterator[T]:
+        """Take out what is not to happen, in order."""
+        gone = sorted(due for due in self._heap if unwanted(due.what))
+        if gone:
+            numbers = {due.number for due in gone}
+            self._heap = [due for due in self._heap if due.number not in numbers]
+            heapify(self._heap)
+            self._busy -= sum(not due.idle for due in gone)
+        return (due.what for due in gone)

@@ -1,17 +1,101 @@
-"""What controllers send to brokers: one request at a time and in order, again and again until it is answered.
+"""Connections to ZooKeeper, controllers' requests to brokers, and questions to the controller, on their way.
 
-Source: `kafka.controller.ControllerChannelManager`, `RequestSendThread` (3.9). A try that cannot succeed is not made:
-it waits until the broker can be reached.
+A controller sends a broker one request at a time and in order, again and again until it is answered. Source:
+`kafka.controller.ControllerChannelManager`, `RequestSendThread` (3.9). A try that cannot succeed is not made: it waits
+until the broker can be reached.
 """
 
 import msgspec
 
-from model.controller.commands import DropRequests, SendRequest
-from model.hosts.virtual.journal import RequestLost, RequestsDropped, RequestSent
-from model.hosts.virtual.process import Channel, Process, Queued
-from model.hosts.virtual.scheduled_events import ChannelTries, RequestArrives
+from model.controller.commands import AnswerRequest, DropRequests, SendRequest
+from model.controller.events import RequestReceived
+from model.hosts.memory_zookeeper.operations import Exists
+from model.hosts.memory_zookeeper.state import disconnect
+from model.hosts.memory_zookeeper.tree import read
+from model.hosts.virtual.assumptions import ZOOKEEPER
+from model.hosts.virtual.journal import (
+    OPERATOR,
+    ConnectionLost,
+    ControllerAnswered,
+    ControllerAsked,
+    RequestLost,
+    RequestsDropped,
+    RequestSent,
+)
+from model.hosts.virtual.scheduled_events import (
+    ChannelTries,
+    ControllerIsAsked,
+    ControllerReplies,
+    Reconnects,
+    RequestArrives,
+    ScheduledEvent,
+    SessionTimesOut,
+    WatchFires,
+)
 from model.hosts.virtual.virtual_broker import UNREGISTERED
-from model.hosts.virtual.world import World
+from model.hosts.virtual.world import UNCONNECTED, Asked, Channel, MissedWatches, Process, Queued, World
+from model.hosts.zookeeper.values import EventKind, Stat, ZnodeChanged
+
+
+def lose_connection(world: World, broker: int) -> None:
+    """The connection breaks, if there is one: what is on its way is lost, and the client will look for another one."""
+    process = world.processes[broker]
+    if process.connection == UNCONNECTED:
+        return
+
+    def is_lost(event: ScheduledEvent) -> bool:
+        return isinstance(event, WatchFires) and event.connection == process.connection
+
+    withdrawn = world.schedule.withdraw(is_lost)
+    unread = filter(is_lost, process.held)  # a paused process has received it, and never reads it
+    undelivered = [fires.changed for fires in (*unread, *withdrawn) if isinstance(fires, WatchFires)]
+    world.journal.append(ConnectionLost(world.now_ms, process.id, process.session))
+    watched = _watched(world, process.session)
+    world.zookeeper = disconnect(world.zookeeper, process.session)
+    process = world.put(process.replace(connection=UNCONNECTED, watched=watched))
+    for changed in undelivered:
+        miss(world, process.id, changed)
+    note_silence(world, process)
+    world.after(world.assumptions.reconnect_ms, Reconnects(process.id, process.number))
+
+
+def miss(world: World, broker: int, changed: ZnodeChanged) -> None:
+    """The server told of a change and forgot the watch, but the client does not know: it believes to be watching."""
+    process = world.processes[broker]
+    if changed.kind is EventKind.CHILDREN_CHANGED:
+        field = "children"
+    else:
+        field = "existence" if changed.kind is EventKind.CREATED else "data"
+    watched = process.watched
+    paths = tuple(dict.fromkeys((*getattr(watched, field), changed.path)))
+    world.put(process.replace(watched=msgspec.structs.replace(watched, **{field: paths})))
+
+
+def note_silence(world: World, process: Process) -> None:
+    """Begin or cease to wait for the session to time out."""
+    session = process.session
+    if session not in world.sessions:
+        return
+    if process.connection != UNCONNECTED and not process.paused and world.find(process.id, process.number):
+        world.silent.pop(session, None)
+    elif session not in world.silent:
+        since_us = world.silent[session] = world.schedule.now_us
+        world.after(world.assumptions.session_timeout_ms, SessionTimesOut(session, since_us))
+
+
+def can_reach_zookeeper(world: World, broker: int) -> bool:
+    """Whether the link stands."""
+    return not world.is_cut(broker, ZOOKEEPER)
+
+
+def _watched(world: World, session: int) -> MissedWatches:
+    """What the server has of a client's watches, as the client would name them."""
+    watches = world.zookeeper.watches
+    data = sorted(path for path, watchers in watches.data.items() if session in watchers)
+    children = sorted(path for path, watchers in watches.children.items() if session in watchers)
+    there = {path for path in data if isinstance(read(world.zookeeper.tree, Exists(path)), Stat)}
+    missing = tuple(path for path in data if path not in there)
+    return MissedWatches(tuple(path for path in data if path in there), missing, tuple(children))
 
 
 def send_request(world: World, process: Process, command: SendRequest) -> None:
@@ -104,3 +188,45 @@ def break_channels_to(world: World, receiver: int) -> None:
 def put_channel(world: World, process: Process, receiver: int, channel: Channel) -> Process:
     """The process with this channel to a broker."""
     return world.put(process.replace(channels={**process.channels, receiver: channel}))
+
+
+def ask_controller(world: World, asker: Process, controller: int, request: RequestReceived) -> None:
+    """A broker asks the controller."""
+    world.journal.append(ControllerAsked(world.now_ms, asker.id, controller, request))
+    arrives = ControllerIsAsked(asker.id, asker.number, controller, request)
+    if not world.carry(asker.id, controller, world.assumptions.request_ms / 2, arrives):
+        leave_unanswered(world, asker.id, asker.number, request)
+
+
+def answer_request(world: World, process: Process, command: AnswerRequest) -> None:
+    """The controller's answer sets out."""
+    asked = world.asked.pop(command.request, None)
+    if asked is None:
+        return
+    world.journal.append(ControllerAnswered(world.now_ms, asked.asker, process.id, command))
+    if asked.asker == OPERATOR:
+        world.answers[command.request] = command
+        return
+    replies = ControllerReplies(asked.asker, asked.asker_number, asked.request, command)
+    if not world.carry(process.id, asked.asker, world.assumptions.request_ms / 2, replies):
+        leave_unanswered(world, asked.asker, asked.asker_number, asked.request)
+
+
+def leave_unanswered(world: World, asker: int, asker_number: int, request: RequestReceived) -> None:
+    """The connection to the controller broke: the asker notices after the back-off."""
+    if asker != OPERATOR:
+        replies = ControllerReplies(asker, asker_number, request, None)
+        world.after(world.assumptions.retry_backoff_ms, replies)
+
+
+def break_questions_to(world: World, process: Process) -> None:
+    """A controller's process is gone: nobody who waits for its answers will get one."""
+    for number, asked in tuple(world.asked.items()):
+        if asked.controller_number == process.number:
+            del world.asked[number]
+            leave_unanswered(world, asked.asker, asked.asker_number, asked.request)
+
+
+def note_question(world: World, asker: int, asker_number: int, controller: Process, request: RequestReceived) -> None:
+    """The controller has the question, and the answer will find the way back."""
+    world.asked[request.request] = Asked(asker, asker_number, controller.id, controller.number, request)

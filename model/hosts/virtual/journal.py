@@ -5,9 +5,8 @@ from typing import Final
 
 import msgspec
 
-from model.controller.commands import AnswerRequest
+from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest
 from model.controller.events import RequestReceived
-from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.zookeeper import CONTROLLER_EPOCH
 from model.hosts.memory_zookeeper.operations import (
     CheckVersion,

@@ -11,34 +11,32 @@ A follower catches up in `Assumptions.catch_up_ms`. Where followers may lag, a r
 
 from collections.abc import Iterable
 
-from model.broker.commands import ProposeIsr
-from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER
-from model.broker.decision import PartitionDecision
-from model.broker.isr_routes.isr_change_notices import IsrChangeNotices
-from model.broker.isr_routes.state_znode import isr_found, isr_write, isr_written
-from model.broker.log_positions import EMPTY_LOG, LogPositions
-from model.broker.partition.conditions import ReplicationSettings
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.isr_answers import REACTIONS, hear_isr_answer
-from model.broker.partition.isr_changes import check_isr
-from model.broker.partition.partition import Partition
-from model.broker.replication_rules import replication_rules_of
-from model.broker.serving.reads import Isolation, Read, judge_read
+from model.broker.commands import PartitionDecision, ProposeIsr
+from model.broker.isr import (
+    REACTIONS,
+    IsrChangeNotices,
+    check_isr,
+    hear_isr_answer,
+    isr_found,
+    isr_write,
+    isr_written,
+    record_fetch,
+)
+from model.broker.metadata import UNKNOWN_BROKER
+from model.broker.partition import EMPTY_LOG, LogPositions, Partition
+from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.serving import Isolation, Read, judge_read
 from model.controller import zookeeper
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import AlterPartitionReceived, ProposedIsr
 from model.controller.generations import Generation
 from model.controller.zookeeper import ISR_CHANGES, Code, Create
-from model.hosts.virtual.assumptions import Assumptions, microseconds
-from model.hosts.virtual.channels import can_reach
-from model.hosts.virtual.connections import lose_connection
-from model.hosts.virtual.network import ZOOKEEPER
-from model.hosts.virtual.process import UNCONNECTED, Process
+from model.hosts.virtual.assumptions import ZOOKEEPER, Assumptions, microseconds
+from model.hosts.virtual.channels import ask_controller, can_reach, lose_connection
 from model.hosts.virtual.questions import ask_at_once
-from model.hosts.virtual.replies import ask_controller
 from model.hosts.virtual.scheduled_events import FollowerLags, LeaderLooks, LeaderWrites
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
-from model.hosts.virtual.world import World
+from model.hosts.virtual.world import UNCONNECTED, Process, World
 
 _ANY_NUMBER = 2**62
 

@@ -1,17 +1,20 @@
-"""Processes of brokers begin and end: they boot, crash, or leave in good order, by a controlled shutdown.
+"""What comes from outside: processes begin and end, hang and go on, links break, operators ask.
 
-Source: `kafka.server.KafkaServer.controlledShutdown` (3.9), KIP-12. If the controller does not agree in time, a broker
-leaves without it.
+A broker may leave in good order, by a controlled shutdown; if the controller does not agree in time, it leaves without
+it. Source: `kafka.server.KafkaServer.controlledShutdown` (3.9), KIP-12.
 """
+
+from collections.abc import Collection
 
 import msgspec
 
-from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER
-from model.broker.controller_requests.served import Standing
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.metadata import UNKNOWN_BROKER
+from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest
+from model.controller.decide import ControllerState, new_controller
 from model.controller.events import BrokerStarted, ControlledShutdownRequested
-from model.controller.settings import Settings
-from model.controller.state import ControllerState, new_controller
+from model.controller.generations import Settings
 from model.controller.zookeeper import (
     BROKER_IDS,
     CONTROLLER,
@@ -22,25 +25,39 @@ from model.controller.zookeeper import (
     REASSIGNMENTS,
     TOPICS,
 )
-from model.hosts.memory_zookeeper.operations import GetData
+from model.hosts.memory_zookeeper.operations import Create, GetData
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.memory_zookeeper.watches import ONE_SHOT, Table
-from model.hosts.virtual.channels import can_reach
-from model.hosts.virtual.connections import can_reach_zookeeper
-from model.hosts.virtual.deciding import hear
-from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
-from model.hosts.virtual.leaders import note_fetching, replication_settings
-from model.hosts.virtual.process import UNCONNECTED, Process
-from model.hosts.virtual.replies import ask_controller
-from model.hosts.virtual.scheduled_events import ShutdownGoesOn
-from model.hosts.virtual.sessions import begin_session, end, remove_process
-from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker
-from model.hosts.virtual.world import World
+from model.hosts.memory_zookeeper.watches import ONE_SHOT, WatchTable
+from model.hosts.virtual.assumptions import ZOOKEEPER
+from model.hosts.virtual.channels import (
+    ask_controller,
+    can_reach,
+    can_reach_zookeeper,
+    lose_connection,
+    note_silence,
+    wake_channels,
+)
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerPaused,
+    BrokerResumed,
+    BrokerStopped,
+    LinkCut,
+    LinkMended,
+)
+from model.hosts.virtual.leaders import look_soon, note_fetching, replication_settings
+from model.hosts.virtual.questions import transact
+from model.hosts.virtual.scheduled_events import Reconnects, ShutdownGoesOn
+from model.hosts.virtual.sessions import begin_session, end, hear, remove_process
+from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, lose
+from model.hosts.virtual.world import UNCONNECTED, Process, World, link
 from model.hosts.zookeeper.values import Znode
-from model.znodes.controller import decode_controller
+from model.znodes.cluster import decode_controller
 from model.znodes.paths import broker_path, topic_path
-from model.znodes.reasons import UnusablePayloadError
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import LogDirEvent
 
 CLUSTER_ID = "dUADuL1sSZy5fstnXFD1iQ"
 """What the first broker names a new cluster."""
@@ -54,7 +71,7 @@ def boot(world: World, broker: int, registration: bytes, settings: Settings) -> 
         raise ValueError(f"broker {broker} cannot start without ZooKeeper: mend its link first")
     world.journal.append(BrokerBooted(world.now_ms, broker))
     replication = replication_settings(world.assumptions, settings.generation)
-    memory = VirtualBroker(Standing(broker), replication)
+    memory = VirtualBroker(BrokerEpochs(broker), replication)
     fresh = Process(world.next_number(), memory, registration, new_controller(settings), 0)
     process = begin_session(world, fresh)
     note_fetching(world)
@@ -105,7 +122,7 @@ def _with_watches(state: ServerState, session: int, controller: ControllerState)
     return msgspec.structs.replace(state, watches=watches)
 
 
-def _watching(table: Table, paths: list[str], session: int) -> Table:
+def _watching(table: WatchTable, paths: list[str], session: int) -> WatchTable:
     return table.changed({path: {**(table.get(path) or {}), session: ONE_SHOT} for path in paths})
 
 
@@ -151,3 +168,71 @@ def _leave(world: World, process: Process, *, is_done: bool) -> None:
     remove_process(world, process)
     if closes and session in world.sessions:
         end(world, session, expired=False)
+
+
+def pause(world: World, broker: int) -> None:
+    """SIGSTOP. Its session counts the time from now on."""
+    process = world.processes[broker]
+    if process.paused:
+        return
+    world.journal.append(BrokerPaused(world.now_ms, broker))
+    note_silence(world, world.put(process.replace(paused=True)))
+    note_fetching(world)
+
+
+def resume(world: World, broker: int) -> None:
+    """SIGCONT. What reached it meanwhile comes first, and then what became of its session."""
+    process = world.processes[broker]
+    if not process.paused:
+        return
+    world.journal.append(BrokerResumed(world.now_ms, broker))
+    held = process.held
+    process = world.put(process.replace(paused=False, held=()))
+    note_silence(world, process)
+    for event in held:
+        world.after(0, event)
+    world.after(world.assumptions.reconnect_ms, Reconnects(process.id, process.number))
+    note_fetching(world)
+    look_soon(world)
+
+
+def expire(world: World, broker: int) -> None:
+    """The server gives up on a broker's sessions that are silent, or else on the one it has."""
+    sessions = [session for session, owner in world.sessions.items() if owner == broker]
+    for session in [session for session in sessions if session in world.silent] or sessions:
+        end(world, session, expired=True)
+
+
+def fail_log_dir(world: World, broker: int, partitions: Collection[TopicPartition]) -> None:
+    """The broker cannot read these any more, and says so in ZooKeeper (KIP-112)."""
+    process = world.processes[broker]
+    process = world.put(process.replace(broker=lose(process.broker, partitions)))
+    event = LogDirEvent(broker=broker).to_bytes()
+    transact(world, process.session, Create(f"{LOG_DIR_EVENTS}/log_dir_event_", event, sequential=True), broker)
+
+
+def cut(world: World, one: int, other: int) -> None:
+    """Between brokers, what is on its way is lost; a connection to ZooKeeper breaks."""
+    if link(one, other) in world.cuts:
+        return
+    world.journal.append(LinkCut(world.now_ms, link(one, other)))
+    world.cuts |= {link(one, other)}
+    if ZOOKEEPER in (one, other):
+        broker = max(one, other)
+        if broker in world.processes:
+            lose_connection(world, broker)
+    note_fetching(world)
+
+
+def mend(world: World, one: int, other: int) -> None:
+    """Whoever waited for this link tries again."""
+    if link(one, other) not in world.cuts:
+        return
+    world.journal.append(LinkMended(world.now_ms, link(one, other)))
+    world.cuts -= {link(one, other)}
+    process = world.processes.get(max(one, other))
+    if ZOOKEEPER in (one, other) and process is not None:
+        world.after(world.assumptions.reconnect_ms, Reconnects(process.id, process.number))
+    wake_channels(world)
+    note_fetching(world)
+    look_soon(world)

@@ -7,9 +7,8 @@ one finds nobody.
 import msgspec
 
 from model.broker.commands import ProposeIsr
-from model.controller.commands import AnswerRequest
+from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest
 from model.controller.events import Event, RequestReceived
-from model.controller.requests import BrokerAnswer, BrokerRequest
 from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.zookeeper.values import ZnodeChanged
 

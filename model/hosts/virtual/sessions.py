@@ -1,32 +1,101 @@
-"""ZooKeeper's answers and watches reach a broker's controller, sessions end and begin, and processes are gone.
+"""A broker's controller hears events; its sessions end and begin; its process is removed.
 
 Source: `kafka.zookeeper.ZooKeeperClient` (3.9): requests that a broken connection lost are sent again; an expired
 session makes the controller forget, and only then is there a new one.
 """
 
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
 from model.controller import events
-from model.controller.watches import ZnodeChange, event_for
+from model.controller.commands import (
+    AnswerRequest,
+    AskZooKeeper,
+    CancelTimer,
+    DropRequests,
+    SendRequest,
+    StartTimer,
+)
+from model.controller.decide import decide
+from model.controller.events import Event, ZnodeChange, event_for
 from model.controller.zookeeper import Answer, Code, Read, ZooKeeperRequest
 from model.hosts.memory_zookeeper.operations import SetWatches
 from model.hosts.memory_zookeeper.state import end_session, open_session
-from model.hosts.virtual.channels import break_channels_to, wake_channels
-from model.hosts.virtual.connections import can_reach_zookeeper, note_silence
-from model.hosts.virtual.deciding import hear
-from model.hosts.virtual.journal import BrokerCrashed, SessionEnded, SessionOpened
+from model.hosts.virtual.channels import (
+    answer_request,
+    break_channels_to,
+    break_questions_to,
+    can_reach_zookeeper,
+    drop_requests,
+    leave_unanswered,
+    note_silence,
+    send_request,
+    wake_channels,
+)
+from model.hosts.virtual.journal import (
+    BrokerCrashed,
+    ControllerElected,
+    ControllerResigned,
+    Reasoned,
+    SessionEnded,
+    SessionOpened,
+)
 from model.hosts.virtual.leaders import look_soon, note_fetching
-from model.hosts.virtual.process import UNCONNECTED, Process
-from model.hosts.virtual.questions import send_next, tell_watchers, transact
-from model.hosts.virtual.replies import break_questions_to, leave_unanswered
+from model.hosts.virtual.questions import ask_zookeeper, send_next, tell_watchers, transact
 from model.hosts.virtual.scheduled_events import (
     AnswersArrive,
     ControllerIsAsked,
     Reconnects,
     SessionTimesOut,
+    Timer,
+    TimerFires,
     WatchFires,
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
-from model.hosts.virtual.world import World
+from model.hosts.virtual.world import UNCONNECTED, Process, World
 from model.znodes.paths import broker_path
+
+
+def hear(world: World, process: Process, event: Event) -> None:
+    """Let a process's controller decide on an event, and do all of what it decides."""
+    decision = decide(process.controller, msgspec.structs.replace(event, at_ms=world.time_ms))
+    before, after = process.controller.context, decision.state.context
+    world.put(process.replace(controller=decision.state))
+    if before.active and (before.epoch != after.epoch or not after.active):
+        world.journal.append(ControllerResigned(world.now_ms, process.id, before.epoch))
+    if after.active and (before.epoch != after.epoch or not before.active):
+        world.journal.append(ControllerElected(world.now_ms, process.id, after.epoch))
+    world.journal.extend(Reasoned(world.now_ms, process.id, why) for why in decision.reasons)
+    for command in decision.commands:
+        _CARRY_OUT[type(command)](world, world.processes[process.id], command)
+
+
+def _ask(world: World, process: Process, command: AskZooKeeper) -> None:
+    ask_zookeeper(world, process, command.question, command.requests)
+
+
+def _start_timer(world: World, process: Process, command: StartTimer) -> None:
+    timer = Timer(world.schedule.now_us, command.after_ms)
+    world.put(process.replace(timers={**process.timers, command.timer: timer}))
+    fires = TimerFires(process.id, process.number, command.timer, timer)
+    world.after(command.after_ms, fires, idle=True)
+
+
+def _cancel_timer(world: World, process: Process, command: CancelTimer) -> None:
+    timers = {name: timer for name, timer in process.timers.items() if name != command.timer}
+    world.put(process.replace(timers=timers))
+
+
+_CARRY_OUT: Final[Mapping[type, Callable[[World, Process, Any], None]]] = {
+    AskZooKeeper: _ask,
+    SendRequest: send_request,
+    StartTimer: _start_timer,
+    CancelTimer: _cancel_timer,
+    AnswerRequest: answer_request,
+    DropRequests: drop_requests,
+}
 
 
 def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None:

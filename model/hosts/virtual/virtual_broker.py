@@ -9,20 +9,15 @@ from typing import Any, Final
 
 import msgspec
 
-from model.broker.commands import Command, ProposeIsr, StartFetching, StopFetching
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.metadata_image import UNKNOWN_BROKER, MetadataImage
-from model.broker.controller_requests.served import Served, Standing
-from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
-from model.broker.isr_routes.alter_partition_queue import AlterPartitionQueue
-from model.broker.log_dirs import lose_log_dir
-from model.broker.log_positions import EMPTY_LOG, LogPositions
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_state import FetchState
+from model.broker.commands import Command, FetchState, ProposeIsr, StartFetching, StopFetching
+from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.isr import AlterPartitionQueue
+from model.broker.metadata import UNKNOWN_BROKER, MetadataImage, learn, serve_update_metadata
+from model.broker.partition import EMPTY_LOG, LogPositions, Partition
+from model.broker.replication_rules import Conditions, ReplicationSettings
+from model.broker.roles import lose_log_dir
 from model.cluster.ids import TopicPartition
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,
@@ -51,7 +46,7 @@ class VirtualBroker(msgspec.Struct, frozen=True):
     for; `queue` has those that the controller is to be asked for, or is being asked.
     """
 
-    standing: Standing
+    standing: BrokerEpochs
     settings: ReplicationSettings = ReplicationSettings()
     held: PersistentMap[TopicPartition, Partition] = msgspec.field(default_factory=PersistentMap)
     fetched: PersistentMap[TopicPartition, FetchState] = msgspec.field(default_factory=PersistentMap)

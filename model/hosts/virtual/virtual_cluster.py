@@ -1,37 +1,138 @@
 """Brokers with our controller on a ZooKeeper in memory, in virtual time: what is decided is carried out, and no more.
 
-Theory of operation: everything that takes time is put down in a schedule, and `step` makes what is next due happen.
-No real clock and no dice: the same calls give the same journal, and a snapshot is some references to values.
+Theory of operation: everything that takes time is put down in a schedule, and `step` makes what is next due happen: a
+message reaches somebody, a timer fires, a process begins or ends. No real clock and no dice: the same calls give the
+same journal, and a snapshot is some references to values.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from model.cluster.ids import TopicPartition
+from model.controller import events
 from model.controller.commands import AnswerRequest
-from model.controller.events import Event, RequestReceived
-from model.controller.settings import Settings
-from model.controller.state import ControllerState
+from model.controller.decide import ControllerState
+from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested, Event, RequestReceived
+from model.controller.generations import Settings
 from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.memory_zookeeper.operations import Operation, Result
 from model.hosts.memory_zookeeper.state import ServerState
-from model.hosts.virtual import (
-    deliveries,
-    faults,
-    leaders,
-    life,
-    questions,
-    scheduled_events,
-    sessions,
+from model.hosts.virtual import leaders, life, questions, scheduled_events, sessions
+from model.hosts.virtual.assumptions import Assumptions, Network, microseconds, perfect
+from model.hosts.virtual.channels import (
+    can_reach,
+    leave_unanswered,
+    lose_request,
+    note_question,
+    put_channel,
+    try_again,
+    try_to_send,
 )
-from model.hosts.virtual.assumptions import Assumptions, microseconds
-from model.hosts.virtual.channels import try_again
-from model.hosts.virtual.journal import Record
-from model.hosts.virtual.network import Network, perfect
-from model.hosts.virtual.process import Process
-from model.hosts.virtual.scheduled_events import ForProcess, ScheduledEvent
-from model.hosts.virtual.virtual_broker import VirtualBroker
-from model.hosts.virtual.world import Moment, World
+from model.hosts.virtual.journal import OPERATOR, ControllerAsked, Record, RequestAnswered, RequestServed
+from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
+from model.hosts.virtual.life import controller_in_zookeeper, hear_shutdown
+from model.hosts.virtual.scheduled_events import (
+    AnswerArrives,
+    ControllerIsAsked,
+    ControllerIsTold,
+    ControllerReplies,
+    ForProcess,
+    RequestArrives,
+    ScheduledEvent,
+    TimerFires,
+)
+from model.hosts.virtual.sessions import hear
+from model.hosts.virtual.virtual_broker import VirtualBroker, receive
+from model.hosts.virtual.world import Channel, Moment, Process, World
+
+
+def serve(world: World, arrived: RequestArrives) -> None:
+    """The receiver does as it is told and answers; if it is gone or cut off, the sender will notice."""
+    sender, receiver = arrived.sender, arrived.receiver
+    if not can_reach(world, sender, receiver):
+        lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
+        return
+    process = world.processes[receiver]
+    if process.paused:
+        world.put(process.replace(held=(*process.held, arrived)))
+        return
+    knows_epochs = process.controller.context.settings.forms.broker_epochs
+    epoch = arrived.broker_epoch if knows_epochs else process.broker.epoch
+    log = log_of(world, world.schedule.now_us)
+    broker, answer = receive(process.broker, arrived.request, epoch, world.time_ms, log)
+    is_overruled = broker.ruled_by != process.broker.ruled_by
+    process = process.replace(broker=broker)
+    world.put(forget_request(process) if is_overruled else process)
+    world.journal.append(RequestServed(world.now_ms, sender, receiver, arrived.exchange, arrived.request, answer))
+    arrives = AnswerArrives(sender, arrived.sender_number, receiver, arrived.exchange, arrived.attempt, answer)
+    if not world.carry(receiver, sender, world.assumptions.request_ms / 2, arrives):
+        lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
+    look_soon(world)
+
+
+def hear_answer(world: World, process: Process, arrived: AnswerArrives) -> None:
+    """The controller learns what a broker made of its request, and sends the next."""
+    receiver = arrived.receiver
+    channel = process.channels.get(receiver)
+    if channel is None or channel.attempt != arrived.attempt or not channel.queue:
+        return
+    world.journal.append(RequestAnswered(world.now_ms, process.id, receiver, arrived.exchange))
+    sent = channel.queue[0].request
+    process = put_channel(world, process, receiver, Channel(channel.queue[1:], channel.attempt))
+    try_to_send(world, process, receiver)
+    event = events.RequestAnswered(broker=receiver, sent=sent, answer=arrived.answer)
+    hear(world, world.processes[process.id], event)
+
+
+def be_asked(world: World, arrived: ControllerIsAsked) -> None:
+    """A broker hears a question that is for the controller; whether it is that, it will find out itself."""
+    process = world.processes.get(arrived.controller)
+    if process is None or world.is_cut(arrived.asker, arrived.controller):
+        leave_unanswered(world, arrived.asker, arrived.asker_number, arrived.request)
+    elif process.paused:
+        world.put(process.replace(held=(*process.held, arrived)))
+    else:
+        note_question(world, arrived.asker, arrived.asker_number, process, arrived.request)
+        hear(world, process, arrived.request)
+
+
+def hear_reply(world: World, process: Process, arrived: ControllerReplies) -> None:
+    """A broker has the controller's answer, or knows that there will be none."""
+    if isinstance(arrived.request, AlterPartitionReceived):
+        hear_outcome(world, process, arrived.request, arrived.answer)
+    elif isinstance(arrived.request, ControlledShutdownRequested):
+        hear_shutdown(world, process, arrived.answer)
+
+
+def fire_timer(world: World, process: Process, fired: TimerFires) -> None:
+    """The controller hears of its timer, unless it started it anew or cancelled it."""
+    if process.timers.get(fired.timer) is fired.run:
+        timers = {name: timer for name, timer in process.timers.items() if name != fired.timer}
+        process = world.put(process.replace(timers=timers))
+        hear(world, process, events.TimerFired(timer=fired.timer))
+
+
+def ask(world: World, request: RequestReceived, broker: int | None) -> int:
+    """A request of an operator, which nothing keeps from arriving if there is a process to hear it."""
+    controller = controller_in_zookeeper(world) if broker is None else broker
+    request = msgspec.structs.replace(request, request=world.next_number())
+    world.journal.append(ControllerAsked(world.now_ms, OPERATOR, controller, request))
+    world.after(world.assumptions.request_ms / 2, ControllerIsAsked(OPERATOR, 0, controller, request))
+    return request.request
+
+
+def tell(world: World, broker: int, event: Event) -> None:
+    """An event that comes from nowhere in this world."""
+    world.after(0, ControllerIsTold(broker, world.processes[broker].number, event))
+
+
+def hear_from_outside(world: World, process: Process, told: ControllerIsTold) -> None:
+    """The controller hears of it. Whoever asks this way is an operator."""
+    if isinstance(told.event, RequestReceived):
+        note_question(world, OPERATOR, 0, process, told.event)
+    hear(world, process, told.event)
 
 
 class VirtualCluster:
@@ -121,29 +222,29 @@ class VirtualCluster:
 
     def pause(self, broker: int) -> None:
         """SIGSTOP: it does nothing, what it is sent waits, and its session ends unless it goes on in time."""
-        faults.pause(self._world, broker)
+        life.pause(self._world, broker)
 
     def resume(self, broker: int) -> None:
         """SIGCONT: it first does what it was sent, then learns whether its session is gone."""
-        faults.resume(self._world, broker)
+        life.resume(self._world, broker)
 
     def expire(self, broker: int) -> None:
         """ZooKeeper ends the broker's session now, as if it had been silent for the timeout; also after a crash."""
-        faults.expire(self._world, broker)
+        life.expire(self._world, broker)
 
     def fail_log_dir(self, broker: int, partitions: Collection[TopicPartition]) -> None:
         """The log dir with these replicas breaks, until the process is another one; the broker says so in ZooKeeper."""
-        faults.fail_log_dir(self._world, broker, partitions)
+        life.fail_log_dir(self._world, broker, partitions)
 
     # Links
 
     def cut(self, one: int, other: int) -> None:
         """Let nothing pass between two brokers, or a broker and ZooKeeper (-1)."""
-        faults.cut(self._world, one, other)
+        life.cut(self._world, one, other)
 
     def mend(self, one: int, other: int) -> None:
         """Let messages pass again."""
-        faults.mend(self._world, one, other)
+        life.mend(self._world, one, other)
 
     # What people and tools do
 
@@ -163,7 +264,7 @@ class VirtualCluster:
 
         The number in `request` is replaced. Nobody to ask, or nobody who lives to answer: no answer ever comes.
         """
-        return deliveries.ask(self._world, request, broker)
+        return ask(self._world, request, broker)
 
     def answer(self, number: int) -> AnswerRequest | None:
         """The answer to what was asked; None if there is none, or none yet."""
@@ -171,7 +272,7 @@ class VirtualCluster:
 
     def tell(self, broker: int, event: Event) -> None:
         """Let a broker's controller hear, next, of what nothing here would tell it, such as a dynamic configuration."""
-        deliveries.tell(self._world, broker, event)
+        tell(self._world, broker, event)
 
     # Time
 
@@ -227,20 +328,20 @@ def _dispatch(world: World, event: ScheduledEvent) -> None:
 _TO_ALL: Final[Mapping[type[ScheduledEvent], Callable[[World, Any], None]]] = {
     scheduled_events.SessionTimesOut: sessions.time_out,
     scheduled_events.QuestionArrives: questions.arrive,
-    scheduled_events.RequestArrives: deliveries.serve,
-    scheduled_events.ControllerIsAsked: deliveries.be_asked,
+    scheduled_events.RequestArrives: serve,
+    scheduled_events.ControllerIsAsked: be_asked,
 }
 _TO_PROCESSES: Final[Mapping[type[ForProcess], Callable[[World, Process, Any], None]]] = {
     scheduled_events.AnswersArrive: sessions.hear_answers,
     scheduled_events.WatchFires: sessions.hear_watch,
     scheduled_events.Reconnects: sessions.reconnect,
     scheduled_events.ChannelTries: try_again,
-    scheduled_events.AnswerArrives: deliveries.hear_answer,
-    scheduled_events.TimerFires: deliveries.fire_timer,
+    scheduled_events.AnswerArrives: hear_answer,
+    scheduled_events.TimerFires: fire_timer,
     scheduled_events.LeaderLooks: leaders.look,
     scheduled_events.LeaderWrites: leaders.write_isrs,
     scheduled_events.FollowerLags: leaders.note_lag,
-    scheduled_events.ControllerReplies: deliveries.hear_reply,
-    scheduled_events.ControllerIsTold: deliveries.hear_from_outside,
+    scheduled_events.ControllerReplies: hear_reply,
+    scheduled_events.ControllerIsTold: hear_from_outside,
     scheduled_events.ShutdownGoesOn: life.go_on_shutting_down,
 }

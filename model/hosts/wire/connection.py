@@ -1,22 +1,26 @@
-"""A client's connection to one broker: requests go out at once, responses come back in the same order.
+"""A client's connection to one broker, and a channel that opens it anew when it has broken.
 
-The versions that the broker knows are asked for first. It does not reconnect; `channel` does.
+Requests go out at once, responses come back in the same order; the versions that the broker knows are asked for
+first. A connection is secured by TLS, by a SASL mechanism, by both or neither: the mechanisms' steps are
+kafka-python's (`kafka.net.sasl`), which know no sockets. A channel connects when there is something to ask, again and
+again with back-off. It does not repeat a request whose outcome is unknown: the caller decides that.
 """
 
 import asyncio
 import contextlib
+import ssl
+import time
 from collections import deque
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, cast
 
 from kio.schema.errors import ErrorCode
 
-from model.hosts.client_security.refusals import is_refused_for_good, tls_refusal
-from model.hosts.wire.api_keys import SASL_AUTHENTICATE, SASL_HANDSHAKE
-from model.hosts.wire.errors import DeniedError, MalformedError, UnavailableError, UnsupportedVersionError, WireError
+from model.hosts.client_security.tls_refusals import is_refused_for_good, tls_refusal
 from model.hosts.wire.frames import MAX_FRAME_BYTES, read_frame, write_frame
 from model.hosts.wire.messages import (
-    API_VERSIONS,
+    API_VERSIONS_KEY,
     Encoded,
     Entity,
     correlation_id,
@@ -27,8 +31,66 @@ from model.hosts.wire.messages import (
     shapes,
     versions_known,
 )
-from model.hosts.wire.names import error_name
-from model.hosts.wire.security import PLAINTEXT, Security, Steps
+from model.hosts.wire.names import (
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+    DeniedError,
+    MalformedError,
+    UnavailableError,
+    UnsupportedVersionError,
+    WireError,
+    error_name,
+)
+
+
+class SaslSteps(Protocol):
+    """One login, from our side."""
+
+    def auth_bytes(self) -> bytes:
+        """What to send next."""
+        ...
+
+    def receive(self, auth_bytes: bytes, /) -> object:
+        """What came back. Raises ValueError where it is not what a broker would say that knows the password."""
+        ...
+
+    def is_done(self) -> bool:
+        """Whether nothing more is to be sent."""
+        ...
+
+
+@dataclass(frozen=True)
+class Security:
+    """`sasl` begins a login at a host; `mechanism` is its name."""
+
+    tls: ssl.SSLContext | None = None
+    mechanism: str = ""
+    sasl: Callable[[str], SaslSteps] | None = None
+
+
+PLAINTEXT = Security()
+
+
+def security_of(options: Mapping[str, Any]) -> Security:
+    """From options as kafka-python takes them: security_protocol, ssl_context, sasl_mechanism, sasl_plain_username …
+
+    An empty mapping is PLAINTEXT. Raises ValueError for a mechanism that nobody knows here.
+    """
+    protocol: str = options.get("security_protocol", "PLAINTEXT")
+    tls: ssl.SSLContext | None = None
+    if protocol.endswith("SSL"):
+        tls = options.get("ssl_context") or ssl.create_default_context()
+    if not protocol.startswith("SASL"):
+        return Security(tls)
+    # Loads all of kafka-python, which only those pay for who log in.
+    from kafka.net import sasl  # noqa: PLC0415 # pyright: ignore[reportMissingTypeStubs]
+
+    mechanisms = cast("Mapping[str, Callable[..., SaslSteps]]", vars(sasl)["SASL_MECHANISMS"])
+    mechanism: str = options.get("sasl_mechanism") or ""
+    if mechanism not in mechanisms:
+        raise ValueError(f"{mechanism or 'no SASL mechanism'}: write one of {', '.join(sorted(mechanisms))}")
+    return Security(tls, mechanism, lambda host: mechanisms[mechanism](host=host, **options))
+
 
 _CHECK = "check sasl.mechanism and sasl.jaas.config"
 CLOSED = "the broker closed the connection"
@@ -132,7 +194,7 @@ class Connection:
         self.versions = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
         self.features = {str(each.name): each.max_version_level for each in getattr(response, "finalized_features", ())}
 
-    async def _log_in(self, mechanism: str, steps: Steps, address: str, timeout_s: float) -> None:
+    async def _log_in(self, mechanism: str, steps: SaslSteps, address: str, timeout_s: float) -> None:
         """SaslHandshake, and SaslAuthenticate until both sides are content (KIP-152)."""
 
         async def ask(key: int, name: str, **values: object) -> Entity:
@@ -206,7 +268,7 @@ def _broken(error: OSError, address: str, *, in_handshake: bool = False) -> Wire
 
 
 def _decode(frame: bytes, key: int, version: int) -> Entity:
-    if key == API_VERSIONS and len(frame) >= 6 and frame[4:6] == b"\0\x23":
+    if key == API_VERSIONS_KEY and len(frame) >= 6 and frame[4:6] == b"\0\x23":
         # A broker that does not know the version asked with answers UNSUPPORTED_VERSION (35), in version 0 (KIP-511).
         version = 0
     return decode_response(frame, key, version)[1]
@@ -219,5 +281,62 @@ def _key_of(request: Entity | Encoded) -> tuple[int, int]:
 
 
 def _api_versions(version: int) -> Entity:
-    shape = shapes(API_VERSIONS, version, "request").ApiVersionsRequest
+    shape = shapes(API_VERSIONS_KEY, version, "request").ApiVersionsRequest
     return shaped(shape, client_software_name="kdrill", client_software_version="1")
+
+
+FIRST_BACKOFF_S = 0.05
+LONGEST_BACKOFF_S = 1.0
+"""Kafka's `reconnect.backoff.ms` and `reconnect.backoff.max.ms`."""
+
+Build = Callable[[Connection], Entity | Encoded]
+"""Makes a request in a version that the broker behind a connection knows."""
+
+
+class Channel:
+    """For one event loop. Requests asked at the same time share the connection and are answered in order."""
+
+    def __init__(
+        self, host: str, port: int, client_id: str, timeout_s: float = 30.0, security: Security = PLAINTEXT
+    ) -> None:
+        self._address = (host, port)
+        self._security = security
+        self._client_id = client_id
+        self._timeout_s = timeout_s
+        self.connections = 0
+        """So many were opened."""
+        self._connection: Connection | None = None
+        self._connecting = asyncio.Lock()
+        self._failures = 0
+        self._not_before_s = 0.0
+
+    async def ask(self, build: Build) -> Entity:
+        """Connect if need be, after the back-off, and ask. Raises UnavailableError or another WireError."""
+        connection = await self.connected()
+        return await connection.ask(build(connection), self._timeout_s)
+
+    async def connected(self) -> Connection:
+        """The connection, opened if need be, after the back-off. Raises UnavailableError or another WireError."""
+        async with self._connecting:
+            if self._connection is not None and self._connection.is_open:
+                return self._connection
+            await self.close()
+            await asyncio.sleep(max(0.0, self._not_before_s - time.monotonic()))
+            try:
+                self._connection = await Connection.open(
+                    *self._address, self._client_id, self._timeout_s, self._security
+                )
+            except UnavailableError:
+                pause_s = min(LONGEST_BACKOFF_S, FIRST_BACKOFF_S * 2**self._failures)
+                self._failures += 1
+                self._not_before_s = time.monotonic() + pause_s
+                raise
+            self._failures = 0
+            self.connections += 1
+            return self._connection
+
+    async def close(self) -> None:
+        """End the connection, if there is one."""
+        if self._connection is not None:
+            await self._connection.close()
+            self._connection = None

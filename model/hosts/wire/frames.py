@@ -1,14 +1,23 @@
-"""Frames: four bytes of size, then that many bytes. It does not look inside.
+"""Frames: four bytes of size, then that many bytes; and those of a server's clients, within bounds of time and memory.
 
-Source: `org.apache.kafka.common.network.NetworkReceive` (3.9), which closes a connection over a size that is negative
-or above `socket.request.max.bytes`.
+It does not look inside. Source: `org.apache.kafka.common.network.NetworkReceive` (3.9), which closes a connection
+over a size that is negative or above `socket.request.max.bytes`.
+
+Kafka 3.9 (`SocketServer`, `Selector`) closes connections that were idle for `connections.max.idle.ms`, but a byte now
+and then keeps them open; half-sent frames take the memory that they promise, and beyond `queued.max.request.bytes`,
+by default unbounded, nobody is read from. Here a frame has to be whole in that time, and whoever holds most is cut
+off.
 """
 
 import asyncio
 import struct
+from collections.abc import Generator
+from contextlib import contextmanager
 
-from model.hosts.client_security.refusals import PLAIN_ON_TLS, is_tls_alert
-from model.hosts.wire.errors import DeniedError, MalformedError
+import msgspec
+
+from model.hosts.client_security.tls_refusals import PLAIN_ON_TLS, is_tls_alert
+from model.hosts.wire.names import DeniedError, MalformedError
 
 MAX_FRAME_BYTES = 100 << 20
 """Kafka's default of `socket.request.max.bytes`."""
@@ -62,3 +71,130 @@ async def write_frame(writer: asyncio.StreamWriter, *parts: bytes) -> None:
     """
     writer.write(b"".join((_SIZE.pack(sum(map(len, parts))), *parts)))
     await writer.drain()
+
+
+ALWAYS_ALLOWED_BYTES = 1 << 20
+"""So much of a frame never costs a connection, however much the others hold: more than asyncio reads ahead."""
+
+
+class ServerLimits(msgspec.Struct, frozen=True):
+    """What a server bears."""
+
+    max_frame_bytes: int = MAX_FRAME_BYTES
+    idle_s: float | None = 600.0
+    """How long a connection may be silent, a frame may take to arrive, an answer to be taken; None for ever."""
+    most_connections: int = 10_000
+    most_held_bytes: int = 4 * MAX_FRAME_BYTES
+    """How much all connections together may have sent that is not answered yet; at least one frame has to fit."""
+
+
+class Intake:
+    """All that the connections of one server hold."""
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self.limits = limits
+        self.inflows: set[Inflow] = set()
+        self._held_bytes = 0
+
+    def add(self, size: int) -> None:
+        """So many bytes more, or less. Beyond the limit the largest unfinished frame's connection ends."""
+        self._held_bytes += size
+        if size < 0 or self._held_bytes <= self.limits.most_held_bytes:
+            return
+        largest = max(self.inflows, key=lambda inflow: inflow.unfinished_bytes)
+        if largest.unfinished_bytes > ALWAYS_ALLOWED_BYTES:
+            most = self.limits.most_held_bytes
+            largest.refuse(f"{largest.unfinished_bytes} bytes of a frame, when all together sent more than {most}")
+
+
+class Inflow(asyncio.StreamReader):
+    """What one client sends, from its connection's beginning to `close`."""
+
+    def __init__(self, intake: Intake) -> None:
+        super().__init__()
+        self._intake = intake
+        self._has_ended = False
+        self._at_end: asyncio.Task[object] | None = None
+        self._held_bytes = 0
+        self._answering_bytes = 0
+        self._is_closed = False
+        self._refusal = ""
+        intake.inflows.add(self)
+
+    @property
+    def unfinished_bytes(self) -> int:
+        """What has arrived behind the last whole frame."""
+        return self._held_bytes - self._answering_bytes
+
+    async def next_frame(self) -> bytes | None:
+        """The next one; what came before it is answered. None at the end, also after `idle_s` without a byte of it.
+
+        Raises as `read_frame` does, and MalformedError for one that does not arrive in time.
+        """
+        limits = self._intake.limits
+        self._hold(-self._answering_bytes)
+        self._answering_bytes = 0
+        try:
+            async with asyncio.timeout(limits.idle_s):
+                size = await read_size(self, limits.max_frame_bytes)
+        except TimeoutError:
+            size = None
+        if size is None:
+            return None
+        try:
+            async with asyncio.timeout(limits.idle_s):
+                frame = await read_content(self, size)
+        except TimeoutError:
+            raise MalformedError(f"a frame of {size} bytes was not whole within {limits.idle_s:g} s") from None
+        except MalformedError as error:
+            raise MalformedError(self._refusal or str(error)) from None
+        self._answering_bytes = SIZE_BYTES + size
+        return frame
+
+    @contextmanager
+    def cancels_at_end(self) -> Generator[None]:
+        """Within, this task is cancelled when the client hangs up, or has."""
+        task = self._at_end = asyncio.current_task()
+        if task is not None and self._has_ended:
+            task.cancel()
+        try:
+            yield
+        finally:
+            self._at_end = None
+
+    def refuse(self, why: str) -> None:
+        """Take nothing more: whoever waits for a frame is told why there is none."""
+        self._refusal = why
+        self.close()
+        self.feed_eof()
+
+    def close(self) -> None:
+        """Hold nothing more, whatever still arrives."""
+        self._intake.inflows.discard(self)
+        self._hold(-self._held_bytes)
+        self._is_closed = True
+
+    # As asyncio tells of the connection.
+
+    def feed_data(self, data: bytes) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        super().feed_data(data)
+        self._hold(len(data))
+
+    def feed_eof(self) -> None:
+        super().feed_eof()
+        self._end()
+
+    def set_exception(self, exc: Exception) -> None:
+        super().set_exception(exc)
+        self._end()
+
+    def _hold(self, size: int) -> None:
+        if self._is_closed:
+            return
+        self._held_bytes += size
+        self._intake.add(size)
+
+    def _end(self) -> None:
+        self._has_ended = True
+        if self._at_end is not None:
+            self._at_end.cancel()

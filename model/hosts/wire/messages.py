@@ -1,14 +1,18 @@
 """Requests and responses as bytes and back: headers, and bodies by the schemas of `kio`, in any version it knows.
 
-A body whose bytes are at hand already (`Encoded`) goes out as it is. Nothing is sent here.
+A body whose bytes are at hand already (`Encoded`) goes out as it is. Arrays that are null where their schema allows
+no null are refused: `kio` lets them through, Kafka closes the connection. Nothing is sent here.
 """
 
+import dataclasses
 import io
 import struct
+import types
+import typing
 from dataclasses import fields
 from functools import cache
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from kio.index import load_payload_module, load_request_schema, load_response_schema
@@ -17,10 +21,46 @@ from kio.serial import entity_reader, entity_writer
 from kio.static.constants import EntityType
 
 from model.hosts.wire import describe_cluster_v2
-from model.hosts.wire.errors import MalformedError
-from model.hosts.wire.nulls import check_arrays
+from model.hosts.wire.names import MalformedError
 
-API_VERSIONS = 18
+
+class _Array(NamedTuple):
+    """A field of an entity. `has_arrays`: its items are entities that have arrays, too."""
+
+    name: str
+    is_nullable: bool
+    has_arrays: bool
+
+
+def check_arrays(entity: Any) -> None:
+    """Raises MalformedError."""
+    shape: type[Any] = cast("type[Any]", type(entity))
+    for array in _arrays(shape):
+        items = getattr(entity, array.name)
+        if items is None:
+            if not array.is_nullable:
+                raise MalformedError(f"{array.name} is null")
+        elif array.has_arrays:
+            for item in items:
+                check_arrays(item)
+
+
+@cache
+def _arrays(shape: type[Any]) -> tuple[_Array, ...]:
+    if not dataclasses.is_dataclass(shape):
+        return ()
+    return tuple(array for name, hint in typing.get_type_hints(shape).items() if (array := _array(name, hint)))
+
+
+def _array(name: str, hint: Any) -> _Array | None:
+    choices = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kind = next((each for each in choices if typing.get_origin(each) is tuple), None)
+    if kind is None:
+        return None
+    return _Array(name, type(None) in choices, bool(_arrays(typing.get_args(kind)[0])))
+
+
+API_VERSIONS_KEY = 18
 _START = struct.Struct(">hhi")
 _CORRELATION = struct.Struct(">i")
 _TYPES = {"request": EntityType.request, "response": EntityType.response}

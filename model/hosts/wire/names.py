@@ -1,4 +1,8 @@
-"""Kafka's names and ids as the schemas write them: errors, topic ids, protocols. Translation only."""
+"""Kafka's names and numbers on the wire: API keys, error codes, topic ids, security protocols; and the wire's errors.
+
+API keys as far as they are sent or served here: `org.apache.kafka.common.protocol.ApiKeys` (3.9). Errors of the wire
+are one line for an operator each. Translation only.
+"""
 
 import base64
 import binascii
@@ -6,6 +10,70 @@ import uuid
 from collections.abc import Mapping
 
 from kio.schema.errors import ErrorCode
+
+PRODUCE = 0
+FETCH = 1
+LIST_OFFSETS = 2
+METADATA = 3
+LEADER_AND_ISR = 4
+STOP_REPLICA = 5
+UPDATE_METADATA = 6
+CONTROLLED_SHUTDOWN = 7
+OFFSET_COMMIT = 8
+OFFSET_FETCH = 9
+FIND_COORDINATOR = 10
+JOIN_GROUP = 11
+HEARTBEAT = 12
+LEAVE_GROUP = 13
+SYNC_GROUP = 14
+DESCRIBE_GROUPS = 15
+LIST_GROUPS = 16
+SASL_HANDSHAKE = 17
+API_VERSIONS = 18
+CREATE_TOPICS = 19
+DELETE_TOPICS = 20
+DELETE_RECORDS = 21
+INIT_PRODUCER_ID = 22
+OFFSET_FOR_LEADER_EPOCH = 23
+DESCRIBE_CONFIGS = 32
+ALTER_CONFIGS = 33
+DESCRIBE_LOG_DIRS = 35
+SASL_AUTHENTICATE = 36
+CREATE_PARTITIONS = 37
+DELETE_GROUPS = 42
+ELECT_LEADERS = 43
+INCREMENTAL_ALTER_CONFIGS = 44
+ALTER_PARTITION_REASSIGNMENTS = 45
+LIST_PARTITION_REASSIGNMENTS = 46
+OFFSET_DELETE = 47
+DESCRIBE_QUORUM = 55
+ALTER_PARTITION = 56
+DESCRIBE_CLUSTER = 60
+ALLOCATE_PRODUCER_IDS = 67
+CONSUMER_GROUP_DESCRIBE = 69
+DESCRIBE_TOPIC_PARTITIONS = 75
+SHARE_GROUP_DESCRIBE = 77
+
+
+class WireError(Exception):
+    """The connection is of no use any more, or never was."""
+
+
+class MalformedError(WireError):
+    """Bytes that are no message: too long, cut off, or not what the schema says. The connection must be closed."""
+
+
+class UnavailableError(WireError):
+    """No answer: not connected, connection lost on the way, or nothing in time. Worth trying again."""
+
+
+class DeniedError(WireError):
+    """The broker does not take who we say we are, or we do not trust its certificate. Trying again changes nothing."""
+
+
+class UnsupportedVersionError(WireError):
+    """The other side knows no version of a request that this one knows."""
+
 
 SECURITY_PROTOCOLS: Mapping[str, int] = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 """`org.apache.kafka.common.security.auth.SecurityProtocol`."""

@@ -14,11 +14,9 @@ from typing import NamedTuple
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i32Timedelta
 
-from model.hosts.wire.errors import MalformedError, UnavailableError, WireError
-from model.hosts.wire.frames import write_frame
-from model.hosts.wire.inflow import Inflow, Intake, Limits
+from model.hosts.wire.frames import Inflow, Intake, ServerLimits, write_frame
 from model.hosts.wire.messages import (
-    API_VERSIONS,
+    API_VERSIONS_KEY,
     Entity,
     RequestStart,
     decode_request,
@@ -28,6 +26,7 @@ from model.hosts.wire.messages import (
     shaped,
     shapes,
 )
+from model.hosts.wire.names import MalformedError, UnavailableError, WireError
 
 FAREWELL_S = 2.0
 NOT_THROTTLED = i32Timedelta.resolution * 0
@@ -85,10 +84,12 @@ class Api(NamedTuple):
 class Server:
     """Listens from `start` to `close`."""
 
-    def __init__(self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", limits: Limits | None = None) -> None:
+    def __init__(
+        self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", limits: ServerLimits | None = None
+    ) -> None:
         self._listener = listener
-        self._apis = {**apis, API_VERSIONS: Api(0, 3, self._api_versions)}
-        self._limits = limits or Limits()
+        self._apis = {**apis, API_VERSIONS_KEY: Api(0, 3, self._api_versions)}
+        self._limits = limits or ServerLimits()
         self._intake = Intake(self._limits)
         self._connections: set[asyncio.Task[None]] = set()
         self._is_full = False
@@ -170,8 +171,8 @@ class Server:
         if api is not None and api.lowest <= start.version <= api.highest:
             with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
                 return await api.answer(request)
-        if start.api_key == API_VERSIONS:
-            return _versions(0, {API_VERSIONS: self._apis[API_VERSIONS]}, ErrorCode.unsupported_version)
+        if start.api_key == API_VERSIONS_KEY:
+            return _versions(0, {API_VERSIONS_KEY: self._apis[API_VERSIONS_KEY]}, ErrorCode.unsupported_version)
         raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")
 
     async def _api_versions(self, request: Request) -> Entity:
@@ -181,7 +182,7 @@ class Server:
 
 def _versions(version: int, apis: Mapping[int, Api], error: ErrorCode = ErrorCode.none) -> Entity:
     """The ranges of these APIs. An unknown version of ApiVersions is answered in version 0 with its own (KIP-511)."""
-    module = shapes(API_VERSIONS, version, "response")
+    module = shapes(API_VERSIONS_KEY, version, "response")
     keys = tuple(
         module.ApiVersion(api_key=key, min_version=api.lowest, max_version=api.highest)
         for key, api in sorted(apis.items())

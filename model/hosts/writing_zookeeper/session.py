@@ -1,22 +1,66 @@
-"""One ZooKeeper session for an event loop: questions go out pipelined and are answered in order, watches are told.
+"""A ZooKeeper session that writes, for an event loop; and a broker's sessions, one after the other.
 
-While the connection is gone questions wait; what was on its way is asked again, for its outcome is unknown
-(`KafkaZkClient.retryRequestsUntilConnected`, 3.9). When the session has ended everything is answered with
-SESSION_EXPIRED at once, for good: another session is another object. It retries nothing else and decides nothing.
+Questions go out pipelined and are answered in order; watches are reported. While the connection is gone questions
+wait; what was on its way is asked again, for its outcome is unknown (`KafkaZkClient.retryRequestsUntilConnected`,
+3.9). One-shot watches that have not fired are set again (`org.apache.zookeeper.ZKWatchManager`, 3.9). When the
+session has ended everything is answered with SESSION_EXPIRED at once, for good: another session is another object,
+which is not used before the controller says so. It retries nothing else and decides nothing.
 """
 
 import asyncio
 import contextlib
+import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from model.controller.zookeeper import Answer, Create, ZooKeeperRequest
-from model.hosts.writing_zookeeper.armed_watches import ArmedWatches
-from model.hosts.writing_zookeeper.client import WritingClient
-from model.hosts.writing_zookeeper.question import GONE, Question
+from model.controller.zookeeper import Answer, Children, Code, Create, Exists, Read, ZooKeeperRequest
+from model.hosts.writing_zookeeper.client import GONE, Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from model.hosts.zookeeper.requests import SetWatches
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.hosts.zookeeper.values import EventKind, ZnodeChanged
+
+WATCHES_AT_ONCE = 500
+"""A SetWatches must stay below the server's jute.maxbuffer of 1 MB."""
+
+
+class ArmedWatches:
+    """Changed on the connection's thread only. Paths are without the chroot."""
+
+    def __init__(self) -> None:
+        self._data: set[str] = set()
+        self._existence: set[str] = set()
+        self._children: set[str] = set()
+
+    def note(self, request: ZooKeeperRequest, answer: Answer) -> None:
+        """A request was answered: it may have left a watch."""
+        if not isinstance(request, Read | Exists | Children) or not request.watch:
+            return
+        if isinstance(request, Exists) and answer.code is Code.NO_NODE:
+            self._existence.add(request.path)
+        elif answer.ok:
+            (self._children if isinstance(request, Children) else self._data).add(request.path)
+
+    def fired(self, path: str, kind: EventKind) -> None:
+        """A watch has fired and is gone."""
+        if kind is not EventKind.CHILDREN_CHANGED:
+            self._data.discard(path)
+            self._existence.discard(path)
+        if kind in (EventKind.CHILDREN_CHANGED, EventKind.DELETED):
+            self._children.discard(path)
+
+    def again(self, chroot: str, zxid: int) -> Iterator[SetWatches]:
+        """Requests that set them all; those whose znode changed after `zxid` fire at once."""
+        every = [
+            *((path, 0) for path in sorted(self._data)),
+            *((path, 1) for path in sorted(self._existence)),
+            *((path, 2) for path in sorted(self._children)),
+        ]
+        for start in range(0, len(every), WATCHES_AT_ONCE):
+            some = every[start : start + WATCHES_AT_ONCE]
+            data, existence, children = (tuple(path for path, kind in some if kind == which) for which in range(3))
+            yield SetWatches(chroot, zxid, data, existence, children)
+
 
 OnWatch = Callable[[ZnodeChanged], None]
 CLOSE_TIMEOUT_S = 5.0
@@ -164,3 +208,70 @@ class WritingSession:
 def _resolve(answered: "asyncio.Future[tuple[Answer, ...]]", answers: tuple[Answer, ...]) -> None:
     if not answered.done():
         answered.set_result(answers)
+
+
+RECONNECT_PAUSE_S = 1.0
+_LOGGER = logging.getLogger(__name__)
+
+
+class SuccessiveSessions:
+    """For one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.on_watch: OnWatch = lambda changed: None
+        self.on_expired: Callable[[], None] = lambda: None
+        """Told when the session in use has ended."""
+        self._settings = settings
+        self._used: WritingSession | None = None
+        self._next: WritingSession | None = None
+
+    async def open(self, timeout_s: float) -> None:
+        """The first one, to be used at once. Raises ZooKeeperUnavailable."""
+        self._used = self._new()
+        await self._used.open(timeout_s)
+
+    @property
+    def newest_id(self) -> int:
+        """The id of the session that was opened last, in use or not yet; 0 if there is none."""
+        newest = self._next or self._used
+        return 0 if newest is None else newest.id
+
+    async def ask(self, requests: Sequence[ZooKeeperRequest]) -> tuple[Answer, ...]:
+        """The answers, one for each request, in order."""
+        return await self._used.ask(requests) if self._used is not None else (GONE,) * len(requests)
+
+    async def renew(self) -> int:
+        """Give the present session up and open the next, however long that takes. Returns the id of the old one."""
+        gone, self._used = self._used, None
+        previous = 0 if gone is None else gone.id
+        if gone is not None:
+            await gone.close()
+        while True:
+            self._next = self._new()
+            try:
+                await self._next.open()
+            except ZooKeeperUnavailable as error:
+                _LOGGER.warning("%s; trying again", error)
+                await self._next.close()
+                await asyncio.sleep(RECONNECT_PAUSE_S)
+            else:
+                return previous
+
+    def use_next(self) -> None:
+        """The controller is ready for the session that `renew` opened."""
+        self._used, self._next = self._next, None
+
+    async def close(self) -> None:
+        """End what is open: ephemeral znodes go at once."""
+        for session in (self._used, self._next):
+            if session is not None:
+                await session.close()
+
+    def _new(self) -> WritingSession:
+        return WritingSession(self._settings, self._watched, self._expired)
+
+    def _watched(self, changed: ZnodeChanged) -> None:
+        self.on_watch(changed)
+
+    def _expired(self) -> None:
+        self.on_expired()

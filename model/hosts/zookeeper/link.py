@@ -1,32 +1,164 @@
-"""One kazoo client behind types: start it, ask whether it lives, send a request, put it away.
+"""One kazoo client behind types: start it, ask whether it lives, send requests, put it away.
 
-Never reused after it ended, and it decides nothing: the session does.
+Never reused after it ended; it decides nothing and retries nothing: the session does. Requests go out a window at a
+time, and kazoo's exceptions become values and our errors. The last failure that kazoo logged is kept as one line for
+an operator, as kazoo reports the reason nowhere else. TLS is by a context that was made once: kazoo would make one of
+files for every connection, trust this machine's authorities beside those it was given, and try for ever where a
+certificate is not accepted.
 """
+
+import contextlib
+import logging
+import re
+import socket
+import ssl
+import struct
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+from kazoo.exceptions import (  # pyright: ignore[reportMissingTypeStubs]
+    AuthFailedError,
+    ConnectionLoss,
+    SessionClosedRequireSaslError,
+    SessionExpiredError,
+    UnimplementedError,
+    ZookeeperError,
+)
+from kazoo.handlers.threading import (
+    KazooTimeoutError,  # pyright: ignore[reportMissingTypeStubs]
+    SequentialThreadingHandler,
+)
+from kazoo.protocol.states import KeeperState
+
+from model.hosts.client_security.tls_refusals import is_refused_for_good, why_tls_failed
+from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
+from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperAuthFailed, ZooKeeperUnavailable, ZooKeeperUnsupported
+from model.hosts.zookeeper.requests import Request
+from model.hosts.zookeeper.settings import Settings, hosts_of
+from model.hosts.zookeeper.throttle import Meter
+
+
+class LastReason(logging.Handler):
+    """Remembers what went wrong last, and with which server."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.text = ""
+        self.address = ""
+        self.is_refusal = False
+        """Whether it was a login or a certificate that was not taken; the client's own state is CLOSED soon after."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if record.msg == "Connecting to %s(%s):%s, use_ssl: %r" and isinstance(record.args, tuple):
+            self.address = f"{record.args[0]}:{record.args[2]}"
+        elif record.levelno >= logging.WARNING and message != "Transition to CONNECTING":
+            self.text = self._sentence(message, record)
+            self.is_refusal |= message.startswith(_REFUSED)
+
+    def _sentence(self, message: str, record: logging.LogRecord) -> str:
+        if record.exc_info and record.exc_info[1]:
+            return _one_line(f"{self.address}: {message}: {record.exc_info[1]!r}")
+        for start, sentence in _SENTENCES.items():
+            if message.startswith(start):
+                detail = message.removeprefix(start)
+                return _one_line(sentence.format(address=self.address, detail=_DETAILS.get(detail, detail)))
+        return _one_line(message)
+
+
+_REFUSED = "AUTH_FAILED closing: "
+_SENTENCES = {
+    "Cannot resolve ": "cannot resolve host {detail}",
+    "Connection dropped: socket connection error: ": "{address}: {detail}",
+    "Connection dropped: ": "{address}: {detail}",
+    "Connection time-out: ": "{address}: no answer in time (not ZooKeeper, overloaded, or TLS on one side only?)",
+    "Session has expired": "{address}: the session expired",
+    _REFUSED: "{address}: authentication failed: {detail}",
+}
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
+_DETAILS = {
+    "None": "connecting timed out",
+    "timed out": "connecting timed out",
+    "socket connection broken": "the server closed the connection",
+    "outstanding heartbeat ping not received": "the server stopped answering",
+}
+
+
+def _one_line(text: str) -> str:
+    printable = "".join(char if char.isprintable() else " " for char in text)
+    return _ERRNO.sub("", " ".join(printable.split())).rstrip(": ")
+
+
+def private_logger(reason: LastReason) -> logging.Logger:
+    """A logger nobody else hears, since the terminal belongs to the dashboard."""
+    logger = logging.Logger("kazoo", logging.INFO)
+    logger.addHandler(reason)
+    return logger
+
+
+# pyright: basic
+# kazoo has no types.
+
+
+class TlsConnector(SequentialThreadingHandler):
+    """Connects by TLS. Where every host in turn has a certificate that is not taken, AuthFailedError ends the tries."""
+
+    def __init__(self, context: ssl.SSLContext, hosts: int) -> None:
+        super().__init__()
+        self._context = context
+        self._context.sslsocket_class = _Socket
+        self._hosts = hosts
+        self._refusals = 0
+
+    def create_connection(self, address: Any, hostname: Any = None, timeout: Any = None, **_: object) -> ssl.SSLSocket:
+        """A socket after its handshake; what else kazoo says of TLS is the context's. Raises OSError."""
+        plain = socket.create_connection(address, timeout)
+        with contextlib.ExitStack() as undo:
+            undo.callback(plain.close)
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            try:
+                secured = self._context.wrap_socket(plain, server_hostname=hostname)
+            except OSError as error:
+                self._refusals += is_refused_for_good(error)
+                why = why_tls_failed(error, in_handshake=True)
+                raise _told(error, why, is_final=self._refusals >= self._hosts) from error
+            undo.pop_all()
+        self._refusals = 0
+        return secured
+
+
+class _Socket(ssl.SSLSocket):
+    """Says in words why the server ended it: with TLS 1.3 a server judges our certificate after the handshake."""
+
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
+        try:
+            return super().recv(buflen, flags)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            raise
+        except ssl.SSLError as error:
+            why = why_tls_failed(error, in_handshake=False)
+            raise _told(error, why, is_final=is_refused_for_good(error)) from error
+
+
+def _told(error: OSError, why: str, *, is_final: bool) -> Exception:
+    if not why:
+        return error
+    return AuthFailedError(why) if is_final else OSError(error.errno, why)
+
 
 # pyright: basic, reportOptionalMemberAccess=false
 # The one place that talks to kazoo's untyped client; everything on the outside is typed.
 
-import contextlib
-import threading
-from collections.abc import Callable
-from typing import Any, Protocol
-
-import msgspec
-from kazoo.protocol.states import KeeperState
-
-from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
-from model.hosts.zookeeper.meter import Meter
-from model.hosts.zookeeper.protocol import OnEvents
-from model.hosts.zookeeper.reasons import LastReason, private_logger
-from model.hosts.zookeeper.requests import Request
-from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.tls_connector import TlsConnector
 
 # Without max_tries kazoo gives up after one try; its own back-off may sleep for an hour.
 _RETRY_FOR_EVER = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 2.0}
 
 
-class Answer(Protocol):
+class PendingAnswer(Protocol):
     """kazoo's AsyncResult."""
 
     def get(self, block: bool = True, timeout: float | None = None) -> object: ...
@@ -70,7 +202,7 @@ class Link:
             with contextlib.suppress(Exception):  # a client that is given up may fail in any way it likes
                 step()
 
-    def submit(self, request: Request) -> Answer:
+    def submit(self, request: Request) -> PendingAnswer:
         """Send a request; PermissionError for anything but a read."""
         answer = self._client.handler.async_result()
         self._client._call(request, answer)
@@ -153,3 +285,60 @@ def client_options(settings: Settings) -> dict[str, Any]:
     if settings.tls:
         options["handler"] = TlsConnector(settings.tls, len(hosts_of(settings.address)))
     return options
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The server answered one request with an error code (ZooKeeper's `KeeperException.Code`)."""
+
+    code: int
+
+
+def ask(link: Link, request: Request, timeout_s: float) -> object:
+    """Send one request; returns its answer or a Refusal.
+
+    Raises ZooKeeperAuthFailed, ZooKeeperUnsupported, or ZooKeeperUnavailable when the connection breaks or
+    neither the answer nor a piece of it comes within `timeout_s`.
+    """
+    return _wait(link, link.submit(request), timeout_s)
+
+
+def ask_many(link: Link, requests: Iterable[Request], window: Callable[[], int], timeout_s: float) -> Iterator[object]:
+    """Send requests with at most `window` of them unanswered just then; yields answers as `ask` does, in order."""
+    flying: deque[PendingAnswer] = deque()
+    for request in requests:
+        while len(flying) >= window():
+            yield _wait(link, flying.popleft(), timeout_s)
+        flying.append(link.submit(request))
+    while flying:
+        yield _wait(link, flying.popleft(), timeout_s)
+
+
+def _got(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
+    """A long answer over a slow link takes its time, and would take no less if it were asked for again."""
+    while True:
+        pieces = link.pieces
+        try:
+            return answer.get(timeout=timeout_s)
+        except KazooTimeoutError:
+            if link.pieces == pieces:
+                raise
+
+
+def _wait(link: Link, answer: PendingAnswer, timeout_s: float) -> object:
+    try:
+        return _got(link, answer, timeout_s)
+    except KazooTimeoutError:
+        raise ZooKeeperUnavailable(f"{link.address}: no answer within {timeout_s:g} s") from None
+    except AuthFailedError:
+        raise ZooKeeperAuthFailed(link.reason or f"{link.address}: authentication failed") from None
+    except SessionClosedRequireSaslError:
+        raise ZooKeeperAuthFailed(f"{link.address}: the server accepts authenticated sessions only") from None
+    except UnimplementedError:
+        raise ZooKeeperUnsupported(f"{link.address}: this ZooKeeper does not know the request (before 3.6?)") from None
+    except (ConnectionLoss, SessionExpiredError):
+        raise ZooKeeperUnavailable(link.reason or f"{link.address}: the connection was lost") from None
+    except ZookeeperError as error:
+        return Refusal(int(getattr(error, "code", 0)))
+    except (ValueError, LookupError, RuntimeError, struct.error) as error:
+        raise ZooKeeperUnavailable(f"{link.address}: the answer is garbled: {error}") from None

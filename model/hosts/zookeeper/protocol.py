@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from model.hosts.zookeeper.meter import Usage
+from model.hosts.zookeeper.throttle import Usage
 from model.hosts.zookeeper.values import Children, ConnectionState, Stat, Unread, Znode, ZnodeChanged
 
 OnEvents = Callable[[Sequence[ZnodeChanged]], None]

@@ -10,10 +10,8 @@ from typing import cast
 
 import msgspec
 
-from model.hosts.zookeeper.asking import Refusal, ask, ask_many
-from model.hosts.zookeeper.link import Link
-from model.hosts.zookeeper.long_answers import MAX_KEPT_BYTES, SHORT_BYTES
-from model.hosts.zookeeper.meter import Turnstile, Usage
+from model.hosts.zookeeper.connection import MAX_KEPT_BYTES, SHORT_BYTES
+from model.hosts.zookeeper.link import Link, Refusal, ask, ask_many
 from model.hosts.zookeeper.protocol import OnEvents, OnState, ZooKeeperUnavailable, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import (
     AddWatch,
@@ -30,6 +28,7 @@ from model.hosts.zookeeper.requests import (
 )
 from model.hosts.zookeeper.session import Session
 from model.hosts.zookeeper.settings import Settings
+from model.hosts.zookeeper.throttle import Turnstile, Usage
 from model.hosts.zookeeper.values import (
     Children,
     Connected,
@@ -39,8 +38,9 @@ from model.hosts.zookeeper.values import (
     Unread,
     Znode,
     ZnodeChanged,
+    ZnodeColumns,
+    columns_of,
 )
-from model.hosts.zookeeper.znode_columns import ZnodeColumns, columns_of
 
 # Batches of 200, two in flight: of 400 a large image would come a little sooner, and other clients wait longer.
 MULTI_READ_BATCH = 200

@@ -12,6 +12,8 @@ from enum import IntEnum
 from typing import ClassVar, Protocol
 
 from model.hosts.zookeeper.values import (
+    NO_STAT,
+    STAT,
     Children,
     EventKind,
     Forbidden,
@@ -22,8 +24,8 @@ from model.hosts.zookeeper.values import (
     Unread,
     Znode,
     ZnodeChanged,
+    ZnodeColumns,
 )
-from model.hosts.zookeeper.znode_columns import NO_STAT, STAT, ZnodeColumns
 
 MAX_PAYLOAD_BYTES = 4 << 20
 """A longer payload is cut out of an answer before it is decoded: a server takes none above 1 MiB unless it was told to

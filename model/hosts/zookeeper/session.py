@@ -1,12 +1,17 @@
-"""Keeps one session with an ensemble alive and says, as values, how it stands.
+"""Keeps one session with an ensemble alive and reports, as values, what state it is in.
 
 Follows kazoo's changes on a thread of its own, makes sure that a connection answers before calling it connected, and
-replaces the client when its thread died or the server will not have the session back. It reads no data and sets
-no watches: whoever listens does that on every `Connected`.
+replaces the client when its thread died or the server will not have the session back. It reads no data and sets no
+watches: whoever listens does that on every `Connected`.
+
+A fresh connection is surveyed: version, mode, abilities. ZooKeeper announces a session before it has looked at
+credentials, and old servers hang up on requests they do not know, so `srvr` is asked first, MultiRead is tried only
+where it may exist, and a connection counts once a read was answered.
 """
 
 import logging
 import queue
+import re
 import socket
 import threading
 import time
@@ -15,22 +20,89 @@ import msgspec
 from kazoo.protocol.states import KeeperState  # pyright: ignore[reportMissingTypeStubs]
 
 from model.hosts.zookeeper import protocol
-from model.hosts.zookeeper.asking import Refusal, ask
-from model.hosts.zookeeper.link import Link
-from model.hosts.zookeeper.meter import Meter
-from model.hosts.zookeeper.requests import Sync
+from model.hosts.zookeeper.link import Link, Refusal, ask
+from model.hosts.zookeeper.protocol import ZooKeeperUnavailable, ZooKeeperUnsupported
+from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
 from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.survey import MultiReadLost, MultiReadRefused, survey
+from model.hosts.zookeeper.throttle import Meter
 from model.hosts.zookeeper.values import (
     AuthFailed,
+    Children,
     Closed,
     Connected,
     Connecting,
     ConnectionState,
     Lost,
+    Missing,
+    Server,
     Suspended,
     Wiped,
 )
+
+FIRST_WITH_MULTI_READ = (3, 6, 0)
+_VERSION = re.compile(r"Zookeeper version: (\d+)\.(\d+)\.(\d+)")
+_MODE = re.compile(r"Mode: ([\w-]+)")
+_FOUR_LETTER_TIMEOUT_S = 3.0
+
+
+class MultiReadRefused(ZooKeeperUnavailable):
+    """The server does not know MultiRead: do not try again on the next connection."""
+
+
+class MultiReadLost(ZooKeeperUnavailable):
+    """The connection to a server of unknown version broke at MultiRead: by that, or by anything else."""
+
+
+def survey(
+    link: Link, chroot: str, timeout_s: float, *, try_multi_read: bool, try_it_on_unknown: bool
+) -> tuple[Server, str]:
+    """The server and a warning about the chroot, empty if it is there.
+
+    Raises what `ask` raises, and MultiReadRefused or MultiReadLost when MultiRead was tried in vain.
+    """
+    version, mode = _srvr(link)
+    try_multi_read &= try_it_on_unknown if version is None else version >= FIRST_WITH_MULTI_READ
+    try:
+        is_missing = _is_missing(link, chroot, timeout_s, multi=try_multi_read)
+    except ZooKeeperUnsupported:
+        raise MultiReadRefused(f"{link.address}: the server refuses MultiRead") from None
+    except ZooKeeperUnavailable as error:
+        # The refusal itself can be lost: such a server answers and hangs up at once.
+        if try_multi_read and version is None and not link.is_refused:
+            raise MultiReadLost(str(error)) from None
+        raise
+    server = Server(
+        address=link.address,
+        version=version,
+        mode="read-only" if link.is_read_only else mode,
+        has_multi_read=try_multi_read,
+        has_add_watch=try_multi_read and not link.lacks,
+        has_watches=not link.lacks,
+    )
+    return server, _chroot_warning(link, chroot, timeout_s) if is_missing else ""
+
+
+def _srvr(link: Link) -> tuple[tuple[int, int, int] | None, str]:
+    try:
+        text = link.four_letters(b"srvr", _FOUR_LETTER_TIMEOUT_S)
+    except (OSError, ValueError):
+        return None, ""
+    version, mode = _VERSION.search(text), _MODE.search(text)
+    numbers = (int(version[1]), int(version[2]), int(version[3])) if version else None
+    return numbers, mode[1] if mode else ""
+
+
+def _is_missing(link: Link, chroot: str, timeout_s: float, *, multi: bool) -> bool:
+    request = MultiRead(chroot, MultiOp.GET_DATA, ("/",)) if multi else GetData(chroot, "/")
+    answer = ask(link, request, timeout_s)
+    return answer == [Missing("/")] or answer == Refusal(NO_NODE)
+
+
+def _chroot_warning(link: Link, chroot: str, timeout_s: float) -> str:
+    root = ask(link, GetChildren2("", "/"), timeout_s)
+    names = ", ".join(sorted(root.names)[:8]) if isinstance(root, Children) else ""
+    return f"chroot {chroot} does not exist on {link.address}" + (f"; its root has: {names}" if names else "")
+
 
 _TICK_S = 0.25
 _MULTI_READ_TRIALS = 2

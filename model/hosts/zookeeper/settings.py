@@ -6,7 +6,7 @@ from typing import cast
 import msgspec
 from kazoo.hosts import collect_hosts  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from model.hosts.zookeeper.courtesy import Limits
+from model.hosts.zookeeper.throttle import ReadLimits
 
 
 class Credential(msgspec.Struct, frozen=True):
@@ -45,7 +45,7 @@ class Settings(msgspec.Struct, frozen=True):
     sasl: Sasl | None = None
     tls: ssl.SSLContext | None = None
     """Made by `client_security`, which checks the server's name (kazoo's default is not to)."""
-    limits: Limits = Limits()
+    limits: ReadLimits = ReadLimits()
     accept_read_only_server: bool = False
     """Also talk to a server that lost its quorum; it needs `readonlymode.enabled` there."""
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from model.consumers.zookeeper_groups.settings import MemberSettings, new_consumer_id
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.consumers.zookeeper_groups.member_state import MemberSettings, new_consumer_id
+from model.hosts.process import without_hypothesis
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 
 with without_hypothesis():
-    from model.hosts.zookeeper_consumer.options import RESETS, FetchSettings, Options
+    from model.hosts.zookeeper_consumer.fetching import RESETS, ConsumerOptions, FetchSettings
     from model.hosts.zookeeper_consumer.zookeeper_consumer import ZooKeeperConsumer
 
 STRATEGIES = {
@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _options() -> Options:
+def _options() -> ConsumerOptions:
     given = _parser().parse_args()
     address, slash, chroot = given.zookeeper.partition("/")
     subscription, pattern = _subscription(given)
@@ -94,7 +94,7 @@ def _options() -> Options:
     }
     for key in ("rebalance_max_retries", "rebalance_backoff_ms", "auto_commit_interval_ms"):
         member[key] = getattr(given, key)
-    return Options(
+    return ConsumerOptions(
         zookeeper=ZooKeeperSettings(
             address, slash + chroot if chroot else "", session_timeout_ms=given.session_timeout_ms
         ),
@@ -124,7 +124,7 @@ def _subscription(given: argparse.Namespace) -> tuple[dict[str, int], str]:
     return topics, "static"
 
 
-async def _run(options: Options) -> int:
+async def _run(options: ConsumerOptions) -> int:
     consumer = ZooKeeperConsumer(options, _print)
     told = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -1,29 +1,131 @@
-"""Fetches partitions from whoever leads them, and hands records over: rounds of one task per leader.
+"""A consumer's options, who leads which partition, and rounds of fetches from those leaders.
 
-A round ends when a leader fails or is none any more; then leaders are looked for again. Source:
-`kafka.server.AbstractFetcherThread`, `kafka.consumer.ConsumerFetcherThread` (0.8.2, 1.1).
+A round has one task per leader. It ends when a leader fails or stops leading; then leaders are looked up again, by
+Metadata from version 1 on, which means brokers from 0.10 on. Source: `kafka.server.AbstractFetcherThread`,
+`kafka.consumer.ConsumerFetcherThread`, `kafka.consumer.ConsumerFetcherManager.LeaderFinderThread` (0.8.2, 1.1).
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.hosts.background_tasks import tell_failure
-from model.hosts.kafka_client.fetch import fetch_request, fetched_records
-from model.hosts.kafka_client.list_offsets import list_offsets_request, listed_offsets
-from model.hosts.wire.errors import WireError
-from model.hosts.zookeeper_consumer.leader_messages import Address
-from model.hosts.zookeeper_consumer.leaders import Leaders
-from model.hosts.zookeeper_consumer.options import RESETS, FetchSettings
+from model.consumers.zookeeper_groups.member_state import MemberSettings
+from model.controller.zookeeper import BROKER_IDS, Answer, Children, Read, ZooKeeperRequest
+from model.hosts.background import tell_failure
+from model.hosts.kafka_client.kafka_client import fetch_request, fetched_records, list_offsets_request, listed_offsets
+from model.hosts.wire.connection import Channel, Connection
+from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import METADATA, WireError
+from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.log.records import Damage, Record, records_of, scan
+from model.znodes.cluster import decode_broker
+from model.znodes.payload import UnusablePayloadError
+
+EARLIEST = -2
+LATEST = -1
+RESETS = {"smallest": EARLIEST, "largest": LATEST}
+"""Values of `auto.offset.reset`, and the timestamps that ListOffsets knows them by."""
+
+
+class FetchSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings by the names of their keys; `fetch_message_max_bytes` is for one partition."""
+
+    auto_offset_reset: str = "smallest"
+    fetch_message_max_bytes: int = 1 << 20
+    fetch_min_bytes: int = 1
+    fetch_wait_max_ms: int = 100
+    refresh_leader_backoff_ms: int = 200
+
+
+class ConsumerOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """`listener`: through which listener of the brokers; where one has none of that name, through its first."""
+
+    zookeeper: ZooKeeperSettings
+    member: MemberSettings
+    fetch: FetchSettings = FetchSettings()
+    listener: str = "PLAINTEXT"
+    tell_values: bool = False
+
+
+NEWEST_METADATA = 7
+"""Later versions know topics by their ids, or are compact without a need."""
+Address = tuple[str, int]
+
+
+def metadata_request(connection: Connection, topics: tuple[str, ...]) -> Entity:
+    """Who leads the partitions of these topics? Creates none of them."""
+    module = shapes(METADATA, connection.newest(METADATA, NEWEST_METADATA), "request")
+    named = tuple(shaped(module.MetadataRequestTopic, name=topic) for topic in topics)
+    return shaped(module.MetadataRequest, topics=named, allow_auto_topic_creation=False)
+
+
+def leaders_in(response: Entity) -> Mapping[TopicPartition, Address]:
+    """Where the leaders are; partitions without one are left out."""
+    addresses = {each.node_id: (each.host, each.port) for each in response.brokers}
+    return {
+        TopicPartition(topic.name, partition.partition_index): addresses[partition.leader_id]
+        for topic in response.topics
+        for partition in topic.partitions
+        if partition.leader_id in addresses
+    }
+
+
+Ask = Callable[[Sequence[ZooKeeperRequest]], Awaitable[tuple[Answer, ...]]]
+REQUEST_TIMEOUT_S = 30.0
+_LOGGER = logging.getLogger(__name__)
+
+
+class Leaders:
+    """For one event loop."""
+
+    def __init__(self, ask: Ask, listener: str, client_id: str) -> None:
+        self._ask = ask
+        self._listener = listener
+        self._client_id = client_id
+        self._channels: dict[Address, Channel] = {}
+
+    async def of(self, topics: tuple[str, ...]) -> Mapping[TopicPartition, Address]:
+        """What the first broker that answers says; nothing if none does."""
+        for address in await self._brokers():
+            try:
+                return leaders_in(await self.channel(address).ask(lambda known: metadata_request(known, topics)))
+            except WireError as error:
+                _LOGGER.warning("broker at %s:%d tells no leaders: %s", *address, error)
+        return {}
+
+    def channel(self, address: Address) -> Channel:
+        """The way to a broker."""
+        if address not in self._channels:
+            self._channels[address] = Channel(*address, self._client_id, REQUEST_TIMEOUT_S)
+        return self._channels[address]
+
+    async def close(self) -> None:
+        """End all connections."""
+        for channel in self._channels.values():
+            await channel.close()
+
+    async def _brokers(self) -> list[Address]:
+        (listed,) = await self._ask((Children(BROKER_IDS),))
+        answers = await self._ask([Read(f"{BROKER_IDS}/{name}") for name in listed.names])
+        return [address for answer in answers if answer.ok and (address := self._address(answer.data)) is not None]
+
+    def _address(self, data: bytes) -> Address | None:
+        try:
+            listeners = decode_broker(data).listeners
+        except UnusablePayloadError:
+            return None
+        named = [each for each in listeners if each.listener == self._listener]
+        return next(((each.host, each.port) for each in (*named, *listeners)), None)
+
 
 UNKNOWN = -1
 OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
 Rounds = asyncio.Task[None]
 OnRecords = Callable[[Mapping[TopicPartition, tuple[int, int, tuple[Record, ...]]]], None]
 """Of each partition: from which offset on, up to which (exclusive), and the records between."""
-_LOGGER = logging.getLogger(__name__)
 
 
 class Fetching:

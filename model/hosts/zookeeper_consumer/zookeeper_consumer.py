@@ -10,16 +10,14 @@ from typing import Any
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups import commands, events
-from model.consumers.zookeeper_groups.commands import Command
+from model.consumers.zookeeper_groups import events_and_commands
 from model.consumers.zookeeper_groups.consume import consume
+from model.consumers.zookeeper_groups.events_and_commands import Command
 from model.consumers.zookeeper_groups.member_state import MemberState, new_member
-from model.hosts.background_tasks import BackgroundTasks
-from model.hosts.live_controller.sessions import Sessions
+from model.hosts.background import BackgroundTasks
+from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.values import EventKind, ZnodeChanged
-from model.hosts.zookeeper_consumer.fetching import Fetching
-from model.hosts.zookeeper_consumer.leaders import Leaders
-from model.hosts.zookeeper_consumer.options import Options
+from model.hosts.zookeeper_consumer.fetching import ConsumerOptions, Fetching, Leaders
 from model.log.records import Record
 
 CONNECTION_TIMEOUT_S = 30.0
@@ -31,16 +29,16 @@ _LOGGER = logging.getLogger(__name__)
 class ZooKeeperConsumer:
     """One member, from `start` to `close`. For one event loop. `tell` gets what happens, each as one JSON object."""
 
-    def __init__(self, options: Options, tell: Callable[[Line], None]) -> None:
+    def __init__(self, options: ConsumerOptions, tell: Callable[[Line], None]) -> None:
         self._options = options
         self._tell = tell
         self._state = new_member(options.member)
         self._total = 0
-        self._inbox: deque[events.Event] = deque()
+        self._inbox: deque[events_and_commands.Event] = deque()
         self._wakeup = asyncio.Event()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks = BackgroundTasks(self._failed_at)
-        self._sessions = Sessions(options.zookeeper)
+        self._sessions = SuccessiveSessions(options.zookeeper)
         self._sessions.on_watch = self._watched
         self._sessions.on_expired = self._expired
         self._leaders = Leaders(self._sessions.ask, options.listener, options.member.consumer_id)
@@ -50,13 +48,13 @@ class ZooKeeperConsumer:
         self.failure: str | None = None
         """Why it gave up."""
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
-            commands.AskZooKeeper: lambda command: self._tasks.spawn(self._ask(command)),
-            commands.StopFetching: lambda command: self._tasks.spawn(self._stop_fetching()),
-            commands.StartFetching: self._start_fetching,
-            commands.StartTimer: self._start_timer,
-            commands.CallBack: self._call_back,
-            commands.CloseSession: lambda command: self.ended.set(),
-            commands.GiveUp: lambda command: self._fail(command.why),
+            events_and_commands.AskZooKeeper: lambda command: self._tasks.spawn(self._ask(command)),
+            events_and_commands.StopFetching: lambda command: self._tasks.spawn(self._stop_fetching()),
+            events_and_commands.StartFetching: self._start_fetching,
+            events_and_commands.StartTimer: self._start_timer,
+            events_and_commands.CallBack: self._call_back,
+            events_and_commands.CloseSession: lambda command: self.ended.set(),
+            events_and_commands.GiveUp: lambda command: self._fail(command.why),
         }
 
     @property
@@ -67,12 +65,12 @@ class ZooKeeperConsumer:
     async def start(self) -> None:
         """Open the session and join. Raises ZooKeeperUnavailable."""
         await self._sessions.open(CONNECTION_TIMEOUT_S)
-        self._put(events.MemberStarted())
+        self._put(events_and_commands.MemberStarted())
         self._tasks.spawn(self._decide_all())
 
     async def leave(self) -> None:
         """Stop, commit, leave; without ZooKeeper it does not wait for ever."""
-        self._put(events.LeaveRequested())
+        self._put(events_and_commands.LeaveRequested())
         try:
             async with asyncio.timeout(LEAVE_TIMEOUT_S):
                 await self.ended.wait()
@@ -88,7 +86,7 @@ class ZooKeeperConsumer:
         await self._sessions.close()
         await self._leaders.close()
 
-    def _put(self, event: events.Event) -> None:
+    def _put(self, event: events_and_commands.Event) -> None:
         self._inbox.append(event)
         self._wakeup.set()
 
@@ -99,7 +97,7 @@ class ZooKeeperConsumer:
             self._wakeup.clear()
             await self._wakeup.wait()
 
-    def _decide(self, event: events.Event) -> None:
+    def _decide(self, event: events_and_commands.Event) -> None:
         decision = consume(self._state, msgspec.structs.replace(event, at_ms=_now_ms()))
         self._state = decision.member
         for happening in decision.happenings:
@@ -109,29 +107,29 @@ class ZooKeeperConsumer:
 
     # Commands
 
-    async def _ask(self, command: commands.AskZooKeeper) -> None:
+    async def _ask(self, command: events_and_commands.AskZooKeeper) -> None:
         answers = await self._sessions.ask(command.requests)
-        self._put(events.ZooKeeperAnswered(asked=command, answers=answers))
+        self._put(events_and_commands.ZooKeeperAnswered(asked=command, answers=answers))
 
     async def _stop_fetching(self) -> None:
         await self._fetching.stop()
-        self._put(events.FetchingStopped())
+        self._put(events_and_commands.FetchingStopped())
 
-    def _start_fetching(self, command: commands.StartFetching) -> None:
+    def _start_fetching(self, command: events_and_commands.StartFetching) -> None:
         self._fetching.start({read: at.offset for read, at in command.positions.items()})
 
-    def _start_timer(self, command: commands.StartTimer) -> None:
+    def _start_timer(self, command: events_and_commands.StartTimer) -> None:
         running = self._timers.pop(command.timer, None)
         if running is not None:
             running.cancel()
         later = asyncio.get_running_loop().call_later
-        fired = events.TimerFired(timer=command.timer)
+        fired = events_and_commands.TimerFired(timer=command.timer)
         self._timers[command.timer] = later(command.after_ms / 1000, self._put, fired)
 
-    def _call_back(self, command: commands.CallBack) -> None:
+    def _call_back(self, command: events_and_commands.CallBack) -> None:
         owners = [(*read, thread) for read, thread in sorted(command.owners.items())]
         self._say(happening="callback", before=command.before, owners=owners)
-        self._put(events.CallbackReturned())
+        self._put(events_and_commands.CallbackReturned())
 
     # Facts
 
@@ -148,19 +146,19 @@ class ZooKeeperConsumer:
                     for record in records
                 ]
             self._say(happening="consumed", records=count, total=self._total, ranges=ranges, **values)
-        self._put(events.RecordsConsumed(offsets={read: end for read, (_, end, _) in taken.items()}))
+        self._put(events_and_commands.RecordsConsumed(offsets={read: end for read, (_, end, _) in taken.items()}))
 
     def _watched(self, changed: ZnodeChanged) -> None:
-        self._put(events.WatchFired(path=changed.path, deleted=changed.kind is EventKind.DELETED))
+        self._put(events_and_commands.WatchFired(path=changed.path, deleted=changed.kind is EventKind.DELETED))
 
     def _expired(self) -> None:
-        self._put(events.SessionExpired())
+        self._put(events_and_commands.SessionExpired())
         self._tasks.spawn(self._renew())
 
     async def _renew(self) -> None:
         await self._sessions.renew()
         self._sessions.use_next()
-        self._put(events.SessionEstablished())
+        self._put(events_and_commands.SessionEstablished())
 
     def _say(self, **facts: Any) -> None:
         self._tell({"at_ms": _now_ms(), "member": self._options.member.consumer_id, **facts})

@@ -1,18 +1,210 @@
-"""Keys and payloads of `__consumer_offsets` and `__transaction_state` in words: DumpLogSegments' decoders (3.9).
+"""Keys and payloads of coordinators' logs and of control records in words: DumpLogSegments' decoders (3.9).
 
-Of consumer groups only the classic kind is known, the only one that brokers with ZooKeeper write. The partitions of a
-transaction come in the record's order; Kafka's tool takes them from a hash set.
+Messages are read by tables of their fields, as values that JSON can hold. Of consumer groups only the classic kind is
+known, the only one that brokers with ZooKeeper write. The partitions of a transaction come in the record's order;
+Kafka's tool takes them from a hash set. Bytes are shown as Java would print them.
+
+Source of the types: `org.apache.kafka.common.protocol.types.Type` (3.9); KIP-482 (flexible versions).
 """
 
 import base64
 import json
+import re
+import struct
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
 
-from model.log.dump import coordinator_schemas as schemas
-from model.log.dump.schema_reader import Fields, Schema, UnreadableError, Value, read
-from model.log.records import Record
+from model.log.records import ControlType, Record, control_type, end_transaction_marker
+from model.log.records.record import VarintError, read_varint
+
+Show = Callable[[bytes], bytes]
+"""Untrusted bytes made fit to print."""
+
+_SURROGATES = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+
+
+def java_text(data: bytes) -> str:
+    """UTF-8 with U+FFFD for what is malformed, as `new String(bytes, UTF_8)` puts it.
+
+    Java's rule differs from Python's for encoded surrogates only: one mark for all of their bytes.
+    """
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return _SURROGATES.sub(b"\xff", data).decode(errors="replace")
+
+
+def as_java_prints(data: bytes) -> bytes:
+    """The bytes themselves where they are UTF-8, with marks otherwise; control characters go through."""
+    return data if data.isascii() else java_text(data).encode()
+
+
+Value = int | str | list["Value"] | dict[str, "Value"] | None
+"""Bytes are base64, as in Kafka's own JSON."""
+Fields = dict[str, Value]
+
+_NUMBERS = {"int8": ">b", "int16": ">h", "int32": ">i", "int64": ">q"}
+_NEWEST = 2**15 - 1
+
+
+class UnreadableError(ValueError):
+    """Bytes that are not what the table says; the message says why."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field, and the versions that have it."""
+
+    name: str
+    type: "str | tuple[Field, ...]"
+    """`int8` to `int64`, `string` or `bytes`; or of an array's elements, the type or the fields."""
+    first: int = 0
+    last: int = _NEWEST
+    is_array: bool = False
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The fields of a message in order, and its versions: those from 0 to `newest`, flexible from one of them on."""
+
+    fields: tuple[Field, ...]
+    newest: int
+    flexible_from: int = _NEWEST
+
+
+def read(data: bytes, schema: Schema) -> tuple[int, Fields]:
+    """The version, which the first two bytes tell, and the fields. Raises UnreadableError."""
+    (version,) = _Reader(data[:2], is_flexible=False).fields((Field("version", "int16"),), 0).values()
+    if not isinstance(version, int) or not 0 <= version <= schema.newest:
+        raise UnreadableError(f"version {version} is not known")
+    return version, _Reader(data[2:], version >= schema.flexible_from).fields(schema.fields, version)
+
+
+class _Reader:
+    """A place in some bytes. Everything raises UnreadableError."""
+
+    def __init__(self, data: bytes, is_flexible: bool) -> None:
+        self._data = data
+        self._is_flexible = is_flexible
+        self._at = 0
+
+    def fields(self, fields: tuple[Field, ...], version: int) -> Fields:
+        found = {field.name: self._field(field, version) for field in fields if field.first <= version <= field.last}
+        if self._is_flexible:
+            for _ in range(self._unsigned_varint()):  # tagged fields, passed over
+                self._unsigned_varint()
+                self._take(self._unsigned_varint())
+        return found
+
+    def _field(self, field: Field, version: int) -> Value:
+        if not field.is_array:
+            return self._one(field.type, version)
+        count = self._length("int32")
+        if count > len(self._data) - self._at:
+            raise UnreadableError(f"an array of {count:,}, {len(self._data) - self._at:,} bytes are left")
+        return [self._one(field.type, version) for _ in range(count)] if count >= 0 else None
+
+    def _one(self, kind: str | tuple[Field, ...], version: int) -> Value:
+        if isinstance(kind, tuple):
+            return self.fields(kind, version)
+        if kind in _NUMBERS:
+            return self._number(kind)
+        size = self._length("int16" if kind == "string" else "int32")
+        if size < 0:
+            return None
+        data = self._take(size)
+        return java_text(data) if kind == "string" else base64.b64encode(data).decode()
+
+    def _number(self, kind: str) -> int:
+        shape = _NUMBERS[kind]
+        return cast(int, struct.unpack(shape, self._take(struct.calcsize(shape)))[0])
+
+    def _length(self, kind: str) -> int:
+        return self._unsigned_varint() - 1 if self._is_flexible else self._number(kind)
+
+    def _unsigned_varint(self) -> int:
+        try:
+            zigzag, self._at = read_varint(self._data, self._at)
+        except VarintError as error:
+            raise UnreadableError(str(error)) from None
+        return (zigzag << 1) ^ (zigzag >> 63)
+
+    def _take(self, size: int) -> bytes:
+        taken = self._data[self._at : self._at + size]
+        if len(taken) < size:
+            raise UnreadableError(f"{size:,} bytes were due, {len(taken):,} are left")
+        self._at += size
+        return taken
+
+
+_PARTITIONS = (Field("topic", "string"), Field("partitions", "int32", is_array=True))
+
+OFFSET_COMMIT_KEY = Schema((Field("group", "string"), Field("topic", "string"), Field("partition", "int32")), newest=1)
+OFFSET_COMMIT_VALUE = Schema(
+    (
+        Field("offset", "int64"),
+        Field("leaderEpoch", "int32", first=3),
+        Field("metadata", "string"),
+        Field("commitTimestamp", "int64"),
+        Field("expireTimestamp", "int64", first=1, last=1),
+    ),
+    newest=4,
+    flexible_from=4,
+)
+
+GROUP_METADATA_KEY = Schema((Field("group", "string"),), newest=2)
+_MEMBER = (
+    Field("memberId", "string"),
+    Field("groupInstanceId", "string", first=3),
+    Field("clientId", "string"),
+    Field("clientHost", "string"),
+    Field("rebalanceTimeout", "int32", first=1),
+    Field("sessionTimeout", "int32"),
+    Field("subscription", "bytes"),
+    Field("assignment", "bytes"),
+)
+GROUP_METADATA_VALUE = Schema(
+    (
+        Field("protocolType", "string"),
+        Field("generation", "int32"),
+        Field("protocol", "string"),
+        Field("leader", "string"),
+        Field("currentStateTimestamp", "int64", first=2),
+        Field("members", _MEMBER, is_array=True),
+    ),
+    newest=4,
+    flexible_from=4,
+)
+
+CONSUMER_SUBSCRIPTION = Schema(
+    (
+        Field("topics", "string", is_array=True),
+        Field("userData", "bytes"),
+        Field("ownedPartitions", _PARTITIONS, first=1, is_array=True),
+        Field("generationId", "int32", first=2),
+        Field("rackId", "string", first=3),
+    ),
+    newest=3,
+)
+CONSUMER_ASSIGNMENT = Schema((Field("assignedPartitions", _PARTITIONS, is_array=True), Field("userData", "bytes")), 3)
+
+TRANSACTION_KEY = Schema((Field("transactionalId", "string"),), newest=0)
+TRANSACTION_VALUE = Schema(
+    (
+        Field("producerId", "int64"),
+        Field("producerEpoch", "int16"),
+        Field("transactionTimeoutMs", "int32"),
+        Field("transactionStatus", "int8"),
+        Field("transactionPartitions", _PARTITIONS, is_array=True),
+        Field("transactionLastUpdateTimestampMs", "int64"),
+        Field("transactionStartTimestampMs", "int64"),
+    ),
+    newest=1,
+    flexible_from=1,
+)
+
 
 Decoded = tuple[str | Fields | None, str | Fields | None]
 """Key and payload, as text or as what is to be shown as JSON; None for nothing."""
@@ -29,9 +221,9 @@ _STATES = (
     "PrepareEpochFence",
 )
 _GROUP_SCHEMAS = {
-    0: (schemas.OFFSET_COMMIT_KEY, schemas.OFFSET_COMMIT_VALUE),
-    1: (schemas.OFFSET_COMMIT_KEY, schemas.OFFSET_COMMIT_VALUE),
-    2: (schemas.GROUP_METADATA_KEY, schemas.GROUP_METADATA_VALUE),
+    0: (OFFSET_COMMIT_KEY, OFFSET_COMMIT_VALUE),
+    1: (OFFSET_COMMIT_KEY, OFFSET_COMMIT_VALUE),
+    2: (GROUP_METADATA_KEY, GROUP_METADATA_VALUE),
 }
 
 
@@ -74,8 +266,8 @@ def _offsets(record: Record) -> Decoded:
     version, fields = read(record.value, value_schema)
     if fields.get("protocolType") == "consumer":
         for member in cast(list[Fields], fields["members"] or []):
-            member["subscription"] = _embedded(member["subscription"], schemas.CONSUMER_SUBSCRIPTION)
-            member["assignment"] = _embedded(member["assignment"], schemas.CONSUMER_ASSIGNMENT)
+            member["subscription"] = _embedded(member["subscription"], CONSUMER_SUBSCRIPTION)
+            member["assignment"] = _embedded(member["assignment"], CONSUMER_ASSIGNMENT)
     return key, {"version": str(version), "data": fields}
 
 
@@ -91,11 +283,11 @@ def _transaction_log(record: Record) -> Decoded:
     version = int.from_bytes((record.key or b"")[:2], "big", signed=True)
     if version != 0:
         return f"unknown::version={version}", None
-    _, fields = read(record.key or b"", schemas.TRANSACTION_KEY)
+    _, fields = read(record.key or b"", TRANSACTION_KEY)
     key = f"transaction_metadata::transactionalId={fields['transactionalId']}"
     if record.value is None:
         return key, _DELETED
-    _, fields = read(record.value, schemas.TRANSACTION_VALUE)
+    _, fields = read(record.value, TRANSACTION_VALUE)
     status = cast(int, fields["transactionStatus"])
     if not 0 <= status < len(_STATES):
         raise UnreadableError(f"a transaction of state {status}")
@@ -113,3 +305,43 @@ _DECODED: Mapping[Decoder, Callable[[Record], Decoded]] = {
     Decoder.OFFSETS: _offsets,
     Decoder.TRANSACTION_LOG: _transaction_log,
 }
+
+
+_INT16 = struct.Struct(">h")
+_SNAPSHOT_HEADER = struct.Struct(">hq")
+_KRAFT_VERSION = struct.Struct(">hh")
+
+
+def control_text(record: Record) -> str:
+    """The text after the record's sizes; what cannot be read is named by its number."""
+    marker = end_transaction_marker(record)
+    if marker is not None:
+        kind = "COMMIT" if marker.committed else "ABORT"
+        return f"endTxnMarker: {kind} coordinatorEpoch: {marker.coordinator_epoch}"
+    kind = control_type(record.key)
+    if kind is None or record.key is None:
+        return "controlType: UNKNOWN"
+    described = _described(kind, record.value or b"")
+    number = _INT16.unpack_from(record.key, 2)[0]
+    return described or f"controlType: {kind.name}({number})"
+
+
+def _described(kind: ControlType, value: bytes) -> str | None:
+    try:
+        match kind:
+            case ControlType.SNAPSHOT_HEADER:
+                version, timestamp = _SNAPSHOT_HEADER.unpack_from(value)
+                return _text("SnapshotHeader", {"version": version, "lastContainedLogTimestamp": timestamp})
+            case ControlType.SNAPSHOT_FOOTER:
+                return _text("SnapshotFooter", {"version": _INT16.unpack_from(value)[0]})
+            case ControlType.KRAFT_VERSION:
+                version, level = _KRAFT_VERSION.unpack_from(value)
+                return _text("KRaftVersion", {"version": version, "kRaftVersion": level})
+            case _:
+                return None
+    except struct.error:
+        return None
+
+
+def _text(name: str, fields: dict[str, int]) -> str:
+    return f"{name} {json.dumps(fields, separators=(',', ':'))}"

@@ -1,19 +1,186 @@
-"""One file shown: its kind is known by its name, its parts come in order, as text or as JSON lines."""
+"""One file shown: its kind is known by its name, its parts come in order, as text or as JSON lines (kdrill.dump-log/1).
 
+Producer snapshots, checkpoints and properties are read here. JSON lines say what file it is, its entries and its
+damage, and how many there were; they are ASCII, so whatever a file holds is harmless on a terminal.
+"""
+
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from struct import Struct
 
-from model.log.dump.facts import Fact, Line
-from model.log.dump.index_facts import index_facts
-from model.log.dump.index_files import transaction_index_entries
-from model.log.dump.json_lines import json_lines
-from model.log.dump.kinds import FileName, Kind
+import msgspec
+
+from model.log.checkpoints import INT32, INT64, whole_number
+from model.log.dump.decoders import java_text
+from model.log.dump.facts import (
+    DumpOptions,
+    EpochStart,
+    Fact,
+    FileName,
+    Kind,
+    Line,
+    Part,
+    PartitionOffset,
+    ProducerState,
+    Property,
+    Remark,
+)
+from model.log.dump.index_files import index_facts, transaction_index_entries
 from model.log.dump.log_facts import log_facts
-from model.log.dump.parts import DumpOptions, Part, Remark
-from model.log.dump.snapshot_file import snapshot_producers
-from model.log.dump.text_files import epoch_checkpoint, offset_checkpoint, properties
-from model.log.records import Damage, SegmentFile, Source
+from model.log.records import Damage, DamageKind, SegmentFile, Source
+from model.log.records.batch import crc32c
+
+_HEADER = Struct(">hIi")
+_CRC_START = 6
+_PRODUCER = Struct(">qhiqiqiq")
+_PRODUCERS_AT_ONCE = 1024
+
+
+def snapshot_producers(source: Source) -> Iterator[ProducerState | Damage]:
+    """The producers, as many as are there whole; then what is wrong with the file (`ProducerStateManager` 3.9)."""
+    head = source.read(0, _HEADER.size)
+    if len(head) < _HEADER.size:
+        yield Damage(0, source.size, DamageKind.TORN, f"{source.size} bytes, the smallest snapshot has {_HEADER.size}")
+        return
+    version, stored, count = _HEADER.unpack(head)
+    if version != 1:
+        yield Damage(0, source.size, DamageKind.BAD_ENTRY, f"version {version}, only 1 is known")
+        return
+    crc = crc32c(head[_CRC_START:])
+    at = _HEADER.size
+    while piece := source.read(at, _PRODUCERS_AT_ONCE * _PRODUCER.size):
+        crc = crc32c(piece, crc)
+        at += len(piece)
+        for fields in _PRODUCER.iter_unpack(piece[: len(piece) // _PRODUCER.size * _PRODUCER.size]):
+            yield ProducerState(*fields)
+    if crc != stored:
+        yield Damage(0, at, DamageKind.BAD_CRC, f"the CRC is {stored}, that of the content {crc}")
+    there = (at - _HEADER.size) / _PRODUCER.size
+    if there != count:
+        yield Damage(0, at, DamageKind.BAD_RECORDS, f"{count:,} producers are declared, {there:g} are there")
+
+
+_PIECE = 1 << 16
+_LONGEST_LINE = 1 << 16
+
+
+def offset_checkpoint(source: Source) -> Iterator[Fact | Damage]:
+    """Offsets by partition (`OffsetCheckpointFile` 3.9)."""
+
+    def parse(words: list[str]) -> PartitionOffset:
+        return PartitionOffset(words[0], whole_number(words[1], INT32), whole_number(words[2], INT64))
+
+    return _checkpoint(source, parse, 3)
+
+
+def epoch_checkpoint(source: Source) -> Iterator[Fact | Damage]:
+    """Leader epochs and where they start (`LeaderEpochCheckpointFile` 3.9); both have to rise."""
+    last = EpochStart(-1, -1)
+
+    def parse(words: list[str]) -> EpochStart:
+        nonlocal last
+        before, last = last, EpochStart(whole_number(words[0], INT32), whole_number(words[1], INT64))
+        if last.epoch <= before.epoch or last.start_offset <= before.start_offset:
+            raise ValueError(f"comes after epoch {before.epoch} from {before.start_offset}")
+        return last
+
+    return _checkpoint(source, parse, 2)
+
+
+def properties(source: Source) -> Iterator[Fact | Damage]:
+    """Java properties; and partition.metadata, whose lines look like `key: value`."""
+    for at, line in _lines(source):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        key, sign, value = text.partition(":" if ": " in text and "=" not in text else "=")
+        if sign:
+            yield Property(key.strip(), value.strip())
+        else:
+            yield _damage(at, "a line without a key and a value")
+
+
+def _checkpoint(source: Source, parse: Callable[[list[str]], Fact], words: int) -> Iterator[Fact | Damage]:
+    lines = _lines(source)
+    head = [line for _, line in (next(lines, (0, "")), next(lines, (0, "")))]
+    if source.size == 0:
+        return
+    if head[0].strip() != "0":
+        yield _damage(0, f"version {head[0][:20]!r}, only 0 is known")
+        return
+    found = 0
+    for at, line in lines:
+        try:
+            parts = line.split()
+            if len(parts) != words:
+                raise ValueError(f"has {len(parts)} words, not {words}")
+            yield parse(parts)
+        except ValueError as error:
+            yield _damage(at, f"{line[:80]!r} {error}")
+        found += 1
+    if head[1].strip() != str(found):
+        yield _damage(0, f"{head[1][:20]!r} entries are declared, {found} are there")
+
+
+def _lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Lines and where they start; a line without an end is cut."""
+    at, held = 0, b""
+    for position in range(0, source.size, _PIECE):
+        held += bytes(source.read(position, _PIECE))
+        *whole, held = held.split(b"\n")
+        for line in whole:
+            yield at, java_text(line)
+            at += len(line) + 1
+        if len(held) > _LONGEST_LINE:
+            break
+    if held:
+        yield at, java_text(held[:_LONGEST_LINE])
+
+
+def _damage(at: int, cause: str) -> Damage:
+    return Damage(at, 0, DamageKind.BAD_ENTRY, cause)
+
+
+FORMAT = "kdrill.dump-log/1"
+
+
+def json_lines(parts: Iterable[Fact | Damage | Remark], path: str, name: FileName, size: int) -> Iterator[Part]:
+    """A line for each part, between one that says what file it is and one that says that nothing is missing.
+
+    Damage and remarks come as lines and as themselves.
+    """
+    yield _line(
+        {
+            "kind": "file",
+            "format": FORMAT,
+            "path": path,
+            "type": name.kind,
+            "base_offset": name.base_offset,
+            "size": size,
+        }
+    )
+    entries = damaged = 0
+    for part in parts:
+        match part:
+            case Damage():
+                damaged += 1
+                about = {"position": part.position, "size": part.size, "damage": part.kind, "cause": part.cause}
+                yield _line({"kind": "damage", **about})
+                yield part
+            case Remark():
+                yield _line({"kind": "remark", "position": part.position, "text": part.text})
+                yield part
+            case _:
+                entries += 1
+                yield _line(msgspec.to_builtins(part))
+    yield _line({"kind": "end", "entries": entries, "damaged": damaged})
+
+
+def _line(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
+
 
 _NAMED_BY_OFFSET = frozenset({Kind.LOG, Kind.OFFSET_INDEX, Kind.TIME_INDEX})
 

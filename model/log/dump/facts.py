@@ -1,11 +1,18 @@
 """What files hold, entry by entry: each with the line DumpLogSegments 3.9 prints for it, and ready for JSON.
 
-Offsets are absolute, times are ms since the epoch.
+With it the kinds of files by their names, damage and remarks, what an operator asked for, and what DumpLogSegments
+calls flags, codecs and kinds of timestamps. Offsets are absolute, times are ms since the epoch.
 """
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
 
 import msgspec
 
-from model.log.records.layout import INT32_MAX
+from model.log.dump.decoders import Decoder, Show, as_java_prints
+from model.log.records import Codec, Damage, TimestampType
+from model.log.records.layout import CODEC_MASK, INT32_MAX
 
 
 class Fact(msgspec.Struct, frozen=True, tag_field="kind"):
@@ -128,3 +135,114 @@ class Said(Line, frozen=True, tag="text"):
 
     def line(self) -> str:
         return self.text
+
+
+_TO_BE_DONE = re.compile(r"\.(deleted|cleaned|swap|tmp)$")
+_SNAPSHOT_ID = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
+
+
+class Kind(StrEnum):
+    """Kinds of files that can be shown."""
+
+    LOG = "log"
+    OFFSET_INDEX = "offset-index"
+    TIME_INDEX = "time-index"
+    TRANSACTION_INDEX = "transaction-index"
+    PRODUCER_SNAPSHOT = "producer-snapshot"
+    METADATA_SNAPSHOT = "metadata-snapshot"
+    """KRaft's: a log in a file of its own."""
+    OFFSET_CHECKPOINT = "offset-checkpoint"
+    EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+    PROPERTIES = "properties"
+
+
+_BY_END = {
+    ".log": Kind.LOG,
+    ".index": Kind.OFFSET_INDEX,
+    ".timeindex": Kind.TIME_INDEX,
+    ".txnindex": Kind.TRANSACTION_INDEX,
+    ".snapshot": Kind.PRODUCER_SNAPSHOT,
+    ".checkpoint": Kind.METADATA_SNAPSHOT,
+    "-offset-checkpoint": Kind.OFFSET_CHECKPOINT,
+    "leader-epoch-checkpoint": Kind.EPOCH_CHECKPOINT,
+    "meta.properties": Kind.PROPERTIES,
+    "partition.metadata": Kind.PROPERTIES,
+}
+KNOWN_ENDS = tuple(_BY_END)
+
+
+class FileName(msgspec.Struct, frozen=True):
+    """What a name tells."""
+
+    kind: Kind
+    base_offset: int | None
+    """The number that the name starts with, where it does."""
+    title: str = ""
+    """What DumpLogSegments 3.9 says of a KRaft snapshot."""
+
+
+def file_name(name: str) -> FileName | None:
+    """What the file of that name is; None for what this program cannot show.
+
+    `.deleted`, `.cleaned`, `.swap` and `.tmp` at the end say what Kafka meant to do with the file, not what it is.
+    """
+    plain = _TO_BE_DONE.sub("", name)
+    kind = next((kind for end, kind in _BY_END.items() if plain.endswith(end)), None)
+    if kind is None:
+        return None
+    number = plain.partition(".")[0]
+    base_offset = int(number) if number.isascii() and number.isdecimal() and len(number) < 20 + 1 else None
+    title = ""
+    if kind is Kind.METADATA_SNAPSHOT:
+        snapshot = _SNAPSHOT_ID.fullmatch(plain)
+        title = "KRaft bootstrap snapshot"
+        if snapshot:
+            title = f"Snapshot end offset: {int(snapshot[1])}, epoch: {int(snapshot[2])}"
+    return FileName(kind, base_offset, title)
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """Something worth knowing that is no damage: gaps after compaction, the zeros of a file that is in use."""
+
+    position: int
+    """In bytes from the start of the file."""
+    text: str
+
+
+class OlderRule(Remark, frozen=True):
+    """Index entries that fit the log by the rule of an older release; DumpLogSegments 3.9 takes them for mismatches."""
+
+
+Part = bytes | Damage | Remark
+"""Bytes are whole lines to print; damage and remarks are about lines before or after them."""
+
+
+@dataclass(frozen=True)
+class DumpOptions:
+    """What to show. The index options are those of DumpLogSegments."""
+
+    deep: bool = False
+    """Records, not only batches."""
+    contents: bool = False
+    """Keys and payloads; goes with `deep`."""
+    decoder: Decoder | None = None
+    """What keys and payloads are; None for text."""
+    json: bool = False
+    verify_index_only: bool = False
+    """Checks index entries and prints none."""
+    index_sanity_check: bool = False
+    """Looks at an index file's size and ends only."""
+    show: Show = as_java_prints
+
+
+TIME_NAMES = {
+    TimestampType.NO_TIMESTAMP: b"NoTimestampType",
+    TimestampType.CREATE_TIME: b"CreateTime",
+    TimestampType.LOG_APPEND_TIME: b"LogAppendTime",
+}
+BATCH_TIME_NAMES = (TIME_NAMES[TimestampType.CREATE_TIME], TIME_NAMES[TimestampType.LOG_APPEND_TIME])
+FLAGS = (b"false", b"true")
+CODEC_NAMES = tuple(
+    Codec(number).name.lower().encode() if number <= Codec.ZSTD else b"unknown(%d)" % number
+    for number in range(CODEC_MASK + 1)
+)

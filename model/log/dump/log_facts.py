@@ -3,14 +3,9 @@
 import base64
 from collections.abc import Iterator
 
-from model.log.dump.control_text import control_text
-from model.log.dump.decoders import Decoder, decode
-from model.log.dump.facts import Fact
-from model.log.dump.log_damage import header_damage
-from model.log.dump.names import CODEC_NAMES
-from model.log.dump.parts import DumpOptions, Remark
-from model.log.dump.salvage import batches_past_damage
-from model.log.dump.schema_reader import Fields
+from model.log.dump.decoders import Decoder, Fields, control_text, decode
+from model.log.dump.facts import CODEC_NAMES, DumpOptions, Fact, Remark
+from model.log.dump.salvage import batches_past_damage, header_damage
 from model.log.records import Damage, Record, RecordBatch, Source, records_of
 from model.log.records.layout import CODEC_MASK
 

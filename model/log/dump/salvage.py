@@ -1,20 +1,22 @@
 """Goes on after damage: finds the next batch that can be trusted, where a length led nowhere or may be false.
 
 What fails its checksum has a length to be trusted only if it leads to a sound entry. Only v2 batches are found: the CRC
-of what looks like one has to hold. The work is bounded by the size of the file.
+of what looks like one has to hold. The work is bounded by the size of the file. What DumpLogSegments 3.9 says of such
+damage is here, too.
 """
 
 from collections.abc import Generator, Iterator
 from itertools import islice
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from model.log.records import Damage, DamageKind, RecordBatch, Source
-from model.log.records.batch import parse_batch
-from model.log.records.checksums import crc_holds
-from model.log.records.layout import BATCH_SIZE
-from model.log.records.scan import damage_at
-from model.log.records.windows import WINDOW, BatchWindow, batch_windows
+from model.log.records.batch import crc_holds, parse_batch
+from model.log.records.columns import HeaderColumns, window_columns
+from model.log.records.layout import BATCH_SIZE, CURRENT_MAGIC, FRAME_SIZE, unknown_magic
+from model.log.records.scan import WINDOW, BatchWindow, batch_windows, damage_at
 
 _PIECE = 1 << 20
 _FIRST_PIECE = 1 << 12
@@ -138,3 +140,34 @@ def _candidates(source: Source, start: int) -> Iterator[int]:
         for found in np.flatnonzero(could_be).tolist():
             yield position + found
         position, size = position + size, min(2 * size, _PIECE)
+
+
+def damaged_headers(source: Source, found: BatchWindow | RecordBatch) -> Iterator[tuple[RecordBatch, Damage]]:
+    """Each damaged header among what `batch_windows` of the source found, and what is wrong with it."""
+    if isinstance(found, RecordBatch):
+        yield from ((found, damage) for damage in header_damage(found, crc_holds(source, found)))
+        return
+    headers = window_columns(found)
+    for place in np.flatnonzero(is_damaged(headers)).tolist():
+        batch = found.batch(place)
+        yield from ((batch, damage) for damage in header_damage(batch, bool(headers.crc_valid[place])))
+
+
+def is_damaged(headers: HeaderColumns) -> NDArray[np.bool_]:
+    """Of which headers `header_damage` has anything to say."""
+    return ~headers.crc_valid | (headers.magic > CURRENT_MAGIC)
+
+
+def header_damage(batch: RecordBatch, crc_valid: bool) -> Iterator[Damage]:
+    """What `isvalid: false` stands for, and a magic that no CRC covers: DumpLogSegments calls any sound."""
+    if not crc_valid:
+        yield Damage(batch.position, batch.size, DamageKind.BAD_CRC, f"the CRC {batch.crc} does not fit the content")
+    if batch.magic > CURRENT_MAGIC:
+        yield Damage(batch.position, batch.size, DamageKind.UNKNOWN_MAGIC, unknown_magic(batch.magic))
+
+
+def ends_quietly(damage: Damage, size: int) -> bool:
+    """Whether DumpLogSegments 3.9 takes this for the end of a file of `size` bytes; of other damage it dies."""
+    is_short = damage.kind is DamageKind.ZEROS and damage.size <= FRAME_SIZE
+    is_cut = damage.kind in (DamageKind.TORN, DamageKind.TRUNCATED)
+    return (is_short or is_cut) and damage.position + damage.size == size

@@ -14,24 +14,20 @@ one; `records_of` reads its records. What is damaged is a `Damage`, the last thi
 Writing: `encode_batch`, `encode_message_set`, `encode_end_transaction_marker`; `stamp` is the leader's part.
 """
 
-from model.log.records.batch import Buffer, RecordBatch
-from model.log.records.checksums import crc_holds
-from model.log.records.contents import MAX_CONTENTS, records_of
-from model.log.records.damage import Damage, DamageKind
-from model.log.records.encode_batch import Producer, encode_batch, encode_end_transaction_marker
-from model.log.records.encode_message_set import encode_message_set
-from model.log.records.layout import Codec, TimestampType
+from model.log.records.batch import Buffer, InMemory, RecordBatch, SegmentFile, Source, crc_holds
+from model.log.records.encoding import Producer, encode_batch, encode_end_transaction_marker, encode_message_set, stamp
+from model.log.records.layout import Codec, Damage, DamageKind, TimestampType
 from model.log.records.record import (
+    MAX_CONTENTS,
     ControlType,
     EndTransactionMarker,
     Header,
     Record,
     control_type,
     end_transaction_marker,
+    records_of,
 )
 from model.log.records.scan import scan
-from model.log.records.source import InMemory, SegmentFile, Source
-from model.log.records.stamp import stamp
 
 __all__ = [
     "MAX_CONTENTS",

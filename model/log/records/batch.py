@@ -1,9 +1,19 @@
-"""The header of a log entry: a v2 record batch, or a v0 or v1 message, which may wrap a compressed set.
+"""The header of a log entry (a v2 batch, or a v0 or v1 message), the source that its bytes come from, and its CRC.
 
-Values only; the records are elsewhere, and whether the CRC holds is not known here.
+Sources are read in pieces, by position rather than mapped: a mapped file that another process cuts ends the reader by a
+signal. Batches have a CRC-32C, v0 and v1 messages a CRC-32. The `crc32c` package's own `__init__` reads the metadata of
+what is installed and sets up a command line, which takes as long as the CRCs of 500 MB of a log do: so its extension
+module is loaded by itself, where it is found.
 """
 
-from typing import cast
+import errno
+import os
+import stat
+import zlib
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from types import TracebackType
+from typing import Protocol, Self, cast
 
 import msgspec
 
@@ -136,3 +146,121 @@ def _parse_message(data: Buffer, at: int, position: int) -> RecordBatch:
         max_timestamp=timestamp,
         count=-1 if attributes & layout.CODEC_MASK else 1,
     )
+
+
+class Source(Protocol):
+    """Bytes at positions."""
+
+    @property
+    def size(self) -> int:
+        """Bytes there are to read."""
+        ...
+
+    def read(self, position: int, size: int) -> Buffer:
+        """At most `size` bytes from `position` on; fewer only where the source ends."""
+        ...
+
+
+class SegmentFile:
+    """A file, open to be read only. Its size is the one at opening: what a broker appends later is not seen.
+
+    Raises OSError when opened or read, and for what is no regular file.
+    """
+
+    def __init__(self, path: os.PathLike[str] | str) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # or a pipe would hold us up
+        status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        self.size = status.st_size
+
+    def read(self, position: int, size: int) -> bytes:
+        """At most `size` bytes from `position` on; fewer where the file ends or was cut meanwhile."""
+        return os.pread(self._descriptor, max(min(size, self.size - position), 0), position)
+
+    def next_data(self, position: int) -> int:
+        """The first position from there on that lies in no hole; the size where only a hole follows."""
+        try:
+            return os.lseek(self._descriptor, position, os.SEEK_DATA)
+        except OSError as error:
+            return self.size if error.errno == errno.ENXIO else position  # not each file system tells
+
+    def close(self) -> None:
+        """Gives the file back."""
+        os.close(self._descriptor)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class InMemory:
+    """Bytes in memory; nothing is copied."""
+
+    def __init__(self, data: Buffer) -> None:
+        self._view = memoryview(data)
+        self.size = len(self._view)
+
+    def read(self, position: int, size: int) -> memoryview:
+        """A view on at most `size` bytes from `position` on."""
+        return self._view[position : position + size]
+
+
+def source_of(data: Source | Buffer) -> Source:
+    """Bytes as a source; a source as it is."""
+    return InMemory(data) if isinstance(data, bytes | bytearray | memoryview) else data
+
+
+class _Crc32c(Protocol):
+    def __call__(self, data: Buffer, value: int = 0, /) -> int: ...
+
+
+def _loaded() -> _Crc32c:
+    package = PathFinder.find_spec("crc32c")
+    extension = package and PathFinder.find_spec("crc32c._crc32c", package.submodule_search_locations)
+    if not extension or not extension.loader:  # the package is laid out in another way, or is none
+        from crc32c import crc32c  # noqa: PLC0415
+
+        return crc32c
+    module = module_from_spec(extension)
+    extension.loader.exec_module(module)
+    return module.crc32c
+
+
+crc32c = _loaded()
+"""The CRC of some bytes, or with `value` of what that is the CRC of with the bytes behind it."""
+
+
+_PIECE = 1 << 20
+
+
+def stored_crc(entry: Buffer, magic: int) -> int:
+    """The CRC that a whole entry in memory should hold."""
+    view = memoryview(entry)
+    return crc32c(view[layout.BATCH_CRC_START :]) if magic >= 2 else zlib.crc32(view[layout.LEGACY_CRC_START :])
+
+
+def crc_holds(source: Source | Buffer, batch: RecordBatch) -> bool:
+    """Whether the batch's bytes in its file are those its CRC was made from; read in pieces however large it is."""
+    source = source_of(source)
+    start, add = (layout.BATCH_CRC_START, crc32c) if batch.magic >= 2 else (layout.LEGACY_CRC_START, zlib.crc32)
+    crc = 0
+    for position in range(batch.position + start, batch.end, _PIECE):
+        crc = add(source.read(position, min(_PIECE, batch.end - position)), crc)
+    return crc == batch.crc
+
+
+class StreamError(ValueError):
+    """The bytes are no complete stream of their codec; the message says why."""
+
+
+class TooLargeError(ValueError):
+    """The stream would grow beyond the bound."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"decompresses to more than {limit:,} bytes")

@@ -1,12 +1,14 @@
-"""Where the fields of log entries lie: v0 and v1 messages, v2 record batches. All integers are big-endian.
+"""Where the fields of log entries lie (v0 and v1 messages, v2 record batches), and what can be wrong with them.
 
-Every entry starts with an offset (8 bytes) and the length of what follows (4 bytes); the magic byte is the 17th in all
-formats and decides the rest. Layouts as in `org.apache.kafka.common.record` (LegacyRecord, DefaultRecordBatch) 3.9.
-Parses nothing.
+All integers are big-endian. Every entry starts with an offset (8 bytes) and the length of what follows (4 bytes); the
+magic byte is the 17th in all formats and decides the rest. Layouts as in `org.apache.kafka.common.record`
+(LegacyRecord, DefaultRecordBatch) 3.9. Parses nothing; reading damaged data never raises.
 """
 
 import struct
-from enum import IntEnum
+from enum import IntEnum, StrEnum
+
+import msgspec
 
 LOG_OVERHEAD = 12
 """Bytes of the offset and the length: an entry takes this plus its length."""
@@ -84,3 +86,44 @@ def add_sequence(sequence: int, increment: int) -> int:
     """A sequence number further on; after 2^31 - 1 comes 0 (`DefaultRecordBatch.incrementSequence`)."""
     total = sequence + increment
     return total if total <= INT32_MAX else total - INT32_MAX - 1
+
+
+class DamageKind(StrEnum):
+    """What kind of damage. Contents that do not fit their batch leave the batches around them readable."""
+
+    TORN = "torn"
+    """Too few bytes for an entry's first fields: a write was cut short."""
+    TRUNCATED = "truncated"
+    """The entry's length leads past the end."""
+    ZEROS = "zeros"
+    """Nothing but zeros up to the end: a preallocated file, or one that was never synced."""
+    BAD_LENGTH = "bad-length"
+    """A length smaller than any entry of its format."""
+    UNKNOWN_MAGIC = "unknown-magic"
+    BAD_CRC = "bad-crc"
+    UNKNOWN_CODEC = "unknown-codec"
+    BAD_STREAM = "bad-stream"
+    """The compressed bytes cannot be decompressed."""
+    TOO_LARGE = "too-large"
+    """More bytes than the reader was allowed to take, compressed or not."""
+    BAD_RECORDS = "bad-records"
+    """The records do not fit their batch's header or their own lengths."""
+    BAD_ENTRY = "bad-entry"
+    """An entry of an index, a snapshot or a checkpoint that cannot be right."""
+
+
+class Damage(msgspec.Struct, frozen=True):
+    """Bytes that cannot be read as what they should be."""
+
+    position: int
+    """Where the damaged entry starts, in bytes from the start of the file."""
+    size: int
+    """Bytes that are lost with it: the entry's, or all up to the end where its length cannot be believed."""
+    kind: DamageKind
+    cause: str
+    """One sentence, without its subject."""
+
+
+def unknown_magic(magic: int) -> str:
+    """The cause of UNKNOWN_MAGIC: what consumers and followers refuse (`ByteBufferLogInputStream` 3.9)."""
+    return f"magic {magic} is no format that any Kafka writes: 0, 1 and 2 are known"

@@ -7,8 +7,8 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from model.planning.optimum.matrix import Matrix
 from model.planning.optimum.problem import Cancelled, Ended, Flags, Floats
+from model.planning.optimum.program import Matrix
 
 _TINY = 1e-6
 _HALF = 0.5

@@ -1,21 +1,208 @@
-"""Placement as a linear program over classes of partitions. It says what the variables mean, and solves nothing.
+"""Placement as a linear program over classes of partitions: rows with bounds, columns with entries. It solves nothing.
 
-A variable counts partitions of a class that take an option. Replicas added in one rack to partitions that have none
-there go through one pool of the rack, for any broker of the rack can take any of them; the others go from their
-openings straight to brokers. Of what is added, the part that leads is counted beside it.
+A variable counts partitions of a class that take an option: which replicas they keep, who leads, and to which racks
+the added ones may go. Replicas added in one rack to partitions that have none there go through one pool of the rack,
+for any broker of the rack can take any of them; the others go from their openings straight to brokers. Of what is
+added, the part that leads is counted beside it.
 """
 
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from model.planning.optimum.classes import Classes
-from model.planning.optimum.matrix import Matrix, MatrixBuilder
-from model.planning.optimum.options import Openings, Option, openings_of, options_of
-from model.planning.optimum.problem import NONE, Flags, Floats, Ints, Scope
+from model.planning.optimum.problem import NONE, Classes, Flags, Floats, Ints, PartitionClass, Scope
+
+Entries = Iterable[tuple[int, float]]
+"""(row, coefficient)"""
+
+
+class Matrix(NamedTuple):
+    """Columns by their entries; all variables are whole numbers from 0 to their limit."""
+
+    start: NDArray[np.int32]
+    row: NDArray[np.int32]
+    value: Floats
+    least: Floats
+    most: Floats
+    """Bounds of the rows."""
+    limit: Floats
+    """Of the columns."""
+
+    @property
+    def columns(self) -> int:
+        """How many variables."""
+        return len(self.start) - 1
+
+    def chosen(self, columns: Flags) -> "Matrix":
+        """Without the other columns."""
+        lengths = np.diff(self.start)
+        entries = np.repeat(columns, lengths)
+        start = np.concatenate([[0], np.cumsum(lengths[columns])]).astype(np.int32)
+        return self._replace(start=start, row=self.row[entries], value=self.value[entries], limit=self.limit[columns])
+
+    def priced(self, prices: Floats) -> Floats:
+        """What each column's entries are worth at these prices of the rows."""
+        return np.add.reduceat(self.value * prices[self.row], self.start[:-1])
+
+    def totals(self, values: Floats | NDArray[np.int64]) -> Floats:
+        """What each row adds up to."""
+        columns = np.repeat(np.arange(self.columns), np.diff(self.start))
+        return np.bincount(self.row, self.value * values[columns], len(self.least)).astype(np.float64)
+
+    def with_rows(self, rows: NDArray[np.intp], least: Floats, most: Floats) -> "Matrix":
+        """With other bounds for these rows."""
+        new_least, new_most = self.least.copy(), self.most.copy()
+        new_least[rows], new_most[rows] = least, most
+        return self._replace(least=new_least, most=new_most)
+
+    def beyond(self, base: Floats) -> "Matrix":
+        """The program of what is added to `base`."""
+        there = self.totals(base)
+        return self._replace(least=self.least - there, most=self.most - there, limit=self.limit - base)
+
+    def with_columns(self, rows: NDArray[np.intp], values: Floats, limits: Floats) -> "Matrix":
+        """With more columns of one entry each."""
+        return self._replace(
+            start=np.concatenate([self.start, self.start[-1] + 1 + np.arange(len(rows))]).astype(np.int32),
+            row=np.concatenate([self.row, rows]).astype(np.int32),
+            value=np.concatenate([self.value, values]),
+            limit=np.concatenate([self.limit, limits]),
+        )
+
+    def with_row(self, coefficients: Floats, least: float, most: float) -> "Matrix":
+        """With one more row, dense in `coefficients` of the columns."""
+        rows = len(self.least)
+        filled = coefficients != 0
+        at = self.start[1:][filled]
+        return Matrix(
+            start=(self.start + np.concatenate([[0], np.cumsum(filled)])).astype(np.int32),
+            row=np.insert(self.row, at, rows).astype(np.int32),
+            value=np.insert(self.value, at, coefficients[filled]),
+            least=np.append(self.least, least),
+            most=np.append(self.most, most),
+            limit=self.limit,
+        )
+
+
+class MatrixBuilder:
+    """Collects rows and columns, in order."""
+
+    def __init__(self) -> None:
+        self._start = [0]
+        self._row: list[int] = []
+        self._value: list[float] = []
+        self._least: list[float] = []
+        self._most: list[float] = []
+
+    def row(self, least: float, most: float) -> int:
+        """A new row and its number."""
+        self._least.append(least)
+        self._most.append(most)
+        return len(self._least) - 1
+
+    def column(self, entries: Entries) -> int:
+        """A new column and its number."""
+        for row, value in entries:
+            self._row.append(row)
+            self._value.append(value)
+        self._start.append(len(self._row))
+        return len(self._start) - 2
+
+    def built(self) -> Matrix:
+        """What was collected."""
+        return Matrix(
+            np.array(self._start, np.int32),
+            np.array(self._row, np.int32),
+            np.array(self._value, np.float64),
+            np.array(self._least, np.float64),
+            np.array(self._most, np.float64),
+            np.full(len(self._start) - 1, np.inf),
+        )
+
+
+class Option(NamedTuple):
+    """One way for members of a class."""
+
+    of: int
+    """The number of the class."""
+    kept: tuple[int, ...]
+    leader: int
+    """One of those kept, or NONE: one of those added."""
+    added: int
+
+
+class Openings(NamedTuple):
+    """Where added replicas may go. Options with equal openings share them.
+
+    Either each goes to another one of `racks`; or, where `beside` is a tuple, any broker but those in it, and at least
+    one to each of `racks`.
+    """
+
+    racks: tuple[int, ...]
+    added: int
+    beside: tuple[int, ...] | None
+
+    @property
+    def fills(self) -> bool:
+        """Whether every one of the racks gets a replica of each partition."""
+        return self.beside is None and self.added == len(self.racks)
+
+
+def openings_of(option: Option, racks: tuple[int, ...], rack: list[int]) -> Openings:
+    """Partitions spread over as many racks as they can."""
+    open_racks = tuple(sorted(set(racks) - {rack[broker] for broker in option.kept}))
+    return Openings(open_racks, option.added, None if option.added <= len(open_racks) else option.kept)
+
+
+def options_of(
+    number: int, each: PartitionClass, scope: Scope, racks: tuple[int, ...], rack: list[int]
+) -> Iterator[Option]:
+    """Every way that the scope allows, in a fixed order.
+
+    Where only what must move does, who leads keeps its replica and leads: some way to keep as many, on as many racks,
+    has it (such sets are the bases of a matroid).
+    """
+    for kept in _kept(each, scope, racks, rack):
+        added = each.factor - len(kept)
+        for leader in _leaders(each, kept, added, scope):
+            yield Option(number, kept, leader, added)
+
+
+def _kept(each: PartitionClass, scope: Scope, racks: tuple[int, ...], rack: list[int]) -> list[tuple[int, ...]]:
+    most = min(len(each.present), each.factor)
+    best = min(each.factor, len(racks))
+
+    def reached(kept: tuple[int, ...]) -> int:
+        covered = len({rack[broker] for broker in kept})
+        return min(covered + each.factor - len(kept), len(racks))
+
+    if scope in (Scope.DRAIN, Scope.LEADERS):
+        found = list(combinations(each.present, most))
+        best = max(map(reached, found))
+        return _led(each, scope, [kept for kept in found if reached(kept) == best])
+    found: list[tuple[int, ...]] = []
+    for size in range(most, -1, -1):
+        found += [kept for kept in combinations(each.present, size) if reached(kept) == best]
+        if found and scope is Scope.RACKS:
+            break
+    return _led(each, scope, found)
+
+
+def _led(each: PartitionClass, scope: Scope, kept: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Those that the leader of now is among, where it may stay and nothing moves without need."""
+    if scope in (Scope.DRAIN, Scope.RACKS) and each.leader != NONE:
+        return [some for some in kept if each.leader in some]
+    return kept
+
+
+def _leaders(each: PartitionClass, kept: tuple[int, ...], added: int, scope: Scope) -> tuple[int, ...]:
+    if scope in (Scope.DRAIN, Scope.RACKS) and each.leader in kept:
+        return (each.leader,)
+    return (*kept, NONE) if added else kept
 
 
 class Flow(NamedTuple):

@@ -8,12 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from model.planning.optimum.bands import Band
-from model.planning.optimum.classes import counts_of
-from model.planning.optimum.dealing import padded
-from model.planning.optimum.figures import Bounds, least_led
-from model.planning.optimum.leading import led_evenly
-from model.planning.optimum.problem import NONE, Cancelled, Ended, Flags, Ints, Longs, PlacementProblem
+from model.planning.optimum.assigning import choose_leaders, padded
+from model.planning.optimum.measures import Band, Bounds, least_led
+from model.planning.optimum.problem import NONE, Cancelled, Ended, Flags, Ints, Longs, PlacementProblem, counts_of
 
 
 class _Search(NamedTuple):
@@ -57,7 +54,7 @@ def searched(
     while _step(search, most, least) or _step(search, most, most) or _step(search, least, least):
         if ended():
             raise Cancelled
-    after = led_evenly(problem, _rows(problem, holds), leaders, movable)
+    after = choose_leaders(problem, _rows(problem, holds), leaders, movable)
     # What the band forces holds only where it can be kept, and that is known only where it is.
     if replicas.holds(counts_of(after, problem.allowed)):
         room = replicas.without(counts_of(problem.replicas[~movable], problem.allowed))

@@ -1,1 +1,1 @@
-"""The sandbox's processes and folder: how they are set up, started, watched and ended. It breaks nothing."""
+"""The sandbox's processes, folder and first topics: set up, started, watched and ended. It breaks nothing."""

@@ -1,23 +1,126 @@
-"""One broker's process: started, awaited, signalled. What it is told is in its server.properties.
+"""One broker's process: what it is told in its server.properties, how it is started, awaited and signalled, its log.
 
-Its log file has all that it said, also before earlier ends.
+Many are started at once, and none is left behind: a thread that starts one can't be called back. The log file has all
+that the process said, also before earlier ends; only its newest part is read.
 """
 
 import asyncio
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import msgspec
 
-from model.sandbox.cluster.log_file import LogFile
-from model.sandbox.cluster.starting import started
-from model.sandbox.control.state import ProcessStatus
-from model.sandbox.errors import SandboxError, ServerDiedError
-from model.sandbox.guarded_process import GuardedProcess
+from model.broker.settings.keys import KDRILL_FAULT_FOLDER
+from model.sandbox.control.messages import ProcessStatus, SandboxOptions
+from model.sandbox.processes import LOOPBACK, GuardedProcess, SandboxError, ServerDiedError
+from model.sandbox.switchboard import CLIENT, REPLICATION
+
+T = TypeVar("T")
+
+
+async def started(start: Callable[[], T], end: Callable[[T], object]) -> T:
+    """What `start` returns, called in a thread; whoever is cancelled meanwhile waits for it, and `end` is called on it.
+
+    Raises what `start` raises.
+    """
+    starting = asyncio.ensure_future(asyncio.to_thread(start))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(SandboxError):
+            end(await starting)
+        raise
+
+
+async def all_or_first_error(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Their results, once all have ended; raises what the first one raised, when the others have ended too."""
+    ended = await asyncio.gather(*works, return_exceptions=True)
+    results: list[T] = []
+    for each in ended:
+        if isinstance(each, BaseException):
+            raise each
+        results.append(each)
+    return results
+
+
+LONGEST_LINE = 300
+TAIL_BYTES = 8192
+
+
+class LogFile:
+    """May not be there yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def size(self) -> int:
+        """In bytes."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    def lines_from(self, begin: int) -> list[str]:
+        """Whole lines from this byte on."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(begin)
+                text = file.read()
+        except OSError:
+            return []
+        return text[: text.rfind(b"\n") + 1].decode(errors="replace").splitlines()
+
+    def last_lines(self, count: int) -> tuple[str, ...]:
+        """The last ones that say something, cut to a bearable length, without control characters."""
+        lines = self.lines_from(max(0, self.size() - TAIL_BYTES))
+        said = ["".join(filter(str.isprintable, line)).strip()[:LONGEST_LINE] for line in lines]
+        return tuple(list(filter(None, said))[-count:])
+
+
+def broker_properties(
+    options: SandboxOptions, broker: int, *, folder: str, zookeeper: str, advertised: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The keys and values; a broker listens where the system lets it, and tells others the proxies' addresses.
+
+    `advertised` is the address of each listener, `zookeeper` a connect string with its chroot.
+    """
+    replicas = str(min(3, options.brokers))
+    rack = options.rack_of(broker)
+    listeners = (CLIENT, REPLICATION)
+    return {
+        "broker.id": str(broker),
+        **({"broker.rack": rack} if rack else {}),
+        "listeners": ",".join(f"{name}://{LOOPBACK}:0" for name in listeners),
+        "advertised.listeners": ",".join(f"{name}://{advertised[name]}" for name in listeners),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in listeners),
+        "inter.broker.listener.name": REPLICATION,
+        "log.dirs": f"{folder}/logs",
+        "zookeeper.connect": zookeeper,
+        # A drill should not wait for 18 s until a dead broker is missed.
+        "zookeeper.session.timeout.ms": "6000",
+        "default.replication.factor": replicas,
+        "num.partitions": "6",
+        "min.insync.replicas": "2" if options.brokers > 2 else "1",
+        "replica.lag.time.max.ms": "10000",
+        "offsets.topic.replication.factor": replicas,
+        "offsets.topic.num.partitions": "10",
+        "group.initial.rebalance.delay.ms": "500",
+        "controlled.shutdown.retry.backoff.ms": "500",
+        KDRILL_FAULT_FOLDER.name: f"{folder}/faults",
+        **options.settings,
+    }
+
+
+def properties_text(properties: Mapping[str, str]) -> str:
+    """As java.util.Properties reads it; backslashes begin an escape there."""
+    return "".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items())
+
 
 LIVE_BROKER = (sys.executable, "-P", "-m", "model.hosts.live_broker")
 """-P: whatever lies in the current folder is not ours."""
@@ -29,7 +132,7 @@ Listeners = Mapping[str, str]
 """Name → where a broker really listens, `127.0.0.1:40011`."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class BrokerLine(msgspec.Struct, frozen=True):
     """A line that a broker prints: first where it listens, then, once it is registered and serves, who it is."""
 
     listening: Listeners | None = None
@@ -85,7 +188,7 @@ class BrokerProcess:
         heard = 0
         while time.monotonic() < deadline:
             said = [line for line in self.log.lines_from(begin) if line.startswith("{")]
-            for each in (msgspec.json.decode(line, type=Said) for line in said[heard:]):
+            for each in (msgspec.json.decode(line, type=BrokerLine) for line in said[heard:]):
                 if each.listening is not None:
                     on_listening(each.listening)
                 elif each.broker_id is not None:

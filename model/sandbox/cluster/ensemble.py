@@ -5,17 +5,13 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from model.sandbox.cluster.options import SandboxOptions
+from model.sandbox.cluster.broker_process import all_or_first_error, started
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.cluster.starting import all_or_first_error, started
-from model.sandbox.control.state import ProcessStatus, ProcessView
-from model.sandbox.errors import SandboxError
-from model.sandbox.fast_zookeeper import start_zookeeper
-from model.sandbox.java import find_java
-from model.sandbox.ports import free_port
-from model.sandbox.zookeeper_jars import zookeeper_jars
-from model.sandbox.zookeeper_options import ServerOptions
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.sandbox.control.messages import ProcessStatus, ProcessView, SandboxOptions
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.sandbox.java import find_java, zookeeper_jars
+from model.sandbox.processes import SandboxError, free_port
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 
 BUILD_ARCHIVE_AFTER_S = 30.0
 

@@ -1,28 +1,130 @@
-"""The processes of a sandbox, the links between them, and their folder: all started at once, none left behind.
+"""The processes of a sandbox, the links between them, their folder, first topics: started together, none left behind.
 
 It starts and ends what it is told to, and notices what ends by itself. Why anything should end is not known here.
+Topics are created and awaited until they have leaders; none is changed or deleted.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 
+import msgspec
+from kio.schema.errors import ErrorCode
+
 from model.cluster.ids import TopicPartition
-from model.hosts.kafka_client.kafka_client import KafkaClient, address_of
-from model.hosts.wire.errors import WireError
-from model.sandbox.clients.topic_creation import create_topics
-from model.sandbox.cluster.broker_process import LIVE_BROKER, BrokerProcess, Listeners
-from model.sandbox.cluster.broker_properties import as_text, broker_properties
-from model.sandbox.cluster.chronicle import Chronicle
+from model.hosts.kafka_client.kafka_client import NOBODY, KafkaClient, address_of
+from model.hosts.wire.connection import Connection
+from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import CREATE_TOPICS, WireError
+from model.sandbox.cluster.broker_process import (
+    LIVE_BROKER,
+    BrokerProcess,
+    Listeners,
+    all_or_first_error,
+    broker_properties,
+    properties_text,
+)
 from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.cluster.first_topics import CONFIG, first_topics
-from model.sandbox.cluster.options import CHROOT, MOST_BROKERS, SandboxOptions
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.cluster.starting import all_or_first_error
-from model.sandbox.control.state import ProcessView, SandboxReady
-from model.sandbox.errors import SandboxError
-from model.sandbox.links.switchboard import CLIENT, REPLICATION, Switchboard
-from model.sandbox.ports import free_port
+from model.sandbox.control.messages import CHROOT, MOST_BROKERS, EventFeed, ProcessView, SandboxOptions, SandboxReady
+from model.sandbox.processes import SandboxError, free_port
+from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
+
+TOPICS_TIMEOUT_S = 60.0
+TOPICS_PAUSE_S = 0.02
+
+
+class NewTopic(msgspec.Struct, frozen=True):
+    """A topic that is to be."""
+
+    name: str
+    partitions: int
+    replicas: int
+    config: Mapping[str, str] = {}
+
+
+async def create_topics(client: KafkaClient, topics: Sequence[NewTopic]) -> None:
+    """Create those that are not there, and wait until every partition of them is led. Raises SandboxError."""
+    reason = "nobody was asked"
+    try:
+        async with asyncio.timeout(TOPICS_TIMEOUT_S):
+            while True:
+                try:
+                    if await _are_led(client, topics):
+                        return
+                    reason = await _ask_for_topics(client, topics) or "not every partition has a leader"
+                except WireError as error:
+                    reason = str(error)
+                await asyncio.sleep(TOPICS_PAUSE_S)
+    except TimeoutError:
+        raise SandboxError(f"the topics were not there within {TOPICS_TIMEOUT_S:.0f} s: {reason}") from None
+
+
+async def _are_led(client: KafkaClient, topics: Sequence[NewTopic]) -> bool:
+    """Whether all brokers are known, and a broker knows a leader for every partition."""
+    metadata = await client.refresh()
+    led = {partition for partition, leader in metadata.leaders() if leader != NOBODY}
+    return all((topic.name, number) in led for topic in topics for number in range(topic.partitions))
+
+
+async def _ask_for_topics(client: KafkaClient, topics: Sequence[NewTopic]) -> str:
+    """What went wrong, empty if nothing did. Topics that exist are right."""
+    known = {partition.topic for partition in client.metadata.partitions}
+    missing = [topic for topic in topics if topic.name not in known]
+    if not missing:
+        return ""
+    response = await client.ask(client.metadata.controller, lambda connection: _request(connection, missing))
+    wrong = [
+        f"{each.name}: {each.error_code.name.upper()} {getattr(each, 'error_message', None) or ''}".rstrip()
+        for each in response.topics
+        if each.error_code not in (ErrorCode.none, ErrorCode.topic_already_exists)
+    ]
+    return "; ".join(wrong[:3])
+
+
+def _request(connection: Connection, topics: Sequence[NewTopic]) -> Entity:
+    module = shapes(CREATE_TOPICS, connection.newest(CREATE_TOPICS), "request")
+    wanted = tuple(
+        module.CreatableTopic(
+            name=topic.name,
+            num_partitions=topic.partitions,
+            replication_factor=topic.replicas,
+            assignments=(),
+            configs=tuple(
+                shaped(module.CreatableTopicConfig, name=name, value=value) for name, value in topic.config.items()
+            ),
+        )
+        for topic in topics
+    )
+    timeout = timedelta(seconds=TOPICS_TIMEOUT_S / 2)
+    return shaped(module.CreateTopicsRequest, topics=wanted, timeout=timeout, validate_only=False)
+
+
+SMALL_SET = {"orders": 6, "payments": 6, "shipments": 4, "customers": 3}
+"""Names and partitions."""
+TOPIC_CONFIGS = {"customers": {"cleanup.policy": "compact"}}
+PARTITIONS = 6
+
+
+def first_topics(options: SandboxOptions) -> tuple[NewTopic, ...]:
+    """As many as asked for, `topic-1` and so on, or the small set; three replicas where there are as many brokers."""
+    replicas = min(3, options.brokers)
+    if options.topics is not None:
+        partitions = PARTITIONS if options.partitions is None else options.partitions
+        width = len(str(options.topics))
+        names = (f"topic-{number:0{width}}" for number in range(1, options.topics + 1))
+        return tuple(NewTopic(name, partitions, replicas) for name in names)
+    return tuple(
+        NewTopic(
+            name,
+            partitions if options.partitions is None else options.partitions,
+            replicas,
+            TOPIC_CONFIGS.get(name, {}),
+        )
+        for name, partitions in SMALL_SET.items()
+    )
+
 
 POLL_S = 0.1
 PATIENCE_S = 10.0
@@ -35,7 +137,7 @@ class SandboxCluster:
     """From `start` to `close`, in one event loop."""
 
     def __init__(
-        self, options: SandboxOptions, chronicle: Chronicle, broker_command: Sequence[str] = LIVE_BROKER
+        self, options: SandboxOptions, chronicle: EventFeed, broker_command: Sequence[str] = LIVE_BROKER
     ) -> None:
         """Takes the folder. Raises SandboxError: the options or the folder are of no use."""
         _check(options)
@@ -114,7 +216,9 @@ class SandboxCluster:
             raise SandboxError(str(error)) from error
         finally:
             await client.close()
-        return sorted(each for each in partitions if not each.topic.startswith("__") and each.topic not in CONFIG)
+        return sorted(
+            each for each in partitions if not each.topic.startswith("__") and each.topic not in TOPIC_CONFIGS
+        )
 
     def views(self) -> tuple[ProcessView, ...]:
         """How every process stands."""
@@ -177,7 +281,7 @@ class SandboxCluster:
                 zookeeper=",".join(servers) + CHROOT,
                 advertised={name: self.links.listener(broker, name).address for name in (CLIENT, REPLICATION)},
             )
-            process.write_properties(as_text(properties))
+            process.write_properties(properties_text(properties))
 
     async def _start_zookeepers(self) -> None:
         await self.ensemble.start()

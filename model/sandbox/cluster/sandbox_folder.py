@@ -16,9 +16,8 @@ from typing import Self
 import msgspec
 
 from model.cluster.whole_file import MOST_SETTINGS, read_whole
-from model.sandbox.cluster.options import SandboxOptions
-from model.sandbox.errors import SandboxError
-from model.sandbox.guarded_folder import GuardedFolder, temporary_folder
+from model.sandbox.control.messages import SandboxOptions
+from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
 
 PATIENCE_S = 3.0
 """How long the folder of a sandbox that was killed may take to go."""

@@ -6,10 +6,10 @@ import signal
 import sys
 from typing import BinaryIO
 
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
-    from model.sandbox.control.service import serve
+    from model.sandbox.control.sandbox import serve
 
 
 def main() -> None:

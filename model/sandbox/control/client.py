@@ -11,13 +11,21 @@ from typing import Any
 
 import msgspec
 
-from model.hosts.child_process import ChildProcess
-from model.sandbox.cluster.options import SandboxOptions
-from model.sandbox.control.messages import Audit, Done, Order, SessionScenario, Told
-from model.sandbox.control.state import SandboxEvent, SandboxReady, SandboxState
-from model.sandbox.errors import SandboxError
+from model.hosts.background import ChildProcess
+from model.sandbox.control.messages import (
+    Audit,
+    Done,
+    Order,
+    SandboxEvent,
+    SandboxOptions,
+    SandboxReady,
+    SandboxState,
+    SessionScenario,
+    Told,
+)
 from model.sandbox.faults.faults import Deed
-from model.sandbox.load.report import AuditReport
+from model.sandbox.load.messages import AuditReport
+from model.sandbox.processes import SandboxError
 
 CONTROL = (sys.executable, "-P", "-m", "model.sandbox.control")
 """-P: whatever lies in the current folder is not ours."""

@@ -1,15 +1,201 @@
-"""What the control process and its client tell each other, one JSON object a line. Values only.
+"""What a sandbox is to be, what it says of itself, and what its control process and the client say to each other.
 
-The client's first line is SandboxOptions; then come orders `{"id":1,"do":{"do":"kill","broker":2}}`. The process says
-`{"ready":…}` or `{"failed":"…"}` once, and at any time events, states and answers, which may be in another order than
-what was asked.
+One JSON object a line. The client's first line is SandboxOptions; then come orders
+`{"id":1,"do":{"do":"kill","broker":2}}`. The process says `{"ready":…}` or `{"failed":"…"}` once, and at any time
+events, states and answers, which may be in another order than what was asked. Events are numbered, with times, and
+passed to whoever listens; only the last number is remembered. Values otherwise: nothing is started or checked on disk
+here.
 """
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Literal
 
 import msgspec
 
-from model.sandbox.control.state import SandboxEvent, SandboxReady, SandboxState
-from model.sandbox.faults.faults import Deed
-from model.sandbox.load.report import AuditReport
+from model.sandbox.faults.faults import Deed, Fault, Place, Repair
+from model.sandbox.load.messages import AuditReport
+
+FIRST_BROKER = 1
+CHROOT = "/kafka"
+MOST_BROKERS = 100
+
+
+class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """The defaults are those of `kdrill sandbox`."""
+
+    brokers: int = 3
+    racks: int = 3
+    """Broker N is in rack `r` + ((N - 1) mod racks + 1); 0 for brokers without racks."""
+    zookeepers: Literal[1, 3] = 1
+    folder: str | None = None
+    """Where everything is kept; None for a temporary folder."""
+    keep: bool = False
+    """Whether the folder stays, and what is in it already is gone on with."""
+    topics: int | None = None
+    """How many topics to begin with; None for a small set with names that mean something."""
+    partitions: int | None = None
+    """Of each of those topics; None for 6, or what suits each of the small set."""
+    port: int | None = None
+    """Where clients reach the first broker; the next one is reached by the next port. None lets the system choose."""
+    zookeeper_port: int | None = None
+    """The same for the ZooKeeper servers."""
+    load: bool = False
+    rate: float = 200.0
+    """Records a second that the load produces, over all partitions."""
+    scenario: str | None = None
+    """A scenario's file, played once everything serves."""
+    settings: Mapping[str, str] = {}
+    """More lines for every broker's server.properties; they win over the sandbox's own."""
+
+    @property
+    def broker_ids(self) -> range:
+        """1, 2, 3 …"""
+        return range(FIRST_BROKER, FIRST_BROKER + self.brokers)
+
+    def rack_of(self, broker: int) -> str | None:
+        """`r1`, `r2` …; None without racks."""
+        return f"r{(broker - FIRST_BROKER) % self.racks + 1}" if self.racks else None
+
+
+ProcessKind = Literal["broker", "zookeeper", "producer", "consumer"]
+ProcessStatus = Literal["starting", "running", "paused", "stopped", "killed", "crashed"]
+"""stopped: in order. killed: by a fault. crashed: it ended and nobody had asked for it."""
+EventKind = Literal["fault", "repair", "process", "load", "audit", "step", "expectation"]
+
+
+class SandboxReady(msgspec.Struct, frozen=True, kw_only=True):
+    """The one line of `kdrill sandbox --headless`."""
+
+    format: str = "kdrill.sandbox/1"
+    zookeeper: str
+    """`127.0.0.1:40001/kafka`; servers are separated by commas."""
+    bootstrap: str
+    """The brokers' addresses for clients, separated by commas."""
+    pids: Mapping[str, int]
+    """`zookeeper-1`, `broker-1`, and `load`."""
+    dir: str
+
+
+class SandboxEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that the sandbox did or noticed. What the cluster makes of it, ZooKeeper shows."""
+
+    number: int
+    at_ms: int
+    kind: EventKind
+    text: str
+    """One line."""
+    subject: str = ""
+    """A process's name, or `link 1-zookeeper`."""
+    fault: int | None = None
+    """The number of the fault that this is, that it repairs, or that is known to have caused it."""
+    details: tuple[str, ...] = ()
+    """The last lines of a log, where a process ended unasked."""
+
+
+class ProcessView(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that runs and can stop: of the load, the producer and each consumer, though they share a process."""
+
+    name: str
+    """`broker 1`, `zookeeper 1`, `producer`, `consumer GROUP/MEMBER`."""
+    kind: ProcessKind
+    status: ProcessStatus
+    pid: int | None = None
+    address: str = ""
+    """Where clients reach it."""
+    since_ms: int = 0
+    """When it came to this status."""
+    detail: str = ""
+    """A rack; what a consumer owns; the last error."""
+    log: str = ""
+    """The file that has what it said."""
+
+
+class LinkView(msgspec.Struct, frozen=True, kw_only=True):
+    """What two places can say to each other, both ways: as in `cut`, `slow` and `heal`."""
+
+    between: tuple[Place, Place]
+    status: Literal["open", "cut", "slow"] = "open"
+    delay_ms: float = 0.0
+
+
+class OpenFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A fault that was done and not yet repaired."""
+
+    number: int
+    at_ms: int
+    fault: Fault
+    text: str
+    repair: Repair | None
+    """None where it can't be undone."""
+
+
+class LoadView(msgspec.Struct, frozen=True, kw_only=True):
+    """The traffic, as of a second ago at most."""
+
+    rate: float
+    """Records a second, asked for."""
+    acknowledged_per_s: float = 0.0
+    acknowledged: int = 0
+    waiting: int = 0
+    """Records sent and not acknowledged yet."""
+    consumed_per_s: float = 0.0
+    consumed: int = 0
+    lost: int = 0
+    """Acknowledged records known to be lost so far: partitions were cut back behind them. The audit proves it."""
+    error: str = ""
+    """What the producer was told last, while it has to repeat."""
+
+
+class SandboxState(msgspec.Struct, frozen=True, kw_only=True):
+    """How everything stands."""
+
+    processes: tuple[ProcessView, ...] = ()
+    links: tuple[LinkView, ...] = ()
+    """Each broker's with `zookeeper` and `clients`, and of each two brokers."""
+    faults: tuple[OpenFault, ...] = ()
+    """The newest last."""
+    load: LoadView | None = None
+
+
+OnEvent = Callable[[SandboxEvent], None]
+
+
+def now_ms() -> int:
+    """Wall-clock time, ms since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class EventFeed:
+    """For one event loop."""
+
+    def __init__(self, on_event: OnEvent) -> None:
+        self._on_event = on_event
+        self.told = 0
+        """How many events there were."""
+
+    def tell(
+        self,
+        kind: EventKind,
+        text: str,
+        *,
+        subject: str = "",
+        fault: int | None = None,
+        details: tuple[str, ...] = (),
+    ) -> None:
+        """It happened now."""
+        self.told += 1
+        self._on_event(
+            SandboxEvent(
+                number=self.told,
+                at_ms=now_ms(),
+                kind=kind,
+                text=text,
+                subject=subject,
+                fault=fault,
+                details=details,
+            )
+        )
 
 
 class Audit(msgspec.Struct, frozen=True, tag_field="ask", tag="audit"):

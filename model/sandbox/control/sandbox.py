@@ -1,28 +1,41 @@
-"""A whole sandbox in this process: the cluster, its load, what is done to them, and what is told of it.
+"""A whole sandbox in this process: the cluster, its load, what is done to them, and what is reported of it.
 
-`kdrill sandbox --headless` and the control process are both one of these.
+`kdrill sandbox --headless` and the control process are both one of these. The control process takes orders from one
+client over a pair of pipes.
 """
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+import signal
+from collections.abc import Callable, Coroutine, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
 
-from model.hosts.file_limit import raise_file_limit
+import msgspec
+
+from model.hosts.process import crash_line, raise_file_limit
 from model.sandbox.cluster.broker_process import LIVE_BROKER
-from model.sandbox.cluster.chronicle import Chronicle, OnEvent, now_ms
-from model.sandbox.cluster.options import SandboxOptions
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
-from model.sandbox.control.messages import Done
-from model.sandbox.control.state import SandboxReady, SandboxState
-from model.sandbox.errors import SandboxError
-from model.sandbox.faults.bench import Bench
+from model.sandbox.control.messages import (
+    Audit,
+    Done,
+    EventFeed,
+    OnEvent,
+    Order,
+    SandboxOptions,
+    SandboxReady,
+    SandboxState,
+    SessionScenario,
+    Told,
+    now_ms,
+)
+from model.sandbox.faults.carrying_out import Site
+from model.sandbox.faults.fault_injector import FaultInjector
 from model.sandbox.faults.faults import Deed
-from model.sandbox.faults.outcome import Site
 from model.sandbox.load.load import Load
-from model.sandbox.load.report import AuditReport
-from model.sandbox.scenarios.outcome import ScenarioOutcome
-from model.sandbox.scenarios.saving import session_text
-from model.sandbox.scenarios.scenario import Scenario
+from model.sandbox.load.messages import AuditReport
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import Scenario, ScenarioOutcome, read_scenario, session_text
 
 LOOK_EVERY_S = 0.1
 LAST_LINES = 8
@@ -41,12 +54,12 @@ class Sandbox:
         broker_command: Sequence[str] = LIVE_BROKER,
     ) -> None:
         """Takes the folder. Raises SandboxError: the options or the folder are of no use."""
-        self.chronicle = Chronicle(on_event)
+        self.chronicle = EventFeed(on_event)
         self.cluster = SandboxCluster(options, self.chronicle, broker_command)
         self._options = options
         self._on_state = on_state
         self._load: Load | None = None
-        self._bench = Bench(Site(self.cluster, lambda: self._load), self.chronicle)
+        self._bench = FaultInjector(Site(self.cluster, lambda: self._load), self.chronicle)
         self._told = SandboxState()
         self._ready_ms = 0
         self._watching: asyncio.Task[None] | None = None
@@ -93,9 +106,9 @@ class Sandbox:
 
     async def play(self, scenario: Scenario) -> ScenarioOutcome:
         """Play a scenario on it. Raises SandboxError: its cluster can't be watched."""
-        from model.sandbox.scenarios.playing import play  # noqa: PLC0415 - takes numpy
+        from model.sandbox.scenario_run import run_scenario  # noqa: PLC0415 - takes numpy
 
-        return await play(scenario, self, self.cluster.zookeeper)
+        return await run_scenario(scenario, self, self.cluster.zookeeper)
 
     def scenario_text(self) -> str:
         """All that was done since it served, as a scenario file, which ends with what one hopes for."""
@@ -132,3 +145,112 @@ class Sandbox:
         if state != self._told:
             self._told = state
             self._on_state(state)
+
+
+LONGEST_LINE_BYTES = 1 << 20
+MOST_UNREAD_BYTES = 1 << 18
+
+
+async def serve(source: BinaryIO, target: BinaryIO) -> None:
+    """One sandbox, from the first line to the end of the input, or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(LONGEST_LINE_BYTES)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, target)
+    service = Service(asyncio.StreamWriter(transport, protocol, None, loop))
+    work = asyncio.create_task(service.run(reader))
+    loop.add_signal_handler(signal.SIGTERM, work.cancel)
+    try:
+        await work
+    except asyncio.CancelledError:
+        pass
+    finally:
+        await service.close()
+
+
+class Service:
+    """Between the pipes and the sandbox."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._sandbox: Sandbox | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, reader: asyncio.StreamReader) -> None:
+        """Take orders until they end."""
+        try:
+            options = msgspec.json.decode(await reader.readline(), type=SandboxOptions)
+        except msgspec.MsgspecError as error:
+            self._tell(Told(failed=f"these are no options: {error}"))
+            return
+        self._spawn(self._open(options))
+        while line := await reader.readline():
+            self._spawn(self._obey(line))
+
+    async def close(self) -> None:
+        """End the sandbox."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._sandbox is not None:
+            await self._sandbox.close()
+
+    async def _open(self, options: SandboxOptions) -> None:
+        try:
+            self._sandbox = Sandbox(
+                options,
+                lambda event: self._tell(Told(event=event)),
+                lambda state: self._tell(Told(state=state)),
+            )
+            self._tell(Told(ready=await self._sandbox.start()))
+            if options.scenario is not None:
+                await self._sandbox.play(read_scenario(Path(options.scenario)))
+        except SandboxError as error:
+            self._tell(Told(failed=str(error)))
+
+    async def _obey(self, line: bytes) -> None:
+        try:
+            order = msgspec.json.decode(line, type=Order)
+        except msgspec.MsgspecError as error:
+            self._tell(Told(id=_id_in(line), refused=f"this is no order: {error}"))
+            return
+        try:
+            self._tell(await self._answer(order))
+        except SandboxError as error:
+            self._tell(Told(id=order.id, refused=str(error)))
+        except Exception as error:  # one order failed; the sandbox lives on
+            self._tell(Told(id=order.id, refused=crash_line(error)))
+
+    async def _answer(self, order: Order) -> Told:
+        sandbox = self._sandbox
+        if sandbox is None:
+            raise SandboxError("the sandbox does not serve yet")
+        if order.do is not None:
+            return Told(id=order.id, done=await sandbox.do(order.do))
+        match order.ask:
+            case Audit():
+                return Told(id=order.id, report=await sandbox.audit())
+            case SessionScenario():
+                return Told(id=order.id, scenario=sandbox.scenario_text())
+            case None:
+                raise SandboxError("an order needs `do` or `ask`")
+
+    def _tell(self, told: Told) -> None:
+        """Never waits: while a client is suspended, the links must go on. It misses states then, and no events."""
+        if told.state is not None and self._writer.transport.get_write_buffer_size() > MOST_UNREAD_BYTES:
+            return
+        if not self._writer.is_closing():
+            self._writer.write(msgspec.json.encode(told) + b"\n")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _id_in(line: bytes) -> int | None:
+    try:
+        number = msgspec.json.decode(line, type=dict[str, object], strict=False).get("id")
+    except msgspec.MsgspecError:
+        return None
+    return number if isinstance(number, int) else None

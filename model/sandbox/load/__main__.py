@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
     from model.sandbox.load.messages import LoadOrder, LoadSetup, LoadTold

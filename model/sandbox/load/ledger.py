@@ -1,11 +1,52 @@
-"""What was acknowledged, and what that proves when it is compared with what is in the log. Pure but for being kept."""
+"""The load's numbered records, which of them were acknowledged, and what that proves when it is compared with the log.
+
+Each record has a number of its own within its partition, and the run it belongs to. Records look like somebody's
+orders, so that a look into a log says something. Pure, but for the ledger that grows.
+"""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.sandbox.load.report import AuditReport, LostRecords, OddRecord
+from model.log.records.record import Record
+from model.sandbox.load.messages import AuditReport, LostRecords, OddRecord
+
+
+class NumberedRecord(msgspec.Struct, frozen=True):
+    """A record's value, as JSON."""
+
+    run: str
+    """Which load wrote it: a folder that was kept has records of earlier ones."""
+    number: int
+    """0, 1, 2 … within its partition, in the order in which they were sent."""
+    customer: str
+    cents: int
+
+
+class _Identity(msgspec.Struct, frozen=True):
+    run: str
+    number: int
+
+
+_DECODER = msgspec.json.Decoder(_Identity)
+
+
+def numbered_record(run: str, number: int, at_ms: int, *, offset: int = 0) -> Record:
+    """A record for a batch."""
+    customer = f"customer-{number * 7919 % 1000:03}"
+    value = NumberedRecord(run=run, number=number, customer=customer, cents=number * 104_729 % 100_000)
+    return Record(offset, at_ms, key=customer.encode(), value=msgspec.json.encode(value))
+
+
+def number_of(record: Record, run: str) -> int | None:
+    """Its number; None for a record of another run, or of somebody else."""
+    try:
+        identity = _DECODER.decode(record.value or b"")
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    return identity.number if identity.run == run else None
+
 
 MOST_SHOWN = 1000
 UNKNOWN_OFFSET = -1

@@ -1,22 +1,209 @@
-"""All traffic of a sandbox: the load's process, and the consumers of a ZooKeeper group, each a process of its own."""
+"""All traffic of a sandbox: the load's process, and the consumers of a ZooKeeper group, each a process of its own.
+
+The load's process is started, ordered about and heard here; a ZooKeeper consumer is killed when it is stopped, and
+the lines it prints are read here.
+"""
 
 import asyncio
+import sys
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from model.sandbox.cluster.chronicle import Chronicle
-from model.sandbox.cluster.log_file import LogFile
+from model.sandbox.cluster.broker_process import LogFile, started
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
-from model.sandbox.control.state import LoadView, ProcessStatus, ProcessView, SandboxReady
-from model.sandbox.errors import SandboxError
-from model.sandbox.load.consumer_status import ConsumerStatus
-from model.sandbox.load.load_process import LoadProcess
-from model.sandbox.load.messages import LoadFacts, LoadSetup
-from model.sandbox.load.report import AuditReport
-from model.sandbox.load.zookeeper_member import ZooKeeperMember
+from model.sandbox.control.messages import EventFeed, LoadView, ProcessStatus, ProcessView, SandboxReady
+from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup, LoadTold
+from model.sandbox.processes import GuardedProcess, SandboxError
+from model.sandbox.switchboard import CLIENT
+
+ZOOKEEPER_CONSUMER = (sys.executable, "-P", "-m", "model.hosts.zookeeper_consumer")
+"""-P: whatever lies in the current folder is not ours."""
+COMMIT_EVERY_MS = 5_000
+
+
+class _Line(msgspec.Struct, frozen=True):
+    happening: str
+    total: int = 0
+    partitions: tuple[tuple[str | int, ...], ...] = ()
+
+
+class ZooKeeperMember:
+    """Not started by the constructor."""
+
+    def __init__(self, zookeeper: str, group: str, member: str, topics: Sequence[str], folder: Path) -> None:
+        """`zookeeper` is a connect string with its chroot, `folder` where its log goes."""
+        self.group = group
+        self.member = member
+        self.status: ConsumerStatus = "stopped"
+        self.partitions: tuple[str, ...] = ()
+        self.log = folder / f"consumer-{group}-{member}.log"
+        self._command = (
+            *ZOOKEEPER_CONSUMER,
+            *("--zookeeper", zookeeper, "--group", group, "--listener", CLIENT),
+            *("--auto-commit-interval-ms", str(COMMIT_EVERY_MS)),
+            *(word for topic in topics for word in ("--topic", topic)),
+        )
+        self._process: GuardedProcess | None = None
+        self._read = 0
+        self._before = 0
+        self._total = 0
+
+    @property
+    def pid(self) -> int | None:
+        """None while it does not run."""
+        return self._process.pid if self._process and self._process.exit_code() is None else None
+
+    @property
+    def consumed(self) -> int:
+        """Records, ever."""
+        return self._before + self._total
+
+    async def start(self) -> None:
+        """Start it; it joins when it can. Raises SandboxError."""
+        self.status, self._before, self._total = "joining", self.consumed, 0
+        start = partial(GuardedProcess, self._command, folder=self.log.parent, log=self.log)
+        self._process = await started(start, GuardedProcess.close)
+
+    async def cut_off(self) -> None:
+        """SIGKILL: its znodes stay until its session times out."""
+        self.status, self.partitions = "stopped", ()
+        if self._process is not None:
+            await asyncio.to_thread(self._process.close)
+
+    def look(self) -> None:
+        """Read what it said since the last time."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(self._read)
+                text = file.read()
+        except OSError:
+            return
+        text = text[: text.rfind(b"\n") + 1]
+        self._read += len(text)
+        for line in text.splitlines():
+            if line.startswith(b"{") and self.status != "stopped":
+                self._hear(line)
+
+    def _hear(self, text: bytes) -> None:
+        try:
+            line = msgspec.json.decode(text, type=_Line)
+        except msgspec.MsgspecError:
+            return
+        match line.happening:
+            case "consumed":
+                self._total = line.total
+            case "claimed":
+                self.status = "consuming"
+                self.partitions = tuple(f"{each[0]}-{each[1]}" for each in line.partitions)
+            case "rebalance-began" | "released" | "session-expired":
+                self.status, self.partitions = "joining", ()
+            case "gave-up" | "left":
+                self.status, self.partitions = "stopped", ()
+            case _:
+                pass
+
+
+LOAD = (sys.executable, "-P", "-m", "model.sandbox.load")
+"""-P: whatever lies in the current folder is not ours."""
+LONGEST_LINE_BYTES = 64 << 20
+
+
+class LoadProcess:
+    """From `start` to `close`. It ends with its standard input, and so with this process."""
+
+    def __init__(self, log: Path, on_facts: Callable[[LoadFacts], None], on_end: Callable[[], None]) -> None:
+        """`on_end` is called when it ends unasked."""
+        self._log = log
+        self._on_facts = on_facts
+        self._on_end = on_end
+        self._process: asyncio.subprocess.Process | None = None
+        self._asked: dict[int, asyncio.Future[LoadTold]] = {}
+        self._last_id = 0
+        self._listening: asyncio.Task[None] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """None while it does not run."""
+        process = self._process
+        return process.pid if process is not None and process.returncode is None else None
+
+    async def start(self, setup: LoadSetup) -> None:
+        """Start it; the load begins as soon as it can."""
+        with self._log.open("ab") as errors:
+            self._process = await asyncio.create_subprocess_exec(
+                *LOAD,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=errors,
+                limit=LONGEST_LINE_BYTES,
+                start_new_session=True,
+            )
+        self._listening = asyncio.create_task(self._listen())
+        self._send(setup)
+
+    async def ask(self, **order: Any) -> str:
+        """What was done. Raises SandboxError: refused, or the process is gone."""
+        return (await self._ask(**order)).done or ""
+
+    async def audit(self) -> AuditReport:
+        """Raises SandboxError."""
+        told = await self._ask(audit=True)
+        assert told.report is not None
+        return told.report
+
+    async def close(self) -> None:
+        """End it."""
+        process = self._process
+        if process is None or self._listening is None:
+            return
+        self._on_end = _ignore
+        if process.returncode is None:
+            process.kill()  # nobody waits for its goodbye
+        await process.wait()
+        await self._listening
+
+    async def _ask(self, **values: Any) -> LoadTold:
+        if self.pid is None:
+            raise SandboxError(f"the load's process has ended; see {self._log}")
+        self._last_id += 1
+        answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
+        self._send(LoadOrder(self._last_id, **values))
+        told = await answer
+        if told.refused is not None:
+            raise SandboxError(told.refused)
+        return told
+
+    def _send(self, message: LoadSetup | LoadOrder) -> None:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(msgspec.json.encode(message) + b"\n")
+
+    async def _listen(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        decoder = msgspec.json.Decoder(LoadTold)
+        while line := await self._process.stdout.readline():
+            told = decoder.decode(line)
+            if told.facts is not None:
+                self._on_facts(told.facts)
+            elif told.id is not None and not (answer := self._asked.pop(told.id)).done():
+                answer.set_result(told)
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(SandboxError(f"the load's process has ended; see {self._log}"))
+        self._asked.clear()
+        self._on_end()
+
+
+def _ignore() -> None:
+    """It was to end."""
+
 
 COORDINATOR_GROUP = "billing"
 ZOOKEEPER_GROUP = "reports"
@@ -31,7 +218,7 @@ _STATUS: dict[ConsumerStatus, ProcessStatus] = {"joining": "starting", "consumin
 class Load:
     """From `start` to `close`. For one event loop."""
 
-    def __init__(self, cluster: SandboxCluster, chronicle: Chronicle, rate: float) -> None:
+    def __init__(self, cluster: SandboxCluster, chronicle: EventFeed, rate: float) -> None:
         self._cluster = cluster
         self._chronicle = chronicle
         self._facts = LoadFacts(rate=rate, acknowledged=0, overwritten=0, waiting=0, error="", consumers=())

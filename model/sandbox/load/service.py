@@ -6,13 +6,11 @@ from collections.abc import Mapping
 
 from model.cluster.ids import TopicPartition
 from model.hosts.kafka_client.kafka_client import KafkaClient, address_of
-from model.sandbox.load.auditor import audit
 from model.sandbox.load.group_consumer import GroupConsumer
 from model.sandbox.load.ledger import Ledger
-from model.sandbox.load.messages import ConsumerFacts, LoadFacts, LoadOrder, LoadSetup, LoadTold
-from model.sandbox.load.produce_requests import named
-from model.sandbox.load.producer import Producer
-from model.sandbox.load.report import AuditReport
+from model.sandbox.load.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup, LoadTold
+from model.sandbox.load.producer import LoadProducer, topics_of
+from model.sandbox.load.reading import audit
 
 DRAIN_S = 20.0
 """How long the records that are under way may take before an audit."""
@@ -30,9 +28,9 @@ class LoadService:
         self._partitions = [TopicPartition(*each) for each in setup.partitions]
         self._run = uuid.uuid4().hex[:8]
         self._ledger = Ledger()
-        self._producer = Producer(self._client("producer", TIMEOUT_S), self._partitions, self._run, self._ledger)
+        self._producer = LoadProducer(self._client("producer", TIMEOUT_S), self._partitions, self._run, self._ledger)
         self._rate = setup.rate
-        topics = named(self._partitions)
+        topics = topics_of(self._partitions)
         self._consumers: Mapping[tuple[str, str], GroupConsumer] = {
             (group, member): GroupConsumer(self._client(f"{group}-{member}", JOIN_TIMEOUT_S), group, topics)
             for group, member in setup.consumers

@@ -11,24 +11,33 @@ from functools import partial
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import NOBODY, Quorum
-from model.hosts.kafka_admin.cluster import describe_cluster, fenced_brokers
-from model.hosts.kafka_admin.configs import BROKER, TOPIC, describe_configs, described_configs
-from model.hosts.kafka_admin.log_dirs import describe_log_dirs, described_log_dirs
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.kafka_admin.reassignments import list_reassignments, listed_reassignments
-from model.hosts.kafka_admin.topic_partitions import describe_topic_partitions, described_topic_partitions
-from model.hosts.kafka_client.first_answer import HEAD_START_S, first_answer
-from model.hosts.kafka_client.metadata import Metadata, PartitionPlace
-from model.hosts.wire.api_keys import DESCRIBE_TOPIC_PARTITIONS
-from model.hosts.wire.channel import Build
-from model.hosts.wire.errors import UnavailableError, UnsupportedVersionError, WireError
+from model.cluster.image_parts import NO_QUORUM_LEADER, LogDir, Quorum
+from model.hosts.kafka_client.descriptions import (
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    describe_cluster,
+    describe_configs,
+    describe_log_dirs,
+    describe_topic_partitions,
+    described_configs,
+    described_log_dirs,
+    described_topic_partitions,
+    fenced_brokers,
+    list_reassignments,
+    listed_reassignments,
+)
+from model.hosts.kafka_client.kafka_client import HEAD_START_S, Metadata, PartitionPlace, ReadingClient, first_answer
+from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
-from model.hosts.wire.names import error_name
-from model.sources.kafka.generation import generation_of
+from model.hosts.wire.names import (
+    DESCRIBE_TOPIC_PARTITIONS,
+    UnavailableError,
+    UnsupportedVersionError,
+    WireError,
+    error_name,
+)
 from model.sources.kafka.quorum_survey import QuorumSurvey
-from model.sources.kafka.views import KRAFT, BrokerView, Change, ClusterView, brokers_of, topics_of
+from model.sources.kafka.views import KRAFT, BrokerView, Change, ClusterView, brokers_of, generation_of, topics_of
 
 _OF_BROKERS = ("brokers", "server.properties")
 TOPICS_A_REQUEST = 500
@@ -52,7 +61,7 @@ class ClusterSurvey:
         metadata = await self._client.refresh(None)
         generation, features = await self._self_portrait()
         quorum = await self._quorum() if generation == KRAFT else None
-        if quorum is None or quorum.leader != NOBODY:
+        if quorum is None or quorum.leader != NO_QUORUM_LEADER:
             await self._reassignments()
         fenced = await self._fenced() if generation == KRAFT else None
         partitions = {**metadata.partitions, **(await self._eligible())}
@@ -80,12 +89,14 @@ class ClusterSurvey:
             response = await self._anybody(brokers, lambda connection: describe_configs(connection, kind, names))
             for name, error, entities in described_configs(response):
                 if error == "NONE":
-                    found.update((entity, config) for entity, config in entities.items() if config or kind == TOPIC)
+                    found.update(
+                        (entity, config) for entity, config in entities.items() if config or kind == TOPIC_RESOURCE
+                    )
                 elif error != "UNKNOWN_TOPIC_OR_PARTITION":  # it was deleted meanwhile
                     self.silent.append(f"settings of {name}: {error}")
 
-        questions = [ask(self._in_order(), TOPIC, part) for part in parts]
-        await self._each([*questions, *(ask([int(broker)], BROKER, [broker]) for broker in brokers)])
+        questions = [ask(self._in_order(), TOPIC_RESOURCE, part) for part in parts]
+        await self._each([*questions, *(ask([int(broker)], BROKER_RESOURCE, [broker]) for broker in brokers)])
         known = {f"topics/{name}" for name in topics} | {f"{place}/{n}" for place in _OF_BROKERS for n in brokers}
         kept = {entity: config for entity, config in self.view.configs.items() if entity in known}
         self.view = msgspec.structs.replace(self.view, configs=kept | found)
@@ -197,4 +208,4 @@ def _controller(metadata: Metadata, generation: str, quorum: Quorum | None) -> i
     """In KRaft metadata names any live broker (`KRaftMetadataCache`, 3.9): the quorum's leader is the controller."""
     if generation != KRAFT:
         return metadata.controller
-    return NOBODY if quorum is None else quorum.leader
+    return NO_QUORUM_LEADER if quorum is None else quorum.leader

@@ -7,15 +7,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 from model.cluster import records as r
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.sources.attentive import CONFIGS, COSTLY, GROUPS, LEASE_S, LOG_DIRS
-from model.sources.coordinator_groups.survey import GroupSurvey
-from model.sources.kafka.address import KafkaAddress
+from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.sources.addresses import KafkaAddress
 from model.sources.kafka.cluster_survey import ClusterSurvey
+from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, PollingSource
-from model.sources.kafka.telling import NOTHING, records_between
-from model.sources.kafka.tree_reader import TreeReader
-from model.sources.kafka.views import ClusterView
+from model.sources.kafka.tree import TreeReader
+from model.sources.kafka.views import NOTHING, ClusterView, records_between
+from model.sources.source import CONFIGS, COSTLY, GROUPS, LEASE_S, LOG_DIRS
 
 INTERVAL_S = 5.0
 CONNECT_S = 5.0

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Protocol
 
 from model.cluster.records import Record
-from model.hosts.crash_reports import crash_line
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.wire.errors import DeniedError, MalformedError, WireError
-from model.hosts.wire.security import security_of
-from model.sources.kafka.address import parse_address
+from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.process import crash_line
+from model.hosts.wire.connection import security_of
+from model.hosts.wire.names import DeniedError, MalformedError, WireError
+from model.sources.addresses import parse_kafka_address
 from model.sources.source import Batch, Phase, Progress, Sink, SourceError, SourceStatus
 
 CLIENT_ID = "kdrill"
@@ -72,7 +72,7 @@ class PollingSource:
             client_security = security_of(security or {})
         except ValueError as error:
             raise SourceError(f"kafka://{bootstrap}: {error}") from None
-        addresses = parse_address(bootstrap).brokers
+        addresses = parse_kafka_address(bootstrap).brokers
         self._bootstrap = bootstrap
         self.interval_s = interval_s
         self._make = lambda: ReadingClient(addresses, CLIENT_ID, answer_s, client_security)

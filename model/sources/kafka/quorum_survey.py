@@ -13,22 +13,22 @@ from functools import partial
 
 import msgspec
 
-from model.cluster.quorum import NOBODY, Quorum, QuorumReplica
-from model.hosts.kafka_admin.configs import BROKER, describe_configs, described_configs
-from model.hosts.kafka_admin.quorum import (
+from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
+from model.hosts.kafka_client.descriptions import (
+    BROKER_RESOURCE,
     Address,
     NotAllowedError,
+    describe_configs,
     describe_controllers,
     describe_quorum,
+    described_configs,
     described_controllers,
     described_quorum,
     voters_configured,
     voters_listening,
 )
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.kafka_client.first_answer import HEAD_START_S
-from model.hosts.kafka_client.metadata import metadata_request
-from model.hosts.wire.errors import WireError
+from model.hosts.kafka_client.kafka_client import HEAD_START_S, ReadingClient, metadata_request
+from model.hosts.wire.names import WireError
 
 
 class QuorumSurvey:
@@ -38,7 +38,7 @@ class QuorumSurvey:
         """`head_start_s`: so long the first one is waited for alone."""
         self._client = client
         self._head_start_s = head_start_s
-        self._last = Quorum(NOBODY, -1)
+        self._last = Quorum(NO_QUORUM_LEADER, -1)
         self._voters: dict[int, frozenset[Address]] = {}
         self._unnamed: set[Address] = set()
         """Where a voter listens whose id is not known."""
@@ -76,7 +76,7 @@ class QuorumSurvey:
         own = {each.id: self._voters.get(each.id, frozenset()) | {brokers.get(each.id, ("", 0))} for each in known}
         return msgspec.structs.replace(
             self._last,
-            leader=NOBODY,
+            leader=NO_QUORUM_LEADER,
             voters=known,
             silent=tuple(voter for voter, places in own.items() if not places & look.heard),
             unconfirmed=tuple(sorted(broker for broker, address in brokers.items() if address not in look.heard)),
@@ -85,7 +85,9 @@ class QuorumSurvey:
     async def _broker(self, look: "_Look", broker: int | None, address: Address) -> None:
         """Asked for what it has of its own first: the rest it passes on, and it does not take up two things at once."""
         if broker is not None and broker not in self._configured and not self._voters:
-            response = await self._client.ask_at(address, lambda to: describe_configs(to, BROKER, [str(broker)]))
+            response = await self._client.ask_at(
+                address, lambda to: describe_configs(to, BROKER_RESOURCE, [str(broker)])
+            )
             look.heard.add(address)
             self._configured.add(broker)
             configs = (config for _, _, found in described_configs(response) for config in found.values())

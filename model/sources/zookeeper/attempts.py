@@ -1,9 +1,16 @@
-"""How the attempts at a whole picture have fared: how far the best one came, and whether another one can help. Pure."""
+"""How the attempts at a whole picture fare: how far they came, whether another can help, and what they cost."""
 
-from model.hosts.zookeeper.meter import Usage
+import socket
+import ssl
+from collections.abc import Sequence
+
+from model.hosts.client_security.tls_refusals import PLAIN_ON_TLS
 from model.hosts.zookeeper.settings import hosts_of
-from model.sources.source import Progress
-from model.sources.zookeeper.address import ZooKeeperAddress
+from model.hosts.zookeeper.throttle import Usage
+from model.hosts.zookeeper.values import Connected, ConnectionState
+from model.sources.addresses import ZooKeeperAddress
+from model.sources.source import Cost, Progress
+from model.sources.zookeeper.tree_plan import Found
 
 TRIALS = 3
 """So often every server of an ensemble may answer the same question by garbage."""
@@ -60,3 +67,88 @@ class Trust:
     def forgive(self, usage: Usage) -> None:
         """Everything was read since: what a server knew before it does not matter any more."""
         self._forgiven = usage.behind
+
+
+TRIAL_S = 1.0
+
+
+def why_hopeless(address: ZooKeeperAddress, *, tls: bool) -> str | None:
+    """Why no more patience helps, as far as the last failure does not say it; None where it may help.
+
+    That is where every host refuses connections or has no address, or speaks TLS where we do not, or the other way
+    round. A host that is silent may only be slow.
+    """
+    hosts = hosts_of(address.hosts)
+    if all(map(_refuses, hosts)):
+        return ""
+    if any(_speaks_tls(host) is not (not tls) for host in hosts):
+        return None
+    return "" if tls else PLAIN_ON_TLS
+
+
+def _speaks_tls(host: tuple[str, int]) -> bool | None:
+    """Whether the server answers a TLS greeting; None where it cannot be had. Trusts nobody, and tells nothing."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection(host, TRIAL_S) as plain, context.wrap_socket(plain):
+            return True
+    except ssl.SSLError as error:
+        # What ends without a word is a plain ZooKeeper, to which the greeting was a request that is far too long.
+        return not isinstance(error, ssl.SSLEOFError) and "wrong_version" not in str(error.reason).lower()
+    except (ConnectionResetError, BrokenPipeError):
+        return False
+    except (OSError, UnicodeError):
+        return None
+
+
+def _refuses(host: tuple[str, int]) -> bool:
+    try:
+        socket.create_connection(host, TRIAL_S).close()
+    except (ConnectionRefusedError, socket.gaierror, UnicodeError):
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def cost_between(before: Usage, after: Usage, seconds: float, watches: int) -> Cost:
+    """What it cost a second, in the `seconds` between the two."""
+    return Cost(
+        requests_per_s=round((after.requests - before.requests) / seconds, 1),
+        received_bytes_per_s=round((after.bytes_in - before.bytes_in) / seconds),
+        sent_bytes_per_s=round((after.bytes_out - before.bytes_out) / seconds),
+        in_flight=after.in_flight,
+        watches=watches,
+        latency_ms=round(after.courtesy.latency_ms, 1),
+        is_holding_back=after.courtesy.is_holding_back,
+    )
+
+
+FLAPPING = "connected again; the connection broke a moment ago, so reading everything waits a little"
+
+
+def unread_of(paths: Sequence[str]) -> str:
+    """What was asked for and not told whole; empty where that was no znode."""
+    more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+    return f"{paths[0]}{more}" if paths else ""
+
+
+def reason_of(state: ConnectionState) -> str:
+    """Why a connection is not there, one line; empty where nothing is known."""
+    return "" if isinstance(state, Connected) else state.reason
+
+
+def no_kafka_here(found: Found, state: Connected) -> str:
+    """Why this tree cannot be watched, one line."""
+    if found.forbidden:
+        return f"no permission to read {found.forbidden[0].path}: give this session credentials that may read it"
+    if state.warning:
+        return state.warning
+    return "no Kafka cluster here: there is neither /brokers/ids nor /brokers/topics (is a chroot missing?)"
+
+
+def server_line(state: Connected) -> str:
+    """The server behind a connection: address, version and mode as far as they are known."""
+    version = ".".join(map(str, state.server.version)) if state.server.version else ""
+    return " ".join(part for part in (state.server.address, version, state.server.mode) if part)

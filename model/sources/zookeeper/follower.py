@@ -11,20 +11,24 @@ from contextlib import closing, suppress
 
 import msgspec
 
-from model.hosts.collecting import uncollected
-from model.hosts.crash_reports import crash_line
-from model.hosts.zookeeper.meter import Usage
+from model.hosts.process import crash_line, uncollected
 from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden
-from model.hosts.zookeeper.znode_columns import columns_of
+from model.hosts.zookeeper.throttle import Usage
+from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden, columns_of
+from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus
-from model.sources.zookeeper.address import ZooKeeperAddress
-from model.sources.zookeeper.ahead import read_ahead
-from model.sources.zookeeper.attempts import Attempts, Trust
-from model.sources.zookeeper.costs import cost_between
-from model.sources.zookeeper.inbox import Inbox
-from model.sources.zookeeper.reachability import why_hopeless
-from model.sources.zookeeper.sentences import FLAPPING, no_kafka_here, reason_of, server_line, unread_of
+from model.sources.zookeeper.attempts import (
+    FLAPPING,
+    Attempts,
+    Trust,
+    cost_between,
+    no_kafka_here,
+    reason_of,
+    server_line,
+    unread_of,
+    why_hopeless,
+)
+from model.sources.zookeeper.inbox import Inbox, read_ahead
 from model.sources.zookeeper.translate import is_read, translate
 from model.sources.zookeeper.tree_plan import KAFKAS_OWN, SINGLES, Found, walk
 from model.sources.zookeeper.watching import Answer, ChooseWatching, Watching, watching_for

@@ -1,7 +1,13 @@
-"""What arrives from ZooKeeper between two looks: changed paths, the connection's state. Never makes writers wait."""
+"""What passes between ZooKeeper's threads and the follower's: changed paths, the connection's state, parts read ahead.
+
+The inbox never makes writers wait. Reading ahead, the server need not wait while we work on the part before.
+"""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, wait
+from threading import Thread
+from typing import TypeVar
 
 from model.hosts.zookeeper.values import Connected, Connecting, ConnectionState, EventKind, ZnodeChanged
 
@@ -70,3 +76,37 @@ class Inbox:
             self._paths.clear()
             self._relist.clear()
             return paths, relist
+
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+def read_ahead(read: Callable[[P], T], parts: Iterable[P]) -> Generator[T]:
+    """What `read` returns for each part, in order, or raises; never two parts at a time.
+
+    Whoever stops early has to close it: that waits until nothing is read any more.
+    """
+    readings = (_begun(read, part) for part in parts)
+    reading = next(readings, None)
+    try:
+        while reading is not None:
+            done = reading.result()
+            reading = next(readings, None)
+            yield done
+    finally:
+        if reading is not None:
+            wait([reading])
+
+
+def _begun(read: Callable[[P], T], part: P) -> Future[T]:
+    future: Future[T] = Future()
+
+    def settle() -> None:
+        try:
+            future.set_result(read(part))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=settle, name="zookeeper-ahead", daemon=True).start()
+    return future

@@ -1,30 +1,55 @@
 """Znodes as read → records. Pure: one table from a znode's kind to what it says, and what its absence says.
 
-Secrets are left out here, so that no image, screen, snapshot or recording ever holds one.
+A payload also shows which Kafka generation wrote it: each rule gives the oldest one that writes such a thing. Secrets
+are left out here, so that no image, screen, snapshot or recording ever holds one.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
 from model.cluster import records as r
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration, newest
-from model.cluster.secrets import redacted
-from model.hosts.zookeeper.values import Forbidden, Missing, Refused, TooLarge, Unread, Znode
-from model.hosts.zookeeper.znode_columns import columns_of
-from model.sources.zookeeper.generation import generation_shown_by
-from model.sources.zookeeper.states_read import StatesRead
-from model.znodes.admin import PartitionReassignment, PreferredReplicaElection
-from model.znodes.brokers import BrokerRegistration
+from model.cluster.ids import KafkaGeneration, TopicPartition, newest
+from model.cluster.texts import redacted
+from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Stat, TooLarge, Unread, Znode, columns_of
+from model.sources.zookeeper.states import StatesRead
 from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
-from model.znodes.cluster import ClusterId
+from model.znodes.cluster import (
+    BrokerRegistration,
+    ClusterId,
+    ControllerEpoch,
+    ControllerRegistration,
+    FinalizedFeatures,
+    KraftMigration,
+)
 from model.znodes.codec import PAYLOAD_KINDS, decode_as
 from model.znodes.configs import EntityConfig
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
 from model.znodes.paths import ZnodeMatch, recognise
-from model.znodes.reasons import Unreadable
-from model.znodes.topics import TopicAssignment
+from model.znodes.payload import Unreadable
+from model.znodes.topics import PartitionReassignment, PreferredReplicaElection, TopicAssignment
+
+
+def generation_shown_by(payload: object, stat: Stat) -> KafkaGeneration:
+    """The oldest generation that could have written this; "unknown" where any could.
+
+    Sources: `BrokerIdZNode`, `TopicZNode`, `ControllerZNode`, `FeatureZNode` (3.9); KIP-380 (registration in 2.2).
+    """
+    match payload:
+        case BrokerRegistration(version=version):
+            return _BROKERS.get(version, "0.9-1.x") if stat.version == 0 or version < 4 else "2.x"
+        case TopicAssignment(version=version) if version >= 2:
+            return "2.x"
+        case ControllerRegistration(version=2) | FinalizedFeatures(version=2) | KraftMigration():
+            return "3.x"
+        case FinalizedFeatures():
+            return "2.x"
+        case _:
+            return "unknown"
+
+
+_BROKERS: Final[Mapping[int, KafkaGeneration]] = {1: "0.8", 5: "2.x"}
+"""Registration version → oldest generation, others 0.9-1.x. Version 4 is also 2.0 and 2.1, which look like 1.1 here."""
+
 
 _K = ZnodeKind
 _MARKERS = frozenset({_K.TOPIC_TO_DELETE, _K.GROUP})

@@ -1,11 +1,138 @@
-"""How changes are noticed: one recursive watch where the server has them. `one_shot` is the way of older servers."""
+"""How changes are noticed: one recursive watch, or one-shot watches and a sweep before ZooKeeper 3.6.
 
-from collections.abc import Callable, Sequence
+One-shot watches: every container is watched for children. Data is watched where there is little of it (brokers,
+controller, topic assignments, settings …); of what there may be a million of, partition states and what is below
+/consumers, as much as the budget allows, and the rest is read again in turn, at a pace. Noticing is all it does.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Protocol
 
 from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.values import Children, Connected, Unread, Znode
-from model.sources.zookeeper.one_shot import OneShotWatching
+from model.hosts.zookeeper.values import Children, Connected, Missing, Unread, Znode
+from model.sources.zookeeper.tree_plan import Below, below, children_of, walk
+
+WATCH_BUDGET = 20_000
+"""Data watches this session sets at most on what is plentiful: each costs the server about 300 bytes of heap."""
+
+SWEEP_PER_S = 2_000
+"""Znodes without a watch that are read again each second."""
+
+LONGEST_SWEEP_S = 5.0
+"""A sweep makes up for no more time than this: after a pause it does not read everything at once."""
+
+
+class OneShotWatching:
+    """Remembers what it watches and what children it saw. Made anew for every connection: watches die with it."""
+
+    def __init__(self, reader: ReadsZnodes, budget: int = WATCH_BUDGET, sweep_per_s: int = SWEEP_PER_S) -> None:
+        self._reader = reader
+        self._budget = budget
+        self._sweep_per_s = sweep_per_s
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._watched: set[str] = set()
+        self._swept: dict[str, None] = {}
+        self._gone: set[str] = set()
+        self._swept_at_s = time.monotonic()
+
+    def arm(self) -> None:
+        """Nothing yet: these watches are set by reading."""
+
+    def children(self, paths: Sequence[str]) -> Sequence[Children | Unread]:
+        answers = list(self._reader.children_many(paths, watch=True))
+        for index in self._appeared_since(answers):
+            answers[index] = self._reader.children(paths[index], watch=True)
+        self._names.update((answer.path, answer.names if isinstance(answer, Children) else ()) for answer in answers)
+        return answers
+
+    def read(self, paths: Sequence[str]) -> Sequence[Znode | Unread]:
+        # What is gone is not asked for: if it is there again, the listing that finds it sets the watches.
+        answers: dict[str, Znode | Unread] = {path: Missing(path) for path in paths if path in self._gone}
+        watched = [path for path in paths if self._is_watched(path)]
+        read = self._reader.read_many(watched, watch=True)
+        answers.update(zip(watched, read, strict=True))
+        for index in self._appeared_since(read):
+            answers[watched[index]] = self._reader.read(watched[index], watch=True)
+        rest = [path for path in paths if path not in answers]
+        answers.update(zip(rest, self._reader.read_many(rest), strict=True))
+        self._swept.update(dict.fromkeys(rest))
+        return [answers[path] for path in paths]
+
+    def expand(self, changed: Sequence[str], relist: Sequence[str]) -> Sequence[str]:
+        """A container's children are compared with those it had; nothing but new ones is walked."""
+        self._gone.clear()
+        containers = {path for path in (*changed, *relist) if path in self._names}
+        paths = [path for path in changed if path not in containers]
+        for container in sorted(containers):  # from the top: what is gone with its parent is not looked at again
+            if container in self._names:
+                paths += self._relist(container)
+        return paths
+
+    def due(self) -> Sequence[str]:
+        """The next part of the sweep: what nobody watches, a paced number at a time, in turn."""
+        now_s = time.monotonic()
+        count = int(min(now_s - self._swept_at_s, LONGEST_SWEEP_S) * self._sweep_per_s)
+        if not count:
+            return ()
+        self._swept_at_s = now_s
+        paths = list(islice(self._swept, count))
+        for path in paths:
+            self._swept[path] = self._swept.pop(path)
+        return paths
+
+    @property
+    def watches(self) -> int:
+        return len(self._watched) + len(self._names)
+
+    def _appeared_since(self, answers: Sequence[Znode | Children | Unread]) -> list[int]:
+        """Which of the missing znodes are there by now; the creation of the others is watched for."""
+        missing = [(index, answer.path) for index, answer in enumerate(answers) if isinstance(answer, Missing)]
+        stats = self._reader.exist_many([path for _, path in missing], watch=True)
+        return [index for (index, _), stat in zip(missing, stats, strict=True) if not isinstance(stat, Missing)]
+
+    def _is_watched(self, path: str) -> bool:
+        """Whether to read this path with a watch; the budget is spent in the order in which paths are found."""
+        if path in self._watched:
+            return True
+        if path in self._gone or path in self._swept or (_is_plentiful(path) and self._budget <= 0):
+            return False
+        self._watched.add(path)
+        self._budget -= _is_plentiful(path)
+        return True
+
+    def _relist(self, container: str) -> list[str]:
+        step = below(container)
+        before = self._names[container]
+        self.children([container])
+        after = self._names[container]
+        if step is None:
+            return []
+        gone = self._forget(*children_of(container, step, set(before).difference(after)))
+        reads, containers = children_of(container, step, sorted(set(after).difference(before)))
+        found = [*reads, *walk(self.children, containers).paths]
+        self._gone.difference_update(found)
+        return [*gone, *found]
+
+    def _forget(self, reads: list[str], containers: list[tuple[str, Below]]) -> list[str]:
+        """Paths of branches that are gone."""
+        paths = [*reads, *walk(self._recalled, containers).paths]
+        for path in paths:
+            self._swept.pop(path, None)
+            if path in self._watched:
+                self._watched.remove(path)
+                self._budget += _is_plentiful(path)
+        self._gone.update(paths)
+        return paths
+
+    def _recalled(self, containers: Sequence[str]) -> Iterable[Children]:
+        return [Children(path, self._names.pop(path, ()), None) for path in containers]
+
+
+def _is_plentiful(path: str) -> bool:
+    return path.endswith("/state") or path.startswith("/consumers/")
+
 
 Answer = Znode | Unread
 

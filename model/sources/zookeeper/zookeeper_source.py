@@ -4,11 +4,11 @@ import ssl
 import threading
 from collections.abc import Sequence
 
-from model.hosts.zookeeper.courtesy import Limits
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Credential, Sasl, Settings
+from model.hosts.zookeeper.throttle import ReadLimits
+from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Progress, Sink
-from model.sources.zookeeper.address import ZooKeeperAddress
 from model.sources.zookeeper.follower import Follower, Timing
 from model.sources.zookeeper.inbox import Inbox
 from model.sources.zookeeper.watching import ChooseWatching, watching_for
@@ -28,13 +28,18 @@ class ZooKeeperSource:
         credentials: Sequence[Credential] = (),
         sasl: Sasl | None = None,
         tls: ssl.SSLContext | None = None,
-        limits: Limits | None = None,
+        limits: ReadLimits | None = None,
         choose_watching: ChooseWatching = watching_for,
     ) -> None:
         """Opens nothing yet. `choose_watching` decides, for each connection, how changes are noticed."""
         self.address = address
         self._settings = Settings(
-            address.hosts, address.chroot, credentials=tuple(credentials), sasl=sasl, tls=tls, limits=limits or Limits()
+            address.hosts,
+            address.chroot,
+            credentials=tuple(credentials),
+            sasl=sasl,
+            tls=tls,
+            limits=limits or ReadLimits(),
         )
         self._timing = timing or Timing()
         self._choose_watching = choose_watching

@@ -18,8 +18,8 @@ from typing import Any
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.releases import Installation
 from tests.conformance.kafka.topic_znodes import Assignment, topic_znodes
 

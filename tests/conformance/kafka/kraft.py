@@ -17,8 +17,8 @@ from typing import Self
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.api_counter import ApiCounter
 from tests.conformance.kafka.brokers import free_port, until
 from tests.conformance.kafka.releases import Installation

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from model.controller.requests import BrokerAnswer, BrokerRequest
-from model.hosts.live_controller.to_brokers import Letter, answer_of, api_key, entity_of
+from model.controller.commands import BrokerAnswer, BrokerRequest
+from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, api_key, entity_of
 from model.hosts.wire.connection import Connection
-from model.znodes.brokers import BrokerRegistration
+from model.znodes.cluster import BrokerRegistration
 from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
 
@@ -34,7 +34,7 @@ class LoneBroker:
         ports: Mapping[int, int] = MappingProxyType({2: 1, 3: 1}),
     ) -> BrokerAnswer:
         """What it answers to a controller. `ports`: of its peers on loopback, if somebody listens there."""
-        letter = Letter(request, broker_epoch, _registrations({1: self.port, **ports}), "PLAINTEXT")
+        letter = OutgoingRequest(request, broker_epoch, _registrations({1: self.port, **ports}), "PLAINTEXT")
         return answer_of(request, await connection.ask(entity_of(letter, VERSIONS[api_key(request)])))
 
 

@@ -5,8 +5,8 @@ It writes a real /consumers tree: ids, owners and offsets.
 
 from __future__ import annotations
 
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster
 from tests.conformance.kafka.commands import Commands
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster, until
 
 ROOT = Path(__file__).parents[3]

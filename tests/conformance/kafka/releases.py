@@ -12,9 +12,8 @@ from typing import NoReturn
 
 import pytest
 
-from model.sandbox.class_archive import ClassArchive
-from model.sandbox.errors import SandboxError
-from model.sandbox.java import find_java
+from model.sandbox.java import ClassArchive, find_java
+from model.sandbox.processes import SandboxError
 from tests.maven import UnavailableError, jars_folder
 
 _JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")

@@ -16,8 +16,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.controller import events
-from model.controller.generations import generation_of
-from model.controller.settings import default_settings
+from model.controller.generations import default_settings, generation_of
 from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
 from model.hosts.zookeeper.values import Znode
 from tests.conformance.kafka.brokers import Cluster, until

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kafka import KafkaAdminClient
 
-from model.sandbox.guarded_process import GuardedProcess
 from model.sandbox.java import java_environment
+from model.sandbox.processes import GuardedProcess
 from tests.authority import Authority
 from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.releases import Installation

@@ -12,8 +12,8 @@ from model.consumers.assignors.strategies import strategy_named
 from tests.hostile_input.broken_json import broken_json
 from tests.hostile_input.shown import check_error, check_shown
 from tests.hostile_input.target import Target
-from tui.command_line.assign import answer, written
-from tui.text import plain
+from tui.cli.assign import answer, written
+from tui.engine.text import plain
 
 _CASES = Path(__file__).parents[2] / "data" / "assignors"
 _LONGEST = 3_000

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import API_VERSIONS, shapes
+from model.hosts.wire.messages import API_VERSIONS_KEY, shapes
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.shown import check_shown
 from tests.hostile_input.target import Target
@@ -73,7 +73,7 @@ class _Broker:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(0.002):  # not for the verdict: whoever answers at once is heard
                     await reader.read(1 << 16)
-        answer = await self._client.ask(shapes(API_VERSIONS, 0, "request").ApiVersionsRequest(), PATIENCE_S)
+        answer = await self._client.ask(shapes(API_VERSIONS_KEY, 0, "request").ApiVersionsRequest(), PATIENCE_S)
         assert {each.api_key for each in answer.api_keys} == self.versions.keys()
         writer.close()
         with contextlib.suppress(OSError):

@@ -8,17 +8,16 @@ from random import Random
 from model.broker.settings.server_properties import read_server_properties
 from model.broker.settings.settings import Settings
 from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import SecurityError
-from model.sandbox.errors import SandboxError
-from model.sandbox.scenarios import scenario
-from model.sandbox.scenarios.scenario import read_scenario
-from model.sandbox.scenarios.writing import scenario_text
+from model.sandbox import scenario
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import read_scenario, scenario_text
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.shown import check_error
 from tests.hostile_input.target import Target
-from tui.config import ConfigError, load_config
-from tui.keymap import remapped
+from tui.engine.config import ConfigError, load_config
+from tui.engine.keymap import remapped
 
 _CONFIG = b"""default = "prod-eu1"
 theme = "light"

@@ -8,15 +8,15 @@ from random import Random
 import msgspec
 
 from model.actions.proposal import ActionRefused
-from model.actions.reassignment import Asked, Move, Run, RunState, Seen, Standing
+from model.actions.reassignment import Asked, Move, ObservedCluster, Run, RunState, Seen
 from model.actions.reassignment_run import decide, outcome, started, wanted, wanted_by_all
-from model.hosts.acting.journal import FORMAT, Journal, Kept
+from model.hosts.acting.reassigning import JOURNAL_FORMAT, JournalFile, ReassignmentJournal
 from tests.hostile_input.broken_json import broken_json
 from tests.hostile_input.shown import check_error, check_shown
 from tests.hostile_input.target import Target
-from tui.remembered import recall, remember
-from tui.state import ViewState
-from tui.text import plain
+from tui.engine.remembered import recall, remember
+from tui.engine.text import plain
+from tui.engine.view_state import ViewState
 
 _CLUSTER = "prod-eu1"
 _VIEWS = b"""{"format":"kdrill.views/1","cluster":"prod-eu1","screen":"partitions","lists":{
@@ -48,12 +48,12 @@ def _judge_views(case: bytes, folder: Path) -> None:
 def _make_journal(random: Random) -> bytes:
     """Of a run that is on its way."""
     state = msgspec.structs.replace(started(_RUN), batch=random.randrange(2), kept={})
-    return broken_json(random, (msgspec.json.encode(Kept(FORMAT, _CLUSTER, state)),))
+    return broken_json(random, (msgspec.json.encode(JournalFile(JOURNAL_FORMAT, _CLUSTER, state)),))
 
 
 def _judge_journal(case: bytes, folder: Path) -> None:
     """The state, or a line; and whoever goes on from that state is told the next step, whatever it says."""
-    journal = Journal(folder, _CLUSTER)
+    journal = ReassignmentJournal(folder, _CLUSTER)
     journal.file.parent.mkdir(exist_ok=True)
     journal.file.write_bytes(case)
     try:
@@ -65,7 +65,7 @@ def _judge_journal(case: bytes, folder: Path) -> None:
     wanted(state)
     wanted_by_all(state)
     check_shown(plain(outcome(state)))
-    for event in (Asked("roll-back"), Seen(Standing({}, frozenset()))):
+    for event in (Asked("roll-back"), Seen(ObservedCluster({}, frozenset()))):
         check_shown(plain(decide(state, event).said))
 
 

@@ -9,31 +9,27 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from model.log.checkpoints.offset_checkpoint import read_offsets
-from model.log.checkpoints.properties import read_meta_properties, read_topic_id
+from model.analyses import analysis
+from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
+from model.log.checkpoints import read_meta_properties, read_offsets, read_topic_id
 from model.log.dump.decoders import Decoder
 from model.log.dump.dump_file import dump_file
-from model.log.dump.kinds import file_name
-from model.log.dump.parts import DumpOptions
-from model.log.errors import DamagedFileError
+from model.log.dump.facts import DumpOptions, file_name
 from model.log.leader_epochs import read_leader_epochs
-from model.log.names import LEADER_EPOCH_FILE
+from model.log.names import LEADER_EPOCH_FILE, DamagedFileError
 from model.log.records import Codec, Damage, Producer, Record, encode_batch, encode_message_set
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
-from spark_tasks import here
-from spark_tasks.scans.folders import NothingToScanError, find_logs
-from spark_tasks.scans.parameters import ScanParameters
-from spark_tasks.scans.scan import SCAN
+from spark_tasks.scans import SCAN
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.looked_at import NOW_MS
 from tests.hostile_input.shown import check_error, check_shown
 from tests.hostile_input.target import Target
 from tests.segment_corpus import unpack
-from tui.data.logs.contents import batch_page, record_page
-from tui.data.logs.reader import LogReader
-from tui.text import plain
+from tui.engine.logs.reader import LogReader
+from tui.engine.logs.segments import batch_page, record_page
+from tui.engine.text import plain
 
 _TEXTS = ("leader-epoch-checkpoint", "partition.metadata", "meta.properties", "recovery-point-offset-checkpoint")
 _LARGEST = 20_000
@@ -160,7 +156,7 @@ def _scan(folder: Path) -> None:
     except NothingToScanError as error:
         check_error(error)
         return
-    result = here.run(SCAN, {}, ScanParameters(tuple(found), now_ms=NOW_MS, deep=True))
+    result = analysis.run_here(SCAN, {}, ScanParameters(tuple(found), now_ms=NOW_MS, deep=True))
     assert result is not None
 
 

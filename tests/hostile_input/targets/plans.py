@@ -6,9 +6,8 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from model.controller.reassignment_file import requested_moves
-from model.interchange.election_file import election_text, read_election
-from model.interchange.plan_texts import read_plan
+from model.controller.reassignment_requests import requested_moves
+from model.interchange.tool_files import election_text, read_election, read_plan
 from tests.hostile_input.broken_json import broken_json
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.shown import check_error

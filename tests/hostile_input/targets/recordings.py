@@ -14,16 +14,14 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from model.cluster.image_records import records_of
+from model.cluster.cluster_image import records_of
 from model.cluster.snapshot_file import read_snapshot
-from model.recordings.encoding import Encoder
-from model.recordings.errors import RecordingError
-from model.recordings.folder import clusters_in, part_path
+from model.recordings.folder import RecordingError, clusters_in, part_path
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
-from model.recordings.playing import image_at, images
-from model.recordings.stretches import stretch_around
-from model.sources.recording.name import RecordingName
-from model.sources.recording.source import RecordingSource
+from model.recordings.playback import image_at, images, stretch_around
+from model.recordings.rows import Encoder
+from model.sources.addresses import RecordingName
+from model.sources.recording_source import RecordingSource
 from model.sources.source import Batch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json

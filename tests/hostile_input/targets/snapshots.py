@@ -20,7 +20,7 @@ from tests.hostile_input.looked_at import look_at
 from tests.hostile_input.shown import check_error
 from tests.hostile_input.target import Target
 from tests.hostile_input.targets.znodes import captured
-from tui.command_line.plan_files import sizes_for
+from tui.cli.plan_made import sizes_for
 
 SMALL = b"""{"format":"kdrill.snapshot/1","taken_at_ms":1700000000000,"source":"zk://a","cluster_id":"c",
 "kafka_generation":"3.x","controller":{"broker":1,"epoch":7,"since_ms":0},"brokers":[{"id":1,"rack":"r1","epoch":null,

@@ -9,9 +9,8 @@ from random import Random
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, Provenance
-from model.interchange.texts import TextError
-from model.interchange.topics_records import records_of_text
-from model.interchange.topics_text import is_topics_text, read_topics_text
+from model.interchange.tool_files import TextError
+from model.interchange.topics_text import is_topics_text, read_topics_text, records_of_text
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.looked_at import NOW_MS, look_at
 from tests.hostile_input.shown import check_error

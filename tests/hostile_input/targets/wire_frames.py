@@ -11,7 +11,6 @@ from typing import Any
 
 from kio.schema.index import api_key_map
 
-from model.hosts.wire.errors import DeniedError, MalformedError
 from model.hosts.wire.frames import read_frame
 from model.hosts.wire.messages import (
     correlation_id,
@@ -25,6 +24,7 @@ from model.hosts.wire.messages import (
     response_schema,
     versions_known,
 )
+from model.hosts.wire.names import DeniedError, MalformedError
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.random_entities import random_entity
 from tests.hostile_input.shown import check_error

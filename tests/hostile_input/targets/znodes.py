@@ -13,17 +13,17 @@ from model.hosts.zookeeper.values import Stat, Znode
 from model.sources.zookeeper.translate import translate
 from model.znodes.catalogue import CATALOGUE
 from model.znodes.codec import decode, encode, payload_version
+from model.znodes.history import difference_text, differences
 from model.znodes.paths import recognise
-from model.znodes.payload_diff import differences, told
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json, hostile_value
 from tests.hostile_input.hostile_values import NUMBERS, TEXTS
 from tests.hostile_input.looked_at import NOW_MS, look_at
 from tests.hostile_input.shown import check_error, check_lines, check_shown
 from tests.hostile_input.target import Target
-from tui.data.pages.znode_detail import znode_detail
-from tui.text import plain
+from tui.engine.cluster.znode_texts import znode_detail
+from tui.engine.text import plain
 
 DATA = Path(__file__).parents[2] / "data" / "znodes"
 _STAT = Stat(9, 9, NOW_MS, NOW_MS, 1, 0, 0, 0, 0, 0, 9)
@@ -96,7 +96,7 @@ def judge(case: bytes, _folder: Path) -> None:
         answer = znode_detail(path, znode, view, {})
         check_lines(answer.lines)
     for difference in differences(data, b"{}"):
-        check_shown(plain(told(difference)))
+        check_shown(plain(difference_text(difference)))
     look_at(_image(EMPTY, [znode]))
     look_at(_image(captured(), [znode]), captured(), whole=len(case) % 8 == 0)
 

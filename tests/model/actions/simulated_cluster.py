@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from model.actions.reassignment import Begin, Command, PartitionNow, Route, RunState, SetConfigs, Standing
+from model.actions.reassignment import Begin, Command, ObservedCluster, PartitionNow, Route, RunState, SetConfigs
 from model.actions.reassignment_run import wanted
 from model.cluster.ids import TopicPartition
 
@@ -22,10 +22,10 @@ class SimulatedCluster:
     """Partition → what it had, and what it gets."""
     configs: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def look(self, state: RunState) -> Standing:
+    def look(self, state: RunState) -> ObservedCluster:
         """As a route does."""
         asks = wanted(state)
-        return Standing(
+        return ObservedCluster(
             partitions={name: self._partition(name) for name in asks.partitions if name in self.replicas},
             alive=self.alive,
             configs={entity: dict(self.configs.get(entity, {})) for entity in asks.entities},

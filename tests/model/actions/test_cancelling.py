@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.actions.basis import Basis
-from model.actions.cancelling import cancel_reassignments, under_way
-from model.actions.proposal import ActionRefused, ApiCall
+from model.actions.proposal import ActionRefused, ApiCall, Basis
+from model.actions.reassignments import cancel_reassignments, under_way
 from model.cluster.ids import TopicPartition
 from model.cluster.records import GenerationRecognised, ReassignmentsRequested, TopicAssigned
 from tests.model.cluster.build import brokers, image, state, written

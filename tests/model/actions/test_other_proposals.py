@@ -6,17 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.actions.basis import Basis
 from model.actions.configs import ConfigWish, alter_configs
-from model.actions.deletions import delete_topics, remove_delete_marker
-from model.actions.elections import ELECTION_PATH, elect_preferred, imbalanced
-from model.actions.found import FoundZnode
-from model.actions.groups import delete_group
-from model.actions.offsets import Landing, LogOffsets, landing, reset_offsets
-from model.actions.proposal import ActionRefused, ApiCall, ZnodeWrite
+from model.actions.groups import Landing, LogOffsets, delete_group, landing, reset_offsets
+from model.actions.partitions import ELECTION_PATH, elect_preferred, imbalanced
+from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
 from model.actions.reset import Reset
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
+from model.actions.topics import delete_topics, remove_delete_marker
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (
     BrokerLost,
     ClusterIdentified,

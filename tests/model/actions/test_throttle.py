@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.actions.throttle import BROKER_KEYS, FOLLOWER_REPLICAS, LEADER_REPLICAS, Copying, throttle_of
+from model.actions.reassignment import BROKER_KEYS, FOLLOWER_REPLICAS, LEADER_REPLICAS, Copying, throttle_of
 
 COPIED = [
     Copying("foo", 0, (1, 2, 3), (5,)),

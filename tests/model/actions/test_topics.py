@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.actions.basis import Basis
-from model.actions.found import FoundZnode
 from model.actions.partitions import grow_topic, moved_share
-from model.actions.proposal import ActionRefused, ApiCall, ZnodeWrite
+from model.actions.proposal import ActionRefused, ApiCall, Basis, FoundZnode, ZnodeWrite
 from model.actions.topics import NewTopic, create_topic, new_topic_paths
 from model.cluster.records import ClusterIdentified, ConfigChanged, GenerationRecognised, TopicAssigned
 from model.controller.generations import generation_of

@@ -10,33 +10,37 @@ from typing import NamedTuple
 
 import msgspec
 
-from model.broker.commands import Command, ProposeIsr, StartFetching, StartLeaderEpoch, StopFetching, TruncateLog
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.served import Standing
-from model.broker.decision import PartitionDecision
-from model.broker.isr_routes.alter_partition_queue import AlterPartitionQueue
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.follower_fetch import record_append, record_fetch
-from model.broker.partition.high_watermark import follow_high_watermark
-from model.broker.partition.isr_answers import hear_isr_answer
-from model.broker.partition.isr_changes import check_isr
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_answers import FetchAnswer, Verdict, judge_epoch_end, judge_fetch
-from model.broker.replication.fetch_plan import plan_round
-from model.broker.replication.fetch_state import FetchState
-from model.broker.replication.out_of_range import out_of_range
-from model.broker.replication.truncation import TruncationDecision, settle, truncate_unasked
-from model.broker.serving.acks import ALL, acknowledge, refuse_produce
-from model.broker.serving.offset_lookups import look_up_epoch_end
-from model.broker.serving.reads import Isolation, Read, judge_read
+from model.broker.commands import (
+    Command,
+    FetchState,
+    PartitionDecision,
+    ProposeIsr,
+    StartFetching,
+    StartLeaderEpoch,
+    StopFetching,
+    TruncateLog,
+)
+from model.broker.controller_requests import BrokerEpochs, Replicas, serve_leader_and_isr
+from model.broker.isr import AlterPartitionQueue, check_isr, hear_isr_answer, record_append, record_fetch
+from model.broker.partition import LogPositions, Partition, follow_high_watermark
+from model.broker.replication import (
+    FetchAnswer,
+    TruncationDecision,
+    Verdict,
+    judge_epoch_end,
+    judge_fetch,
+    out_of_range,
+    plan_round,
+    settle,
+    truncate_unasked,
+)
+from model.broker.replication_rules import Conditions, ReplicationSettings
+from model.broker.serving import ACKS_ALL, Isolation, Read, acknowledge, judge_read, look_up_epoch_end, refuse_produce
 from model.cluster.ids import TopicPartition
-from model.controller.ballot import Liveness
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.isr_proposal import Rejection, accept_proposal
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import LeaderAndIsrRequest, PartitionToServe
+from model.controller.commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
+from model.controller.elections import Liveness
+from model.controller.isr_changes import Rejection, accept_proposal
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.log.leader_epochs import LeaderEpochs
 
 NAME = TopicPartition("orders", 0)
@@ -188,14 +192,14 @@ class Network:
         request = LeaderAndIsrRequest(9, 1, (node.orders.pop(0),), tuple(self.registered), ())
         held = {} if node.partition is None else {NAME: node.partition}
         replicas = Replicas(held, (), lambda _: node.positions)
-        served = serve_leader_and_isr(request, -1, Standing(broker), replicas, lambda _: self.conditions)
+        served = serve_leader_and_isr(request, -1, BrokerEpochs(broker), replicas, lambda _: self.conditions)
         for partition in served.changed:
             self.do(node, PartitionDecision(partition, served.commands))
 
     def produce(self, broker: int) -> None:
         """A producer writes with acks=all to whoever says that it leads."""
         node = self.nodes[broker]
-        if node.partition is None or refuse_produce(node.partition, ALL, self.conditions) != "NONE":
+        if node.partition is None or refuse_produce(node.partition, ACKS_ALL, self.conditions) != "NONE":
             return
         self.written += 1
         record = Record(node.partition.state.leader_epoch, self.written)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.partition import Partition
-from model.broker.partition.roles import become_follower, become_leader, take_on
-from model.broker.replication_rules import replication_rules_of
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions, ReplicationSettings, replication_rules_of
+from model.broker.roles import become_follower, become_leader, take_on
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import PartitionToServe
+from model.controller.commands import PartitionToServe
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.log.leader_epochs import EpochStart, LeaderEpochs
 
 NAME = TopicPartition("orders", 0)

@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from model.broker.commands import Command, CreateLog, DeleteLog, StartLeaderEpoch
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.metadata_image import BrokerNode, MetadataImage
-from model.broker.controller_requests.served import Served, Standing
-from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.partition import Partition
+from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.metadata import BrokerNode, MetadataImage, learn, serve_update_metadata
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from model.log.leader_epochs import LeaderEpochs
 
 
@@ -23,7 +19,7 @@ from model.log.leader_epochs import LeaderEpochs
 class ServedBroker:
     """`nodes`: the addresses that come with each UpdateMetadata."""
 
-    standing: Standing
+    standing: BrokerEpochs
     nodes: Mapping[int, BrokerNode] = field(default_factory=dict)
     held: dict[TopicPartition, Partition] = field(default_factory=dict)
     image: MetadataImage = field(default_factory=MetadataImage)

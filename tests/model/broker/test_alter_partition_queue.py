@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.broker.isr_routes.alter_partition_queue import RETRY_BACKOFF_MS, AlterPartitionQueue
+from model.broker.isr import RETRY_BACKOFF_MS, AlterPartitionQueue
 from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import ProposedIsr

@@ -16,15 +16,12 @@ from model.broker.commands import (
     StartLeaderEpoch,
     StopFetching,
 )
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.served import Served, Standing
-from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.log_dirs import lose_log_dir, with_storage_errors
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.partition import Partition
+from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions
+from model.broker.roles import lose_log_dir, with_storage_errors
 from model.cluster.ids import TopicPartition
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerAnswer,
     LeaderAndIsrRequest,
     PartitionToServe,
@@ -34,7 +31,7 @@ from model.controller.requests import (
 from tests.model.broker.partitions import NAME, at, follower_of, leader_of, log_to, order
 
 OTHER = TopicPartition("orders", 1)
-STANDING = Standing(broker=1, broker_epoch=40, controller_epoch=7)
+STANDING = BrokerEpochs(broker=1, broker_epoch=40, controller_epoch=7)
 
 
 def serve(
@@ -45,7 +42,7 @@ def serve(
     topic_id: str | None = None,
     broker_epoch: int = 40,
     controller_epoch: int = 7,
-    standing: Standing = STANDING,
+    standing: BrokerEpochs = STANDING,
     conditions: Conditions | None = None,
 ) -> Served:
     request = LeaderAndIsrRequest(9, controller_epoch, told, (), (("orders", topic_id),))

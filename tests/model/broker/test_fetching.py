@@ -5,10 +5,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.broker.replication.fetch_answers import FetchAnswer, Verdict, judge_epoch_end, judge_fetch
-from model.broker.replication.fetch_plan import Fetcher, FetchRound, fetcher_of, plan_fetches, plan_round
-from model.broker.replication.fetch_state import FetchState
-from model.broker.replication.truncation import settle
+from model.broker.commands import FetchState
+from model.broker.replication import (
+    FetchAnswer,
+    Fetcher,
+    FetchRound,
+    Verdict,
+    fetcher_of,
+    judge_epoch_end,
+    judge_fetch,
+    plan_fetches,
+    plan_round,
+    settle,
+)
 from model.broker.replication_rules import LATEST, replication_rules_of
 from model.cluster.ids import TopicPartition
 from tests.model.broker.partitions import NAME, log_to

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.broker.commands import ProposeIsr
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.isr_changes import check_isr
-from model.broker.partition.partition import Partition
+from model.broker.isr import check_isr, record_fetch
+from model.broker.partition import Partition
+from model.broker.replication_rules import Conditions
 from tests.model.broker.partitions import START_MS, at, leader_of, log_to
 
 LAG_MS = 30_000

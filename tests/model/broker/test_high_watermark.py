@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.follower_fetch import record_append, record_fetch
-from model.broker.partition.high_watermark import follow_high_watermark
-from model.broker.partition.partition import Partition
+from model.broker.isr import record_append, record_fetch
+from model.broker.partition import Partition, follow_high_watermark
+from model.broker.replication_rules import Conditions
 from tests.model.broker.partitions import START_MS, at, follower_of, leader_of, log_to
 
 

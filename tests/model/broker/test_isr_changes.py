@@ -5,12 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.broker.commands import ProposeIsr
-from model.broker.decision import PartitionDecision
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.isr_answers import REACTIONS, hear_isr_answer
-from model.broker.partition.isr_changes import check_isr
-from model.broker.partition.partition import Partition
+from model.broker.commands import PartitionDecision, ProposeIsr
+from model.broker.isr import REACTIONS, check_isr, hear_isr_answer, record_fetch
+from model.broker.partition import Partition
 from model.controller.commands import PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from model.broker.life.commands import (
+from model.broker.life import (
     AskToShutDown,
-    CloseSession,
-    LifeCommand,
-    LoadLogs,
-    MarkCleanShutdown,
-    RegisterBroker,
-    StopServing,
-    WaitBeforeRetry,
-)
-from model.broker.life.events import (
     BackoffOver,
+    BrokerLife,
     BrokerRegistered,
+    BrokerState,
+    CloseSession,
     ControllerAnswered,
     ControllerMissing,
+    LifeCommand,
     LifeEvent,
+    LoadLogs,
     LogsLoaded,
+    MarkCleanShutdown,
     ProcessStarted,
+    RegisterBroker,
     ServingStopped,
+    ShutdownSettings,
     StartFailed,
+    StopServing,
     TerminationRequested,
+    WaitBeforeRetry,
+    live,
 )
-from model.broker.life.life import BrokerLife, BrokerState, ShutdownSettings, live
 
 RUNNING = BrokerLife(state=BrokerState.RUNNING, logs_open=True)
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint, MetadataImage, PartitionMetadata
-from model.broker.controller_requests.served import Standing
-from model.broker.controller_requests.update_metadata import forgotten, learn, serve_update_metadata
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.metadata import (
+    BrokerNode,
+    Endpoint,
+    MetadataImage,
+    PartitionMetadata,
+    forgotten,
+    learn,
+    serve_update_metadata,
+)
 from model.cluster.ids import TopicPartition
+from model.controller.commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.requests import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 
-STANDING = Standing(broker=1, broker_epoch=40, controller_epoch=7)
+STANDING = BrokerEpochs(broker=1, broker_epoch=40, controller_epoch=7)
 NODES = {
     1: BrokerNode(1, (Endpoint("PLAINTEXT", "one", 9092), Endpoint("OUTSIDE", "one.example", 19092)), "r1"),
     2: BrokerNode(2, (Endpoint("PLAINTEXT", "two", 9092),), "r2"),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from model.broker.serving.offset_lookups import (
-    EARLIEST,
-    LATEST,
+from model.broker.serving import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
     MAX_TIMESTAMP,
     FoundOffset,
+    Isolation,
     OffsetAnswer,
     OffsetQuestion,
     error_for_version,
     look_up_offset,
 )
-from model.broker.serving.reads import Isolation
 from tests.model.broker.partitions import follower_of, leader_of, log_to
 
 LOG = log_to(10, (5, 0), start=2)
@@ -31,11 +31,11 @@ def ask(timestamp: int, isolation: Isolation, found: FoundOffset | None = None) 
     [(Isolation.LOG_END, 10), (Isolation.HIGH_WATERMARK, 3), (Isolation.LAST_STABLE_OFFSET, 2)],
 )
 def test_the_latest_offset_is_as_far_as_one_may_read(isolation: Isolation, offset: int) -> None:
-    assert ask(LATEST, isolation) == OffsetAnswer(found=FoundOffset(offset, leader_epoch=5))
+    assert ask(LATEST_TIMESTAMP, isolation) == OffsetAnswer(found=FoundOffset(offset, leader_epoch=5))
 
 
 def test_the_earliest_is_the_start_of_the_log() -> None:
-    assert ask(EARLIEST, Isolation.HIGH_WATERMARK).found.offset == 2
+    assert ask(EARLIEST_TIMESTAMP, Isolation.HIGH_WATERMARK).found.offset == 2
 
 
 @pytest.mark.parametrize("timestamp", [1_234, MAX_TIMESTAMP])
@@ -49,11 +49,11 @@ def test_by_time_only_what_one_may_read_is_found(timestamp: int) -> None:
 @pytest.mark.parametrize(
     ("timestamp", "isolation", "error"),
     [
-        (LATEST, Isolation.HIGH_WATERMARK, "OFFSET_NOT_AVAILABLE"),
-        (LATEST, Isolation.LAST_STABLE_OFFSET, "OFFSET_NOT_AVAILABLE"),
-        (LATEST, Isolation.LOG_END, "NONE"),
+        (LATEST_TIMESTAMP, Isolation.HIGH_WATERMARK, "OFFSET_NOT_AVAILABLE"),
+        (LATEST_TIMESTAMP, Isolation.LAST_STABLE_OFFSET, "OFFSET_NOT_AVAILABLE"),
+        (LATEST_TIMESTAMP, Isolation.LOG_END, "NONE"),
         (1_234, Isolation.HIGH_WATERMARK, "OFFSET_NOT_AVAILABLE"),
-        (EARLIEST, Isolation.HIGH_WATERMARK, "NONE"),
+        (EARLIEST_TIMESTAMP, Isolation.HIGH_WATERMARK, "NONE"),
     ],
 )
 def test_a_new_leader_whose_high_watermark_lags_tells_no_offset_that_goes_back(
@@ -71,9 +71,9 @@ def test_what_the_new_leader_can_see_already_is_told() -> None:
 
 
 def test_leader_epochs_are_compared_first() -> None:
-    question = OffsetQuestion(timestamp=LATEST, isolation=Isolation.HIGH_WATERMARK, leader_epoch=4)
+    question = OffsetQuestion(timestamp=LATEST_TIMESTAMP, isolation=Isolation.HIGH_WATERMARK, leader_epoch=4)
     assert look_up_offset(COMMITTED, question, LOG, 2, None).error == "FENCED_LEADER_EPOCH"
-    of_follower = OffsetQuestion(timestamp=LATEST, isolation=Isolation.HIGH_WATERMARK)
+    of_follower = OffsetQuestion(timestamp=LATEST_TIMESTAMP, isolation=Isolation.HIGH_WATERMARK)
     assert look_up_offset(follower_of(1, LOG), of_follower, LOG, 2, None).error == "NOT_LEADER_OR_FOLLOWER"
 
 

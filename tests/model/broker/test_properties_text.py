@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.broker.settings.properties_text import PropertiesError, Property, read_properties
+from model.broker.settings.server_properties import PropertiesError, Property, read_properties
 
 JAVA = [
     ("a=1", {"a": "1"}),

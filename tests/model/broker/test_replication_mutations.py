@@ -7,12 +7,15 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from model.broker.log_positions import LogPositions
-from model.broker.partition import follower_fetch, high_watermark, isr_answers, isr_changes, roles
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_answers import FetchAnswer, FetchJudgement, judge_fetch
-from model.broker.replication.fetch_state import FetchState
+from model.broker import isr as follower_fetch
+from model.broker import isr as isr_answers
+from model.broker import isr as isr_changes
+from model.broker import partition as high_watermark
+from model.broker import roles
+from model.broker.commands import FetchState
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication import FetchAnswer, FetchJudgement, judge_fetch
+from model.broker.replication_rules import Conditions, ReplicationSettings
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker import network
 from tests.model.broker.histories import play, random_history

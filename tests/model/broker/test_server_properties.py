@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from model.broker.settings import broker_keys, replication_keys
-from model.broker.settings.listeners import Listener, advertised_listeners_of, inter_broker_listener_of, listeners_of
-from model.broker.settings.parts import replication_settings
+from model.broker.settings import keys
 from model.broker.settings.server_properties import read_server_properties
-from model.broker.settings.settings import Settings
+from model.broker.settings.settings import (
+    Listener,
+    Settings,
+    advertised_listeners_of,
+    inter_broker_listener_of,
+    listeners_of,
+    replication_settings,
+)
 
 KAFKAS_OWN = """\
 # The id of the broker.
@@ -35,8 +40,8 @@ def test_kafkas_own_file_is_fine() -> None:
     read = read_server_properties(KAFKAS_OWN)
     assert read.refusals == ()
     assert read.remarks == ("server.properties:4: num.network.threads has no effect here",)
-    assert read.settings[broker_keys.BROKER_ID] == 0
-    assert read.settings[broker_keys.ZOOKEEPER_CONNECTION_TIMEOUT_MS] == 18_000
+    assert read.settings[keys.BROKER_ID] == 0
+    assert read.settings[keys.ZOOKEEPER_CONNECTION_TIMEOUT_MS] == 18_000
 
 
 @pytest.mark.parametrize(
@@ -76,8 +81,8 @@ def test_what_java_takes_is_taken() -> None:
         "zookeeper.connect=z\ndelete.topic.enable= TRUE\nnum.partitions= +7 \nbroker.rack=r 1\n"
     )
     assert read.refusals == ()
-    assert read.settings[broker_keys.DELETE_TOPIC_ENABLE] is True
-    assert read.settings[broker_keys.BROKER_RACK] == "r 1"
+    assert read.settings[keys.DELETE_TOPIC_ENABLE] is True
+    assert read.settings[keys.BROKER_RACK] == "r 1"
 
 
 def test_all_that_is_wrong_is_told_at_once_and_the_later_of_two_wins() -> None:
@@ -170,4 +175,4 @@ def test_the_rule_of_0_8_can_be_chosen() -> None:
     read = read_server_properties(text)
     assert read.remarks == read.refusals == ()
     assert replication_settings(read.settings).rules.lag == "silent, or too many messages"
-    assert read.settings[replication_keys.REPLICA_LAG_MAX_MESSAGES] == 100
+    assert read.settings[keys.REPLICA_LAG_MAX_MESSAGES] == 100

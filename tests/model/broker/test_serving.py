@@ -5,12 +5,23 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.partition import Partition
-from model.broker.serving.acks import ALL, acknowledge, begin_waiting, refuse_produce, settle_produce
-from model.broker.serving.leader_epoch_check import check_leader_epoch, find_partition
-from model.broker.serving.reads import Isolation, Read, ReadJudgement, judge_read
-from model.broker.serving.waiting_fetches import WaitingFetch, is_ready
+from model.broker.isr import record_fetch
+from model.broker.partition import Partition
+from model.broker.serving import (
+    ACKS_ALL,
+    Isolation,
+    Read,
+    ReadJudgement,
+    WaitingFetch,
+    acknowledge,
+    begin_waiting,
+    check_leader_epoch,
+    find_partition,
+    is_ready,
+    judge_read,
+    refuse_produce,
+    settle_produce,
+)
 from model.cluster.ids import TopicPartition
 from tests.model.broker.partitions import NAME, at, follower_of, leader_of, log_to
 
@@ -49,7 +60,7 @@ def test_a_proposed_follower_is_not_enough_to_append_but_to_acknowledge() -> Non
     now = at(min_insync_replicas=3)
     partition = record_fetch(leader_of(LOG, isr=(1, 2)), 3, 10, LOG, now).partition
     assert partition.maximal_isr == (1, 2, 3)
-    assert refuse_produce(partition, ALL, now) == "NOT_ENOUGH_REPLICAS"
+    assert refuse_produce(partition, ACKS_ALL, now) == "NOT_ENOUGH_REPLICAS"
     assert acknowledge(msgspec.structs.replace(partition, high_watermark=10), 10, now) == "NONE"
 
 
@@ -72,7 +83,7 @@ def test_who_leads_no_more_cannot_acknowledge() -> None:
 def test_a_produce_is_over_when_each_partition_has_its_outcome() -> None:
     done, slow, moved = (TopicPartition("orders", number) for number in range(3))
     held: dict[TopicPartition, Partition | str] = {done: LEADER, slow: LEADER, moved: FOLLOWER}
-    waiting = begin_waiting(ALL, {done: 4, slow: 9, moved: 4}, deadline_ms=500)
+    waiting = begin_waiting(ACKS_ALL, {done: 4, slow: 9, moved: 4}, deadline_ms=500)
     assert waiting is not None
     waiting = settle_produce(waiting, held.__getitem__, lambda _: at(), 499)
     assert waiting.settled == {done: "NONE", moved: "NOT_LEADER_OR_FOLLOWER"}
@@ -86,7 +97,7 @@ def test_a_produce_is_over_when_each_partition_has_its_outcome() -> None:
 @pytest.mark.parametrize("acks", [0, 1])
 def test_without_acks_all_nothing_waits(acks: int) -> None:
     assert begin_waiting(acks, {NAME: 10}, 500) is None
-    assert begin_waiting(ALL, {}, 500) is None
+    assert begin_waiting(ACKS_ALL, {}, 500) is None
 
 
 @pytest.mark.parametrize(

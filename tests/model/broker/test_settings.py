@@ -9,17 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from model.broker.life.life import ShutdownSettings
-from model.broker.partition.conditions import ReplicationSettings
-from model.broker.replication_rules import replication_rules_of
-from model.broker.settings import broker_keys, client_keys, log_keys
-from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, remark_on
+from model.broker.life import ShutdownSettings
+from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.settings import keys
+from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, UNSERVED_KEYS, UNSERVED_TOPIC_KEYS, remark_on
 from model.broker.settings.kinds import Whole, as_text
-from model.broker.settings.parts import controller_settings, replication_settings, shutdown_settings
-from model.broker.settings.settings import Settings
-from model.broker.settings.topic_settings import settings_of_topic, topic_defaults
-from model.broker.settings.unserved_keys import UNSERVED_KEYS, UNSERVED_TOPIC_KEYS
-from model.controller.settings import Settings as ControllerSettings
+from model.broker.settings.settings import (
+    Settings,
+    controller_settings,
+    replication_settings,
+    settings_of_topic,
+    shutdown_settings,
+    topic_defaults,
+)
+from model.controller.generations import Settings as ControllerSettings
 from model.log.settings import LogSettings
 
 KAFKA = json.loads((Path(__file__).parents[2] / "data/broker/kafka_config_3.9.1.json").read_text())
@@ -84,8 +87,8 @@ def test_a_topic_without_configuration_has_the_defaults_of_its_log() -> None:
 
 def test_settings_have_the_types_of_their_keys() -> None:
     settings = Settings({"broker.id": 3, "log.dirs": ("/a", "/b")})
-    assert settings[broker_keys.BROKER_ID] + 1 == 4
-    assert settings[client_keys.AUTO_CREATE_TOPICS_ENABLE] is True
+    assert settings[keys.BROKER_ID] + 1 == 4
+    assert settings[keys.AUTO_CREATE_TOPICS_ENABLE] is True
     assert settings.log_dirs == ("/a", "/b")
     assert Settings().log_dirs == ("/tmp/kafka-logs",)
 
@@ -114,7 +117,7 @@ def test_a_topic_has_its_own_settings() -> None:
     assert replication_settings(of_topic.settings).min_insync_replicas == 3
     assert of_topic.settings.retention_ms == 60_000
     assert of_topic.settings.roll_ms == 3_600_000
-    assert of_topic.settings[log_keys.LOG_CLEANUP_POLICY] == ("compact", "delete")
+    assert of_topic.settings[keys.LOG_CLEANUP_POLICY] == ("compact", "delete")
     assert settings_of_topic(broker, {}).settings is broker
 
 

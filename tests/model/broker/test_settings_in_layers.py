@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from model.broker.settings.alterations import (
+from model.broker.settings.catalogue import TOPIC_KEYS
+from model.broker.settings.dynamic_configs import (
     Alteration,
+    ConfigEntry,
     Operation,
+    SettingsInLayers,
+    Source,
     altered,
     broker_config_problem,
     topic_config_problem,
 )
-from model.broker.settings.broker_keys import BROKER_ID
-from model.broker.settings.catalogue import TOPIC_KEYS
-from model.broker.settings.layers import ConfigEntry, SettingsInLayers, Source
-from model.broker.settings.log_keys import LOG_RETENTION_HOURS, MESSAGE_MAX_BYTES
+from model.broker.settings.keys import BROKER_ID, LOG_RETENTION_HOURS, MESSAGE_MAX_BYTES
 from model.broker.settings.settings import Settings
 from model.controller.refusal import Refusal
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from model.broker.isr_routes.isr_change_notices import IsrChangeNotices
-from model.broker.isr_routes.state_znode import isr_found, isr_write, isr_written
+from model.broker.isr import IsrChangeNotices, isr_found, isr_write, isr_written
 from model.cluster.ids import TopicPartition
 from model.controller.commands import PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.zookeeper import Answer, Code
-from model.znodes.notifications import decode_isr_change
-from model.znodes.partition_state import decode_partition_state
+from model.znodes.topics import decode_isr_change, decode_partition_state
 from tests.model.broker.partitions import NAME
 
 ASKED = ProposedIsr(NAME, 5, 3, (1, 2))

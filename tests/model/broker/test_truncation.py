@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from model.broker.commands import RestartLog, TruncateLog
-from model.broker.log_positions import NoEpochs
-from model.broker.replication.fetch_state import FetchState
-from model.broker.replication.initial_fetch import initial_fetch_state
-from model.broker.replication.out_of_range import out_of_range
-from model.broker.replication.truncation import epoch_to_ask, settle, truncate_by_epoch, truncate_unasked
+from model.broker.commands import FetchState, RestartLog, TruncateLog
+from model.broker.partition import NoEpochs
+from model.broker.replication import (
+    epoch_to_ask,
+    initial_fetch_state,
+    out_of_range,
+    settle,
+    truncate_by_epoch,
+    truncate_unasked,
+)
 from model.broker.replication_rules import replication_rules_of
-from model.broker.serving.offset_lookups import EpochEnd, look_up_epoch_end
+from model.broker.serving import EpochEnd, look_up_epoch_end
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker.partitions import NAME, leader_of, log_to
 

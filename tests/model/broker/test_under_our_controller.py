@@ -10,11 +10,11 @@ import random
 
 import pytest
 
-from model.broker.controller_requests.served import Standing
-from model.broker.partition.partition import Partition
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
+from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from model.controller.events import ReassignmentsRequested
-from model.controller.requests import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from model.hosts.memory_zookeeper.operations import Create
 from model.hosts.virtual.journal import BrokerBooted, RequestServed
 from tests.model.broker.served_broker import ServedBroker, errors
@@ -64,7 +64,7 @@ def test_a_host_with_logs_comes_to_the_same(seed: int) -> None:
     kinds: dict[type[BrokerRequest], int] = {}
     for record in cluster.world.journal:
         if isinstance(record, BrokerBooted):
-            brokers[record.broker] = ServedBroker(Standing(record.broker))
+            brokers[record.broker] = ServedBroker(BrokerEpochs(record.broker))
         elif isinstance(record, RequestServed) and record.answer.error != "STALE_BROKER_EPOCH":
             answer = brokers[record.receiver].serve(record.request)
             assert errors(answer) == errors(record.answer), (record.receiver, record.request)

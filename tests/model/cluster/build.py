@@ -6,8 +6,8 @@ import msgspec
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.group_image import GroupImage
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import GroupImage
 from model.cluster.records import (
     BrokerRegistered,
     ControllerElected,

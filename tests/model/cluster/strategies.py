@@ -4,11 +4,8 @@ from hypothesis import strategies as st
 
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import Member, Rebalance
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KAFKA_GENERATIONS
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.ids import KAFKA_GENERATIONS, TopicPartition
+from model.cluster.image_parts import LogDir, Member, Quorum, QuorumReplica, Rebalance
 from tests.model.cluster.build import image
 
 names = st.sampled_from(("orders", "payments"))

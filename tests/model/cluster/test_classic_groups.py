@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.cluster.group_image import Rebalance
+from model.cluster.image_parts import Rebalance
 from model.cluster.records import GroupDescribed
 from model.cluster.snapshot_format import RebalanceDocument
 from tests.model.cluster.build import image

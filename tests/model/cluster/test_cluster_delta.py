@@ -8,11 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.image_records import records_of
+from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
+from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
 from model.cluster.records import AnyRecord, MemberJoined, MemberLeft, Record, TopicAssigned
-from model.cluster.relisting import relisted, unlisted
 from tests.model.cluster.build import brokers, image, state, topic, without_past, written
 from tests.model.cluster.strategies import RECORDS, histories, images
 

@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.cluster_image import ClusterImage
-from model.cluster.descent import descended, differing_keys
+from model.cluster.cluster_image import ClusterImage, descended, differing_keys
 from model.cluster.findings import Findings, find
 from model.cluster.records import Record
 from model.cluster.topic_image import STATE_COLUMNS, widened

@@ -2,10 +2,8 @@
 
 from hypothesis import given
 
-from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.image_records import records_of
-from model.cluster.relisting import relisted, unlisted
+from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
+from model.cluster.cluster_image import EMPTY, ClusterImage, records_of
 from tests.model.cluster.build import without_past
 from tests.model.cluster.strategies import images
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.cluster_image import EMPTY
+from model.cluster.findings.pending_work import NO_PARTITION, NO_TOPIC, PendingWork, pending_work
 from model.cluster.ids import TopicPartition
-from model.cluster.pending_work import NO_PARTITION, NO_TOPIC, PendingWork, pending_work
 from model.cluster.records import (
     PreferredElectionRequested,
     ReassignmentsRequested,

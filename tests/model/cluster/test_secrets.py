@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.cluster.secrets import is_sensitive, redacted
+from model.cluster.texts import is_sensitive, redacted
 
 
 @pytest.mark.parametrize(

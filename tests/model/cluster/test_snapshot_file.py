@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, TopicAssigned
-from model.cluster.secrets import redacted
 from model.cluster.snapshot_file import SnapshotError, read_document, read_snapshot, write_snapshot
+from model.cluster.texts import redacted
 from tests.model.cluster.build import brokers, claims, consumer, image, state, topic, written
 from tests.model.cluster.strategies import images
 

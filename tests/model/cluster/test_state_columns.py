@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import NO_STATE
+from model.cluster.partition_columns import columns_of, latest_states, states_gone
 from model.cluster.records import PartitionState
-from model.cluster.state_columns import columns_of, gone, latest
 from tests.model.cluster.strategies import states
 
 SOME = st.lists(states, max_size=8).map(tuple)
@@ -25,12 +25,12 @@ def test_they_read_like_a_tuple(some: tuple[PartitionState, ...]) -> None:
 @given(st.lists(SOME, max_size=4))
 def test_what_was_said_last_counts(parts: list[tuple[PartitionState, ...]]) -> None:
     last = {state.partition: state for part in parts for state in part}
-    assert latest([columns_of(part) for part in parts]) == tuple(last[partition] for partition in sorted(last))
+    assert latest_states([columns_of(part) for part in parts]) == tuple(last[partition] for partition in sorted(last))
 
 
 @given(SOME)
 def test_a_znode_that_is_gone_is_without_a_version(some: tuple[PartitionState, ...]) -> None:
     partitions = tuple(state.partition for state in some)
-    left = latest([columns_of(some), gone(partitions)])
+    left = latest_states([columns_of(some), states_gone(partitions)])
     assert {state.version for state in left} <= {NO_STATE}
     assert {state.partition for state in left} == set(partitions)

@@ -13,29 +13,28 @@ import pytest
 from model.actions.proposal import ActionRefused
 from model.cluster.snapshot_file import SnapshotError, read_snapshot
 from model.cluster.whole_file import read_text, read_whole
-from model.hosts.acting.journal import Journal
+from model.hosts.acting.reassigning import ReassignmentJournal
 from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
-from model.log.checkpoints.offset_checkpoint import read_offsets
-from model.log.checkpoints.properties import read_meta_properties, read_topic_id
+from model.log.checkpoints import read_meta_properties, read_offsets, read_topic_id
 from model.log.names import META_PROPERTIES_FILE, PARTITION_METADATA_FILE
-from model.recordings.errors import RecordingError
+from model.recordings.folder import RecordingError
 from model.recordings.part_file import read_header
-from model.sandbox.errors import SandboxError
-from model.sandbox.scenarios.scenario import read_scenario
-from tui.command_line.act_elections import elect_preferred
-from tui.command_line.plan_files import read as read_plan
-from tui.command_line.plan_files import sizes_for
-from tui.command_line.reset_options import offsets_in
-from tui.config import ConfigError, load_config
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import read_scenario
+from tui.cli.act import elect_preferred
+from tui.cli.act_options import offsets_in
+from tui.cli.plan_made import read_file as read_plan
+from tui.cli.plan_made import sizes_for
+from tui.engine.config import ConfigError, load_config
 
 HUGE = 10 << 30
 """Bytes of a file that takes no room: a hole."""
 
 
 def journal_at(path: Path) -> object:
-    journal = Journal(path.parent, "c")
+    journal = ReassignmentJournal(path.parent, "c")
     journal.file.parent.mkdir()
     path.rename(journal.file)
     return journal.read()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.words import brokers, counted, listed, ranges, replicas
+from model.cluster.texts import brokers, counted, listed, ranges, replicas
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from model.cluster.cluster_image import ClusterImage
 from model.consumers import ownership
-from model.consumers.group_counts import GroupCounts, group_counts
+from model.consumers.ownership import GroupCounts, group_counts
 from tests.model.cluster.strategies import images
 
 

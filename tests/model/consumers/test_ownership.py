@@ -3,8 +3,8 @@
 from hypothesis import given
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import GroupImage, Member
 from model.cluster.records import GroupDescribed, GroupSeen, LogEndsRead, OffsetCommitted, TopicDeletionRequested
 from model.consumers.ownership import (
     MOST_THREADS,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.consumers.partition_ranges import partition_ranges
+from model.consumers.ownership import partition_ranges
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import msgspec
 
 from model.cluster.changes import changes_between
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import SHARE, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import SHARE, Member
 from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
 from model.consumers.rebalance_history import KEPT, NOTHING_MOVED_MS, with_rebalances
 from tests.model.cluster.build import NOW_MS, brokers, claims, consumer, image, topic

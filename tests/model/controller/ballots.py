@@ -3,9 +3,8 @@
 from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
-from model.controller.ballot import Ballot, Liveness
-from model.controller.leader_and_isr import UNLED, LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
+from model.controller.elections import Ballot, Liveness
+from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
 
 BROKERS = frozenset(range(1, 6))
 

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
 from model.controller.context import ControllerContext, LiveBroker
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.partition_states import PartitionState
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.replica_states import PartitionAndReplica
-from model.controller.settings import Settings
+from model.controller.generations import Settings
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.controller.state_machines import PartitionAndReplica, PartitionState
 from model.controller.topics import Leadership, Partition, Topic, Topics
 
 brokers = st.integers(1, 4)

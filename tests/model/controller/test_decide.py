@@ -9,14 +9,13 @@ from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.commands import AnswerRequest, AskZooKeeper, Command, SendRequest
 from model.controller.context import Activity
-from model.controller.decide import decide
+from model.controller.decide import ControllerState, decide, new_controller
 from model.controller.events import Event, ZooKeeperAnswered
-from model.controller.settings import Settings
-from model.controller.state import ControllerState, new_controller
-from model.controller.telling import tell
+from model.controller.generations import Settings
+from model.controller.steps.broker_requests import tell
 from model.controller.zookeeper import Answer, Code
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from model.znodes.cluster import ControllerEpoch, ControllerRegistration
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.transaction_text import words_of
 from tests.model.controller.virtual_cluster import VirtualCluster, registration

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.controller.deletion import DeletionQueues, fail, replicas_to_retry, resume, start_deletion
-from model.controller.replica_states import REPLICAS, PartitionAndReplica, ReplicaAction, ReplicaState
+from model.controller.state_machines import REPLICAS, PartitionAndReplica, ReplicaAction, ReplicaState
+from model.controller.topics import DeletionQueues, fail_deletions, replicas_to_retry, resume_deletions, start_deletion
 from tests.model.controller.ballots import BROKERS
 
 NON_EXISTENT, NEW, ONLINE, OFFLINE, STARTED, SUCCESSFUL, INELIGIBLE = ReplicaState
@@ -49,7 +49,7 @@ class Cluster:
         self.resume()
 
     def resume(self) -> None:
-        todo = resume(self.queues, {topic: states.values() for topic, states in self.states.items()})
+        todo = resume_deletions(self.queues, {topic: states.values() for topic, states in self.states.items()})
         for topic in todo.complete:
             self.move(self.in_state(SUCCESSFUL, topic), NON_EXISTENT)
             del self.states[topic]
@@ -73,7 +73,7 @@ class Cluster:
         self.resume()
 
     def failed(self, replicas: Iterable[PartitionAndReplica]) -> None:
-        failed, self.queues = fail(self.queues, replicas)
+        failed, self.queues = fail_deletions(self.queues, replicas)
         self.move(failed, INELIGIBLE)
         self.resume()
 
@@ -163,16 +163,16 @@ def test_only_queued_topics_are_halted_lifted_and_failed() -> None:
     assert queues().halt(["foo"]) == queues().lift(["foo"]) == queues()
     assert queues(queued="foo", ineligible="foo").lift(["foo"]) == queues(queued="foo")
     replica = PartitionAndReplica(TopicPartition("foo", 0), 1)
-    assert fail(queues(queued="bar"), [replica]) == ((), queues(queued="bar"))
+    assert fail_deletions(queues(queued="bar"), [replica]) == ((), queues(queued="bar"))
 
 
 def test_a_topic_of_which_no_replica_is_known_is_complete() -> None:
-    todo = resume(queues(queued="foo"), {})
+    todo = resume_deletions(queues(queued="foo"), {})
     assert (todo.complete, todo.retry, todo.start) == (("foo",), (), ())
 
 
 def test_an_ineligible_topic_is_tried_again_without_being_started() -> None:
-    todo = resume(queues(queued="foo", ineligible="foo"), {"foo": [SUCCESSFUL, INELIGIBLE]})
+    todo = resume_deletions(queues(queued="foo", ineligible="foo"), {"foo": [SUCCESSFUL, INELIGIBLE]})
     assert (todo.complete, todo.retry, todo.start) == ((), ("foo",), ())
 
 

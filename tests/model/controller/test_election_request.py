@@ -2,8 +2,8 @@
 
 import pytest
 
-from model.controller.ballot import Ballot
-from model.controller.election_request import STRATEGY, ElectionKind, election_answer, election_problem
+from model.controller.election_requests import STRATEGY, ElectionKind, election_answer, election_problem
+from model.controller.elections import Ballot
 from model.controller.generations import elect
 from tests.model.controller.ballots import ballot
 

@@ -12,8 +12,7 @@ from model.controller.features import FeatureUpdate, features_after_election, fi
 from model.controller.generations import generation_of
 from model.hosts.memory_zookeeper.operations import Create, SetData
 from model.hosts.zookeeper.values import Znode
-from model.znodes.brokers import BrokerRegistration, SupportedVersions, decode_broker
-from model.znodes.cluster import FinalizedFeatures
+from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
 

@@ -9,13 +9,12 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.broker_registration import registration_as
 from model.controller.decide import decide
-from model.controller.generations import GENERATIONS, LATEST, generation_of
-from model.controller.settings import default_settings
+from model.controller.generations import GENERATIONS, LATEST, default_settings, generation_of
+from model.controller.znode_formats import registration_as
 from model.controller.zookeeper import CONTROLLER, CONTROLLER_EPOCH, Answer
 from model.hosts.memory_zookeeper.operations import Create, SetData
-from model.znodes.brokers import decode_broker
+from model.znodes.cluster import decode_broker
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster, registration

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from model.controller.ballot import Strategy
+from model.controller.elections import Strategy
 from model.controller.generations import GENERATIONS, LATEST, Generation, generation_of
 
 

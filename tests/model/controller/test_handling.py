@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
+from model.controller.commands import BrokerAnswer, PartitionToStop, StopReplicaRequest
 from model.controller.context import Activity
+from model.controller.decide import new_controller, steps_for
 from model.controller.events import RequestAnswered
-from model.controller.handling import steps_for
-from model.controller.replica_states import PartitionAndReplica
-from model.controller.requests import BrokerAnswer, PartitionToStop, StopReplicaRequest
-from model.controller.settings import Settings
-from model.controller.state import new_controller
+from model.controller.generations import Settings
+from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.deletion import ConfirmDeletions, FailDeletions
 
 IN_OFFICE = new_controller(Settings(broker_id=1)).context.replace(activity=Activity.ACTIVE)

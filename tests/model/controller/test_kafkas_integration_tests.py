@@ -17,7 +17,7 @@ from model.controller import events
 from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
 from model.hosts.virtual.journal import RequestSent
 from model.hosts.zookeeper.values import Znode
-from model.znodes.brokers import decode_broker
+from model.znodes.cluster import decode_broker
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect, reassign, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster, registration

@@ -3,14 +3,14 @@
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.ballot import Ballot
-from model.controller.generations import generation_of
-from model.controller.leader_imbalance import (
+from model.controller.election_requests import (
     RebalanceRules,
     imbalances,
     partitions_to_rebalance,
     preferred_replica_imbalance_count,
 )
+from model.controller.elections import Ballot
+from model.controller.generations import generation_of
 from tests.model.controller.ballots import ballot, new_partition
 
 ALL = {1, 2, 3}

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import pytest
 
 from model.controller import events
-from model.controller.forms import FIRST_FORMS
 from model.controller.generations import generation_of
-from model.controller.reassignment_request import reassign_unkept
+from model.controller.leader_and_isr import ReplicaAssignment
+from model.controller.reassignment_requests import reassign_unkept
 from model.controller.refusal import Refusal
-from model.controller.replica_assignment import ReplicaAssignment
+from model.controller.znode_formats import FIRST_FORMATS
 from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
 from model.hosts.zookeeper.values import Znode
 from tests.model.controller.golden_trace import by_path
@@ -166,7 +166,7 @@ def test_before_2_4_nobody_takes_requests(release: str) -> None:
 
 
 def test_a_partition_that_is_not_there_cannot_be_moved() -> None:
-    rules = FIRST_FORMS.reassigning
+    rules = FIRST_FORMATS.reassigning
     for current, deleting in ((None, False), (ReplicaAssignment((1,)), True)):
         refused = reassign_unkept(current, (2,), rules, (1, 2), deleting=deleting)
         assert isinstance(refused, Refusal)

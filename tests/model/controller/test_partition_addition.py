@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from model.controller.partition_addition import PartitionAddition, add_partitions
-from model.controller.placement_strategies import BrokerMetadata, Placement
+from model.controller.leader_and_isr import ReplicaAssignment
+from model.controller.placement import BrokerMetadata, Placement
 from model.controller.refusal import Refusal
-from model.controller.replica_assignment import ReplicaAssignment
+from model.controller.topic_validation import PartitionAddition, add_partitions
 
 BROKERS = tuple(map(BrokerMetadata, range(4)))
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from model.controller.ballot import Liveness
+from model.controller.elections import Liveness
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr
-from model.controller.partition_states import (
+from model.controller.state_machines import (
     PARTITIONS,
+    IllegalTransition,
     PartitionAction,
     PartitionState,
     offline_count_change,
     partition_state_at_startup,
 )
-from model.controller.transitions import IllegalTransition
 
 NON_EXISTENT, NEW, ONLINE, OFFLINE = PartitionState
 

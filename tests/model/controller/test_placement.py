@@ -2,8 +2,15 @@
 
 import pytest
 
-from model.controller.placement import RackMode, brokers_by_mode, place, start_for_added_partitions
-from model.controller.placement_strategies import BrokerMetadata, PlacementRequest, simple
+from model.controller.placement import (
+    BrokerMetadata,
+    PlacementRequest,
+    RackMode,
+    brokers_by_mode,
+    place,
+    simple,
+    start_for_added_partitions,
+)
 from model.controller.refusal import Refusal
 
 PLAIN = tuple(map(BrokerMetadata, range(5)))

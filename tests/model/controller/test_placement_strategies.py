@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.controller.placement import STRATEGIES, place
-from model.controller.placement_strategies import (
+from model.controller.placement import (
+    STRATEGIES,
     BrokerMetadata,
     Placement,
     PlacementRequest,
+    place,
     rack_alternated,
     rack_aware,
     rack_unaware,

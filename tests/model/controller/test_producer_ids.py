@@ -6,8 +6,8 @@ import pytest
 
 from model.controller import events
 from model.controller.commands import AnswerRequest, ProducerIds
-from model.controller.producer_ids import next_block
 from model.controller.refusal import Refusal
+from model.controller.steps.cluster_wide import next_block
 from model.controller.zookeeper import PRODUCER_IDS
 from model.hosts.memory_zookeeper.operations import Delete, SetData
 from model.znodes.cluster import ProducerIdBlock

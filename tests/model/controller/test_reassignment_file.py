@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.placement import RackMode
-from model.controller.placement_strategies import BrokerMetadata
-from model.controller.reassignment_file import (
+from model.controller.leader_and_isr import ReplicaAssignment
+from model.controller.placement import BrokerMetadata, RackMode
+from model.controller.reassignment_requests import (
     MoveState,
     generate,
     reassignment_states,
@@ -18,8 +18,7 @@ from model.controller.reassignment_file import (
     topics_to_move,
 )
 from model.controller.refusal import Refusal
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.replica_states import PartitionAndReplica
+from model.controller.state_machines import PartitionAndReplica
 
 FOO_0 = TopicPartition("foo", 0)
 FOO_1 = TopicPartition("foo", 1)

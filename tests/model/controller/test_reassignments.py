@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.replica_assignment import ReplicaAssignment
+from model.controller.leader_and_isr import ReplicaAssignment
 from tests.model.controller.golden_trace import ZnodeWrite, by_path
 from tests.model.controller.trace_scenarios import create_topic, reassign, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster

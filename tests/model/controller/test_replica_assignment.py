@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from model.controller.replica_assignment import ReplicaAssignment
+from model.controller.leader_and_isr import ReplicaAssignment
 from tests.model.controller.ballots import assignments, replica_lists
 
 

@@ -3,8 +3,13 @@
 import pytest
 
 from model.controller.generations import generation_of
-from model.controller.replica_states import REPLICAS, ReplicaAction, ReplicaState, replica_state_at_startup
-from model.controller.transitions import IllegalTransition
+from model.controller.state_machines import (
+    REPLICAS,
+    IllegalTransition,
+    ReplicaAction,
+    ReplicaState,
+    replica_state_at_startup,
+)
 
 NON_EXISTENT, NEW, ONLINE, OFFLINE, STARTED, SUCCESSFUL, INELIGIBLE = ReplicaState
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.request_batch import RequestBatch
-from model.controller.requests import PartitionToServe, PartitionToStop
+from model.controller.commands import PartitionToServe, PartitionToStop
+from model.controller.context import RequestBatch
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 
 T0 = TopicPartition("t", 0)
 

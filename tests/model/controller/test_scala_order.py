@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller.generations import GENERATIONS, Generation, generation_of
-from model.controller.replica_states import PartitionAndReplica
+from model.controller.state_machines import PartitionAndReplica
 
 ORDERS = [
     ("1.1", (4, 5), [5, 4]),

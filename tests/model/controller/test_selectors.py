@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from model.controller import elections, selectors
-from model.controller.ballot import Ballot, Strategy
+from model.controller import elections
+from model.controller.elections import Ballot, Strategy
 from model.controller.generations import elect, generation_of
 from tests.model.controller.ballots import ballot, ballots
 
@@ -84,13 +84,13 @@ def test_while_a_member_of_the_isr_is_online_no_election_is_unclean(release: str
 
 @given(ballots(outsiders=True))
 def test_from_0_8_2_on_offline_partitions_are_led_as_today(asked: Ballot) -> None:
-    old, new = selectors.offline_in_assignment_order(asked), elections.offline(asked)
+    old, new = elections.offline_in_assignment_order(asked), elections.offline(asked)
     assert (old.leader_and_isr, old.recipients, old.unclean) == (new.leader_and_isr, new.recipients, new.unclean)
 
 
 @given(ballots())
 def test_0_8_0_chooses_from_the_same_isr_in_another_order(asked: Ballot) -> None:
-    old, new = selectors.offline_in_isr_order(asked), elections.offline(asked)
+    old, new = elections.offline_in_isr_order(asked), elections.offline(asked)
     assert (old.leader_and_isr is not None) == bool(asked.online)
     if old.leader_and_isr is not None and not old.unclean:
         assert new.leader_and_isr is not None
@@ -100,6 +100,6 @@ def test_0_8_0_chooses_from_the_same_isr_in_another_order(asked: Ballot) -> None
 
 @given(ballots())
 def test_a_controlled_shutdown_shrinks_the_isr_alike(asked: Ballot) -> None:
-    old, new = selectors.controlled_shutdown_in_isr_order(asked), elections.controlled_shutdown(asked)
+    old, new = elections.controlled_shutdown_in_isr_order(asked), elections.controlled_shutdown(asked)
     if old.leader_and_isr is not None and new.leader_and_isr is not None:
         assert old.leader_and_isr.isr == new.leader_and_isr.isr

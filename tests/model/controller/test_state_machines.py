@@ -9,26 +9,32 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.ballot import Strategy
-from model.controller.commands import AskZooKeeper, SendRequest
-from model.controller.context import Activity, ControllerContext, LiveBroker
-from model.controller.decide import decide
-from model.controller.decision import Decision
+from model.controller.commands import (
+    AskZooKeeper,
+    LeaderAndIsrRequest,
+    SendRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
+from model.controller.context import Activity, ControllerContext, LiveBroker, Step
+from model.controller.decide import ControllerState, Decision, decide
+from model.controller.elections import Strategy
 from model.controller.events import ZooKeeperAnswered
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.partition_states import PARTITIONS, PartitionState
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.replica_states import REPLICAS, PartitionAndReplica, ReplicaState
-from model.controller.requests import LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
-from model.controller.settings import Settings
-from model.controller.state import ControllerState
-from model.controller.step import Step
+from model.controller.generations import Settings
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.controller.state_machines import (
+    PARTITIONS,
+    REPLICAS,
+    IllegalTransition,
+    PartitionAndReplica,
+    PartitionState,
+    ReplicaState,
+)
 from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.topics import Leadership, Partition, Topic, Topics
-from model.controller.transitions import IllegalTransition
 from model.controller.zookeeper import Answer, Code
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.model.controller.transaction_text import words_of
 
 B, OTHER = 5, 6

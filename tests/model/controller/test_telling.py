@@ -7,22 +7,20 @@ from typing import TypeVar
 import pytest
 
 from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
-from model.controller.commands import SendRequest
-from model.controller.context import ControllerContext, LiveBroker
-from model.controller.deletion import DeletionQueues
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.replica_states import PartitionAndReplica
-from model.controller.requests import (
+from model.controller.commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
     LeaderAndIsrRequest,
+    SendRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.controller.settings import Settings
-from model.controller.telling import send, serve, stop, tell
-from model.controller.topics import Leadership, Partition, Topic, Topics
+from model.controller.context import ControllerContext, LiveBroker
+from model.controller.generations import Settings
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.controller.state_machines import PartitionAndReplica
+from model.controller.steps.broker_requests import send, serve, stop, tell
+from model.controller.topics import DeletionQueues, Leadership, Partition, Topic, Topics
 
 T = TypeVar("T")
 FOO_0, FOO_1, BAR_1 = TopicPartition("foo", 0), TopicPartition("foo", 1), TopicPartition("bar", 1)

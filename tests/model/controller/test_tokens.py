@@ -7,8 +7,8 @@ import pytest
 from model.hosts.memory_zookeeper.operations import Create, GetChildren, GetData
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.zookeeper.values import Children, Znode
+from model.znodes.configs import DelegationToken
 from model.znodes.paths import token_path
-from model.znodes.security import DelegationToken
 from tests.model.controller.virtual_cluster import AT_ONCE, VirtualCluster
 
 NOW_MS = AT_ONCE.start_ms

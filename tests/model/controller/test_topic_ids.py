@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.controller.topic_ids import new_topic_id
+from model.controller.steps.topics import new_topic_id
 from model.hosts.memory_zookeeper.operations import Create
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.virtual_cluster import VirtualCluster

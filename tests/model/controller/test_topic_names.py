@@ -3,7 +3,7 @@
 import pytest
 
 from model.controller.refusal import Refusal
-from model.controller.topic_names import colliding, has_collision_chars, topic_name_problem
+from model.controller.topic_validation import colliding, has_collision_chars, topic_name_problem
 
 
 @pytest.mark.parametrize("name", ["valid", "TOPIC", "nAmEs", "ar6", "VaL1d", "_0-9_.", "...", "x" * 249])

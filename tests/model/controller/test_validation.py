@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from model.controller.refusal import Refusal
-from model.controller.validation import TopicCreation, creation_problem, creation_request_problem, deletion_problem
+from model.controller.topic_validation import (
+    TopicCreation,
+    creation_problem,
+    creation_request_problem,
+    deletion_problem,
+)
 
 GOOD = {0: [0, 1, 2], 1: [1, 2, 3]}
 

@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.watches import ZnodeChange, event_for
+from model.controller.events import ZnodeChange, event_for
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,13 @@ from collections.abc import Callable, Mapping
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.hosts.memory_zookeeper.operations import CheckVersion, Create, Delete, Multi, SetData
-from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
-from model.znodes.topics import TopicAssignment
+from model.znodes.topics import (
+    PartitionEntry,
+    PartitionReassignment,
+    PreferredReplicaElection,
+    ReassignmentEntry,
+    TopicAssignment,
+)
 from tests.model.controller.virtual_cluster import VirtualCluster
 
 TOPIC_IDS = {

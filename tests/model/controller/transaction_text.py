@@ -6,7 +6,7 @@ from typing import Any
 
 from model.controller import zookeeper as ours
 from model.hosts.memory_zookeeper import operations as theirs
-from model.hosts.virtual.translation import operation_of
+from model.hosts.virtual.questions import operation_of
 
 
 def words_of(request: ours.ZooKeeperRequest) -> str:

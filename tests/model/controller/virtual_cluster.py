@@ -8,21 +8,20 @@ from typing import Any
 
 import msgspec
 
-from model.broker.partition.partition import Partition
+from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.commands import AnswerRequest
+from model.controller.decide import ControllerState
 from model.controller.events import Event
-from model.controller.settings import Settings
-from model.controller.state import ControllerState
+from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.operations import GetData, Operation, Result
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import Assumptions
-from model.hosts.virtual.network import Fate, Passage
-from model.hosts.virtual.process import Process
+from model.hosts.virtual.assumptions import Assumptions, Fate, Passage
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
-from model.znodes.brokers import BrokerRegistration
+from model.hosts.virtual.world import Process
+from model.znodes.cluster import BrokerRegistration
 from tests.model.controller.transaction_text import transaction
 
 BASE_PORT = 29_090

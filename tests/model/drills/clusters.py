@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from hypothesis import strategies as st
 
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.ids import TopicPartition
-from model.cluster.image_records import state_in
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_in
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (
     BrokerRegistered,
     ConfigChanged,

@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster import records as r
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
-from model.cluster.image_records import state_in
 from model.cluster.topic_image import unpadded
 from model.drills.drill import DEFAULT, Drill, play_on, run
 from model.drills.outcomes import affected, unaffected
 from model.drills.scenario import Scenario
-from model.drills.staging.stage import Stage
+from model.drills.setup import ClusterSetup
 from model.drills.timeline import StateWritten
 from tests.model.drills.clusters import clusters
 
@@ -132,7 +131,7 @@ def test_the_same_drill_gives_the_same_answer_also_on_a_stage_that_was_used_befo
 ) -> None:
     image, scenario = case
     other = data.draw(st.sampled_from(sorted(image.brokers)), label="another drill in between")
-    stage = Stage(image, DEFAULT, unclean=scenario.unclean)
+    stage = ClusterSetup(image, DEFAULT, unclean=scenario.unclean)
     first = played(stage, scenario)
     if len(image.brokers) > 1:
         played(stage, msgspec.structs.replace(scenario, kill=(other,)))
@@ -142,7 +141,7 @@ def test_the_same_drill_gives_the_same_answer_also_on_a_stage_that_was_used_befo
         assert again.summary == first.summary
 
 
-def played(stage: Stage, scenario: Scenario) -> Drill:
+def played(stage: ClusterSetup, scenario: Scenario) -> Drill:
     steps = play_on(stage, scenario)
     while True:
         try:

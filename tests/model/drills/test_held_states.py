@@ -10,17 +10,15 @@ import pytest
 from hypothesis import given, settings
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.ids import KafkaGeneration
 from model.cluster.partition_columns import stacked
 from model.cluster.records import TopicAssigned, TopicDeletionRequested
 from model.controller.context import ControllerContext
-from model.controller.partition_states import PartitionState
-from model.controller.replica_states import ReplicaState
+from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.drill import DEFAULT, Drill, play_on
 from model.drills.scenario import of_brokers
-from model.drills.staging.controllers import controllers_of, topics_of
-from model.drills.staging.held_states import HeldStates, held_states
-from model.drills.staging.stage import Stage
+from model.drills.setup import ClusterSetup
+from model.drills.setup_controllers import HeldStates, controllers_of, held_states, topics_of
 from tests.model.drills.clusters import cluster, clusters, topic
 
 
@@ -38,11 +36,11 @@ def held_by(context: ControllerContext) -> HeldStates:
     )
 
 
-def in_office(stage: Stage) -> ControllerContext:
+def in_office(stage: ClusterSetup) -> ControllerContext:
     return stage.cluster.process(stage.cluster.controllers[0]).controller.context
 
 
-def killed(stage: Stage, brokers: Iterable[int]) -> Drill:
+def killed(stage: ClusterSetup, brokers: Iterable[int]) -> Drill:
     steps = play_on(stage, of_brokers(brokers))
     while True:
         try:
@@ -68,7 +66,7 @@ def test_they_are_those_that_a_staged_controller_holds(image: ClusterImage) -> N
 def test_they_are_those_of_a_controller_that_took_over_and_read_everything(image: ClusterImage) -> None:
     office = image.controller.broker
     assert office is not None
-    stage = Stage(image, DEFAULT)
+    stage = ClusterSetup(image, DEFAULT)
     after = killed(stage, [office]).after
     assert in_office(stage).broker_id == after.controller.broker != office
     assert counted(after) == held_by(in_office(stage))
@@ -79,7 +77,7 @@ def test_a_deletion_that_nothing_stops_is_under_way() -> None:
     wanted = counted(image)
     assert wanted.partitions[PartitionState.NON_EXISTENT] == 1
     assert wanted.replicas[ReplicaState.DELETION_STARTED] == 2
-    stage = Stage(image, DEFAULT)
+    stage = ClusterSetup(image, DEFAULT)
     running = stage.reset()
     while held_by(in_office(stage)) != wanted and not running.at_rest:
         running.step()
@@ -92,7 +90,7 @@ def test_a_deletion_that_waits_leaves_its_topic_as_it_is(adding: dict[int, tuple
     image = cluster(
         [1, 2], *topic((1, 2, *dead), (1,), 1, adding=adding), TopicDeletionRequested(topic="t"), controller=2
     )
-    stage = Stage(image, DEFAULT)
+    stage = ClusterSetup(image, DEFAULT)
     running = stage.reset()
     while not running.at_rest:
         running.step()

@@ -5,25 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
-from model.cluster.image_records import state_in
-from model.drills.chronicle import Chronicle
 from model.drills.document import document_of, notes_on
 from model.drills.drill import LONGEST_MS, run
 from model.drills.scenario import Act, Deed, of_acts, of_brokers
-from model.drills.sentences import told
-from model.drills.staging.stage import Stage
+from model.drills.sentences import timeline_lines
+from model.drills.setup import ClusterSetup
 from model.drills.timeline import ControllerMoved, Timeline
+from model.drills.timeline_builder import TimelineBuilder
 from model.hosts.virtual.assumptions import Assumptions
 from tests.model.drills.clusters import cluster, clusters, topic
 
 
 def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> Timeline:
     """What becomes of the cluster when these die and this one is the quickest: the others stand still meanwhile."""
-    stage = Stage(image, Assumptions(catch_up_ms=None))
+    stage = ClusterSetup(image, Assumptions(catch_up_ms=None))
     virtual = stage.reset()
-    chronicle = Chronicle(image, stage.assumptions.start_ms, stage.znodes)
+    chronicle = TimelineBuilder(image, stage.assumptions.start_ms, stage.znodes)
     for broker in sorted(dead):
         virtual.crash(broker)
     others = [broker for broker in virtual.brokers if broker != winner]
@@ -79,7 +78,7 @@ def test_states_are_the_same_whoever_wins(case: tuple[ClusterImage, frozenset[in
 
 def test_all_who_may_win_are_named() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1)), of_brokers([1]))
-    texts = [one.text for one in told(drill.timeline.rows)]
+    texts = [one.text for one in timeline_lines(drill.timeline.rows)]
     played = drill.after.controller.broker
     race = f"one of brokers 2, 3 is the controller after broker 1, epoch 8: a race, played as if b{played} had won it"
     assert race in texts
@@ -93,7 +92,9 @@ def test_all_who_may_win_are_named() -> None:
 def test_where_only_one_is_left_it_is_no_race() -> None:
     drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1)), of_brokers([1]))
     assert document_of(drill)["summary"]["controller"] == [1, 2]
-    assert "broker 2 is the controller after broker 1, epoch 8" in [one.text for one in told(drill.timeline.rows)]
+    assert "broker 2 is the controller after broker 1, epoch 8" in [
+        one.text for one in timeline_lines(drill.timeline.rows)
+    ]
     assert not any("race" in note for note in notes_on(drill))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from model.broker.partition.partition import FollowerProgress, Partition
+from model.broker.partition import FollowerProgress, Partition
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (
     ClusterIdentified,
     ConfigChanged,
@@ -20,14 +19,13 @@ from model.cluster.records import (
     TopicAssigned,
     TopicDeletionRequested,
 )
-from model.controller.partition_states import PartitionState as ControllersState
-from model.controller.replica_states import ReplicaState
-from model.controller.requests import LeaderAndIsrRequest, PartitionToServe
+from model.controller.commands import LeaderAndIsrRequest, PartitionToServe
+from model.controller.state_machines import PartitionState as ControllersState
+from model.controller.state_machines import ReplicaState
 from model.drills.drill import DEFAULT
-from model.drills.staging.controllers import controllers_of, topics_of
-from model.drills.staging.replicas import brokers_of
-from model.drills.staging.stage import Stage
-from model.drills.staging.znodes import ClusterZnodes
+from model.drills.setup import ClusterSetup, brokers_of
+from model.drills.setup_controllers import controllers_of, topics_of
+from model.drills.setup_znodes import ClusterZnodes
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.virtual.virtual_broker import receive
 from model.hosts.zookeeper.values import Znode
@@ -109,7 +107,7 @@ def test_the_controller_in_office_knows_everything_and_the_others_who_it_is() ->
 
 def test_a_stage_is_at_rest_and_its_brokers_hold_what_they_were_told() -> None:
     image = cluster([1, 2], *topic((1, 2), (1, 2), 1, 4))
-    stage = Stage(image, DEFAULT)
+    stage = ClusterSetup(image, DEFAULT)
     cluster_ = stage.reset()
     assert cluster_.at_rest
     assert cluster_.brokers == (1, 2)

@@ -8,7 +8,7 @@ from model.cluster.ids import TopicPartition
 from model.drills.document import document_of
 from model.drills.drill import DEFAULT, play, play_on, run
 from model.drills.scenario import of_brokers
-from model.drills.staging.stage import Stage
+from model.drills.setup import ClusterSetup
 from model.drills.timeline import Outage, Timeline
 from tests.model.drills.clusters import NOW_MS, T0, cluster, topic
 
@@ -37,7 +37,7 @@ def test_the_map_changes_when_the_state_is_written() -> None:
 
 def test_progress_is_told_and_a_drill_can_be_given_up() -> None:
     records = [record for number in range(400) for record in topic((1, 2), (1, 2), 1, name=f"t{number:03}")]
-    stage = Stage(cluster([1, 2, 3], *records), DEFAULT)
+    stage = ClusterSetup(cluster([1, 2, 3], *records), DEFAULT)
     given_up = play_on(stage, of_brokers([1]))
     first, second = next(given_up), next(given_up)
     assert 0 < first.at_ms <= second.at_ms

@@ -9,14 +9,14 @@ import pytest
 
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.document import document_of
 from model.drills.drill import Drill, run
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_brokers
 from model.drills.timeline import QuorumShrank
 from model.drills.voters import VOTERS_UNKNOWN, not_forecast
 from tests.model.drills.clusters import cluster, topic
-from tui.command_line.drill_text import lines
+from tui.cli.drill import lines
 
 
 def kraft(voters: Sequence[int] = (1, 2, 3), leader: int = 2, *, timeouts: Sequence[str] = ()) -> ClusterImage:

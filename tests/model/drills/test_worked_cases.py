@@ -5,11 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import ReassignmentsRequested, TopicDeletionRequested
 from model.drills.drill import DEFAULT, RESTARTING, run
-from model.drills.outcomes import Outcome
+from model.drills.outcomes import OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers, of_rack
 from model.drills.timeline import (
     BrokerKilled,
@@ -38,7 +37,7 @@ def test_the_leader_dies_and_the_next_assigned_replica_in_sync_leads_with_one_wr
     assert write.before is not None
     assert (write.before.leader, write.after.leader) == (1, 2)
     (outcome,) = drill.affected
-    assert outcome.outcome is Outcome.CLEAN
+    assert outcome.outcome is OutcomeKind.CLEAN
     assert outcome.outage is not None
     assert outcome.outage.leader == 2
     assert outcome.outage.to_ms is not None
@@ -53,7 +52,7 @@ def test_the_leader_is_chosen_by_assignment_and_the_isr_keeps_its_own_order() ->
 def test_a_follower_dies() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1)), killing(3))
     assert became(drill) == (1, 1, (1, 2))
-    assert [one.outcome for one in drill.affected] == [Outcome.FOLLOWER_LOST]
+    assert [one.outcome for one in drill.affected] == [OutcomeKind.FOLLOWER_LOST]
     assert drill.affected[0].outage is None
     assert drill.summary.leaders_moved == 0
     assert not drill.summary.hurts
@@ -80,7 +79,7 @@ def test_the_last_in_sync_replica_dies_and_is_remembered() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2), (1,), 1, 1), controller=3), killing(1))
     assert became(drill) == (-1, 2, (1,))
     (outcome,) = drill.affected
-    assert outcome.outcome is Outcome.OFFLINE
+    assert outcome.outcome is OutcomeKind.OFFLINE
     assert outcome.outage is not None
     assert outcome.outage.to_ms is None
     assert (drill.summary.newly_offline, drill.summary.hurts) == (1, True)
@@ -93,7 +92,7 @@ def test_unclean_election_where_it_is_allowed(allowed_by: str) -> None:
     image = cluster([1, 2, 3], *topic((1, 2), (1,), 1, 1, unclean_leader_election_enable=allowed), controller=3)
     drill = run(image, killing(1, unclean=allowed_by == "scenario"))
     assert became(drill) == (2, 2, (2,))
-    assert drill.affected[0].outcome is Outcome.UNCLEAN
+    assert drill.affected[0].outcome is OutcomeKind.UNCLEAN
     assert drill.after.topics["t"].recovering.tolist() == [True]
     assert drill.summary.unclean == 1
     assert drill.summary.hurts
@@ -104,7 +103,7 @@ def test_a_leader_outside_of_the_isr_that_stays_is_no_unclean_election(victim: i
     image = cluster([1, 2, 3, 4], *topic((1, 2, 3), (2, 3), 1, 4), controller=4)
     drill = run(image, killing(victim, unclean=True))
     assert became(drill) == (1, 5, (5 - victim,))
-    assert [one.outcome for one in drill.affected] == [Outcome.FOLLOWER_LOST]
+    assert [one.outcome for one in drill.affected] == [OutcomeKind.FOLLOWER_LOST]
     assert (drill.summary.unclean, drill.summary.leaders_moved) == (0, 0)
 
 
@@ -113,7 +112,7 @@ def test_a_leader_outside_of_the_isr_that_is_elected_again_is_an_unclean_one() -
     drill = run(image, killing(2, unclean=True, restart_after_ms=3 * SESSION_MS))
     assert became(drill) == (2, 5, (2,))
     assert [row.unclean for row in drill.timeline.rows if isinstance(row, StateWritten)] == [True]
-    assert drill.affected[0].outcome is Outcome.UNCLEAN
+    assert drill.affected[0].outcome is OutcomeKind.UNCLEAN
 
 
 @pytest.mark.parametrize(("generation", "last"), [("3.x", 4), ("2.x", 4), ("0.9-1.x", 4), ("0.8", 5)])
@@ -163,7 +162,7 @@ def test_a_topic_that_is_being_deleted_gets_no_leader_and_waits() -> None:
     image = cluster([2, 3], *topic((1, 2, 3), (2, 3), 2, 4), TopicDeletionRequested(topic="t"), controller=3)
     drill = run(image, killing(2))
     assert "t" in drill.after.admin.delete_topics
-    assert {one.outcome for one in drill.affected} <= {Outcome.DELETING}
+    assert {one.outcome for one in drill.affected} <= {OutcomeKind.DELETING}
     assert not drill.summary.hurts
 
 
@@ -202,7 +201,7 @@ def test_a_partition_without_anybody_else_comes_back_with_its_broker() -> None:
     drill = run(image, killing(1, restart_after_ms=60_000), RESTARTING)
     assert became(drill) == (1, 2, (1,))
     (outcome,) = drill.affected
-    assert outcome.outcome is Outcome.CLEAN
+    assert outcome.outcome is OutcomeKind.CLEAN
     assert outcome.outage is not None
     assert outcome.outage.to_ms is not None
     assert outcome.outage.to_ms > 60_000
@@ -262,9 +261,9 @@ def test_a_dead_broker_starts_and_its_replicas_come_back() -> None:
     assert became(drill, TopicPartition("last", 0)) == (3, 3, (3,))
     assert became(drill, TopicPartition("lagging", 0)) == (1, 0, (1, 3))
     assert {one.partition.topic: one.outcome for one in drill.affected} == {
-        "t": Outcome.FOLLOWER_BACK,
-        "last": Outcome.CLEAN,
-        "lagging": Outcome.FOLLOWER_BACK,
+        "t": OutcomeKind.FOLLOWER_BACK,
+        "last": OutcomeKind.CLEAN,
+        "lagging": OutcomeKind.FOLLOWER_BACK,
     }
     assert (drill.summary.before.offline, drill.summary.after.offline, drill.summary.hurts) == (1, 0, False)
     assert sorted(drill.after.brokers) == [1, 2, 3]

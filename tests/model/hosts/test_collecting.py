@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.hosts.collecting import loading, uncollected
+from model.hosts.process import loading, uncollected
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.hosts.typed_path import typed_path
+from model.cluster.whole_file import typed_path
 
 
 def test_a_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

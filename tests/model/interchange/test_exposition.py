@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from model.cluster import records as r
 from model.cluster.findings import SEVERITY, find
-from model.interchange.cluster_metrics import cluster_metrics, unreachable
-from model.interchange.exposition import Family, Sample, exposition
+from model.interchange.metrics import Family, Sample, cluster_metrics, exposition, unreachable
 from tests.model.cluster.build import NOW_MS, brokers, image, topic
 from tests.model.interchange.exposition_grammar import Labels, parsed
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.interchange.election_file import election_text, read_election
-from model.interchange.plan_texts import read_plan
+from model.interchange.tool_files import election_text, read_election, read_plan
 from tests.model.interchange.printed import printed
 from tests.tui.hostile import HOSTILE
 

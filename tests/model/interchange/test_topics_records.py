@@ -11,10 +11,16 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import find
 from model.cluster.records import UNTOLD
-from model.interchange.describing import partition_line, topic_line
-from model.interchange.texts import lines_of
-from model.interchange.topics_records import records_of_text
-from model.interchange.topics_text import ClusterText, PartitionText, TopicText, read_topics_text
+from model.interchange.tool_files import lines_of
+from model.interchange.topics_text import (
+    ClusterText,
+    PartitionText,
+    TopicText,
+    partition_line,
+    read_topics_text,
+    records_of_text,
+    topic_line,
+)
 from tests.model.interchange.printed import printed
 
 SEEN = Provenance("described.txt", -1, 1_700_000_000_000, complete=True)

@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
-from model.interchange.describing import partition_line
-from model.interchange.texts import TextError
-from model.interchange.topics_records import records_of_text
+from model.interchange.tool_files import TextError
 from model.interchange.topics_text import (
     BrokerText,
     ClusterText,
     PartitionText,
     TopicText,
     is_topics_text,
+    partition_line,
     read_topics_text,
+    records_of_text,
 )
 from tests.model.cluster.build import image
 from tests.model.interchange.printed import printed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from model.log.partition_log import PartitionLog
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from model.log.records import (
     Buffer,
     Codec,

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.errors import DamagedFileError
 from model.log.leader_epochs import (
     UNKNOWN_END,
     EpochEnd,
@@ -17,6 +16,7 @@ from model.log.leader_epochs import (
     read_leader_epochs,
     write_leader_epochs,
 )
+from model.log.names import DamagedFileError
 
 
 def epochs(*starts: tuple[int, int]) -> LeaderEpochs:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from model.log.checkpoints.offset_checkpoint import read_offsets
-from model.log.errors import FolderInUseError
+from model.log.checkpoints import read_offsets
 from model.log.log_folder import LogFolder
-from model.log.names import FolderRole
+from model.log.names import FolderInUseError, FolderRole
 from model.log.partition_log import PartitionLog
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, batch, values
@@ -98,7 +97,7 @@ def test_a_deleted_partition_can_be_made_anew_at_once(tmp_path: Path) -> None:
 def test_one_broker_at_a_time(tmp_path: Path) -> None:
     folder = LogFolder(tmp_path)
     attempt = (
-        "import pathlib, sys\nfrom model.log.errors import FolderInUseError\n"
+        "import pathlib, sys\nfrom model.log.names import FolderInUseError\n"
         "from model.log.log_folder import LogFolder\n"
         "try:\n    LogFolder(pathlib.Path(sys.argv[1]))\nexcept FolderInUseError as error:\n    print(error)"
     )

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from model.log.errors import LogError
-from model.log.indexes.transaction_index import AbortedTransaction
+from model.log.indexes import AbortedTransaction
 from model.log.leader_epochs import EpochStart
+from model.log.names import LogError
 from model.log.partition_log import Appended, PartitionLog
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from model.log.records import Codec, Producer, Record, encode_batch, encode_message_set
-from model.log.recovery.open_log import Checkpointed, open_log
-from model.log.segments.rolling import RollReason
-from model.log.settings import LogSettings
+from model.log.recovery import Checkpointed, open_log
+from model.log.settings import LogSettings, RollReason
 from tests.model.log.batches import START_MS, all_records, batch, batches_in, end_transaction, keyed, records_in, values
 
 SETTINGS = LogSettings(segment_bytes=500, index_interval_bytes=100, segment_index_bytes=1200)

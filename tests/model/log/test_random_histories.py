@@ -15,12 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from model.log.lookup.find import find_offset, find_time
-from model.log.lookup.readable_segment import readable_segments
+from model.log.lookup import find_offset, find_time, readable_segments
 from model.log.names import INDEX, LOG, TIME_INDEX
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import Checkpointed, open_log
-from model.log.segments.segment import Segment
+from model.log.recovery import Checkpointed, open_log
+from model.log.segment import Segment
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, all_records, batch, batches_in
 

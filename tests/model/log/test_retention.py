@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from model.log.retention import Deletion, DeletionReason, SegmentFacts, segments_to_delete
-from model.log.settings import LogSettings
+from model.log.settings import Deletion, DeletionReason, LogSettings, SegmentFacts, segments_to_delete
 
 SEGMENTS = [
     SegmentFacts(0, 10, 100, newest_ms=1_000),

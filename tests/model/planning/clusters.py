@@ -10,7 +10,7 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.ids import TopicPartition
-from model.planning.sizes import Sizes
+from model.planning.layout import Sizes
 
 Replicas = Mapping[str, Sequence[Sequence[int]]]
 """Topic → the replicas of partition 0, 1, 2…"""

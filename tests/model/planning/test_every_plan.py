@@ -16,18 +16,15 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import Ints, padded
-from model.controller.reassignment_file import RequestedMoves, requested_moves
-from model.planning.kafka_file import forward
+from model.controller.reassignment_requests import RequestedMoves, requested_moves
+from model.planning.documents import forward
 from model.planning.layout import layout_of
 from model.planning.optimum import highs, solving
-from model.planning.optimum.judging import Judged
+from model.planning.optimum.measures import Judged
 from model.planning.optimum.solving import solve
-from model.planning.plan import Bound, Plan
-from model.planning.planner import judge, plan
-from model.planning.refusal import PlanError
-from model.planning.scoring import score
-from model.planning.setting import setting_of
-from model.planning.standing import standing_of
+from model.planning.plan import Bound, Plan, compared
+from model.planning.planner import judge, plan, score
+from model.planning.request import PlanError, setting_of
 from tests.model.planning.every_plan import Case, Figures, Row, beats_a_bound, every_figures, judged
 from tests.model.planning.wishes import MODES, Wished, case_of, wished
 
@@ -210,7 +207,7 @@ class Standings:
         if judgement.broken:
             assert self._request.capacity is not None and [*judgement.broken] == ["full"]
             return
-        verdict = standing_of(judgement, self._best, is_proven=self._is_proven).verdict
+        verdict = compared(judgement, self._best, is_proven=self._is_proven).verdict
         expected = "as good as" if theirs == ours else "not as good as" if theirs > ours else "better than"
         assert verdict.startswith(expected), (verdict, theirs, ours)
 

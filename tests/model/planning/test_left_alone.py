@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from model.cluster import records as r
 from model.cluster.ids import TopicPartition
-from model.planning.layout import layout_of
+from model.planning.layout import Sizes, layout_of
 from model.planning.plan import Plan
 from model.planning.planner import plan
 from model.planning.request import NewBroker, PlanRequest
-from model.planning.sizes import Sizes
 from tests.model.planning.clusters import Racks, cluster
 
 RACKS: Racks = {1: "a", 2: "b", 3: "c", 4: "a"}

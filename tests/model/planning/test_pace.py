@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.planning.pace import ASSUMED_RATE, pace_of
-from model.planning.plan import Batch, Pace
+from model.planning.plan import ASSUMED_RATE, Batch, Pace, pace_of
 from model.planning.request import Throttling
 
 

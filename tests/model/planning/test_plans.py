@@ -11,16 +11,13 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.controller.reassignment_file import requested_moves
-from model.planning.applied import applied
+from model.controller.reassignment_requests import requested_moves
 from model.planning.balance import balance_of
-from model.planning.kafka_file import batching_in, forward, rollback
-from model.planning.layout import layout_of
-from model.planning.plan import Plan
+from model.planning.documents import batching_in, forward, rollback
+from model.planning.layout import Sizes, layout_of
+from model.planning.plan import Plan, applied
 from model.planning.planner import plan
-from model.planning.refusal import PlanError
-from model.planning.request import Batching, NewBroker, PlanRequest, Reach
-from model.planning.sizes import Sizes
+from model.planning.request import Batching, NewBroker, PlanError, PlanRequest, Reach
 from tests.model.planning.clusters import cluster, clusters, replicas_of, sizes_for
 from tests.model.planning.plain_score import plain_score
 

@@ -9,11 +9,9 @@ import pytest
 
 from model.cluster import records as r
 from model.cluster.ids import TopicPartition
-from model.planning.kafka_file import batching_in
-from model.planning.planner import plan
-from model.planning.refusal import PlanError
-from model.planning.request import Batching, NewBroker, PlanRequest
-from model.planning.scoring import read_moves, score
+from model.planning.documents import batching_in
+from model.planning.planner import plan, read_moves, score
+from model.planning.request import Batching, NewBroker, PlanError, PlanRequest
 from tests.model.planning.clusters import cluster
 
 IMAGE = cluster({"orders": [[1, 2], [2, 3]], "payments": [[1, 3]]}, {1: "a", 2: "b", 3: "c"})

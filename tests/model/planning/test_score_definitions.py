@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.topic_image import padded
-from model.planning.balance import balance_of
-from model.planning.cost import cost_of
+from model.planning.balance import balance_of, cost_of, rack_rule
 from model.planning.layout import layout_of
-from model.planning.rack_rule import rack_rule
 from tests.model.planning.clusters import Racks, Replicas, cluster, clusters, replicas_of, sizes_for
 from tests.model.planning.plain_score import plain_score
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.planning.layout import layout_of
-from model.planning.sizes import Sizes, sizes_of
+from model.planning.layout import Sizes, layout_of, sizes_of
 from tests.model.planning.clusters import cluster
 
 ORDERS = TopicPartition("orders", 0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.quorum import Quorum, QuorumReplica
-from model.planning.applied import applied
+from model.cluster.image_parts import Quorum, QuorumReplica
+from model.planning.plan import applied
 from model.planning.planner import plan
 from model.planning.request import PlanRequest
-from spark_tasks.plans.drill_figures import figures_of
+from spark_tasks.plans import figures_of
 from tests.model.drills.clusters import cluster, topic
-from tui.command_line.plan_text import lines
+from tui.cli.plan_text import lines
 
 
 def kraft(*, is_kraft: bool = True) -> ClusterImage:

@@ -1,6 +1,6 @@
 """Random small clusters and wishes of every kind, and what a wish leaves open: every way that each partition has.
 
-Written from what the options of `kdrill plan` say, beside `model.planning.setting` and without it.
+Written from what the options of `kdrill plan` say, beside `model.planning.request` and without it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.planning.optimum.bands import Band, leader_band, replica_band
+from model.planning.layout import Sizes
+from model.planning.optimum.measures import Band, leader_band, replica_band
 from model.planning.request import Batching, By, NewBroker, PlanRequest, Reach
-from model.planning.sizes import Sizes
 from tests.model.planning.clusters import Racks, Replicas, cluster
 from tests.model.planning.every_plan import ORDER, Case, Limits, Row
 

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
-from model.cluster.secrets import redacted
+from model.cluster.texts import redacted
 from model.recordings.folder import DAY_MS, ClusterFolder, clusters_in
 from model.recordings.recorder import ROLLING, Recorder, Rolling
 from tests.model.cluster.build import image

@@ -11,14 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from model.recordings.errors import RecordingError
-from model.recordings.folder import clusters_in, part_path
+from model.recordings.folder import RecordingError, clusters_in, part_path
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
-from model.recordings.parquet_footer import chunks
-from model.recordings.parquet_pages import MOST_PAGES, check_pages
+from model.recordings.parquet_checks import MOST_PAGES, check_pages, chunks
 from model.recordings.part_file import read_part
-from model.recordings.playing import image_at
-from model.recordings.stretches import stretch_around
+from model.recordings.playback import image_at, stretch_around
 from tests.hostile_input.forged_pages import with_footer, with_page, with_rows
 
 HEADER = PartHeader(format=FORMAT, cluster="c", source="s", session="1a", image_set=0, part=0, from_ms=0, until_ms=1)

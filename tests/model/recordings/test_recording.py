@@ -25,13 +25,11 @@ from model.cluster.records import (
     Record,
     TopicRemoved,
 )
-from model.recordings.errors import RecordingError
-from model.recordings.folder import DAY_MS, clusters_in, the_cluster_in
+from model.recordings.folder import DAY_MS, RecordingError, clusters_in, said, the_cluster_in
 from model.recordings.format import METADATA
 from model.recordings.part_file import read_header
-from model.recordings.playing import image_at, images
+from model.recordings.playback import image_at, images
 from model.recordings.recorder import Recorder, Rolling
-from model.recordings.times import said
 from tests.model.cluster.build import brokers, image, topic, written
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 

@@ -9,7 +9,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage, Provenance
 from model.recordings.folder import the_cluster_in
-from model.recordings.playing import image_at
+from model.recordings.playback import image_at
 from model.recordings.recorder import Recorder, Rolling
 from model.sources.feed import Moment
 from tests.model.recordings.lives import without_secrets

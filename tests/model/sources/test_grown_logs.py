@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
 from model.cluster.records import GroupSeen, LogEndsRead, OffsetCommitted, Record
-from model.sources.grown_logs import GrownLogs
+from model.sources.combined_source import GrownLogs
 
 READ, OTHER = TopicPartition("orders", 0), TopicPartition("orders", 1)
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from model.recordings.folder import DAY_MS
+from model.sources.addresses import RecordingName, parse_source
 from model.sources.feed import Feed, Moment
-from model.sources.naming import parse_source
-from model.sources.recording.name import RecordingName
-from model.sources.recording.source import RecordingSource
+from model.sources.recording_source import RecordingSource
 from model.sources.source import SourceError
 from tests.model.cluster.build import brokers, image, topic
 from tests.model.recordings.lives import START_MS, life, record

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.znodes.admin import PartitionReassignment, PreferredReplicaElection
 from model.znodes.codec import decode, encode
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
+from model.znodes.topics import PartitionReassignment, PreferredReplicaElection
 
 REASSIGN = "/admin/reassign_partitions"
 ELECT = "/admin/preferred_replica_election"

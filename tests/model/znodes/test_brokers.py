@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.znodes.brokers import BrokerRegistration, Endpoint
+from model.znodes.cluster import BrokerRegistration, Endpoint
 from model.znodes.codec import decode, encode
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 
 
 def broker(data: bytes) -> BrokerRegistration:

@@ -4,7 +4,7 @@ import pytest
 
 from model.znodes.cluster import ClusterId, FinalizedFeatures, KraftMigration, ProducerIdBlock, generated_broker_id
 from model.znodes.codec import decode, encode
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 
 
 def test_the_cluster_id_has_a_version_that_is_text():

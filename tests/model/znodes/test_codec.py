@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.znodes.catalogue import CATALOGUE, ZnodeKind
-from model.znodes.codec import PAYLOAD_KINDS, decode, decode_as, encode, payload_version
+from model.znodes.codec import PAYLOAD_KINDS, decode, decode_as, encode, payload_version, redact
 from model.znodes.paths import recognise
-from model.znodes.reasons import Unreadable
-from model.znodes.secrets import redact
+from model.znodes.payload import Unreadable
 
 DATA = Path(__file__).parents[2] / "data" / "znodes"
 PATHS = [

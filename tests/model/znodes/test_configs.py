@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.znodes.codec import decode, encode, payload_version
 from model.znodes.configs import ConfigChange, EntityConfig, desanitise, sanitise
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 
 CHANGE = "/config/changes/config_change_0000000000"
 

@@ -4,7 +4,7 @@ import pytest
 
 from model.znodes.codec import decode, encode
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 
 MEMBER = "/consumers/g/ids/g_vm-1-d0956747"
 OFFSET = "/consumers/g/offsets/t/0"

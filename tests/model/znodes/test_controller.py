@@ -2,9 +2,9 @@
 
 import pytest
 
+from model.znodes.cluster import BARE_NUMBER, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import decode, encode
-from model.znodes.controller import BARE_NUMBER, ControllerEpoch, ControllerRegistration
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 
 
 def controller(data: bytes) -> ControllerRegistration:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.secrets import HIDDEN
+from model.cluster.texts import HIDDEN
 from model.znodes.history import OVERHEAD_BYTES, PATH_BYTES, PATH_VERSIONS, Version, ZnodeHistory
 
 CONTROLLER = "/controller"

@@ -1,8 +1,8 @@
 """ISR changes and log folder events."""
 
 from model.znodes.codec import decode, encode
-from model.znodes.notifications import LOG_DIR_FAILURE, IsrChange, LogDirEvent
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
+from model.znodes.topics import LOG_DIR_FAILURE, IsrChange, LogDirEvent
 
 
 def test_an_isr_change_names_partitions():

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.znodes.codec import decode, encode
-from model.znodes.partition_state import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
+from model.znodes.topics import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
 
 PATH = "/brokers/topics/t/partitions/0/state"
 GOLDEN = b'{"controller_epoch":1,"leader":3,"version":1,"leader_epoch":0,"isr":[3,0,1]}'

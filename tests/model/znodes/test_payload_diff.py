@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.znodes.payload_diff import ABSENT, Difference, differences, told
+from model.znodes.history import ABSENT, Difference, difference_text, differences
 
 scalars = st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(-9, 9) | st.text(max_size=3)
 documents = st.recursive(
@@ -19,7 +19,7 @@ documents = st.recursive(
 
 
 def sentences(before: bytes, after: bytes) -> list[str]:
-    return [told(difference) for difference in differences(before, after)]
+    return [difference_text(difference) for difference in differences(before, after)]
 
 
 def patched(document: Any, found: Difference) -> Any:
@@ -98,7 +98,7 @@ def test_the_differences_lead_from_one_payload_to_the_other(before: Any, after: 
 @given(st.binary(max_size=12), st.binary(max_size=12))
 def test_other_bytes_differ_and_can_be_told(before: bytes, after: bytes) -> None:
     found = differences(before, after)
-    assert all(told(difference) for difference in found)
+    assert all(difference_text(difference) for difference in found)
     if not found:
         assert before == after or msgspec.json.decode(before) == msgspec.json.decode(after)
 

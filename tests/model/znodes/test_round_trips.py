@@ -7,19 +7,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.znodes.admin import PartitionEntry, PartitionReassignment, PreferredReplicaElection, ReassignmentEntry
-from model.znodes.brokers import BrokerRegistration, SupportedVersions
 from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
-from model.znodes.cluster import ClusterId, FinalizedFeatures, FinalizedLevels, KraftMigration, ProducerIdBlock
+from model.znodes.cluster import (
+    BrokerRegistration,
+    ClusterId,
+    ControllerEpoch,
+    ControllerRegistration,
+    FinalizedFeatures,
+    FinalizedLevels,
+    KraftMigration,
+    ProducerIdBlock,
+    SupportedVersions,
+)
 from model.znodes.codec import PAYLOAD_KINDS, decode_as, encode
-from model.znodes.configs import ConfigChange, EntityConfig
+from model.znodes.configs import (
+    AclChange,
+    AclEntry,
+    ConfigChange,
+    DelegationToken,
+    EntityConfig,
+    ExtendedAclChange,
+    ResourceAcls,
+    TokenChange,
+)
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
-from model.znodes.controller import ControllerEpoch, ControllerRegistration
-from model.znodes.notifications import IsrChange, LogDirEvent
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
 from model.znodes.payload import JsonPayload, Payload
-from model.znodes.security import AclChange, AclEntry, DelegationToken, ExtendedAclChange, ResourceAcls, TokenChange
-from model.znodes.topics import TopicAssignment
+from model.znodes.topics import (
+    IsrChange,
+    LeaderIsrAndControllerEpoch,
+    LogDirEvent,
+    PartitionEntry,
+    PartitionReassignment,
+    PreferredReplicaElection,
+    ReassignmentEntry,
+    TopicAssignment,
+)
 
 K = ZnodeKind
 INT32 = 2**31 - 1

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.cluster.secrets import HIDDEN
-from model.cluster.secrets import is_sensitive_name as is_sensitive
-from model.znodes.codec import decode
+from model.cluster.texts import HIDDEN
+from model.cluster.texts import is_sensitive_name as is_sensitive
+from model.znodes.codec import decode, redact
 from model.znodes.configs import EntityConfig
-from model.znodes.secrets import redact
 
 SECRET = "hunter2-c2FsdA"
 SCRAM = {"SCRAM-SHA-256": f"salt={SECRET},stored_key=x,server_key=y,iterations=4096"}

@@ -3,8 +3,8 @@
 import pytest
 
 from model.znodes.codec import decode, encode
-from model.znodes.reasons import Unreadable
-from model.znodes.security import AclChange, AclEntry, DelegationToken, ExtendedAclChange, ResourceAcls, TokenChange
+from model.znodes.configs import AclChange, AclEntry, DelegationToken, ExtendedAclChange, ResourceAcls, TokenChange
+from model.znodes.payload import Unreadable
 
 
 @pytest.mark.parametrize("path", ["/kafka-acl/Topic/orders", "/kafka-acl-extended/prefixed/Topic/orders"])

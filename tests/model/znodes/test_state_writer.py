@@ -2,8 +2,7 @@
 
 import pytest
 
-from model.znodes.history import Version
-from model.znodes.state_writer import controllers_of, state_writer
+from model.znodes.history import Version, controllers_of, state_writer
 
 PATH = "/brokers/topics/orders/partitions/0/state"
 

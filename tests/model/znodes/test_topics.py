@@ -3,7 +3,7 @@
 import pytest
 
 from model.znodes.codec import decode, encode
-from model.znodes.reasons import Unreadable
+from model.znodes.payload import Unreadable
 from model.znodes.topics import TopicAssignment
 
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping
 
-from model.broker.controller_requests.metadata_image import MetadataImage
-from model.broker.settings import client_keys
+from model.broker.metadata import MetadataImage
+from model.broker.settings import keys
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.consumers.group_coordinator.commands import Answer
-from model.consumers.group_coordinator.describing import FetchedOffset, fetch_offsets
-from model.consumers.group_coordinator.events import GroupRequest
+from model.consumers.group_coordinator.coordinate import FetchedOffset, fetch_offsets
+from model.consumers.group_coordinator.events_and_commands import Answer, GroupRequest
 from model.consumers.group_coordinator.offsets_topic import standing_error
+from model.controller.commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.requests import PartitionToKnow
-from model.hosts.live_broker.groups.asking import ask
-from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
+from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
+from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from tests.simulation.groups.offsets_partition import OffsetsPartition
 
 RETENTION_CHECK_S = 20
@@ -75,7 +73,7 @@ class Broker:
         came = asyncio.get_running_loop().time()
         self.waiting[event.request] = came, event
         try:
-            return await ask(self.coordinator, event, answer)
+            return await ask_coordinator(self.coordinator, event, answer)
         finally:
             del self.waiting[event.request]
 
@@ -90,7 +88,7 @@ class Broker:
 def settings(initial_delay_ms: int, retention_minutes: int) -> Mapping[str, object]:
     """What is set in server.properties."""
     return {
-        client_keys.GROUP_INITIAL_REBALANCE_DELAY_MS.name: initial_delay_ms,
-        client_keys.OFFSETS_RETENTION_MINUTES.name: retention_minutes,
-        client_keys.OFFSETS_RETENTION_CHECK_INTERVAL_MS.name: RETENTION_CHECK_S * 1000,
+        keys.GROUP_INITIAL_REBALANCE_DELAY_MS.name: initial_delay_ms,
+        keys.OFFSETS_RETENTION_MINUTES.name: retention_minutes,
+        keys.OFFSETS_RETENTION_CHECK_INTERVAL_MS.name: RETENTION_CHECK_S * 1000,
     }

@@ -7,9 +7,8 @@ from random import Random
 from typing import Any
 
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.consumers.group_coordinator.commands import AnswerCommit
-from model.consumers.group_coordinator.describing import FetchedOffset
-from model.consumers.group_coordinator.events import CommitRequested
+from model.consumers.group_coordinator.coordinate import FetchedOffset
+from model.consumers.group_coordinator.events_and_commands import AnswerCommit, CommitRequested
 from model.consumers.group_coordinator.offsets_topic import partition_of
 from tests.simulation.groups.broker import Broker, settings
 from tests.simulation.groups.member import Member

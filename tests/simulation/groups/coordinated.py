@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from random import Random
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator import commands, events
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.group import STABLE, Group
+from model.consumers.group_coordinator import events_and_commands
+from model.consumers.group_coordinator.group import STABLE, CommittedOffset, Group
 from tests.simulation.groups.cluster import Cluster
 from tests.simulation.groups.connection import Connection, DisconnectedError
 from tests.simulation.groups.member import Member
@@ -138,13 +137,15 @@ class History:
         name = TopicPartition(plan.topic, 0)
         number = self.cluster.promises.committing(None, {name: 0})
         offset = CommittedOffset(offset=0, metadata=str(number), commit_ms=self.cluster.now_ms)
-        await self._operate(plan, events.CommitRequested, commands.AnswerCommit, offsets={name: offset})
+        await self._operate(
+            plan, events_and_commands.CommitRequested, events_and_commands.AnswerCommit, offsets={name: offset}
+        )
 
     async def delete(self) -> None:
         """The group, where it has no members."""
         plan = self.dice.choice(self.scenario.groups)
         self.cluster.promises.deleted.add(plan.group_id)
-        await self._operate(plan, events.GroupDeletionRequested, commands.AnswerGroupDeletion)
+        await self._operate(plan, events_and_commands.GroupDeletionRequested, events_and_commands.AnswerGroupDeletion)
 
     async def _operate(self, plan: GroupPlan, kind: type, answer: type, **facts: object) -> None:
         broker = self.cluster.find_coordinator(plan.group_id)

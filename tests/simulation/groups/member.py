@@ -11,9 +11,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator import commands, events
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.member import SupportedProtocol
+from model.consumers.group_coordinator import events_and_commands
+from model.consumers.group_coordinator.group import CommittedOffset, SupportedProtocol
 from tests.simulation.groups.connection import Connection, DisconnectedError
 from tests.simulation.groups.protocol import COOPERATIVE, owned_in, shares, subscription
 
@@ -114,7 +113,7 @@ class Member:
 
     async def _ask(self, kind: Any, answer: Any, timeout_s: float = REQUEST_S, **facts: Any) -> Any:
         connection = await self._find()
-        if kind is not events.LeaveRequested:
+        if kind is not events_and_commands.LeaveRequested:
             facts |= {"member_id": self.id, "instance_id": self.instance_id}
         try:
             return await connection.ask(
@@ -162,12 +161,12 @@ class Member:
         await self._take(owned_in(synced.assignment))
         return True
 
-    async def _ask_to_join(self) -> commands.AnswerJoin:
+    async def _ask_to_join(self) -> events_and_commands.AnswerJoin:
         plan = self.plan
         metadata = subscription(plan.topic, self.owned, self.generation)
         return await self._ask(
-            events.JoinRequested,
-            commands.AnswerJoin,
+            events_and_commands.JoinRequested,
+            events_and_commands.AnswerJoin,
             plan.patience_s,
             client_id=self.name,
             session_timeout_ms=plan.session_ms,
@@ -179,15 +178,15 @@ class Member:
             can_skip_assignment=plan.can_skip_assignment,
         )
 
-    async def _ask_for_share(self, joined: commands.AnswerJoin) -> commands.AnswerSync:
+    async def _ask_for_share(self, joined: events_and_commands.AnswerJoin) -> events_and_commands.AnswerSync:
         plan, assignment = self.plan, dict[str, bytes]()
         if joined.leader == self.id:
             self._counted = self._cluster.partitions(plan.topic)
             if not joined.skip_assignment:
                 assignment = dict(shares(plan.strategy, joined.members, plan.topic, self._counted))
         return await self._ask(
-            events.SyncRequested,
-            commands.AnswerSync,
+            events_and_commands.SyncRequested,
+            events_and_commands.AnswerSync,
             plan.patience_s,
             generation=self.generation,
             protocol_type="consumer",
@@ -261,7 +260,9 @@ class Member:
             return True
         if self.generation < 0:
             return True
-        beat = await self._ask(events.HeartbeatReceived, commands.AnswerHeartbeat, generation=self.generation)
+        beat = await self._ask(
+            events_and_commands.HeartbeatReceived, events_and_commands.AnswerHeartbeat, generation=self.generation
+        )
         if beat.error not in ("NONE", "COORDINATOR_LOAD_IN_PROGRESS"):
             if beat.error == "REBALANCE_IN_PROGRESS" and self._dice.random() < self._cluster.slowness:
                 await self._sleep(self.plan.rebalance_ms / 1000 * 1.2)  # it is busy with what it has read
@@ -288,8 +289,8 @@ class Member:
             return False
         number = self._cluster.promises.committing(self, offsets)
         told = await self._ask(
-            events.CommitRequested,
-            commands.AnswerCommit,
+            events_and_commands.CommitRequested,
+            events_and_commands.AnswerCommit,
             generation=self.generation,
             offsets={
                 each: CommittedOffset(offset=at, metadata=str(number), commit_ms=self._cluster.now_ms)
@@ -302,6 +303,6 @@ class Member:
     async def _leave(self) -> None:
         await self._give_up(self.owned)
         if self.id and self.instance_id is None:
-            leaving = (events.LeavingMember(self.id),)
-            await self._ask(events.LeaveRequested, commands.AnswerLeave, members=leaving)
+            leaving = (events_and_commands.LeavingMember(self.id),)
+            await self._ask(events_and_commands.LeaveRequested, events_and_commands.AnswerLeave, members=leaving)
         self.alive = False

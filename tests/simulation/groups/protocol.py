@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.assignors.case import Case, Member
+from model.consumers.assignors.case import Case, CaseMember
 from model.consumers.assignors.strategies import assign, strategy_named
-from model.consumers.group_coordinator.commands import JoinedMember
 from model.consumers.group_coordinator.consumer_protocol import assigned_partitions
+from model.consumers.group_coordinator.events_and_commands import JoinedMember
 
 COOPERATIVE = "cooperative-sticky"
 
@@ -53,10 +53,10 @@ def owned_in(share: bytes) -> frozenset[TopicPartition]:
 
 def shares(strategy: str, members: Iterable[JoinedMember], topic: str, partitions: int) -> Mapping[str, bytes]:
     """By member id, as the leader works it out with Kafka's own assignor."""
-    known: dict[str, Member] = {}
+    known: dict[str, CaseMember] = {}
     for each in members:
         claim = claim_in(each.metadata, topic)
-        known[each.member_id] = Member(
+        known[each.member_id] = CaseMember(
             topics=[topic],
             owned=claim.owned,
             generation=claim.generation if claim.owned else None,

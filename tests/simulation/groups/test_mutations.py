@@ -9,17 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from model.consumers.assignors.strategies import strategy_named
-from model.consumers.group_coordinator import committing, coordinate, forgetting, rebalancing, syncing
-from model.consumers.group_coordinator.decision import GroupDecision
-from model.consumers.group_coordinator.events import TimePassed
+from model.consumers.group_coordinator import coordinate, offsets, rebalancing
+from model.consumers.group_coordinator.events_and_commands import GroupDecision, TimePassed
 from model.consumers.group_coordinator.group import Group
-from model.consumers.group_coordinator.loading import LoadedRecords
+from model.consumers.group_coordinator.stored_groups import LoadedRecords
 from model.consumers.zookeeper_groups import claiming, consume, releasing
-from model.consumers.zookeeper_groups.decision import MemberDecision
-from model.consumers.zookeeper_groups.member_state import MemberState
-from model.consumers.zookeeper_groups.stages import Stage
-from model.hosts.live_broker.groups.led_partitions import LedPartitions
-from model.hosts.live_broker.groups.offsets_log import OffsetsLog
+from model.consumers.zookeeper_groups.events_and_commands import MemberDecision
+from model.consumers.zookeeper_groups.member_state import MemberState, Stage
+from model.hosts.live_broker.groups.offsets_log import LedPartitions, OffsetsLog
 from model.znodes.consumers import ConsumerOffset
 from tests.simulation.groups import protocol
 from tests.simulation.groups.play import ZOOKEEPER_EVERY, play
@@ -30,8 +27,8 @@ SEEDS = 300
 
 def commits_of_any_generation(patch: pytest.MonkeyPatch) -> None:
     """Whoever once was a member may commit."""
-    check = committing.commit_error
-    patch.setattr(committing, "commit_error", lambda group, asked: None if asked.member_id else check(group, asked))
+    check = offsets.commit_error
+    patch.setattr(offsets, "commit_error", lambda group, asked: None if asked.member_id else check(group, asked))
 
 
 def failovers_that_forget_offsets(patch: pytest.MonkeyPatch) -> None:
@@ -80,13 +77,13 @@ def sessions_without_end(patch: pytest.MonkeyPatch) -> None:
 
 def offsets_that_expire_at_once(patch: pytest.MonkeyPatch) -> None:
     """Whatever a group without members has, goes."""
-    patch.setattr(forgetting, "_is_expired", lambda *_: True)
+    patch.setattr(offsets, "_is_expired", lambda *_: True)
 
 
 def generations_that_stay(patch: pytest.MonkeyPatch) -> None:
     """Every assignment is of generation 1."""
-    store = syncing.group_record
-    patch.setattr(syncing, "group_record", lambda group, shares: store(replace(group, generation=1), shares))
+    store = rebalancing.group_record
+    patch.setattr(rebalancing, "group_record", lambda group, shares: store(replace(group, generation=1), shares))
 
 
 def partitions_given_before_they_are_given_up(patch: pytest.MonkeyPatch) -> None:

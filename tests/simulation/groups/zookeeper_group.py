@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups.events import CommitRequested, LeaveRequested
-from model.consumers.zookeeper_groups.stages import Stage
+from model.consumers.zookeeper_groups.events_and_commands import CommitRequested, LeaveRequested
+from model.consumers.zookeeper_groups.member_state import Stage
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 from tests.simulation.violation import promise
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from random import Random
 from typing import NamedTuple
 
-from model.broker.partition.follower_fetch import record_append
-from model.broker.partition.partition import Partition
-from model.broker.serving.acks import ALL, acknowledge, refuse_produce
+from model.broker.isr import record_append
+from model.broker.partition import Partition
+from model.broker.serving import ACKS_ALL, acknowledge, refuse_produce
 from model.cluster.ids import TopicPartition
-from model.log.errors import LogError
+from model.log.names import LogError
 from tests.simulation.replication.consumers import Consumer
 from tests.simulation.replication.ledger import Ledger
 from tests.simulation.replication.producers import Producer, producers_of
@@ -73,7 +73,7 @@ class Clients:
             return
         self._ledger(producer.partition).appended(broker.id, epoch)
         waiting = Waiting(producer, sequence, end, epoch)
-        if producer.acks == ALL:
+        if producer.acks == ACKS_ALL:
             self._waiting.setdefault((broker.id, producer.partition), []).append(waiting)
         broker.put(record_append(partition, log.positions, broker.conditions))
         self.settle(broker, broker.held[producer.partition])

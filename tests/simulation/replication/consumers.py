@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from model.broker.serving.offset_lookups import LATEST, OffsetQuestion, look_up_offset
-from model.broker.serving.reads import Isolation, Read, judge_read
+from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, Read, judge_read, look_up_offset
 from model.cluster.ids import TopicPartition
 from tests.simulation.replication.ledger import Ledger
 from tests.simulation.replication.replicating_broker import ReplicatingBroker
@@ -58,7 +57,9 @@ class Consumer:
         partition, log = broker.held.get(self.partition), broker.logs.get(self.partition)
         if partition is None or log is None:
             return
-        question = OffsetQuestion(timestamp=LATEST, isolation=Isolation.HIGH_WATERMARK, leader_epoch=self.leader_epoch)
+        question = OffsetQuestion(
+            timestamp=LATEST_TIMESTAMP, isolation=Isolation.HIGH_WATERMARK, leader_epoch=self.leader_epoch
+        )
         told = look_up_offset(partition, question, log.positions, log.end, None)
         if told.error != "NONE":
             return

@@ -7,27 +7,31 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from model.broker.partition.follower_fetch import record_fetch
-from model.broker.partition.high_watermark import follow_high_watermark
-from model.broker.replication.fetch_answers import (
+from model.broker.commands import FetchState
+from model.broker.isr import record_fetch
+from model.broker.partition import follow_high_watermark
+from model.broker.replication import (
     FetchAnswer,
     FetchJudgement,
+    TruncationDecision,
     Verdict,
     judge_epoch_end,
     judge_fetch,
+    out_of_range,
+    plan_round,
+    settle,
+    truncate_unasked,
 )
-from model.broker.replication.fetch_plan import plan_round
-from model.broker.replication.fetch_state import FetchState
-from model.broker.replication.out_of_range import out_of_range
-from model.broker.replication.truncation import TruncationDecision, settle, truncate_unasked
-from model.broker.serving.offset_lookups import (
-    LATEST,
+from model.broker.serving import (
+    LATEST_TIMESTAMP,
     EpochEnd,
+    Isolation,
     OffsetQuestion,
+    Read,
+    judge_read,
     look_up_epoch_end,
     look_up_offset,
 )
-from model.broker.serving.reads import Isolation, Read, judge_read
 from model.cluster.ids import TopicPartition
 from model.log.records import RecordBatch
 from tests.simulation.replication.replicating_broker import ReplicatingBroker
@@ -122,7 +126,9 @@ def _ask_offsets(follower: ReplicatingBroker, leader: ReplicatingBroker, asked: 
     own, state = follower.logs[asked.partition], follower.followed.get(asked.partition)
     if partition is None or log is None or state is None or state != asked:
         return
-    question = OffsetQuestion(timestamp=LATEST, isolation=Isolation.LOG_END, leader_epoch=_known_epoch(leader, asked))
+    question = OffsetQuestion(
+        timestamp=LATEST_TIMESTAMP, isolation=Isolation.LOG_END, leader_epoch=_known_epoch(leader, asked)
+    )
     told = look_up_offset(partition, question, log.positions, 0, None)
     if told.error == "NONE":
         _truncate(follower, out_of_range(state, 0, told.found.offset, own.positions))

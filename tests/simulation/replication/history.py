@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from model.broker.partition.partition import Partition
+from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
 from tests.simulation.history import History, played
 from tests.simulation.replication.clients import Clients

@@ -9,10 +9,7 @@ from collections.abc import Callable
 from random import Random
 
 from model.broker.commands import ProposeIsr
-from model.broker.isr_routes.alter_partition_queue import AlterPartitionQueue
-from model.broker.isr_routes.isr_change_notices import IsrChangeNotices
-from model.broker.isr_routes.state_znode import isr_found, isr_write, isr_written
-from model.broker.partition.isr_answers import hear_isr_answer
+from model.broker.isr import AlterPartitionQueue, IsrChangeNotices, hear_isr_answer, isr_found, isr_write, isr_written
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import AlterPartitionReceived, ProposedIsr
 from model.controller.zookeeper import ISR_CHANGES, Code, Create, Read

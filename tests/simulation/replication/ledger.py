@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.broker.partition.partition import Partition
+from model.broker.partition import Partition
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.log.records import RecordBatch
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.simulation.replication.memory_log import MemoryLog
 from tests.simulation.replication.replicating_broker import Logs
 from tests.simulation.violation import promise

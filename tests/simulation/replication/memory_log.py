@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from model.broker.log_positions import LogPositions
+from model.broker.partition import LogPositions
 from model.log.leader_epochs import LeaderEpochs
-from model.log.producers.producer_state import Origin
-from model.log.producers.producers import Producers
+from model.log.producers import Origin, Producers
 from model.log.records import RecordBatch
 from tests.simulation.violation import promise
 

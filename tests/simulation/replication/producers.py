@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.broker.serving.acks import ALL
+from model.broker.serving import ACKS_ALL
 from model.cluster.ids import TopicPartition
 from model.log.records import RecordBatch
 from tests.simulation.replication.memory_log import one_record
@@ -65,8 +65,8 @@ class Producer:
 def producers_of(partition: TopicPartition, first_id: int) -> list[Producer]:
     """One of each kind."""
     return [
-        Producer(first_id, partition, ALL, idempotent=True),
-        Producer(first_id + 1, partition, ALL, idempotent=False),
+        Producer(first_id, partition, ACKS_ALL, idempotent=True),
+        Producer(first_id + 1, partition, ACKS_ALL, idempotent=False),
         Producer(first_id + 2, partition, 1, idempotent=False),
         Producer(first_id + 3, partition, 0, idempotent=False),
     ]

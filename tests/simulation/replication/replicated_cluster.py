@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 from model.broker.commands import ProposeIsr
-from model.broker.partition.isr_changes import check_isr
-from model.broker.partition.partition import Partition
+from model.broker.isr import check_isr
+from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer
+from model.controller.commands import BrokerAnswer
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,
@@ -25,8 +25,8 @@ from model.hosts.virtual.journal import (
 )
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.catalogue import ZnodeKind
-from model.znodes.partition_state import decode_partition_state
 from model.znodes.paths import recognise
+from model.znodes.topics import decode_partition_state
 from tests.simulation.replication import fetching
 from tests.simulation.replication.isr_proposals import IsrProposals
 from tests.simulation.replication.ledger import Ledger

@@ -10,24 +10,20 @@ from model.broker.commands import (
     Command,
     CreateLog,
     DeleteLog,
+    FetchState,
+    PartitionDecision,
     ProposeIsr,
     StartFetching,
     StartLeaderEpoch,
     StopFetching,
     TruncateLog,
 )
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.metadata_image import MetadataImage
-from model.broker.controller_requests.served import Served, Standing
-from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import learn, serve_update_metadata
-from model.broker.decision import PartitionDecision
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions, ReplicationSettings
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_state import FetchState
+from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.metadata import MetadataImage, learn, serve_update_metadata
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions, ReplicationSettings
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from tests.simulation.replication.memory_log import MemoryLog
 
 Logs = dict[TopicPartition, MemoryLog]
@@ -53,7 +49,7 @@ class ReplicatingBroker:
         self.held: dict[TopicPartition, Partition] = {}
         self.followed: dict[TopicPartition, FetchState] = {}
         self.image = MetadataImage()
-        self._standing = Standing(broker)
+        self._standing = BrokerEpochs(broker)
         self._now_ms = now_ms
         self._observers = observers
 

@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from model.broker.log_positions import LogPositions
-from model.broker.partition import follower_fetch, high_watermark, isr_answers, isr_changes, roles
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_state import FetchState
-from model.broker.serving import leader_epoch_check, offset_lookups
+from model.broker import isr as follower_fetch
+from model.broker import isr as isr_answers
+from model.broker import isr as isr_changes
+from model.broker import partition as high_watermark
+from model.broker import roles, serving
+from model.broker.commands import FetchState
+from model.broker.partition import LogPositions, Partition
+from model.broker.replication_rules import Conditions
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.steps import alter_partition
-from model.log.producers.producer_state import ProducerState
+from model.controller.steps import notifications
+from model.log.producers import ProducerState
 from tests.simulation.replication import clients, fetching, isr_proposals
 from tests.simulation.replication.history import run
 from tests.simulation.violation import ViolationError, play_all
@@ -32,7 +34,7 @@ def followers_cut_at_their_high_watermark(patch: pytest.MonkeyPatch) -> None:
         return FetchState(name, state.leader, state.leader_epoch, mark, truncating=True)
 
     patch.setattr(roles, "initial_fetch_state", begin)
-    patch.setattr("model.broker.replication.fetch_plan.epoch_to_ask", lambda *_: None)
+    patch.setattr("model.broker.replication.epoch_to_ask", lambda *_: None)
 
 
 def followers_begin_at_their_end_unasked(patch: pytest.MonkeyPatch) -> None:
@@ -96,7 +98,7 @@ def zombies_are_accepted(patch: pytest.MonkeyPatch) -> None:
     def generous(current: Any, proposal: Any, _liveness: Any) -> Any:
         return replace(current or LeaderAndIsr(-1, 0, ()), isr=proposal.isr)
 
-    patch.setattr(alter_partition, "accept_proposal", generous)
+    patch.setattr(notifications, "accept_proposal", generous)
 
 
 def leader_epochs_stay(patch: pytest.MonkeyPatch) -> None:
@@ -112,17 +114,16 @@ def isrs_are_written_unconditionally(patch: pytest.MonkeyPatch) -> None:
 
 def any_broker_answers_as_the_leader(patch: pytest.MonkeyPatch) -> None:
     """Whatever leader epoch is asked for, and whoever leads."""
-    for module in ("offset_lookups", "reads"):
-        patch.setattr(f"model.broker.serving.{module}.check_leader_epoch", lambda *_, **__: "NONE")
+    patch.setattr("model.broker.serving.check_leader_epoch", lambda *_, **__: "NONE")
 
 
 def the_end_may_seem_to_go_back(patch: pytest.MonkeyPatch) -> None:
     """A new leader tells its high watermark before it has caught up with the one before (KIP-207)."""
 
     def told(partition: Partition, question: Any, log: LogPositions, *_: object) -> Any:
-        error = leader_epoch_check.check_leader_epoch(partition, question.leader_epoch)
+        error = serving.check_leader_epoch(partition, question.leader_epoch)
         limit = log.end if question.isolation.name == "LOG_END" else partition.high_watermark
-        return offset_lookups.OffsetAnswer(error, offset_lookups.FoundOffset(limit))
+        return serving.OffsetAnswer(error, serving.FoundOffset(limit))
 
     patch.setattr("tests.simulation.replication.consumers.look_up_offset", told)
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spark_tasks import here
-from spark_tasks.client.once import IN_PROCESS
-from spark_tasks.errors import JobCancelled
+from model.analyses import analysis
+from model.analyses.errors import JobCancelled
+from spark_tasks.spark_client import IN_PROCESS
 from tests.spark.engine.held_job import HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
-from tui.data.analyses.engines import Engines
+from tui.engine.analysis import Engines
 
 ARRAYS = {"values": np.arange(1000)}
 DEADLINE_S = 120.0
@@ -47,7 +47,7 @@ async def test_large_work_goes_to_spark_is_cancelled_there_and_done_here_when_sp
         assert news[0] == "starting"
         result, engine = await large(SumsParameters(), "one")
         assert engine == "spark local[2]"
-        assert result.sums == here.run(SUMS, ARRAYS, SumsParameters()).sums
+        assert result.sums == analysis.run_here(SUMS, ARRAYS, SumsParameters()).sums
 
         job = HeldJob(tmp_path)
         task = asyncio.create_task(large(SumsParameters(folder=str(tmp_path), held=(1,)), "held"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from model.analyses.analysis import Arrays
+from model.analyses.image_arrays import MANY
 from model.controller.generations import GENERATIONS
-from spark_tasks.analysis import Arrays
-from spark_tasks.image_arrays import MANY
 
 
 def random_arrays(

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from model.analyses.analysis import Arrays
+from model.analyses.drills.answer import random_subsets
+from model.analyses.drills.loss import copysets, fatal_sets, loss_chances
+from model.analyses.image_arrays import arrays_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
-from spark_tasks.analysis import Arrays
-from spark_tasks.drills.fatal import copysets, fatal_sets
-from spark_tasks.drills.loss import loss_chances
-from spark_tasks.drills.subsets import random_subsets
-from spark_tasks.image_arrays import arrays_of
 from tests.model.drills.clusters import EPOCH, cluster
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images

@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.analyses import analysis
+from model.analyses.analysis import Arrays
+from model.analyses.drills.results import Counts, DrillParameters, DrillResult, Kind
+from model.analyses.errors import AnalysisError
+from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.drill import run
 from model.drills.outcomes import Summary
 from model.drills.scenario import Scenario
-from spark_tasks import here
-from spark_tasks.analysis import Arrays
-from spark_tasks.drills.analysis import DRILLS
-from spark_tasks.drills.results import Counts, Kind, Parameters, Result
-from spark_tasks.errors import AnalysisError
-from spark_tasks.image_arrays import arrays_of, racks_of
+from spark_tasks.drills import DRILLS
 from tests.model.drills.clusters import cluster, topic
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images
@@ -33,9 +33,9 @@ ALL = 10_000
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def asked(kind: Kind, image: ClusterImage, *, unclean: bool = False) -> Parameters:
+def asked(kind: Kind, image: ClusterImage, *, unclean: bool = False) -> DrillParameters:
     racks = racks_of(image)
-    return Parameters(kind=kind, racks=racks, size=2, count=5, listed=ALL, detailed=ALL, unclean=unclean)
+    return DrillParameters(kind=kind, racks=racks, size=2, count=5, listed=ALL, detailed=ALL, unclean=unclean)
 
 
 def scenarios(kind: Kind, image: ClusterImage) -> Iterator[tuple[int, ...]]:
@@ -79,7 +79,7 @@ def test_the_same_with_the_voters_of_a_kraft_cluster(
 
 def compare(image: ClusterImage, kind: Kind, *, unclean: bool) -> None:
     try:
-        result = here.run(DRILLS, arrays_of(image), asked(kind, image, unclean=unclean))
+        result = analysis.run_here(DRILLS, arrays_of(image), asked(kind, image, unclean=unclean))
     except AnalysisError:
         assert len(image.brokers) < 4  # or they are all in one rack
         return
@@ -108,8 +108,10 @@ def test_sums_over_subsets_are_what_a_scenario_at_a_time_counts(seed: int, contr
     """Pairs come from a Möbius transform, random sets of two are decided one by one."""
     arrays = random_arrays(seed, partitions=3_000, brokers=12, controller=controller)
     live = int(np.count_nonzero(arrays["live"]))
-    pairs = here.run(DRILLS, arrays, Parameters(kind="pairs", listed=ALL, detailed=ALL))
-    random = here.run(DRILLS, arrays, Parameters(kind="random", size=2, count=2_000, listed=ALL, detailed=ALL))
+    pairs = analysis.run_here(DRILLS, arrays, DrillParameters(kind="pairs", listed=ALL, detailed=ALL))
+    random = analysis.run_here(
+        DRILLS, arrays, DrillParameters(kind="random", size=2, count=2_000, listed=ALL, detailed=ALL)
+    )
     assert pairs.scenarios == random.scenarios == comb(live, 2)
     assert pairs.listed == random.listed
     assert (pairs.worst, pairs.before, pairs.leaders_before) == (random.worst, random.before, random.leaders_before)
@@ -119,10 +121,10 @@ def test_sums_over_subsets_are_what_a_scenario_at_a_time_counts(seed: int, contr
 @pytest.mark.parametrize("kind", KINDS)
 def test_how_the_work_is_split_does_not_matter(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     arrays = random_arrays(5, partitions=3_000, brokers=12, alike=True)
-    parameters = Parameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
-    whole = here.run(DRILLS, arrays, parameters)
-    monkeypatch.setattr("spark_tasks.drills.analysis.ROWS_PER_UNIT", 500)
-    monkeypatch.setattr("spark_tasks.drills.answer.CELLS_AT_ONCE", 20)
+    parameters = DrillParameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
+    whole = analysis.run_here(DRILLS, arrays, parameters)
+    monkeypatch.setattr("spark_tasks.drills.ROWS_PER_UNIT", 500)
+    monkeypatch.setattr("model.analyses.drills.answer.CELLS_AT_ONCE", 20)
     batches = [DRILLS.kernel([unit.id], arrays, parameters) for unit in DRILLS.units(arrays, parameters)]
     assert len(batches) > 3
     assert DRILLS.combine(batches[::-1], arrays, parameters) == whole
@@ -131,12 +133,14 @@ def test_how_the_work_is_split_does_not_matter(kind: Kind, monkeypatch: pytest.M
 @pytest.mark.parametrize("kind", ["pairs", "random"])
 def test_spark_finds_the_same(kind: Kind, spark: RunningSpark) -> None:
     arrays = random_arrays(6, partitions=140_000, brokers=40, alike=True)
-    parameters = Parameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
-    assert spark.run(DRILLS, arrays, parameters) == here.run(DRILLS, arrays, parameters)
+    parameters = DrillParameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
+    assert spark.run(DRILLS, arrays, parameters) == analysis.run_here(DRILLS, arrays, parameters)
 
 
 def test_the_worst_comes_first() -> None:
-    result = here.run(DRILLS, random_arrays(7, partitions=3_000, brokers=30), Parameters(kind="pairs", listed=50))
+    result = analysis.run_here(
+        DRILLS, random_arrays(7, partitions=3_000, brokers=30), DrillParameters(kind="pairs", listed=50)
+    )
     badness = [(one.counts.newly_offline + one.counts.unclean, one.counts.hurt) for one in result.listed]
     assert len(badness) == 50
     assert badness == sorted(badness, reverse=True)
@@ -167,9 +171,9 @@ def test_heat_is_by_broker_while_they_are_few_and_by_rack_else() -> None:
     assert result.heat.hurt[one][other] == result.heat.hurt[other][one] == result.worst["hurt"].counts.hurt
 
 
-def heated(racks: tuple[str, ...], brokers: int) -> Result:
+def heated(racks: tuple[str, ...], brokers: int) -> DrillResult:
     arrays: Arrays = random_arrays(8, partitions=3_000, brokers=brokers)
-    return here.run(DRILLS, arrays, Parameters(kind="pairs", racks=racks, listed=ALL))
+    return analysis.run_here(DRILLS, arrays, DrillParameters(kind="pairs", racks=racks, listed=ALL))
 
 
 @pytest.mark.parametrize(
@@ -185,11 +189,11 @@ def test_scenarios_that_nobody_outlives_are_refused(kind: Kind, brokers: int, re
     records = topic((1, 2), (1, 2), 1)
     image = cluster([1, 4][:brokers], *records)
     with pytest.raises(AnalysisError, match=reason):
-        here.run(DRILLS, arrays_of(image), asked(kind, image))
+        analysis.run_here(DRILLS, arrays_of(image), asked(kind, image))
 
 
 def test_a_cluster_without_partitions_loses_nothing() -> None:
-    result = here.run(DRILLS, arrays_of(cluster([1, 2, 3])), Parameters(kind="pairs"))
+    result = analysis.run_here(DRILLS, arrays_of(cluster([1, 2, 3])), DrillParameters(kind="pairs"))
     assert (result.scenarios, result.hurting, result.before) == (3, 0, Counts(0, 0, 0))
     assert result.fatal.sets == ()
     assert {chance.probability for chance in result.loss} == {0.0}
@@ -197,7 +201,7 @@ def test_a_cluster_without_partitions_loses_nothing() -> None:
 
 def test_racks_have_their_names() -> None:
     image = cluster([1, 2, 3, 4, 5], *topic((1, 4), (1, 4), 1))
-    result = here.run(DRILLS, arrays_of(image), asked("racks", image))
+    result = analysis.run_here(DRILLS, arrays_of(image), asked("racks", image))
     assert {(one.rack, one.kill) for one in result.listed} == {("r0", (3,)), ("r1", (1, 4)), ("r2", (2, 5))}
     assert result.listed[0].rack == "r1"
     assert np.isclose(result.loss[0].expected_partitions, 0)

@@ -6,19 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.analyses.drills.fates import fate
+from model.analyses.drills.results import NAMES
+from model.analyses.drills.sums import rows_of, rules_in
+from model.analyses.image_arrays import arrays_of, topics_of
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.health import health
-from model.cluster.findings.surroundings import surroundings
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.findings.health import health, surroundings
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
 from model.drills.drill import Drill, run
-from model.drills.outcomes import Outcome
+from model.drills.outcomes import OutcomeKind
 from model.drills.scenario import Scenario
-from spark_tasks.drills.partition_rows import rows_of, rules_in
-from spark_tasks.drills.reaction import fate
-from spark_tasks.drills.results import NAMES
-from spark_tasks.image_arrays import arrays_of, topics_of
 from tests.model.drills.clusters import EPOCH, cluster
 from tests.spark.drills.images import GENERATIONS, images
 
@@ -41,8 +39,8 @@ def played(drill: Drill) -> dict[TopicPartition, dict[str, int]]:
     for name in _names(now, now.columns.partitions >= 0):
         one = outcomes.get(name)
         counts = dict.fromkeys(NAMES, 0)
-        counts["unclean"] = int(one is not None and one.outcome is Outcome.UNCLEAN)
-        counts["newly_offline"] = int(one is not None and one.outcome is Outcome.OFFLINE)
+        counts["unclean"] = int(one is not None and one.outcome is OutcomeKind.UNCLEAN)
+        counts["newly_offline"] = int(one is not None and one.outcome is OutcomeKind.OFFLINE)
         counts["leaders_moved"] = int(one is not None and one.leader[1] not in (-1, one.leader[0]))
         counts["newly_under_min_isr"] = int(name in short[1] - short[0])
         counts["hurt"] = int(counts["unclean"] or counts["newly_offline"] or counts["newly_under_min_isr"])
@@ -87,8 +85,8 @@ def test_a_live_stranger_in_the_isr_keeps_everybody_else_from_leading(
     scenario = Scenario(kill=(1,), unclean=True)
     drill = run(image, scenario)
     assert [(one.outcome, one.partition.partition) for one in drill.affected] == [
-        (Outcome.OFFLINE, 0),
-        (Outcome.UNCLEAN, 1),
+        (OutcomeKind.OFFLINE, 0),
+        (OutcomeKind.UNCLEAN, 1),
     ]
     assert swept(image, scenario) == played(drill)
 
@@ -105,7 +103,7 @@ def test_an_eligible_leader_replica_is_elected_cleanly() -> None:
     )
     scenario = Scenario(kill=(3,), unclean=True)
     drill = run(image, scenario)
-    assert [(one.leader, one.isr, one.outcome) for one in drill.affected] == [((-1, 2), ((), (2,)), Outcome.CLEAN)]
+    assert [(one.leader, one.isr, one.outcome) for one in drill.affected] == [((-1, 2), ((), (2,)), OutcomeKind.CLEAN)]
     assert swept(image, scenario) == played(drill)
 
 

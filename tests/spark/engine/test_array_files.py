@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spark_tasks import arrow_arrays
-from spark_tasks.client.array_files import ArrayFiles
+from spark_tasks.spark_client import ArrayFiles
 
 
 async def test_the_newest_stays_and_others_live_as_long_as_they_are_read(tmp_path: Path):

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spark_tasks import here
-from spark_tasks.errors import JobCancelled
-from spark_tasks.session.broadcasts import KEPT, PART_BYTES
+from model.analyses import analysis
+from model.analyses.errors import JobCancelled
+from spark_tasks.session.spark_jobs import KEPT, PART_BYTES
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob, parent_of
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -24,20 +24,23 @@ ARRAYS = {"values": np.arange(1000)}
 def test_the_result_is_the_same_as_here_by_code_from_the_session(cluster_spark: RunningSpark):
     for slices in (0, 1, 100):
         result = cluster_spark.run(SUMS, ARRAYS, SumsParameters(slices=slices))
-        assert result.sums == here.run(SUMS, ARRAYS, SumsParameters(slices=slices)).sums
+        assert result.sums == analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=slices)).sums
         assert all("kdrill-code.zip" in place for place in result.code)
 
 
 def test_arrays_of_several_parts_are_mapped_by_workers_elsewhere(cluster_spark: RunningSpark):
     arrays = {"values": np.arange(PART_BYTES // 8 + 1000)}
     parameters = SumsParameters(slices=8)
-    assert cluster_spark.run(SUMS, arrays, parameters).sums == here.run(SUMS, arrays, parameters).sums
+    assert cluster_spark.run(SUMS, arrays, parameters).sums == analysis.run_here(SUMS, arrays, parameters).sums
 
 
 def test_executors_keep_only_the_last_arrays(cluster_spark: RunningSpark, spark_cluster: StandaloneCluster):
     for first in range(KEPT + 2):
         arrays = {"values": np.arange(first, 1000)}
-        assert cluster_spark.run(SUMS, arrays, SumsParameters()).sums == here.run(SUMS, arrays, SumsParameters()).sums
+        assert (
+            cluster_spark.run(SUMS, arrays, SumsParameters()).sums
+            == analysis.run_here(SUMS, arrays, SumsParameters()).sums
+        )
     kept = Counter(path.parent for path in spark_cluster.folder.glob("work-*/*/*/arrays-*"))
     assert len(kept) >= 2
     assert max(kept.values()) <= KEPT
@@ -70,4 +73,4 @@ def test_an_executor_that_is_killed_in_mid_job(cluster_spark: RunningSpark, tmp_
     executor = parent_of(parent_of(held.workers()[0]))
     os.kill(executor, signal.SIGKILL)
     held.let_go()
-    assert working.result(DEADLINE_S).sums == here.run(SUMS, ARRAYS, SumsParameters(slices=8)).sums
+    assert working.result(DEADLINE_S).sums == analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=8)).sums

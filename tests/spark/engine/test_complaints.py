@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spark_tasks.session.complaints import in_one_line
+from spark_tasks.session.java_process import in_one_line
 
 NO_CONFIGURATION = """
 WARNING: Using incubator modules: jdk.incubator.vector

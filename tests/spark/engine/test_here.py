@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spark_tasks import here
-from spark_tasks.errors import AnalysisError, JobCancelled
+from model.analyses import analysis
+from model.analyses.errors import AnalysisError, JobCancelled
 from tests.spark.engine.sums import SUMS, SumsParameters
 
 ARRAYS = {"values": np.arange(1000)}
@@ -15,10 +15,10 @@ ARRAYS = {"values": np.arange(1000)}
 @pytest.mark.parametrize("slices", [0, 1, 10, 300])
 def test_watched_or_not_the_result_is_the_same(slices: int):
     parameters = SumsParameters(slices=slices)
-    unwatched = here.run(SUMS, ARRAYS, parameters)
+    unwatched = analysis.run_here(SUMS, ARRAYS, parameters)
     assert unwatched.sums == tuple(int(np.arange(1000)[unit::slices].sum()) for unit in range(slices))
     told: list[tuple[int, int]] = []
-    assert here.run(SUMS, ARRAYS, parameters, told=lambda *done: told.append(done)) == unwatched
+    assert analysis.run_here(SUMS, ARRAYS, parameters, told=lambda *done: told.append(done)) == unwatched
     every = min(slices, 8)
     assert told == [(done, every) for done in range(every + 1)]
 
@@ -26,7 +26,7 @@ def test_watched_or_not_the_result_is_the_same(slices: int):
 def test_it_ends_between_two_tasks():
     told: list[int] = []
     with pytest.raises(JobCancelled):
-        here.run(
+        analysis.run_here(
             SUMS,
             ARRAYS,
             SumsParameters(),
@@ -38,4 +38,4 @@ def test_it_ends_between_two_tasks():
 
 def test_what_the_analysis_refuses():
     with pytest.raises(AnalysisError, match="-1 slices: give 0 or more"):
-        here.run(SUMS, ARRAYS, SumsParameters(slices=-1))
+        analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=-1))

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spark_tasks import arrow_arrays, here
-from spark_tasks.errors import JobCancelled, JobFailed
-from spark_tasks.status import JobStatus
+from model.analyses import analysis
+from model.analyses.errors import JobCancelled, JobFailed
+from spark_tasks import arrow_arrays
+from spark_tasks.messages import JobStatus
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -42,7 +43,7 @@ def test_the_result_is_the_same_as_here(local_spark: RunningSpark, slices: int):
     """The longest of them goes by file."""
     parameters = SumsParameters(slices=slices)
     result = local_spark.run(SUMS, ARRAYS, parameters)
-    assert result.sums == here.run(SUMS, ARRAYS, parameters).sums
+    assert result.sums == analysis.run_here(SUMS, ARRAYS, parameters).sums
     assert not any(".zip" in place for place in result.code)
 
 
@@ -107,7 +108,7 @@ def test_a_worker_that_is_killed_in_mid_job(local_spark: RunningSpark, held: Hel
     working = local_spark.begin(SUMS, ARRAYS, held_parameters(held, 0), "hurt")
     os.kill(held.workers()[0], signal.SIGKILL)
     held.let_go()
-    assert working.result(DEADLINE_S).sums == here.run(SUMS, ARRAYS, SumsParameters(slices=8)).sums
+    assert working.result(DEADLINE_S).sums == analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=8)).sums
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.sandbox.ports import free_port
-from spark_tasks.client.spark_client import SparkClient
-from spark_tasks.errors import SparkLost
-from spark_tasks.options import SparkOptions
-from spark_tasks.status import SparkStatus
+from model.analyses.errors import SparkLost
+from model.sandbox.processes import free_port
+from spark_tasks.messages import SparkOptions, SparkStatus
+from spark_tasks.spark_client import SparkClient
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -136,8 +135,8 @@ def test_killed_in_mid_job_it_can_be_started_again(tmp_path: Path, eventually, i
 OWNER = """
 import asyncio, sys
 import numpy as np
-from spark_tasks.client.spark_client import SparkClient
-from spark_tasks.options import SparkOptions
+from spark_tasks.spark_client import SparkClient
+from spark_tasks.messages import SparkOptions
 from tests.spark.engine.sums import SUMS, SumsParameters
 def tell(status):
     if len(status.pids) > 1:

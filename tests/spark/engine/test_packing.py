@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_tasks.analysis import Unit
-from spark_tasks.packing import pack, tasks_for
+from model.analyses.analysis import Unit, pack, tasks_for
 
 COSTS = st.lists(st.integers(1, 1000), max_size=60)
 

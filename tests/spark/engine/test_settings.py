@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spark_tasks.options import SparkOptions
-from spark_tasks.session.masters import as_spark_takes_it, is_local, is_on_loopback
-from spark_tasks.session.settings import environment_of, settings_of
+from spark_tasks.messages import SparkOptions
+from spark_tasks.session.java_process import as_spark_takes_it, environment_of, is_local, is_on_loopback, settings_of
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_the_environment_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert (local["SPARK_HOME"], local["JAVA_HOME"]) == (str(tmp_path / "spark"), str(tmp_path / "java"))
     assert local["PYSPARK_PYTHON"] == sys.executable
     ours, more = local["PYTHONPATH"].split(os.pathsep)
-    assert (Path(ours) / "spark_tasks" / "here.py").exists()
+    assert (Path(ours) / "spark_tasks" / "registry.py").exists()
     assert more == "/opt/more"
     remote = environment_of(SparkOptions(master="yarn"), tmp_path, tmp_path)
     assert remote["PYSPARK_PYTHON"] == "/opt/python"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model.cluster.group_image import Rebalance
+from model.cluster.image_parts import Rebalance
 from model.cluster.records import (
     BrokerLost,
     BrokerRegistered,

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.findings.health import health
-from model.cluster.findings.surroundings import surroundings
+from model.cluster.findings.health import health, surroundings
 from model.cluster.topic_image import unpadded
-from model.recordings.between import can_follow
+from model.recordings.differences import can_follow
 
 HOUR_MS = 3_600_000
 Partition = tuple[str, int]

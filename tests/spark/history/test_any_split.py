@@ -11,13 +11,12 @@ import msgspec
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from model.analyses import analysis
+from model.analyses.history.results import ClusterHistory, HistoryParameters, HistoryResult, parameters_of
 from model.cluster.records import BrokerFenced, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.recordings.folder import DAY_MS
 from model.recordings.recorder import Rolling
-from spark_tasks import here
-from spark_tasks.history.analysis import HISTORY
-from spark_tasks.history.results import ClusterHistory, HistoryParameters, HistoryResult
-from spark_tasks.history.selection import parameters_of
+from spark_tasks.history import HISTORY
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 from tests.spark.history.one_pass import OnePass
 
@@ -60,7 +59,7 @@ def test_it_tells_what_one_pass_tells(told: Life, rolling: Rolling, limits: tupl
         record(Path(folder), told, rolling=rolling)
         if told[0].provenance.time_ms >= limits[1] or end_ms <= limits[0]:
             return
-        (found,) = here.run(HISTORY, {}, asked(Path(folder), *limits)).clusters
+        (found,) = analysis.run_here(HISTORY, {}, asked(Path(folder), *limits)).clusters
     assert found.observed_ms == expected.observed_ms()
     check(found, expected)
 
@@ -95,7 +94,7 @@ def test_tasks_may_have_any_units_in_any_order(several: list[Life], seed: int, l
             record(Path(folder), told, cluster=f"c{number}")
         parameters = asked(Path(folder), 0, 2**62)
         parameters = msgspec.structs.replace(parameters, from_ms=limits[0], to_ms=limits[1])
-        whole = here.run(HISTORY, {}, parameters)
+        whole = analysis.run_here(HISTORY, {}, parameters)
         assert in_parts(parameters, seed) == whole
         assert with_files_as_units(parameters) == whole
 

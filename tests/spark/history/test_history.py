@@ -6,12 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model.cluster.records import BrokerFenced, BrokerRegistered
-from model.recordings.errors import RecordingError
-from spark_tasks import here
-from spark_tasks.errors import AnalysisError
-from spark_tasks.history.analysis import HISTORY
-from spark_tasks.history.results import (
+from model.analyses import analysis
+from model.analyses.errors import AnalysisError
+from model.analyses.history.results import (
     ClusterHistory,
     ControllerChange,
     GroupRebalances,
@@ -21,8 +18,11 @@ from spark_tasks.history.results import (
     Storm,
     TopicFlaps,
     WorstDrill,
+    parameters_of,
 )
-from spark_tasks.history.selection import parameters_of
+from model.cluster.records import BrokerFenced, BrokerRegistered
+from model.recordings.folder import RecordingError
+from spark_tasks.history import HISTORY
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import SECOND, life, record
 from tests.spark.history.months import BUSY, EVENING_MS, HOUR_MS, MIDNIGHT_MS, MINUTE_MS, recorded
@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def busy(folder: Path) -> ClusterHistory:
-    return here.run(HISTORY, {}, parameters_of([folder])).clusters[0]
+    return analysis.run_here(HISTORY, {}, parameters_of([folder])).clusters[0]
 
 
 def test_time_without_a_leader_goes_on_over_midnight(busy: ClusterHistory) -> None:
@@ -95,12 +95,12 @@ def test_who_is_fenced_leads_nothing(tmp_path: Path) -> None:
     fenced, back = BrokerFenced(broker=1), BrokerRegistered(broker=1, fenced=False)
     steps = [(0, [*brokers(1, 2), *topic("orders", (1, 2))]), (MINUTE_MS, [fenced]), (MINUTE_MS, [back])]
     record(tmp_path, life(steps, EVENING_MS))
-    (kraft,) = here.run(HISTORY, {}, parameters_of([tmp_path])).clusters
+    (kraft,) = analysis.run_here(HISTORY, {}, parameters_of([tmp_path])).clusters
     assert kraft.leaderless.longest == (Outage("orders", 0, EVENING_MS + MINUTE_MS, EVENING_MS + 2 * MINUTE_MS),)
 
 
 def test_storms_of_rebalances(folder: Path) -> None:
-    stormy = here.run(HISTORY, {}, parameters_of([folder], ["stormy"])).clusters[0]
+    stormy = analysis.run_here(HISTORY, {}, parameters_of([folder], ["stormy"])).clusters[0]
     from_ms, to_ms = MIDNIGHT_MS - 3 * MINUTE_MS, MIDNIGHT_MS + 3 * MINUTE_MS
     assert stormy.groups == (GroupRebalances("g", 7, 0, 3_500, 1),)
     assert stormy.storms == (Storm("g", from_ms, to_ms, 7),)
@@ -111,7 +111,7 @@ def test_only_a_part_of_the_time(folder: Path) -> None:
     from_ms, to_ms = MIDNIGHT_MS, MIDNIGHT_MS + HOUR_MS
     parameters = parameters_of([folder], ["busy"], from_ms, to_ms)
     assert [day.day for day in parameters.days] == ["2024-10-04"]
-    (night,) = here.run(HISTORY, {}, parameters).clusters
+    (night,) = analysis.run_here(HISTORY, {}, parameters).clusters
     assert (night.from_ms, night.to_ms, night.observed_ms) == (from_ms, to_ms, HOUR_MS)
     assert night.leaderless.longest == (Outage("orders", 2, from_ms, BACK_MS),)
     assert night.leader_changes == 1
@@ -121,7 +121,7 @@ def test_only_a_part_of_the_time(folder: Path) -> None:
 
 def test_spark_says_the_same(folder: Path, spark: RunningSpark) -> None:
     parameters = parameters_of([folder])
-    assert spark.run(HISTORY, {}, parameters) == here.run(HISTORY, {}, parameters)
+    assert spark.run(HISTORY, {}, parameters) == analysis.run_here(HISTORY, {}, parameters)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = next(tmp_path.rglob("*.parquet"))
     path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(AnalysisError, match=f"^{path}: damaged or cut off") as refused:
-        here.run(HISTORY, {}, parameters)
+        analysis.run_here(HISTORY, {}, parameters)
     assert "\n" not in str(refused.value)
 
 

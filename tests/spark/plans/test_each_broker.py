@@ -8,20 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.analyses import analysis
+from model.analyses.errors import AnalysisError
+from model.analyses.image_arrays import racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.planning.applied import applied
+from model.planning.layout import Sizes
+from model.planning.plan import applied
 from model.planning.planner import plan
-from model.planning.refusal import PlanError
-from model.planning.request import PlanRequest, Reach
-from model.planning.sizes import Sizes
-from spark_tasks import here
-from spark_tasks.errors import AnalysisError
-from spark_tasks.image_arrays import racks_of
-from spark_tasks.plans.analysis import PLANS
-from spark_tasks.plans.drill_figures import figures_of
-from spark_tasks.plans.results import Parameters, Result
-from spark_tasks.plans.staging import plan_arrays
+from model.planning.request import PlanError, PlanRequest, Reach
+from spark_tasks.plans import PLANS, EachBrokerParameters, EachBrokerResult, figures_of, plan_arrays
 from tests.model.planning.clusters import cluster, clusters, sizes_for
 
 TOPICS = {"orders": [[1, 2], [2, 3], [3, 1], [4, 2], [1, 4]], "payments": [[1, 2, 3], [8, 2]]}
@@ -29,8 +25,8 @@ RACKS = {1: "a", 2: "b", 3: "c", 4: "a"}
 SIZES = Sizes({TopicPartition(name, n): 10 + n for name, lists in TOPICS.items() for n in range(len(lists))}, "a file")
 
 
-def asked(image: ClusterImage, **more: Any) -> Parameters:
-    return Parameters(racks=racks_of(image), **more)
+def asked(image: ClusterImage, **more: Any) -> EachBrokerParameters:
+    return EachBrokerParameters(racks=racks_of(image), **more)
 
 
 @settings(max_examples=15)
@@ -40,7 +36,7 @@ def test_a_row_is_the_plan_without_that_broker(data: st.DataObject) -> None:
     sizes = data.draw(st.none() | sizes_for(topics))
     reach: Reach = data.draw(st.sampled_from(["balance", "forced"]))
     image = cluster(topics, racks)
-    result = here.run(PLANS, plan_arrays(image, sizes), asked(image, reach=reach))
+    result = analysis.run_here(PLANS, plan_arrays(image, sizes), asked(image, reach=reach))
     rows = {row.broker: row for row in result.brokers}
     reasons = {one.broker for one in result.impossible}
     assert rows.keys() | reasons == racks.keys()
@@ -64,8 +60,8 @@ def test_a_row_is_the_plan_without_that_broker(data: st.DataObject) -> None:
 def test_spark_gives_the_same(spark: Any, sizes: Sizes | None) -> None:
     image = cluster(TOPICS, RACKS)
     arrays, parameters = plan_arrays(image, sizes), asked(image, reach="forced")
-    result: Result = spark.run(PLANS, arrays, parameters)
-    assert result == here.run(PLANS, arrays, parameters)
+    result: EachBrokerResult = spark.run(PLANS, arrays, parameters)
+    assert result == analysis.run_here(PLANS, arrays, parameters)
     assert [row.broker for row in result.brokers] == [1, 2, 3, 4]
     assert {row.broker: row.moves for row in result.brokers}[1] == 4
 
@@ -73,20 +69,22 @@ def test_spark_gives_the_same(spark: Any, sizes: Sizes | None) -> None:
 def test_how_the_work_is_cut_does_not_matter() -> None:
     image = cluster(TOPICS, RACKS)
     arrays, parameters = plan_arrays(image, SIZES), asked(image)
-    assert here.run(PLANS, arrays, parameters, ended=lambda: False) == here.run(PLANS, arrays, parameters)
+    assert analysis.run_here(PLANS, arrays, parameters, ended=lambda: False) == analysis.run_here(
+        PLANS, arrays, parameters
+    )
 
 
 def test_brokers_may_be_named() -> None:
     image = cluster(TOPICS, RACKS)
-    result = here.run(PLANS, plan_arrays(image, None), asked(image, brokers=(3,)))
+    result = analysis.run_here(PLANS, plan_arrays(image, None), asked(image, brokers=(3,)))
     assert [row.broker for row in result.brokers] == [3]
     assert result.brokers[0].bytes is None
     with pytest.raises(AnalysisError, match="broker 8 is not alive here"):
-        here.run(PLANS, plan_arrays(image, None), asked(image, brokers=(8,)))
+        analysis.run_here(PLANS, plan_arrays(image, None), asked(image, brokers=(8,)))
 
 
 def test_a_broker_that_cannot_be_done_without_says_why() -> None:
     image = cluster({"t": [[1, 2]]}, {1: None, 2: None})
-    result = here.run(PLANS, plan_arrays(image, None), asked(image))
+    result = analysis.run_here(PLANS, plan_arrays(image, None), asked(image))
     assert [one.broker for one in result.impossible] == [1, 2]
     assert "needs 2 replicas and 1 broker would stay" in result.impossible[0].reason

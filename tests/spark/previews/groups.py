@@ -8,17 +8,17 @@ import msgspec
 import numpy as np
 from hypothesis import strategies as st
 
+from model.analyses.previews.changed_group import NOTHING, GroupChange
+from model.analyses.previews.result import newcomers
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.cluster.group_image import CLASSIC, ZOOKEEPER, GroupImage
-from model.cluster.group_image import Member as Registered
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage
+from model.cluster.image_parts import Member as Registered
 from model.cluster.topic_image import blank_topic
-from model.consumers.assignors.case import Case, Member
+from model.consumers.assignors.assignment import AssignedCase
+from model.consumers.assignors.case import Case, CaseMember
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from model.consumers.assignors.strategy import Outcome
 from model.consumers.ownership import threads_of
-from spark_tasks.previews.changed_group import NOTHING, Change
-from spark_tasks.previews.names import newcomers
 
 NAMES = st.text(st.sampled_from("abxyz-_.09Z"), min_size=1, max_size=6)
 """Of groups and members; in ASCII, so that whoever joins sorts last."""
@@ -79,16 +79,16 @@ def _groups(draw: st.DrawFn, name: str, counts: Mapping[str, int], kind: str) ->
     )
 
 
-def case_of(image: ClusterImage, group: GroupImage, change: Change = NOTHING) -> Case:
+def case_of(image: ClusterImage, group: GroupImage, change: GroupChange = NOTHING) -> Case:
     """The group after a change, with names: every consumer thread is a member of its own."""
     consumers = [name for place, name in enumerate(sorted(group.members, key=_order)) if place != change.leaves]
     counts = {name: len(topic) for name, topic in image.topics.items()}
-    members: dict[str, Member] = {}
+    members: dict[str, CaseMember] = {}
     for name in consumers:
         member = group.members[name]
         for number, thread in enumerate(threads_of(group, name)):
             owned = [read for read in sorted(group.owners) if group.owners[read] == thread]
-            members[thread] = Member(
+            members[thread] = CaseMember(
                 topics=sorted((t for t, streams in member.subscription.items() if streams > number), key=_order),
                 owned=[(t, p) for t, p in owned if p < counts.get(t, 0)],
                 generation=0,
@@ -100,11 +100,11 @@ def case_of(image: ClusterImage, group: GroupImage, change: Change = NOTHING) ->
         used = sorted({read.topic for read in (*group.owners, *group.offsets)} & counts.keys(), key=_order)
         fallback = next((each.topics for each in everybody), used)
         usual = max(dict.fromkeys(lists), key=lists.count, default=fallback)
-        members |= {name: Member(topics=list(usual)) for name in newcomers(change.joins)}
+        members |= {name: CaseMember(topics=list(usual)) for name in newcomers(change.joins)}
     return Case(topics=counts, members=dict(sorted(members.items(), key=lambda each: _order(each[0]))))
 
 
-def assigned(image: ClusterImage, group: GroupImage, strategy: str, change: Change = NOTHING) -> Outcome:
+def assigned(image: ClusterImage, group: GroupImage, strategy: str, change: GroupChange = NOTHING) -> AssignedCase:
     """What the assignors say when they are asked by names. Raises AssignorError."""
     case, chosen = case_of(image, group, change), STRATEGIES[strategy]
     if chosen.kind == "coordinator":

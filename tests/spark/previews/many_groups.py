@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import CLASSIC, ZOOKEEPER, GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, Member
 from tests.spark.previews.groups import cluster
 
 SIZES = (3, 6, 12, 24, 48, 96, 120)

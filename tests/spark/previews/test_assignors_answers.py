@@ -9,15 +9,15 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from model.analyses.previews.changed_group import GroupChange
+from model.analyses.previews.group_arrays import stage
+from model.analyses.previews.lab import Lab
+from model.analyses.previews.result import CLASSIC_STRATEGIES, ZOOKEEPER_STRATEGIES
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import CLASSIC, ZOOKEEPER
-from model.consumers.assignors.explanations import balance, explain
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER
+from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.strategy import Outcome
-from spark_tasks.previews.changed_group import Change
-from spark_tasks.previews.lab import Lab
-from spark_tasks.previews.parameters import CLASSIC_STRATEGIES, ZOOKEEPER_STRATEGIES
-from spark_tasks.previews.staging import stage
+from model.consumers.assignors.reasons import balance, explain
 from tests.spark.previews.groups import assigned, clusters
 
 STRATEGIES = {CLASSIC: CLASSIC_STRATEGIES, ZOOKEEPER: (*ZOOKEEPER_STRATEGIES, "ceil", *CLASSIC_STRATEGIES)}
@@ -27,7 +27,7 @@ patient = settings(
 )
 
 
-def answer(ask: Callable[[], Outcome]) -> Any:
+def answer(ask: Callable[[], AssignedCase]) -> Any:
     """All that an assignor says, with names; or why it says nothing."""
     try:
         outcome = ask()
@@ -44,7 +44,9 @@ def answer(ask: Callable[[], Outcome]) -> Any:
 def test_a_group_gets_what_its_assignor_gives_it(image: ClusterImage, data: st.DataObject) -> None:
     for place, (_, group) in enumerate(sorted(image.every_group())):
         lab = Lab(stage(image), place)
-        change = Change(data.draw(st.integers(-1, len(group.members) - 1)), data.draw(st.sampled_from([0, 0, 1, 3])))
+        change = GroupChange(
+            data.draw(st.integers(-1, len(group.members) - 1)), data.draw(st.sampled_from([0, 0, 1, 3]))
+        )
         for strategy in STRATEGIES[group.kind]:
             ours = answer(partial(lab.outcome, strategy, change))
             assert ours == answer(partial(assigned, image, group, strategy, change)), strategy

@@ -10,31 +10,39 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from model.analyses import analysis
+from model.analyses.previews.changed_group import NOTHING, GroupChange
+from model.analyses.previews.group_arrays import Staged, stage
+from model.analyses.previews.lab import Lab
+from model.analyses.previews.result import (
+    Figures,
+    GroupPreview,
+    Leave,
+    PreviewParameters,
+    PreviewResult,
+    StrategyPreview,
+    strategies_for,
+)
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import CLASSIC, ZOOKEEPER, GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, Member
+from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError
-from model.consumers.assignors.strategy import Outcome
-from spark_tasks import arrow_arrays, here
-from spark_tasks.previews.analysis import PREVIEWS
-from spark_tasks.previews.changed_group import NOTHING, Change
-from spark_tasks.previews.lab import Lab
-from spark_tasks.previews.parameters import Parameters, strategies_for
-from spark_tasks.previews.result import Figures, GroupPreview, Leave, Result, StrategyPreview
-from spark_tasks.previews.staging import Staged, stage
+from spark_tasks import arrow_arrays
+from spark_tasks.previews import PREVIEWS
 from tests.spark.previews.groups import cluster, clusters
 
 patient = settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-EVERYTHING = Parameters(each_leaves=True, join=2, detail=True)
+EVERYTHING = PreviewParameters(each_leaves=True, join=2, detail=True)
 
 
-def previewed(staged: Staged, parameters: Parameters) -> Sequence[GroupPreview]:
-    return here.run(PREVIEWS, staged.arrays, parameters).groups
+def previewed(staged: Staged, parameters: PreviewParameters) -> Sequence[GroupPreview]:
+    return analysis.run_here(PREVIEWS, staged.arrays, parameters).groups
 
 
-def figures_of(outcome: Outcome, image: ClusterImage, group: GroupImage) -> Figures:
+def figures_of(outcome: AssignedCase, image: ClusterImage, group: GroupImage) -> Figures:
     """Counted partition by partition."""
     assignment, members = outcome.assignment, outcome.named.members
     owned = outcome.named.lists(assignment.target)
@@ -65,7 +73,7 @@ def lag_of(owned: Sequence[tuple[str, int]], image: ClusterImage, group: GroupIm
     return sum(known.get(TopicPartition(*each), 0) for each in owned) if known else None
 
 
-def answers(lab: Lab, strategy: str, changes: Sequence[Change]) -> Iterator[Outcome]:
+def answers(lab: Lab, strategy: str, changes: Sequence[GroupChange]) -> Iterator[AssignedCase]:
     for change in changes:
         yield lab.outcome(strategy, change)
 
@@ -85,7 +93,7 @@ def test_figures_are_those_of_the_assignments(image: ClusterImage) -> None:
         for each in preview.strategies:
             try:
                 now, joined, *left = answers(
-                    lab, each.strategy, [NOTHING, Change(joins=2), *(Change(c) for c in range(consumers))]
+                    lab, each.strategy, [NOTHING, GroupChange(joins=2), *(GroupChange(c) for c in range(consumers))]
                 )
             except AssignorError:
                 continue  # one of them is refused: see the test of refusals
@@ -111,7 +119,7 @@ def badness(leave: Leave) -> tuple[int, int, int, int]:
 @given(clusters(), st.randoms(use_true_random=False), st.booleans())
 def test_how_units_are_grouped_makes_no_difference(image: ClusterImage, random: Random, detail: bool) -> None:
     staged, parameters = stage(image), msgspec.structs.replace(EVERYTHING, detail=detail)
-    whole = here.run(PREVIEWS, staged.arrays, parameters)
+    whole = analysis.run_here(PREVIEWS, staged.arrays, parameters)
     units = [unit.id for unit in PREVIEWS.units(staged.arrays, parameters)]
     assert units == list(range(len(units)))
     random.shuffle(units)
@@ -120,7 +128,7 @@ def test_how_units_are_grouped_makes_no_difference(image: ClusterImage, random: 
     batches = [PREVIEWS.kernel(run, staged.arrays, parameters) for run in runs]
     batches = [arrow_arrays.decode(arrow_arrays.encode(batch)) for batch in batches]
     assert PREVIEWS.combine(batches, staged.arrays, parameters) == whole
-    assert msgspec.json.decode(msgspec.json.encode(whole), type=Result) == whole
+    assert msgspec.json.decode(msgspec.json.encode(whole), type=PreviewResult) == whole
 
 
 def simple(name: str, topics: Sequence[str], consumers: int, **more: object) -> GroupImage:
@@ -132,7 +140,7 @@ def test_a_large_group_among_small_ones_is_cut_and_comes_to_the_same() -> None:
     counts = {"big": 40_000, **{f"t{number}": 6 for number in range(200)}}
     small = [simple(f"g{number}", [f"t{number}"], 3) for number in range(200)]
     image = cluster(counts, [simple("big", ["big"], 5), *small])
-    staged, parameters = stage(image), Parameters(("range", "sticky"), each_leaves=True)
+    staged, parameters = stage(image), PreviewParameters(("range", "sticky"), each_leaves=True)
     units = PREVIEWS.units(staged.arrays, parameters)
     assert len(units) > 200 + 2  # by strategy at least
     total = sum(unit.cost for unit in units)
@@ -151,7 +159,7 @@ def test_an_example_that_can_be_counted_by_hand() -> None:
     owners = {TopicPartition("t", number): f"g-{number // 4}" for number in range(8)}  # g-2 has nothing
     group = simple("g", ["t"], 3, owners=owners, offsets=dict.fromkeys(owners, 10))
     image = cluster({"t": 8}, [group], {each: 10 + each.partition for each in owners})
-    (preview,) = previewed(stage(image), Parameters(("range", "sticky"), each_leaves=True, detail=True))
+    (preview,) = previewed(stage(image), PreviewParameters(("range", "sticky"), each_leaves=True, detail=True))
     assert (preview.now.partitions_min, preview.now.partitions_max, preview.now.idle) == (0, 4, 1)
     assert (preview.now.lag_min, preview.now.lag_max) == (0, 4 + 5 + 6 + 7)
     assert [(share.partitions, share.lag) for share in preview.shares] == [(4, 6), (4, 22), (0, 0)]
@@ -168,7 +176,9 @@ def test_an_example_that_can_be_counted_by_hand() -> None:
 def test_a_strategy_that_refuses_a_group_says_nothing_else_of_it() -> None:
     members = {"a": Member({"t": 1}), "b": Member({"t": 1, "u": 1})}
     image = cluster({"t": 2, "u": 2}, [GroupImage("z", members)])
-    (preview,) = previewed(stage(image), Parameters(("roundrobin", "range"), each_leaves=True, join=1, detail=True))
+    (preview,) = previewed(
+        stage(image), PreviewParameters(("roundrobin", "range"), each_leaves=True, join=1, detail=True)
+    )
     assert of(preview, "zk-roundrobin") == StrategyPreview("zk-roundrobin", None)
     assert of(preview, "zk-range").rebalanced is not None
 
@@ -176,9 +186,9 @@ def test_a_strategy_that_refuses_a_group_says_nothing_else_of_it() -> None:
 def test_nobody_in_a_group_or_no_group_at_all() -> None:
     empty = GroupImage("e", offsets={TopicPartition("t", 0): 3}, kind=CLASSIC, state="Empty")
     image = cluster({"t": 4}, [empty], {TopicPartition("t", 0): 5})
-    (preview,) = previewed(stage(image), Parameters(("range",), each_leaves=True, join=2))
+    (preview,) = previewed(stage(image), PreviewParameters(("range",), each_leaves=True, join=2))
     (strategy,) = preview.strategies
     assert strategy.rebalanced == Figures(0, 0, 0, 0, None, None, 0, 0, 0, 4)
     assert strategy.joined == Figures(2, 0, 2, 2, 0, 2, 0, 0, 0, 0)
     assert strategy.worst_leave is None
-    assert previewed(stage(cluster({}, [])), Parameters(each_leaves=True)) == ()
+    assert previewed(stage(cluster({}, [])), PreviewParameters(each_leaves=True)) == ()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from model.cluster.group_image import CLASSIC, GroupImage, Member
+from model.analyses.previews.changed_group import GroupChange
+from model.analyses.previews.group_arrays import stage
+from model.analyses.previews.lab import Lab
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, GroupImage, Member
 from model.cluster.topic_image import blank_topic
-from spark_tasks.previews.changed_group import Change
-from spark_tasks.previews.lab import Lab
-from spark_tasks.previews.staging import stage
 from tests.spark.previews.groups import cluster
 
 
@@ -31,7 +31,7 @@ def test_threads_are_members_and_consumers_die_with_all_of_theirs() -> None:
     assert (names.members, names.consumers) == (("a-0", "a-1", "a-1-0"), ("a", "a-1"))
     assert owned(group, t=2, u=1) == [("a-0", ["t-0"]), ("a-1", ["t-1"]), ("a-1-0", ["u-0"])]
     lab = Lab(stage(cluster({"t": 2, "u": 1}, [group])))
-    assert lab.outcome("zk-range", Change(leaves=0)).lists() == {"a-1-0": [("t", 0), ("t", 1), ("u", 0)]}
+    assert lab.outcome("zk-range", GroupChange(leaves=0)).lists() == {"a-1-0": [("t", 0), ("t", 1), ("u", 0)]}
 
 
 def test_owners_that_are_gone_own_nothing() -> None:
@@ -65,7 +65,7 @@ def test_partitions_keep_the_numbers_that_the_cluster_gave_them() -> None:
     odd = blank_topic("t", np.array([2, 3, 10], dtype=np.int32), np.ones((3, 1), dtype=np.int32))
     group = GroupImage("g", {"a": Member({"t": 1}), "b": Member({"t": 1})}, {TopicPartition("t", 10): "b-0"})
     image = msgspec.structs.replace(cluster({"t": 1}, [group]), topics={"t": odd})
-    found = Lab(stage(image)).compare("zk-range", "sticky", Change(joins=1))
+    found = Lab(stage(image)).compare("zk-range", "sticky", GroupChange(joins=1))
     assert found.partition.tolist() == [2, 3, 10]
     assert [found.members[owner] if owner >= 0 else "" for owner in found.before.tolist()] == ["", "", "b-0"]
 
@@ -74,7 +74,7 @@ def test_two_strategies_side_by_side() -> None:
     owners = {TopicPartition("t", number): "bbaa"[number] for number in range(4)}
     group = GroupImage("g", {name: Member({"t": 1}) for name in "abc"}, owners, kind=CLASSIC, state="Stable")
     lab = Lab(stage(cluster({"t": 4}, [group], {TopicPartition("t", 0): 5})))
-    found = lab.compare("range", "sticky", Change(leaves=2, joins=1))
+    found = lab.compare("range", "sticky", GroupChange(leaves=2, joins=1))
     names = np.array(found.members)
     assert found.members == ("a", "b", "c", "~new-1")
     assert names[found.before].tolist() == ["b", "b", "a", "a"]
@@ -84,5 +84,5 @@ def test_two_strategies_side_by_side() -> None:
     assert len(found.moves_right) == 1
     assert set(found.differs.tolist()) == {n for n in range(4) if found.left[n] != found.right[n]}
     assert lab.compare("range", "range").differs.tolist() == []
-    alone = lab.compare("range", "sticky", Change(leaves=0))
+    alone = lab.compare("range", "sticky", GroupChange(leaves=0))
     assert names[alone.left].tolist() == ["b", "b", "c", "c"]

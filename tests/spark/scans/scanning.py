@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spark_tasks import here
-from spark_tasks.scans.folders import find_logs
-from spark_tasks.scans.parameters import ScanParameters
-from spark_tasks.scans.result import PartitionScan, ScanResult
-from spark_tasks.scans.scan import SCAN
+from model.analyses import analysis
+from model.analyses.scans.folders import ScanParameters, find_logs
+from model.analyses.scans.result import PartitionScan, ScanResult
+from spark_tasks.scans import SCAN
 
 NOW_MS = 1_900_000_000_000
 """Later than any record in the tests' files, but for one that is from the year 2262."""
@@ -21,7 +20,7 @@ def listed(*folders: Path, topics: tuple[str, ...] = (), deep: bool = False, now
 
 def scan(*folders: Path, topics: tuple[str, ...] = (), deep: bool = False, now_ms: int = NOW_MS) -> ScanResult:
     """What there is."""
-    return here.run(SCAN, {}, listed(*folders, topics=topics, deep=deep, now_ms=now_ms))
+    return analysis.run_here(SCAN, {}, listed(*folders, topics=topics, deep=deep, now_ms=now_ms))
 
 
 def only_partition(folder: Path, *, deep: bool = False) -> PartitionScan:

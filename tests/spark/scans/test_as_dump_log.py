@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.log.dump.parts import DumpOptions
-from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY
+from model.analyses.scans.findings import MOST_OF_A_KIND
+from model.log.dump.facts import DumpOptions
+from model.log.indexes import OFFSET_ENTRY, TIME_ENTRY
 from model.log.records import Codec, Damage, Record, encode_batch, encode_message_set
 from model.log.records.layout import BATCH_SIZE
-from spark_tasks.scans.findings import MOST_OF_A_KIND
 from tests.model.log.batches import START_MS
 from tests.model.log.dump.dumping import dump
 from tests.spark.scans.scanning import scan

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model.log.checkpoints.offset_checkpoint import write_offsets
-from model.log.checkpoints.properties import write_meta_properties
+from model.analyses.scans.folders import NothingToScanError, find_logs
+from model.log.checkpoints import write_meta_properties, write_offsets
 from model.log.names import CLEAN_SHUTDOWN_FILE, CLEANER_OFFSET_FILE, HIGH_WATERMARK_FILE, LEADER_EPOCH_FILE
-from spark_tasks.scans.folders import NothingToScanError, find_logs
 from tests.spark.scans.scanning import scan, told
 
 HEX = "52ee84ba46ed4b11b9c0a4cb3da89484"

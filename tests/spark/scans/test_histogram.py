@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_tasks.scans.histogram import Histogram
+from model.analyses.scans.tally import Histogram
 
 numbers = st.lists(st.integers(0, 200) | st.integers(0, 2**31), max_size=40)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spark_tasks import here
+from model.analyses import analysis
 from spark_tasks.registry import find
-from spark_tasks.scans.scan import SCAN
+from spark_tasks.scans import SCAN
 from tests.spark.running_spark import RunningSpark
 from tests.spark.scans.scanning import listed
 
@@ -17,4 +17,4 @@ def test_the_registry_knows_it() -> None:
 
 def test_a_scan_on_spark_finds_the_same(spark: RunningSpark, corpus: Path) -> None:
     parameters = listed(corpus / "damaged", corpus / "k39-clean", corpus / "v1-by-3.9", deep=True)
-    assert spark.run(SCAN, {}, parameters) == here.run(SCAN, {}, parameters)
+    assert spark.run(SCAN, {}, parameters) == analysis.run_here(SCAN, {}, parameters)

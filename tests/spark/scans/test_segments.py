@@ -10,17 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.dump.index_checks import checked_offset_index, checked_time_index
-from model.log.dump.index_files import offset_index_entries, time_index_entries
-from model.log.indexes.entries import OFFSET_ENTRY, TIME_ENTRY
+from model.analyses import analysis
+from model.analyses.scans.findings import Severity
+from model.analyses.scans.segment_scan import OffsetIndexWalk, TimeIndexWalk
+from model.log.dump.index_files import (
+    checked_offset_index,
+    checked_time_index,
+    offset_index_entries,
+    time_index_entries,
+)
+from model.log.indexes import OFFSET_ENTRY, TIME_ENTRY
 from model.log.records import Damage, InMemory, Record, encode_batch, stamp
 from model.log.records.batch import parse_batch
-from model.log.records.header_columns import window_columns
-from model.log.records.windows import BatchWindow, batch_windows
-from spark_tasks import here
-from spark_tasks.scans.findings import Severity
-from spark_tasks.scans.index_walk import OffsetIndexWalk, TimeIndexWalk
-from spark_tasks.scans.scan import SCAN
+from model.log.records.columns import window_columns
+from model.log.records.scan import BatchWindow, batch_windows
+from spark_tasks.scans import SCAN
 from tests.model.log.batches import START_MS
 from tests.spark.scans.scanning import listed, scan, told
 
@@ -173,7 +177,7 @@ def test_segments_that_are_gone_or_cannot_be_read(partition: Path) -> None:
     (partition.parent / "t-plain-1" / LOG).unlink()
     (partition.parent / "t-plain-2" / LOG).unlink()
     (partition.parent / "t-plain-2" / LOG).mkdir()
-    result = here.run(SCAN, {}, parameters)
+    result = analysis.run_here(SCAN, {}, parameters)
     assert sorted(told(result)) == [
         ("gone", LOG, None),
         ("gone", LOG, None),

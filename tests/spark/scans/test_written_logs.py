@@ -10,7 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.log.compaction.compaction import Compaction
+from model.log.compaction import Compaction
 from model.log.partition_log import PartitionLog
 from model.log.records import (
     Codec,
@@ -23,9 +23,9 @@ from model.log.records import (
     records_of,
     scan,
 )
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
-from spark_tasks.scans.scan import SCAN
+from spark_tasks.scans import SCAN
 from tests.model.log.batches import START_MS, end_transaction, keyed
 from tests.segment_corpus import logs
 from tests.spark.scans.scanning import listed, only_partition

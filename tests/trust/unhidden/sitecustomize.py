@@ -3,7 +3,7 @@
 Never to be imported by a test: it would be off for all that come after.
 """
 
-from model.cluster import secrets
+from model.cluster import texts
 
 
 class Everything(frozenset[str]):
@@ -13,5 +13,5 @@ class Everything(frozenset[str]):
         return True
 
 
-secrets._HINTS = ()  # pyright: ignore[reportPrivateUsage]
-secrets._USER_QUOTAS = Everything()  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+texts._HINTS = ()  # pyright: ignore[reportPrivateUsage]
+texts._USER_QUOTAS = Everything()  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.command_line import main; main()")
+KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 NO_CONFIG = {"KDRILL_CONFIG": os.devnull}
 """An empty configuration, whatever this machine's user has."""
 

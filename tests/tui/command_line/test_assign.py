@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tui.command_line.running import KDRILL, NO_CONFIG
-from tui.command_line.assign import written
+from tui.cli.assign import written
 
 A_AND_B = {"a": {"topics": ["t"]}, "b": {"topics": ["t"]}}
 RANGE: dict[str, Any] = {"assignor": "range", "topics": {"t": 3}, "members": A_AND_B}

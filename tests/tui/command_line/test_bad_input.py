@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from tests.tui.command_line.running import failure, kdrill
 
 FAILED, USAGE = 1, 2

@@ -9,8 +9,8 @@ import click
 import pytest
 
 from tests.tui.command_line.running import failure, kdrill
-from tui.command_line.main import COMMANDS
-from tui.command_line.main import kdrill as kdrill_group
+from tui.cli.main import COMMANDS
+from tui.cli.main import kdrill as kdrill_group
 
 USAGE = 2
 NEEDED = {

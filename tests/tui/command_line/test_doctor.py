@@ -12,12 +12,19 @@ from pathlib import Path
 import pytest
 
 from tests.tui.command_line.running import kdrill
-from tui.command_line.doctor_fact import Fact, Look, Machine, this_machine
-from tui.command_line.doctor_java import java_facts
-from tui.command_line.doctor_machine import folder_facts, free_memory, resource_facts
-from tui.command_line.doctor_packages import FAMILIES, INSTALL, PACKAGES, installing
-from tui.command_line.doctor_terminal import between_facts, terminal_facts
-from tui.command_line.doctor_tests import facts_for_tests
+from tui.cli.doctor import between_facts, folder_facts, free_memory, resource_facts, terminal_facts
+from tui.cli.doctor_programs import (
+    FAMILIES,
+    INSTALL,
+    PACKAGES,
+    Fact,
+    Look,
+    Machine,
+    facts_for_tests,
+    installing,
+    java_facts,
+    this_machine,
+)
 
 NO_PROGRAMS = {"PATH": os.devnull}
 DEBIAN = {"ID": "debian", "VERSION_ID": "12"}

@@ -88,7 +88,7 @@ def test_what_needs_no_arrays_starts_without_them(log: Path, kind: str) -> None:
     """numpy takes three times as long to load as all else together."""
     path = log.with_suffix(kind)
     path.touch()
-    seen = "import sys\nfrom tui.command_line import main\ntry: main(['dump-log', '--json', sys.argv[1]])\nfinally: "
+    seen = "import sys\nfrom tui.cli import main\ntry: main(['dump-log', '--json', sys.argv[1]])\nfinally: "
     seen += 'sys.exit(f\'loaded: {sorted({*sys.modules} & {"numpy", "rich", "importlib.metadata"})}\')'
     done = subprocess.run([sys.executable, "-c", seen, path], capture_output=True, text=True, timeout=60, check=False)
     assert json.loads(done.stdout.splitlines()[0])["format"] == "kdrill.dump-log/1"

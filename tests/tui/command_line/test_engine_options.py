@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from spark_tasks.client.once import Engine, run_once
+from spark_tasks.spark_client import Engine, run_once
 from tests.spark.engine.sums import SUMS, SumsParameters
-from tui.command_line.engine_options import compute, takes_engine
+from tui.cli.options import compute, takes_engine
 
 ARRAYS = {"values": np.arange(1000)}
 
@@ -84,7 +84,7 @@ def test_what_cannot_be(arguments: tuple[str, ...], code: int, error: str):
 INTERRUPTED = """
 import sys
 import numpy as np
-from spark_tasks.client.once import Engine, run_once
+from spark_tasks.spark_client import Engine, run_once
 from tests.spark.engine.sums import SUMS, SumsParameters
 def told(text):
     print(text, file=sys.stderr, flush=True)

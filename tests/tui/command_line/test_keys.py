@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.tui.command_line.running import failure, kdrill
-from tui.actions import ACTIONS, MOTIONS, SCREENS, TITLES, holding
+from tui.engine.actions import ACTIONS, MOTIONS, SCREENS, TITLES, holding
 
 
 @pytest.fixture

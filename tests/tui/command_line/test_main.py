@@ -9,8 +9,8 @@ import click
 import pytest
 
 from tests.tui.command_line.running import KDRILL, kdrill
-from tui.command_line.main import COMMANDS
-from tui.command_line.main import kdrill as kdrill_group
+from tui.cli.main import COMMANDS
+from tui.cli.main import kdrill as kdrill_group
 
 LONGEST_SUMMARY = 78 - 6 - len("snapshot")
 """Of a command in the list, on 80 columns."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 import pytest
 
-from tui.command_line.options import takes_opening
-from tui.data.opening import Opening
+from tui.cli.options import takes_opening
+from tui.engine.opening import Opening
 
 CONFIG = """
 [clusters.eu]

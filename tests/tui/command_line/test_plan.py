@@ -11,11 +11,11 @@ import click
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
-from model.controller.reassignment_file import requested_moves
+from model.controller.reassignment_requests import requested_moves
 from tests.model.planning.clusters import cluster
 from tests.tui.command_line.running import failure
 from tests.tui.command_line.running import kdrill as run
-from tui.command_line.main import kdrill
+from tui.cli.main import kdrill
 
 DONE, FAILED, IMPOSSIBLE = 0, 1, 2
 RACKS = {1: "a", 2: "b", 3: "c", 4: "a"}

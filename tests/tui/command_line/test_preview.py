@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import CLASSIC, SHARE, GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, SHARE, GroupImage, Member
 from model.cluster.snapshot_file import write_snapshot
 from tests.demo_tree import DemoTree
 from tests.spark.previews.groups import cluster

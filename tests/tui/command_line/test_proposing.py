@@ -12,7 +12,7 @@ from kazoo.client import KazooClient
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.zookeeper.counting_proxy import CountingProxy
-from tui.command_line.main import main
+from tui.cli.main import main
 
 Run = Callable[..., int]
 

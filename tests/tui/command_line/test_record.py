@@ -9,9 +9,8 @@ from subprocess import Popen
 import pytest
 
 from model.cluster.snapshot_file import read_snapshot
-from model.recordings.folder import the_cluster_in
-from model.recordings.playing import image_at
-from model.recordings.times import said
+from model.recordings.folder import said, the_cluster_in
+from model.recordings.playback import image_at
 from tests.demo_tree import DemoTree
 from tests.tui.command_line.running import failure, kdrill, running, until
 from tests.zookeeper.followed import facts, loaded

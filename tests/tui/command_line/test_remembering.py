@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.cluster.options import SandboxOptions
-from tui.command_line.remembering import Start, remembering
-from tui.data.opening import Opening
-from tui.running import Ended
-from tui.state import ViewState
+from model.sandbox.control.messages import SandboxOptions
+from tui.app.running import Ended
+from tui.cli.open import Start, remembering
+from tui.engine.opening import Opening
+from tui.engine.view_state import ViewState
 
 SANDBOX = Opening()
 BLANK = Start(theme="", folder=None, is_fresh=False)

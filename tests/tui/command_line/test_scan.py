@@ -10,7 +10,7 @@ import pytest
 from model.log.records import Record, encode_batch
 from tests.segment_corpus import unpack
 from tests.tui.command_line.running import failure, kdrill
-from tui.text import cells
+from tui.engine.text import cells
 
 SOUND, FAILED, DAMAGED = 0, 1, 2
 NAME = "00000000000000000000.log"

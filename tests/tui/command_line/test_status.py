@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import GenerationRecognised, QuorumDescribed
 from model.cluster.snapshot_file import write_snapshot
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.demo_tree import DemoTree, demo_tree
 from tests.model.drills.clusters import cluster, topic

@@ -9,8 +9,7 @@ import pytest
 
 from model.actions.reset import Reset
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.ids import TopicPartition
-from model.cluster.kafka_generations import KafkaGeneration
+from model.cluster.ids import KafkaGeneration, TopicPartition
 from model.cluster.records import (
     ConfigChanged,
     GenerationRecognised,
@@ -19,11 +18,11 @@ from model.cluster.records import (
     TopicDeletionRequested,
 )
 from tests.model.cluster.build import brokers, image, state, written
-from tui.command_line.main import main
-from tui.command_line.reset_options import offsets_in, reset_of
-from tui.command_line.setting_options import checked, listed_settings
-from tui.command_line.topic_choice import chosen_topics
-from tui.command_line.topic_lines import Shown, describe_lines, settings_in_order
+from tui.cli.act_options import offsets_in, reset_of
+from tui.cli.configs import checked, listed_settings
+from tui.cli.kafka_tools import PartitionFilter, describe_lines, settings_in_order
+from tui.cli.main import main
+from tui.cli.topics_shown import chosen_topics
 
 ID = "5wl-7XzGQ32A06mabZqrmQ"
 OLD = [
@@ -62,7 +61,9 @@ def cluster(generation: KafkaGeneration, *more: object) -> ClusterImage:
 
 def lines(image: ClusterImage, **shown: bool) -> list[str]:
     names = sorted(image.topics)
-    return list(describe_lines(image, names, Shown(**shown), {name: settings_in_order(image, name) for name in names}))
+    return list(
+        describe_lines(image, names, PartitionFilter(**shown), {name: settings_in_order(image, name) for name in names})
+    )
 
 
 @pytest.mark.parametrize(("generation", "expected"), [("0.8", OLD), ("0.9-1.x", OLD), ("3.x", NEW)])

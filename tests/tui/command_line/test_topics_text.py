@@ -13,7 +13,7 @@ from model.cluster.snapshot_file import read_snapshot
 from tests.model.interchange.printed import FOLDER, printed
 from tests.tui.command_line.running import failure
 from tests.tui.command_line.running import kdrill as run
-from tui.command_line.main import kdrill
+from tui.cli.main import kdrill
 
 Command = Callable[..., Any]
 

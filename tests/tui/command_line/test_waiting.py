@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from model.hosts.zookeeper.courtesy import Limits
+from model.hosts.zookeeper.throttle import ReadLimits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
-from tui.command_line.waiting import IN_ALL, SAID_AFTER_S, Waiting
-from tui.data.opening import Opening, Patience
+from tui.cli.waiting import IN_ALL, SAID_AFTER_S, Waiting
+from tui.engine.opening import Opening, Patience
 
 BEGUN_S = 1_000.0
 
@@ -32,9 +32,9 @@ class Slow:
 class Clocked:
     """Waiting in a time of its own."""
 
-    def __init__(self, timeout_s: float = 60.0, limits: Limits | None = None) -> None:
+    def __init__(self, timeout_s: float = 60.0, limits: ReadLimits | None = None) -> None:
         self.source, self.now_s = Slow(), BEGUN_S
-        opening = Opening(patience=Patience(timeout_s, BEGUN_S), limits=limits or Limits())
+        opening = Opening(patience=Patience(timeout_s, BEGUN_S), limits=limits or ReadLimits())
         self.waiting = Waiting(self.source, opening, lambda: self.now_s)
         self.waiting.look()
 
@@ -96,7 +96,7 @@ def test_a_terminal_alone_is_told_how_far_it_is(
 
 
 def test_what_is_asked_for_slowly_may_come_slowly() -> None:
-    clocked = Clocked(limits=Limits(reads_per_s=4.0))
+    clocked = Clocked(limits=ReadLimits(reads_per_s=4.0))
     clocked.after(159.0)
     with pytest.raises(SourceError, match="nothing new for 160 s"):
         clocked.after(1.0)

@@ -9,10 +9,9 @@ import click
 import pytest
 
 from tests.tui.command_line.running import kdrill
-from tui.command_line.main import COMMANDS
-from tui.command_line.main import kdrill as kdrill_group
-from tui.command_line.verbs import Verbs
-from tui.serving.address import ARGUMENTS
+from tui.cli.address import ARGUMENTS
+from tui.cli.main import COMMANDS, Verbs
+from tui.cli.main import kdrill as kdrill_group
 
 
 def every_option() -> Iterator[tuple[str, str, click.Option]]:

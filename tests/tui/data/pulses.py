@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tui.data.messages import Pulse
+from tui.engine.messages import Pulse
 
 PATIENCE_S = 30.0
 

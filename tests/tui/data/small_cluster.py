@@ -23,7 +23,7 @@ from model.cluster.records import (
 )
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
-from tui.rows import Line, Window
+from tui.engine.rows import Line, Window
 
 WRITTEN_MS = 1_700_000_000_000
 NOW_MS = WRITTEN_MS + 33_000

@@ -7,10 +7,9 @@ import msgspec
 from model.cluster.findings import Finding, Findings
 from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, small_image
-from tui.data.alerts import MOST_RAISED, NOTICES_APART_MS, Alerts
-from tui.data.messages import ListQuery
-from tui.data.pages.findings import findings_window
-from tui.data.pages.listing import Memory
+from tui.engine.cluster.findings import MOST_RAISED, NOTICES_APART_MS, Alerts, findings_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
 
 IMAGE = small_image()
 

@@ -10,9 +10,9 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from tests.model.planning.clusters import cluster
-from tui.data.analyses.desk import KEPT, AnalysisDesk
-from tui.data.analyses.look import STOPPED
-from tui.data.questions import PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.analyses.service import KEPT, AnalysisService
+from tui.engine.analysis import STOPPED
+from tui.engine.messages import PlanQuestion, PreviewQuestion, SweepQuestion
 
 DEADLINE_S = 60.0
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})
@@ -24,7 +24,7 @@ class Desk:
     def __init__(self, image: ClusterImage) -> None:
         self.image = image
         self.news = 0
-        self.desk = AnalysisDesk(lambda: self.image, self._tell)
+        self.desk = AnalysisService(lambda: self.image, self._tell)
 
     def _tell(self) -> None:
         self.news += 1

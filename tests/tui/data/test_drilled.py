@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from model.actions.basis import Basis
 from model.actions.configs import ConfigWish, alter_configs
 from model.actions.partitions import grow_topic
-from model.actions.proposal import Proposal
+from model.actions.proposal import Basis, Proposal
 from model.actions.topics import NewTopic, create_topic
 from tests.model.planning.clusters import cluster
-from tui.data.acting.drilled import with_drill
+from tui.engine.acting.proposing import with_drill
 
 BASIS = Basis(cluster({"orders": [(1, 2, 3)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c"}))
 """Asked through brokers; the death of broker 1 takes `audit` with it."""

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui.data.fields import BrokerSets, Coded, Numbers, Texts
-from tui.data.filters import BadFilter, Searched, matching_rows
+from tui.engine.filters import BadFilter, BrokerSets, Coded, Numbers, Searched, Texts, matching_rows
 
 NAMES = ["orders-1", "orders-2", "payments-1", "Shipments-3"]
 REPLICAS = np.array([[1, 2, -1], [2, 3, -1], [3, 12, 5], [-1, -1, -1]], np.int32)

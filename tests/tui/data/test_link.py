@@ -12,10 +12,9 @@ import msgspec
 import pytest
 
 from tests.tui.data.pulses import Pulses
-from tui.data import wire
-from tui.data.link import DataLost, ProcessLink
-from tui.data.messages import HeaderFacts, ListQuery, Pulse, Wish
-from tui.data.opening import Login, Opening
+from tui.engine.link import Answered, DataLost, ProcessLink, frame
+from tui.engine.messages import HeaderFacts, ListQuery, Pulse, Wish
+from tui.engine.opening import Login, Opening
 
 BROKERS = ListQuery(list="brokers")
 DEMO, CLUSTER = Opening(is_demo=True), Opening(source="zk://b1:2181")
@@ -63,7 +62,7 @@ async def test_what_was_asked_before_the_end_is_answered_by_the_end() -> None:
 
 
 async def test_a_reason_given_by_the_process_itself_is_the_last_word() -> None:
-    refused = wire.frame(Pulse(0, HeaderFacts(), fatal="no such host"))
+    refused = frame(Pulse(0, HeaderFacts(), fatal="no such host"))
     async with link_to(f"sent({refused!r}); sys.exit('something else')") as (link, pulses):
         await pulses.until(lambda pulse: pulse.seq == -1)
         assert {pulse.fatal for pulse in pulses.heard} == {"no such host"}
@@ -72,7 +71,7 @@ async def test_a_reason_given_by_the_process_itself_is_the_last_word() -> None:
 
 
 async def test_one_failed_answer_is_not_the_end() -> None:
-    answers = [wire.frame(wire.Answered(1, failure="a defect")), wire.frame(wire.Answered(2, failure="another"))]
+    answers = [frame(Answered(1, failure="a defect")), frame(Answered(2, failure="another"))]
     async with link_to(f"sent({answers[1] + answers[0]!r}); time.sleep(60)") as (link, pulses):
         said = await asyncio.gather(link.rows(BROKERS), link.rows(BROKERS), return_exceptions=True)
         assert [str(error) for error in said] == ["a defect", "another"]
@@ -90,7 +89,7 @@ async def test_a_process_that_does_not_end_is_ended(is_gone: Callable[[int], boo
 async def test_a_process_that_only_reads_is_not_waited_for(
     is_gone: Callable[[int], bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.data.link.FAREWELL_S", 3600.0)
+    monkeypatch.setattr("tui.engine.link.FAREWELL_S", 3600.0)
     async with asyncio.timeout(60), link_to("sent(b''); time.sleep(600)", CLUSTER) as (link, _):
         pid = link.pid
     assert is_gone(pid)
@@ -110,8 +109,8 @@ async def test_a_process_that_only_reads_is_not_waited_for(
 async def test_a_process_that_has_something_to_lose_ends_in_order(
     opening: Opening, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tui.data.link.FAREWELL_S", 3600.0)
-    monkeypatch.setattr("tui.data.link.HURRIED_S", 0.0)
+    monkeypatch.setattr("tui.engine.link.FAREWELL_S", 3600.0)
+    monkeypatch.setattr("tui.engine.link.HURRIED_S", 0.0)
     ended = tmp_path / "ended"
     async with link_to(f"sys.stdin.buffer.read(); open({str(ended)!r}, 'w')", opening) as (link, _):
         if opening is CLUSTER:

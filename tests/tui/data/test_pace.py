@@ -7,7 +7,7 @@ import msgspec
 from model.cluster.cluster_image import EMPTY
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
-from tui.data.pace import LONGEST_S, MINUTES_MS, PULSE_S, SECONDS_MS, Pace, is_news
+from tui.engine.service import LONGEST_S, MINUTES_MS, PULSE_S, SECONDS_MS, Pace, is_news
 
 BEGUN_MS = 1_700_000_000_000
 

@@ -10,9 +10,9 @@ from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.records import BrokerRegistered
 from tests.model.cluster.build import brokers, image, topic
 from tests.tui.data.small_cluster import moment_of, small_image
-from tui.data.messages import TextQuery
-from tui.data.pages.listing import Memory
-from tui.data.plots import SIGNS, grouped_bars, plot_text
+from tui.engine.listing import Memory
+from tui.engine.messages import TextQuery
+from tui.engine.plots import SIGNS, grouped_bars, plot_text
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -18,15 +18,14 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
-from tui.data import wire
-from tui.data.link import DATA_PROCESS, ProcessLink
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.opening import Login, Opening
+from tui.engine.link import DATA_PROCESS, Asked, ProcessLink, frame
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.opening import Login, Opening
 
 OWNER = """
 import asyncio, os, subprocess
-from tui.data.link import ProcessLink
-from tui.data.opening import Opening
+from tui.engine.link import ProcessLink
+from tui.engine.opening import Opening
 
 async def main():
     link = ProcessLink(Opening(is_demo=True))
@@ -138,11 +137,11 @@ def test_it_ends_while_the_server_does_not_answer(own_zookeeper: EmbeddedZooKeep
     ):
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(wire.frame(Opening(source=tree.source)))
+        process.stdin.write(frame(Opening(source=tree.source)))
         while b"live" not in process.stdout.read(65536):
             pass
         own_zookeeper.pause()
-        process.stdin.write(wire.frame(wire.Asked(1, ListQuery(list="znodes", opened=("/",)))))
+        process.stdin.write(frame(Asked(1, ListQuery(list="znodes", opened=("/",)))))
         process.stdin.close()
         assert process.wait(10) == 0
         own_zookeeper.resume()

@@ -12,18 +12,16 @@ import pytest
 
 from model.cluster.cluster_image import Provenance
 from model.cluster.snapshot_file import write_snapshot
-from model.sandbox.znode_session import ZnodeSession
-from model.sandbox.znode_writes import CreateZnode, WriteZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeSession
 from model.sources.source import Batch, Sink, SourceStatus
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.near_link import NearLink
-from tui.data.opened import source_of
-from tui.data.opening import Opening
-from tui.data.pace import LATE_MS
-from tui.data.service import DataService
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.opening import Opening
+from tui.engine.process import NearLink
+from tui.engine.service import LATE_MS, DataService
+from tui.engine.sources import source_of
 
 TREE = ListQuery(list="znodes", opened=("/",))
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.sources.attentive import CONFIGS, COSTLY, GROUPS, LOG_DIRS
-from tui.data.messages import ListQuery, Query, TextQuery, TimeQuery, Wish
-from tui.data.wanted import wanted_for
+from model.sources.source import CONFIGS, COSTLY, GROUPS, LOG_DIRS
+from tui.engine.messages import ListQuery, Query, TextQuery, TimeQuery, Wish
+from tui.engine.sources import wanted_for
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.data import wire
-from tui.data.messages import HeaderFacts, ListQuery, Pulse
+from tui.engine import link
+from tui.engine.messages import HeaderFacts, ListQuery, Pulse
 
-ASKED = msgspec.msgpack.Decoder(wire.Asked)
-TOLD = msgspec.msgpack.Decoder(wire.Told)
+ASKED = msgspec.msgpack.Decoder(link.Asked)
+TOLD = msgspec.msgpack.Decoder(link.DataMessage)
 
-asked = st.builds(wire.Asked, st.integers(0, 2**31), st.builds(ListQuery, list=st.text(), key=st.text()))
+asked = st.builds(link.Asked, st.integers(0, 2**31), st.builds(ListQuery, list=st.text(), key=st.text()))
 
 
 async def heard(chunks: list[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> list[object]:
@@ -26,14 +26,14 @@ async def heard(chunks: list[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> l
         reader.feed_data(chunk)
     reader.feed_eof()
     messages: list[object] = []
-    while (message := await wire.read(reader, decoder)) is not None:
+    while (message := await link.read_message(reader, decoder)) is not None:
         messages.append(message)
     return messages
 
 
 @given(st.lists(asked, max_size=5), st.lists(st.integers(1, 50), min_size=1))
-def test_messages_arrive_whole_however_they_are_cut(messages: list[wire.Asked], sizes: list[int]) -> None:
-    stream = b"".join(map(wire.frame, messages))
+def test_messages_arrive_whole_however_they_are_cut(messages: list[link.Asked], sizes: list[int]) -> None:
+    stream = b"".join(map(link.frame, messages))
     chunks: list[bytes] = []
     while stream:
         size = sizes[len(chunks) % len(sizes)]
@@ -42,28 +42,28 @@ def test_messages_arrive_whole_however_they_are_cut(messages: list[wire.Asked], 
     assert asyncio.run(heard(chunks, ASKED)) == messages
 
 
-@given(st.binary(max_size=200).map(lambda data: len(data).to_bytes(wire.LENGTH_BYTES, "big") + data))
+@given(st.binary(max_size=200).map(lambda data: len(data).to_bytes(link.LENGTH_BYTES, "big") + data))
 def test_what_is_no_message_is_refused_in_one_line(data: bytes) -> None:
-    with pytest.raises(wire.Garbled, match=r"^no message: [^\n]*$"):
+    with pytest.raises(link.Garbled, match=r"^no message: [^\n]*$"):
         asyncio.run(heard([data], TOLD))
 
 
 async def test_a_message_cut_off_anywhere_is_the_end() -> None:
-    whole = wire.frame(Pulse(1, HeaderFacts()))
+    whole = link.frame(Pulse(1, HeaderFacts()))
     for length in range(len(whole)):
         assert await heard([whole[:length]], TOLD) == []
 
 
 async def test_a_message_longer_than_any_is_refused_before_it_is_read() -> None:
-    with pytest.raises(wire.Garbled, match="a message of 67,108,865 bytes"):
-        await heard([(wire.MAX_BYTES + 1).to_bytes(4, "big")], TOLD)
+    with pytest.raises(link.Garbled, match="a message of 67,108,865 bytes"):
+        await heard([(link.MAX_BYTES + 1).to_bytes(4, "big")], TOLD)
 
 
 async def test_pipes_carry_messages() -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as read_end, os.fdopen(writing, "wb") as write_end:
-        reader, writer = await wire.reader_of(read_end), await wire.writer_of(write_end)
-        writer.write(wire.frame(Pulse(7, HeaderFacts(cluster="prod"))))
-        assert await wire.read(reader, TOLD) == Pulse(7, HeaderFacts(cluster="prod"))
+        reader, writer = await link.reader_of(read_end), await link.writer_of(write_end)
+        writer.write(link.frame(Pulse(7, HeaderFacts(cluster="prod"))))
+        assert await link.read_message(reader, TOLD) == Pulse(7, HeaderFacts(cluster="prod"))
         writer.close()
-        assert await wire.read(reader, TOLD) is None
+        assert await link.read_message(reader, TOLD) is None

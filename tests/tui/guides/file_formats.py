@@ -16,27 +16,26 @@ import pyarrow as pa
 import pytest
 
 from model.actions.proposal import ApiCall, Proposal
+from model.analyses.history.results import ClusterHistory
+from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.snapshot_format import SnapshotDocument
 from model.drills.voters import Turnout
-from model.hosts.acting.audit_log import AuditLog
-from model.hosts.acting.journal import Kept
-from model.hosts.acting.writer import Outcome
+from model.hosts.acting.carrying_out import AuditLog, WriteOutcome
+from model.hosts.acting.reassigning import JournalFile
 from model.hosts.client_security import client_properties
-from model.hosts.client_security.file import PROVIDERS, PropertiesFile
-from model.planning import document as plan_document
-from model.planning import kafka_file
+from model.hosts.client_security.properties_file import PROVIDERS, PropertiesFile
+from model.planning import documents
+from model.planning import documents as plan_document
 from model.recordings.format import SCHEMA, PartHeader
-from model.sandbox.control.state import SandboxReady
-from model.sandbox.scenarios import scenario
-from model.sandbox.scenarios.outcome import ScenarioOutcome
-from spark_tasks.history.results import ClusterHistory
-from spark_tasks.scans.result import ScanResult
+from model.sandbox import scenario
+from model.sandbox.control.messages import SandboxReady
+from model.sandbox.scenario import ScenarioOutcome
 from tests.model.cluster.build import brokers, consumer, image, topic
 from tests.tui.command_line.running import kdrill
-from tui.command_line import acting
-from tui.config import ClusterConfig
+from tui.cli import acting
+from tui.engine.config import ClusterConfig
 
 FIXED_KEY = re.compile(r"[a-z_]+")
 """A field's name; topics and groups of the example are called otherwise."""
@@ -98,16 +97,16 @@ def _of_groups() -> str:
 
 
 def _of_acting() -> Iterator[str]:
-    yield f"## Plan: {plan_document.FORMAT}\n\nWhat `kdrill plan --json` prints."
+    yield f"## Plan: {plan_document.PLAN_FORMAT}\n\nWhat `kdrill plan --json` prints."
     yield "\n".join(line for line in (plan_document.__doc__ or "").splitlines() if line.startswith("|"))
     yield (
-        f"## Reassignment file: {kafka_file.FORMAT}\n\nWhat `kdrill plan -o` writes: the file of "
+        f"## Reassignment file: {documents.REASSIGNMENT_FORMAT}\n\nWhat `kdrill plan -o` writes: the file of "
         'kafka-reassign-partitions, `{"version":1,"partitions":[{"topic","partition","replicas"}]}`, with `kdrill` '
         "(`format`, `source`, `cluster_id`, `zxid`, `time_ms`, `batching`) and `current` of each partition, which "
         "Kafka does not look at."
     )
     yield "## Journal of a reassignment: kdrill.reassignment-run/1\n\nIn `reassignments/` of the folder for state."
-    yield from _structs(Kept)
+    yield from _structs(JournalFile)
     yield "## audit.jsonl\n\nIn the folder for state: a line before each action and one after it, with the same `id`."
     yield "\n".join(f"- {line}" for line in _audited())
 
@@ -194,7 +193,7 @@ def _audited() -> Iterator[str]:
     """The fields of the lines of one action."""
     with tempfile.TemporaryDirectory() as folder:
         log = AuditLog(Path(folder), "zk://zk1:2181/kafka", lambda: 0)
-        log.end(log.begin(Proposal("title", (ApiCall("ElectLeaders", {}),))), Outcome("done"))
+        log.end(log.begin(Proposal("title", (ApiCall("ElectLeaders", {}),))), WriteOutcome("done"))
         for when, line in zip(("before", "after"), log.file.read_text().splitlines(), strict=True):
             yield f"{when}: {', '.join(f'`{key}`' for key in json.loads(line))}"
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from model.cluster.findings import Finding, find
 from model.cluster.ids import TopicPartition
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import LATE_VOTER_MS, Quorum, QuorumReplica
+from model.cluster.image_parts import LATE_VOTER_MS, LogDir, Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     BrokerLost,

@@ -10,9 +10,9 @@ import click
 from model.cluster.findings import SEVERITIES, SEVERITY
 from tests.tui.guides.file_formats import file_formats
 from tests.tui.guides.finding_examples import example
-from tui.actions import ACTIONS, MOTIONS, OVERLAY, SCREENS, TITLES, Action
-from tui.command_line.main import kdrill
-from tui.commands import WORDS
+from tui.app.commands import WORDS
+from tui.cli.main import kdrill
+from tui.engine.actions import ACTIONS, MOTIONS, OVERLAY, SCREENS, TITLES, Action
 
 WIDTH = 100
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from model.cluster.group_image import Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
 from model.cluster.snapshot_file import write_snapshot
 from tests.architecture.source_tree import ROOT

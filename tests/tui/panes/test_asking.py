@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.dashboard import kdrill, opened, press, settled, text
-from tui.panes.framed import Framed
-from tui.panes.live_list import LiveRows
+from tui.app.panes.frames import Framed
+from tui.app.panes.live_panes import LiveRows
 
 
 async def test_who_looks_where_a_pane_is_takes_no_news_from_it(still: str, monkeypatch: pytest.MonkeyPatch) -> None:

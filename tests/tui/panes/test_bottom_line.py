@@ -7,11 +7,11 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.screen_text import screen_lines
-from tui.panes.bottom_line import BottomLine, keys_beside
-from tui.theme import ThemedApp
-from tui.widgets.key_footer import keys_line
-from tui.widgets.line_view import LineView
-from tui.widgets.prompt_line import PromptLine
+from tui.app.panes.frames import BottomLine, keys_beside
+from tui.app.theme import ThemedApp
+from tui.app.widgets.edge_lines import keys_line
+from tui.app.widgets.line_view import LineView
+from tui.app.widgets.prompt_line import PromptLine
 
 KEYS = (("?", "help"), ("/", "filter"), (":", "cmd"), ("d", "describe"), ("a", "alerts"), ("q", "back"))
 

@@ -5,10 +5,10 @@ from textual.app import ComposeResult
 
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_lines
-from tui.panes.framed import Framed, Group
-from tui.rows import line
-from tui.theme import ThemedApp
-from tui.widgets.text_pane import TextPane
+from tui.app.panes.frames import Framed, Group
+from tui.app.theme import ThemedApp
+from tui.app.widgets.text_pane import TextPane
+from tui.engine.rows import line
 
 
 class Frames(ThemedApp[None]):

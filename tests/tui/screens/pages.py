@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import NamedTuple
 
 from tests.tui.dashboard import Keys, kdrill, mode, press, rows, settled, until
-from tui.data.messages import STOPPABLE
-from tui.panes.live_text import LiveText
+from tui.app.panes.live_panes import LiveText
+from tui.engine.messages import STOPPABLE
 
 Ready = Callable[[Keys], bool]
 

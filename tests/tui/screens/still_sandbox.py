@@ -1,6 +1,6 @@
 """A sandbox that stands still: how it stands is written here; what is said of it, the program says."""
 
-from model.sandbox.control.state import (
+from model.sandbox.control.messages import (
     LinkView,
     LoadView,
     OpenFault,
@@ -11,12 +11,12 @@ from model.sandbox.control.state import (
 )
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tests.tui.dashboard import NOW_MS
-from tui.data.link import DataLink, OnPulse
-from tui.data.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.data.pages.listing import Memory
-from tui.data.pages.sandbox.pages import sandbox_text, sandbox_window
-from tui.data.sandbox.wishes import WISHES, Impossible, deed_of
-from tui.rows import Window
+from tui.engine.link import DataLink, OnPulse
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.rows import Window
+from tui.engine.sandbox.pages import sandbox_text, sandbox_window
+from tui.engine.sandbox.service import WISHES, Impossible, deed_of
 
 CUT = CutLink(("2", "zookeeper"))
 MEMBERS = ("1", "2", "3")

@@ -11,8 +11,8 @@ from kazoo.client import KazooClient
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, opened, press, rows, text, type_in, until
-from tui.screens.confirm import SIGN, Confirm
-from tui.widgets.prompt_line import PromptLine
+from tui.app.screens.overlays import SIGN, Confirm
+from tui.app.widgets.prompt_line import PromptLine
 
 ELECTION = "/admin/preferred_replica_election"
 REASSIGNMENT = "/admin/reassign_partitions"

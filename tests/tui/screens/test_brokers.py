@@ -6,10 +6,10 @@ import asyncio
 
 import pytest
 
-from model.sandbox.znode_writes import CreateZnode, WriteZnode
+from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
-from tui.screens.describe import Describe
+from tui.app.screens.overlays import Describe
 
 
 async def test_it_tells_who_controls_and_what_it_holds(still: str) -> None:

@@ -4,14 +4,13 @@ from typing import cast
 
 from textual.pilot import Pilot
 
-from model.sandbox.znode_writes import WriteZnode
+from model.sandbox.embedded_zookeeper import WriteZnode
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
-from tui.data.graph_rows import STILL
-from tui.data.link import DataLink
-from tui.data.messages import ListQuery
-from tui.panes.ownership_graph import OwnershipGraph
-from tui.rows import Window
+from tui.app.panes.ownership_graph import OwnershipGraph
+from tui.engine.link import DataLink
+from tui.engine.messages import STILL, ListQuery
+from tui.engine.rows import Window
 
 
 async def test_the_graph_is_that_of_the_group_under_the_cursor(still: str) -> None:

@@ -6,8 +6,8 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, type_in, until
-from tui.panes.map_rows import MapRows
-from tui.screens.describe import Describe
+from tui.app.panes.analysis_panes import MapRows
+from tui.app.screens.overlays import Describe
 
 
 async def play(pilot: Pilot[int], *keys: str) -> None:
@@ -58,7 +58,7 @@ async def test_the_moments_are_gone_through(still: str) -> None:
 
 
 async def test_it_is_played_from_the_start_and_stops_at_the_end(still: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tui.screens.drill.FRAME_S", 0.01)
+    monkeypatch.setattr("tui.app.screens.drill.FRAME_S", 0.01)
     async with opened(still, size=(120, 40)) as pilot:
         await play(pilot, "K")
         timeline = rows(pilot, "drill-timeline")

@@ -10,12 +10,12 @@ import pytest
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
-from tui.actions import NUMBERS, SCREENS, TIMED
-from tui.data.link import DataLink
-from tui.data.messages import ListQuery, Notice
-from tui.export import ROWS_AT_ONCE
-from tui.rows import Window
-from tui.screens.describe import Describe
+from tui.app.export import ROWS_AT_ONCE
+from tui.app.screens.overlays import Describe
+from tui.engine.actions import NUMBERS, SCREENS, TIMED
+from tui.engine.link import DataLink
+from tui.engine.messages import ListQuery, Notice
+from tui.engine.rows import Window
 
 SIMULATED = ("drill", "lab", "sweep", "plans")
 """Screens that never show the cluster as it is."""

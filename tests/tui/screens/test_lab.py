@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mark, mode, opened, press, rows, text, type_in, until
-from tui.screens.describe import Describe
+from tui.app.screens.overlays import Describe
 
 BILLING = 12
 """Partitions that the group billing reads."""

@@ -3,8 +3,8 @@
 from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.data.graph_rows import STILL
-from tui.panes.ownership_graph import LabGraph
+from tui.app.panes.ownership_graph import LabGraph
+from tui.engine.messages import STILL
 
 SIZE = (130, 44)
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
 from tests.tui.data.logs.log_folders import flip, write_log
-from tui.screens.describe import Describe
+from tui.app.screens.overlays import Describe
 
 
 @pytest.fixture(scope="module")

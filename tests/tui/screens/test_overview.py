@@ -3,7 +3,7 @@
 import pytest
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
-from tui.screens.describe import Describe
+from tui.app.screens.overlays import Describe
 
 
 async def test_enter_on_a_broker_shows_its_partitions(still: str) -> None:

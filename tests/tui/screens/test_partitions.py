@@ -1,7 +1,7 @@
 """The partition map: what it shows of each broker, and the reason beside it."""
 
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, type_in
-from tui.panes.framed import Framed
+from tui.app.panes.frames import Framed
 
 
 async def test_the_reason_is_that_of_the_partition_under_the_cursor(still: str) -> None:

@@ -3,9 +3,9 @@
 import pkgutil
 from importlib import import_module
 
-from tui import screens
-from tui.screens.live_screen import LiveScreen
-from tui.screens.registry import REGISTRY
+from tui.app import screens
+from tui.app.screens.live_screen import LiveScreen
+from tui.engine.actions import REGISTRY
 
 
 def test_every_screen_is_in_the_table_under_its_name() -> None:

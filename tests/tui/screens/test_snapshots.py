@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from model.sandbox.demo_cluster import DemoCluster
-from model.sandbox.fast_zookeeper import start_zookeeper
+from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.source import Cost
 from model.sources.zookeeper import follower
 from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
@@ -25,8 +25,8 @@ from tests.tui.screen_text import difference, screen_codes, screen_lines, screen
 from tests.tui.screens.pages import PAGES, Page, look_into_logs, walk
 from tests.tui.screens.still_sandbox import WithStillSandbox
 from tests.tui.test_app_colour import COLOUR
-from tui.actions import SCREENS
-from tui.panes.live_text import LivePlot
+from tui.app.panes.live_panes import LivePlot
+from tui.engine.actions import SCREENS
 
 SIZES = ((80, 24), (120, 40), (300, 80))
 LOGS = "kdrill-logs-"

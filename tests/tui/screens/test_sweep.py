@@ -8,8 +8,8 @@ from textual.pilot import Pilot
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.panes.map_rows import HeatRows
-from tui.screens.describe import Describe
+from tui.app.panes.analysis_panes import HeatRows
+from tui.app.screens.overlays import Describe
 
 
 async def sweep(pilot: Pilot[int], *keys: str) -> None:

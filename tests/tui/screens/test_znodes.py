@@ -1,7 +1,7 @@
 """The tree: opened, closed, jumped about in, and beside it the znode under the cursor."""
 
-from model.sandbox.znode_writes import CreateZnode, DeleteZnode, WriteZnode
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
+from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 

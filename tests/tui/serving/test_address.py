@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.serving.address import NotServed, ServeAddress, parse_address, with_address
+from tui.cli.address import NotServed, ServeAddress, parse_address, with_address
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Which environment variables a session in a browser gets."""
 
-from tui.serving.environment import needed
+from tui.cli.serve import needed
 
 
 def test_what_it_works_by_and_logs_in_with():

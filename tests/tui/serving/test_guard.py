@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.serving.guard import content_policy, refusal
+from tui.cli.serve import content_policy, refusal
 
 NAMES = frozenset({"127.0.0.1:8000", "localhost:8000"})
 

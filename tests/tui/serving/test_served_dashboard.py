@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.tui.dashboard import Keys, opened, press, text, type_in, until
-from tui.actions import SANDBOX, holding
-from tui.data.messages import ListQuery, TextAnswer, TextQuery, Wish
-from tui.data.opening import ONLY_SHOWS
-from tui.data.sandbox.wishes import WISHES
-from tui.data.served import HARMLESS, NO_LOGS, NO_PROCESSES, NO_WISH, refused
-from tui.rows import Window
+from tui.engine.actions import SANDBOX, holding
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.opening import ONLY_SHOWS
+from tui.engine.router import HARMLESS, NO_LOGS, NO_PROCESSES, NO_WISH, refused
+from tui.engine.rows import Window
+from tui.engine.sandbox.service import WISHES
 
 OF_SANDBOX = {"kill", "restart", "failover", "undo", "reset"}
 

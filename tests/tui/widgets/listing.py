@@ -6,10 +6,10 @@ from typing import overload
 from textual.app import ComposeResult
 from textual.message import Message
 
-from tui.rows import Column, Row, Window
-from tui.theme import ThemedApp
-from tui.widgets.line_view import LineView
-from tui.widgets.list_messages import RowHighlighted, RowSelected, WindowWanted
+from tui.app.theme import ThemedApp
+from tui.app.widgets.line_view import LineView
+from tui.app.widgets.lists import RowHighlighted, RowSelected, WindowWanted
+from tui.engine.rows import Column, Row, Window
 
 COLUMNS = (Column("name", -12, "<", "name"), Column("value", 8, ">", "value"), Column("state", 8))
 

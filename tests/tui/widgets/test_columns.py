@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.rows import Column
-from tui.text import cells
-from tui.widgets.columns import GAP, lay_out, titles
+from tui.app.widgets.row_drawing import GAP, lay_out, titles
+from tui.engine.rows import Column
+from tui.engine.text import cells
 
 COLUMNS = st.lists(
     st.builds(Column, st.text(max_size=6), st.integers(-12, 12).filter(bool), st.sampled_from("<>")), max_size=8

@@ -10,11 +10,10 @@ from textual.app import ComposeResult
 
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import assert_screen, screen_lines
-from tui.data.messages import HeaderFacts
-from tui.text import cells, plain
-from tui.theme import ThemedApp
-from tui.widgets.header_line import HeaderLine
-from tui.widgets.header_parts import PHASES, Stance, header_line, next_change_ms
+from tui.app.theme import ThemedApp
+from tui.app.widgets.header import PHASES, HeaderLine, Stance, header_line, next_change_ms
+from tui.engine.messages import HeaderFacts
+from tui.engine.text import cells, plain
 
 NOW_MS = 1_700_000_000_000
 FACTS = HeaderFacts(

@@ -8,9 +8,9 @@ from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import assert_screen, screen_lines
 from tests.tui.widgets.listing import COLUMNS, ListApp, Numbered, row
-from tui.rows import Column, Row, Window
-from tui.text import cells
-from tui.widgets.line_view import LineView
+from tui.app.widgets.line_view import LineView
+from tui.engine.rows import Column, Row, Window
+from tui.engine.text import cells
 
 
 async def test_a_million_rows_are_asked_for_in_windows() -> None:

@@ -7,10 +7,9 @@ from textual.app import ComposeResult
 
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import assert_screen, screen_lines
-from tui.text import cells, plain
-from tui.theme import ThemedApp
-from tui.widgets.key_footer import KeyFooter, keys_line
-from tui.widgets.tab_line import TabLine, tab_line
+from tui.app.theme import ThemedApp
+from tui.app.widgets.edge_lines import KeyFooter, TabLine, keys_line, tab_line
+from tui.engine.text import cells, plain
 
 TITLES = ("Overview", "Znodes", "Partitions", "Consumers", "Rebalance", "Drill", "Logs")
 NUMBERS = tuple(map(str, range(1, 100)))

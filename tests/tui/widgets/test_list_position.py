@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.rows import Row, Window
-from tui.widgets.list_position import Position, followed, moved, paged, resized, scrolled
+from tui.app.widgets.lists import Position, followed, moved, paged, resized, scrolled
+from tui.engine.rows import Row, Window
 
 KEYS = st.lists(st.sampled_from([f"k{number}" for number in range(40)]), unique=True, max_size=40)
 STEPS = st.lists(

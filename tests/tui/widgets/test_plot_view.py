@@ -6,9 +6,9 @@ from textual.app import ComposeResult
 from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import screen_codes, screen_lines
-from tui.text import cells
-from tui.theme import ThemedApp
-from tui.widgets.plot_view import PlotView
+from tui.app.theme import ThemedApp
+from tui.app.widgets.plot_view import PlotView
+from tui.engine.text import cells
 
 
 class PlotApp(ThemedApp[None]):

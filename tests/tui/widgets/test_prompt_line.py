@@ -12,11 +12,10 @@ from textual.events import Key, Paste
 from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import screen_lines
-from tui.text import cells
-from tui.theme import ThemedApp
-from tui.widgets.line_view import LineView
-from tui.widgets.prompt_line import PromptLine
-from tui.widgets.typed_line import TypedLine
+from tui.app.theme import ThemedApp
+from tui.app.widgets.line_view import LineView
+from tui.app.widgets.prompt_line import PromptLine, TypedLine
+from tui.engine.text import cells
 
 
 class PromptApp(ThemedApp[None]):

@@ -3,7 +3,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tui.widgets.scrolling import clamp_top, thumb, top_at
+from tui.app.widgets.lists import clamp_top, thumb, top_at
 
 HEIGHTS = st.integers(0, 100)
 TOTALS = st.integers(0, 2_000_000)

@@ -7,10 +7,10 @@ from textual.events import MouseScrollDown
 from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import assert_screen, screen_lines
-from tui.rows import Line
-from tui.text import cells
-from tui.theme import ThemedApp
-from tui.widgets.text_pane import TextPane
+from tui.app.theme import ThemedApp
+from tui.app.widgets.text_pane import TextPane
+from tui.engine.rows import Line
+from tui.engine.text import cells
 
 JSON: tuple[Line, ...] = (
     (('{"version":', "name"), ("1", "number"), (',"brokerid":', "name"), ("4", "number"), (",", "")),

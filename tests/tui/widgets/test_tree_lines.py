@@ -5,9 +5,9 @@ from textual.message import Message
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import assert_screen, screen_lines
 from tests.tui.widgets.listing import ListApp
-from tui.rows import Column, Row, Window
-from tui.widgets.list_messages import CloseNode, OpenNode, ParentWanted
-from tui.widgets.tree_lines import TreeLines
+from tui.app.widgets.line_view import TreeLines
+from tui.app.widgets.lists import CloseNode, OpenNode, ParentWanted
+from tui.engine.rows import Column, Row, Window
 
 COLUMNS = (Column("", -20), Column("", 14, ">"))
 

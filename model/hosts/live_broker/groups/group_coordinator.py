@@ -1,20 +1,25 @@
 """The groups that this broker coordinates: what `coordinate` decides is done here, nothing else.
 
-Answers find their request by its number. Each group has one timer, for when time alone changes it. For one event loop.
+Answers find their request by its number; a request for a group of another coordinator is refused at once. Each group
+has one timer, for when time alone changes it. The clock gives the time of day and goes on evenly when somebody sets
+that. For one event loop.
 """
 
 import asyncio
 import itertools
 import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
-from model.broker.settings import client_keys
+from model.broker.settings import keys
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.consumers.group_coordinator.commands import Answer, AppendRecords
-from model.consumers.group_coordinator.coordinate import coordinate
-from model.consumers.group_coordinator.events import (
+from model.consumers.group_coordinator.coordinate import coordinate, refuse
+from model.consumers.group_coordinator.events_and_commands import (
+    Answer,
     AppendCompleted,
+    AppendRecords,
     CoordinatorResigned,
     GroupEvent,
     GroupLoaded,
@@ -23,13 +28,19 @@ from model.consumers.group_coordinator.events import (
     PartitionsDeleted,
     TimePassed,
 )
-from model.consumers.group_coordinator.group import DEAD, Group
-from model.consumers.group_coordinator.offsets_topic import Standing, partition_of
-from model.consumers.group_coordinator.settings import GroupSettings
-from model.hosts.background_tasks import BackgroundTasks
-from model.hosts.live_broker.groups.led_partitions import LedPartitions
-from model.hosts.live_broker.groups.offsets_log import OffsetsLog, Replicas
-from model.hosts.live_broker.groups.steady_clock import steady_clock
+from model.consumers.group_coordinator.group import DEAD, Group, GroupSettings
+from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, standing_error
+from model.hosts.background import BackgroundTasks
+from model.hosts.live_broker.groups.offsets_log import LedPartitions, OffsetsLog, OffsetsReplicas
+
+_NS_PER_MS = 1_000_000
+
+
+def steady_clock() -> Callable[[], int]:
+    """Ms since the epoch, as the machine's clock says now, and evenly from then on."""
+    offset_ns = time.time_ns() - time.monotonic_ns()
+    return lambda: (offset_ns + time.monotonic_ns()) // _NS_PER_MS
+
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -40,12 +51,12 @@ class GroupCoordinator:
     `now_ms`: ms since the epoch, as evenly as the loop's time.
     """
 
-    def __init__(self, settings: Settings, replicas: Replicas, now_ms: Callable[[], int] | None = None) -> None:
+    def __init__(self, settings: Settings, replicas: OffsetsReplicas, now_ms: Callable[[], int] | None = None) -> None:
         self.now_ms = now_ms or steady_clock()
         self._replicas = replicas
         self._settings = group_settings(settings)
-        self._partition_count = settings[client_keys.OFFSETS_TOPIC_NUM_PARTITIONS]
-        self._check_interval_s = settings[client_keys.OFFSETS_RETENTION_CHECK_INTERVAL_MS] / 1000
+        self._partition_count = settings[keys.OFFSETS_TOPIC_NUM_PARTITIONS]
+        self._check_interval_s = settings[keys.OFFSETS_RETENTION_CHECK_INTERVAL_MS] / 1000
         self._log = OffsetsLog(replicas, settings, self.now_ms)
         self._led = LedPartitions(self._log, self._take_over, self._resign)
         self._groups: dict[str, Group] = {}
@@ -103,9 +114,9 @@ class GroupCoordinator:
             self._partition_count = len(known)
         return partition_of(group_id, self._partition_count)
 
-    def standing(self, group_id: str) -> Standing:
+    def standing(self, group_id: str) -> CoordinatorRole:
         """What this broker is to a group."""
-        return self._led.standing(self.partition_of(group_id)) if self._is_open else Standing.CLOSED
+        return self._led.standing(self.partition_of(group_id)) if self._is_open else CoordinatorRole.CLOSED
 
     def next_request(self) -> int:
         """A number for a request."""
@@ -209,10 +220,23 @@ class GroupCoordinator:
 def group_settings(settings: Settings) -> GroupSettings:
     """The coordinator's part of a broker's settings."""
     return GroupSettings(
-        group_min_session_timeout_ms=settings[client_keys.GROUP_MIN_SESSION_TIMEOUT_MS],
-        group_max_session_timeout_ms=settings[client_keys.GROUP_MAX_SESSION_TIMEOUT_MS],
-        group_initial_rebalance_delay_ms=settings[client_keys.GROUP_INITIAL_REBALANCE_DELAY_MS],
-        group_max_size=settings[client_keys.GROUP_MAX_SIZE],
-        offset_metadata_max_bytes=settings[client_keys.OFFSET_METADATA_MAX_BYTES],
-        offsets_retention_ms=settings[client_keys.OFFSETS_RETENTION_MINUTES] * 60_000,
+        group_min_session_timeout_ms=settings[keys.GROUP_MIN_SESSION_TIMEOUT_MS],
+        group_max_session_timeout_ms=settings[keys.GROUP_MAX_SESSION_TIMEOUT_MS],
+        group_initial_rebalance_delay_ms=settings[keys.GROUP_INITIAL_REBALANCE_DELAY_MS],
+        group_max_size=settings[keys.GROUP_MAX_SIZE],
+        offset_metadata_max_bytes=settings[keys.OFFSET_METADATA_MAX_BYTES],
+        offsets_retention_ms=settings[keys.OFFSETS_RETENTION_MINUTES] * 60_000,
     )
+
+
+A = TypeVar("A", bound=Answer)
+
+
+async def ask_coordinator(
+    coordinator: GroupCoordinator, event: GroupRequest, answer: type[A], *, needs_name: bool = True
+) -> A:
+    """The answer, of the kind that belongs to the event."""
+    error = standing_error(event.group_id, coordinator.standing(event.group_id), needs_name=needs_name)
+    given = refuse(event, error) if error is not None else await coordinator.ask(event)
+    assert isinstance(given, answer)
+    return given

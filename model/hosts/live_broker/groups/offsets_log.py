@@ -1,22 +1,31 @@
-"""`__consumer_offsets` as the coordinator uses it: one batch appended, a whole partition read. It decides nothing."""
+"""`__consumer_offsets` as the coordinator uses it: one batch appended, a whole partition read, which ones it leads.
+
+It decides nothing. Kafka 3.9 `GroupMetadataManager.scheduleLoadGroupAndOffsets` and `removeGroupsForPartition`. For
+one event loop.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from model.broker.settings import broker_keys, client_keys
+from model.broker.settings import keys
 from model.broker.settings.settings import Settings
-from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.byte_reader import UnreadableError
+from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
+from model.consumers.group_coordinator.consumer_protocol import UnreadableError
 from model.consumers.group_coordinator.group import Group
-from model.consumers.group_coordinator.loading import LoadedRecords
-from model.consumers.group_coordinator.record_codec import read_record, value_versions, write_record
-from model.consumers.group_coordinator.records import OffsetsTopicRecord
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
+from model.consumers.group_coordinator.offsets_topic import (
+    CoordinatorRole,
+    OffsetsTopicRecord,
+    read_record,
+    value_versions,
+    write_record,
+)
+from model.consumers.group_coordinator.stored_groups import LoadedRecords
+from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
-from model.log.errors import LogError
-from model.log.producers.producer_state import Origin
+from model.log.names import LogError
+from model.log.producers import Origin
 from model.log.records import Damage, Record, RecordBatch, encode_batch, end_transaction_marker, records_of, scan
 
 READ_BYTES = 64 << 10
@@ -24,7 +33,7 @@ READ_BYTES = 64 << 10
 _LOGGER = logging.getLogger(__name__)
 
 
-class Replicas(Protocol):
+class OffsetsReplicas(Protocol):
     """What is needed of a ReplicaManager."""
 
     @property
@@ -52,11 +61,11 @@ class Replicas(Protocol):
 class OffsetsLog:
     """Writes as inter.broker.protocol.version says. Times are the coordinator's, by `now_ms`."""
 
-    def __init__(self, replicas: Replicas, settings: Settings, now_ms: Callable[[], int]) -> None:
+    def __init__(self, replicas: OffsetsReplicas, settings: Settings, now_ms: Callable[[], int]) -> None:
         self._replicas = replicas
         self._now_ms = now_ms
-        self._versions = value_versions(settings[broker_keys.INTER_BROKER_PROTOCOL_VERSION])
-        self._timeout_ms = settings[client_keys.OFFSETS_COMMIT_TIMEOUT_MS]
+        self._versions = value_versions(settings[keys.INTER_BROKER_PROTOCOL_VERSION])
+        self._timeout_ms = settings[keys.OFFSETS_COMMIT_TIMEOUT_MS]
 
     async def append(
         self, partition: TopicPartition, records: Sequence[OffsetsTopicRecord], *, wait: bool
@@ -121,3 +130,66 @@ def _take_batch(loaded: LoadedRecords, partition: TopicPartition, data: bytes, b
             continue
         if read is not None:
             loaded.take(read, batch.base_offset, batch.producer_id if batch.is_transactional else None)
+
+
+OnLoaded = Callable[[int, tuple[Group, ...]], None]
+
+
+class LedPartitions:
+    """`loaded` is told of a partition's groups, `lost` of a partition whose groups are another broker's now."""
+
+    def __init__(self, log: OffsetsLog, loaded: OnLoaded, lost: Callable[[int], None]) -> None:
+        self._log = log
+        self._loaded = loaded
+        self._lost = lost
+        self._epochs: dict[int, int] = {}
+        self._standings: dict[int, CoordinatorRole] = {}
+        self._tasks: dict[int, asyncio.Task[None]] = {}
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether any partition is being read."""
+        return CoordinatorRole.LOADING in self._standings.values()
+
+    def standing(self, partition: int) -> CoordinatorRole:
+        """What this broker is to the groups of a partition."""
+        return self._standings.get(partition, CoordinatorRole.STRANGER)
+
+    def change(self, partition: int, leader_epoch: int, *, leads: bool) -> None:
+        """A controller says who leads. What was said before a newer word is not heeded."""
+        if leader_epoch < self._epochs.get(partition, leader_epoch):
+            return
+        self._epochs[partition] = leader_epoch
+        if not leads:
+            self.give_up(partition)
+        elif partition not in self._standings:
+            self._standings[partition] = CoordinatorRole.LOADING
+            self._tasks[partition] = asyncio.create_task(self._load(partition))
+
+    def give_up(self, partition: int) -> None:
+        """Be a stranger to the groups of a partition."""
+        task = self._tasks.pop(partition, None)
+        if task is not None:
+            task.cancel()
+        if self._standings.pop(partition, None) is not None:
+            self._lost(partition)
+
+    async def close(self) -> None:
+        """Read no more."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _load(self, partition: int) -> None:
+        name = TopicPartition(OFFSETS_TOPIC, partition)
+        try:
+            groups = await self._log.read_groups(name)
+        except (LookupError, LogError, OSError) as error:
+            # Kafka serves such a partition as if it were empty, and consumers begin anew. Better no coordinator.
+            _LOGGER.error("%s cannot be read, its groups are not served: %s", name, error)
+            del self._standings[partition], self._tasks[partition]
+            return
+        self._standings[partition] = CoordinatorRole.COORDINATOR
+        del self._tasks[partition]
+        self._loaded(partition, groups)

@@ -1,40 +1,183 @@
-"""What the controller says, carried out: one request after the other, many partitions in slices.
+"""What the controller says, carried out: one request after the other, many partitions in slices, commands in order.
 
 Kafka 3.9 `ReplicaManager.becomeLeaderOrFollower`, `stopReplicas`, `maybeUpdateMetadataCache`. The decisions are in
-`model.broker.controller_requests`.
+`model.broker.controller_requests`. Many logs are opened, made and closed at a time, on threads, for most of the time
+goes into waiting for the disk: `LogManager.loadLogs`, `shutdown`.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 
-from model.broker.commands import CreateLog
-from model.broker.controller_requests.leader_and_isr import Replicas, serve_leader_and_isr
-from model.broker.controller_requests.metadata_image import BrokerNode
-from model.broker.controller_requests.served import Served
-from model.broker.controller_requests.stop_replica import serve_stop_replica
-from model.broker.controller_requests.update_metadata import forgotten, learn, serve_update_metadata
-from model.broker.log_dirs import with_storage_errors
+from model.broker.commands import (
+    AssignTopicId,
+    Command,
+    CreateLog,
+    DeleteLog,
+    FetchState,
+    PartitionDecision,
+    ProposeIsr,
+    RestartLog,
+    StartFetching,
+    StartLeaderEpoch,
+    StopFetching,
+    TruncateLog,
+)
+from model.broker.controller_requests import Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.metadata import BrokerNode, forgotten, learn, serve_update_metadata
+from model.broker.roles import with_storage_errors
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from model.controller.zookeeper import Code, Read
-from model.hosts.live_broker.replicas.command_runner import CommandRunner
+from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
-from model.hosts.live_broker.replicas.loading import create_logs
-from model.hosts.live_broker.replicas.surroundings import AskZooKeeper
+from model.hosts.live_broker.replicas.log_dirs import HeldLog
+from model.log.log_folder import LogFolder
+from model.log.names import DamagedFileError
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
-from model.znodes.reasons import UnusablePayloadError
+from model.znodes.payload import UnusablePayloadError
+
+_LOGGER = logging.getLogger(__name__)
+OnDiskFailure = Callable[[TopicPartition, OSError], None]
+
+
+async def load_logs(
+    held: HeldReplicas, found: Iterable[tuple[LogFolder, TopicPartition]], failed: OnDiskFailure
+) -> None:
+    """Open these logs. A log that cannot be opened is offline; `failed` hears of those whose disk fails."""
+    wanted = [(folder, name, None) for folder, name in found]
+    _LOGGER.info("opening %d logs", len(wanted))
+    await _open_all(held, wanted, failed)
+    _LOGGER.info("all logs are open")
+
+
+async def create_logs(held: HeldReplicas, commands: Sequence[CreateLog], failed: OnDiskFailure) -> None:
+    """Make these logs. `failed` hears of those that cannot be made."""
+    for anywhere in (True, False):
+        some = [command for command in commands if command.is_new is anywhere]
+        try:
+            places = held.log_dirs.places(len(some), anywhere=anywhere)
+        except OSError as error:
+            for command in some:
+                failed(command.partition, error)
+            continue
+        wanted = [(place, each.partition, each.topic_id) for place, each in zip(places, some, strict=True)]
+        await _open_all(held, wanted, failed)
+
+
+async def _open_all(
+    held: HeldReplicas, wanted: Iterable[tuple[LogFolder, TopicPartition, str | None]], failed: OnDiskFailure
+) -> None:
+    loop, dirs, now_ms = asyncio.get_running_loop(), held.log_dirs, held.now_ms()
+
+    async def open_one(folder: LogFolder, name: TopicPartition, topic_id: str | None) -> None:
+        settings = held.settings.of(name.topic).log
+        opening = partial(dirs.open, folder, name, settings, now_ms, topic_id)
+        try:
+            dirs.logs[name] = await loop.run_in_executor(dirs.threads, opening)
+        except OSError as error:
+            failed(name, error)
+        except DamagedFileError as error:
+            _LOGGER.error("the log of %s in %s cannot be opened: %s", name, folder.path, error)
+            held.offline |= {name}
+
+    await asyncio.gather(*(open_one(*each) for each in wanted))
+
+
+async def close_logs(held: HeldReplicas, failed: OnDiskFailure) -> None:
+    """Flush and close all logs. `failed` hears of those whose disk fails: nobody is to take them for clean."""
+    loop, dirs, now_ms = asyncio.get_running_loop(), held.log_dirs, held.now_ms()
+
+    async def close_one(name: TopicPartition, each: HeldLog) -> None:
+        try:
+            await loop.run_in_executor(dirs.threads, partial(each.log.close, now_ms=now_ms))
+        except OSError as error:
+            failed(name, error)
+
+    await asyncio.gather(*(close_one(name, each) for name, each in list(dirs.logs.items())))
+
+
+@dataclass(frozen=True)
+class CommandEffects:
+    """Who does what is no work on a log."""
+
+    start_fetching: Callable[[FetchState], None]
+    stop_fetching: Callable[[TopicPartition], None]
+    propose: Callable[[ProposeIsr], None]
+    disk_failed: Callable[[TopicPartition, OSError], None]
+    """The partition is offline by then."""
+
+
+class CommandRunner:
+    """A command for a log that is gone meanwhile, with its dir or its topic, does nothing. Logs are made elsewhere."""
+
+    def __init__(self, held: HeldReplicas, doing: CommandEffects) -> None:
+        self._held = held
+        self._doing = doing
+
+    def apply(self, decision: PartitionDecision) -> None:
+        """The partition as decided, then the commands."""
+        self._held.put(decision.partition)
+        self.run_all(decision.commands)
+        self._held.tell_reasons(decision.reasons)
+
+    def run_all(self, commands: Iterable[Command]) -> None:
+        """Carry out commands."""
+        for command in commands:
+            self.run(command)
+
+    def run(self, command: Command) -> None:
+        """Carry out one command."""
+        name = command.partition
+        match command:
+            case StartFetching():
+                if name in self._held.partitions:
+                    self._doing.start_fetching(command.state)
+            case StopFetching():
+                self._doing.stop_fetching(name)
+            case ProposeIsr():
+                self._doing.propose(command)
+            case _:
+                try:
+                    self._work_on_log(command)
+                except OSError as error:
+                    self._doing.disk_failed(name, error)
+
+    def _work_on_log(self, command: Command) -> None:
+        held, name = self._held, command.partition
+        now_ms = held.now_ms()
+        if isinstance(command, DeleteLog):
+            held.log_dirs.delete(name, now_ms)
+            return
+        log = held.log(name)
+        if log is None:
+            return
+        match command:
+            case AssignTopicId():
+                held.log_dirs.assign_topic_id(name, command.topic_id)
+            case StartLeaderEpoch():
+                log.assign_epoch(command.leader_epoch, command.start_offset)
+            case TruncateLog():
+                log.truncate_to(command.end_offset, now_ms=now_ms)
+                held.log_was_cut(name)
+            case RestartLog():
+                log.truncate_fully_and_start_at(command.start_offset, now_ms=now_ms)
+                held.log_was_cut(name)
+            case _:
+                raise TypeError(f"nobody does {command}")
+
 
 PARTITIONS_AT_ONCE = 64
 """After so many the event loop gets a chance to do something else."""
 OnLeadership = Callable[[TopicPartition, bool, int], None]
 OnForgotten = Callable[[TopicPartition], None]
 _T = TypeVar("_T")
-_LOGGER = logging.getLogger(__name__)
 
 
 class ControllerOrders:

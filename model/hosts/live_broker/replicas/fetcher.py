@@ -1,6 +1,7 @@
-"""One fetcher: a connection to a leader, over which this broker replicates what it follows there.
+"""Fetchers: a connection to a leader each, over which this broker replicates what it follows there.
 
-Kafka 3.9 `AbstractFetcherThread`, `ReplicaFetcherThread`. What answers mean is decided in `model.broker.replication`.
+Made when a leader is first followed. Kafka 3.9 `ReplicaFetcherManager`, `AbstractFetcherThread`,
+`ReplicaFetcherThread`. What answers mean is decided in `model.broker.replication`.
 """
 
 import asyncio
@@ -11,23 +12,31 @@ from dataclasses import dataclass
 
 from kio.schema.errors import ErrorCode
 
-from model.broker.commands import Command
-from model.broker.log_positions import LogPositions
-from model.broker.partition.high_watermark import follow_high_watermark
-from model.broker.replication.fetch_answers import FetchJudgement, Verdict, judge_epoch_end, judge_fetch
-from model.broker.replication.fetch_plan import Fetcher as FetcherId
-from model.broker.replication.fetch_plan import FetchRound, plan_round
-from model.broker.replication.fetch_state import FetchState
-from model.broker.replication.out_of_range import out_of_range
-from model.broker.replication.truncation import TruncationDecision, settle, truncate_unasked
+from model.broker.commands import Command, FetchState
+from model.broker.partition import LogPositions, follow_high_watermark
+from model.broker.replication import Fetcher as FetcherId
+from model.broker.replication import (
+    FetchJudgement,
+    FetchRound,
+    TruncationDecision,
+    Verdict,
+    fetcher_of,
+    judge_epoch_end,
+    judge_fetch,
+    out_of_range,
+    plan_round,
+    settle,
+    truncate_unasked,
+)
 from model.broker.replication_rules import ReplicationRules
-from model.broker.serving.offset_lookups import EARLIEST, LATEST
-from model.broker.settings.replication_keys import REPLICA_FETCH_BACKOFF_MS, REPLICA_SOCKET_TIMEOUT_MS
+from model.broker.serving import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from model.broker.settings.keys import NUM_REPLICA_FETCHERS, REPLICA_FETCH_BACKOFF_MS, REPLICA_SOCKET_TIMEOUT_MS
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.fetcher_requests import (
     FetchedPartition,
     FetchQuestion,
-    Wanted,
+    FollowedPartitions,
+    WantedPartition,
     epoch_ends,
     epochs_request,
     fetch_request,
@@ -35,12 +44,10 @@ from model.hosts.live_broker.replicas.fetcher_requests import (
     found_offset,
     offset_request,
 )
-from model.hosts.live_broker.replicas.followed_partitions import FollowedPartitions
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
-from model.hosts.wire.channel import Channel
-from model.hosts.wire.errors import WireError
-from model.hosts.wire.names import error_name
-from model.log.errors import DamagedFileError, LogError
+from model.hosts.wire.connection import Channel
+from model.hosts.wire.names import WireError, error_name
+from model.log.names import DamagedFileError, LogError
 
 PARTITIONS_AT_ONCE = 50
 """After so many the event loop gets a chance to do something else."""
@@ -165,7 +172,7 @@ class Fetcher:
         forgotten = followed.begin_request(plan.fetches)
         checked = self._rules.leader_epochs_are_checked
         wanted = [
-            Wanted(state if checked else _without_epoch(state), self._positions(state.partition).start)
+            WantedPartition(state if checked else _without_epoch(state), self._positions(state.partition).start)
             for state in plan.fetches
         ]
         question = FetchQuestion(wanted, forgotten, followed.session_id, followed.session_epoch)
@@ -265,7 +272,7 @@ class Fetcher:
         broker, name = self._held.broker, asked.partition
         question = asked if self._rules.leader_epochs_are_checked else _without_epoch(asked)
         ends: list[int] = []
-        for timestamp in (EARLIEST, LATEST):
+        for timestamp in (EARLIEST_TIMESTAMP, LATEST_TIMESTAMP):
             response = await self._connected().ask(
                 lambda connection, timestamp=timestamp: offset_request(connection, broker, question, timestamp)
             )
@@ -285,3 +292,49 @@ class Fetcher:
 def _without_epoch(state: FetchState) -> FetchState:
     """For leaders from before 2.1, which do not check it."""
     return FetchState(state.partition, state.leader, -1, state.offset, state.last_fetched_epoch)
+
+
+class Fetchers:
+    """Open until `close`."""
+
+    def __init__(self, parts: FetcherParts) -> None:
+        self._parts = parts
+        self._fetchers: dict[FetcherId, Fetcher] = {}
+        self._of: dict[TopicPartition, Fetcher] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def start(self, state: FetchState) -> None:
+        """Replicate a partition, from this state on."""
+        if self._closed:
+            return
+        self.stop(state.partition)
+        wanted = fetcher_of(state.partition, state.leader, self._parts.held.settings.broker[NUM_REPLICA_FETCHERS])
+        fetcher = self._fetchers.get(wanted)
+        if fetcher is None:
+            fetcher = self._fetchers[wanted] = Fetcher(wanted, self._parts)
+        self._of[state.partition] = fetcher
+        fetcher.start(state)
+
+    def stop(self, name: TopicPartition) -> None:
+        """Replicate a partition no more."""
+        fetcher = self._of.pop(name, None)
+        if fetcher is not None:
+            fetcher.stop(name)
+
+    def drop_idle(self) -> None:
+        """End the connections to leaders of whom nothing is wanted any more."""
+        for wanted, fetcher in list(self._fetchers.items()):
+            if fetcher.is_idle:
+                del self._fetchers[wanted]
+                task = asyncio.create_task(fetcher.close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
+
+    async def close(self) -> None:
+        """End all."""
+        self._closed = True
+        closing = [fetcher.close() for fetcher in self._fetchers.values()]
+        self._fetchers = {}
+        self._of = {}
+        await asyncio.gather(*closing, *self._closing, return_exceptions=True)

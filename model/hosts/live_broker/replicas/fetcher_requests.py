@@ -1,16 +1,19 @@
-"""What a follower asks its leader, in the versions that both know, and what comes back as values. It asks nothing.
+"""What one fetcher asks its leader, and the answers as values; and how far it is with each partition it follows.
 
-Fetch 12 is the newest that names topics by name: topics of old clusters have no ids.
+Requests are in the newest version that both know. Fetch 12 is the newest that names topics by name: topics of old
+clusters have no ids. Only what differs from what the leader's session knows goes into a request, so that a partition
+without news costs nothing: Kafka 3.9 `PartitionStates` of `AbstractFetcherThread`, `FetchSessionHandler` (KIP-227).
+It sends nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
-from model.broker.replication.fetch_answers import FetchAnswer
-from model.broker.replication.fetch_state import FetchState
-from model.broker.settings.replication_keys import (
+from model.broker.commands import FetchState
+from model.broker.replication import FetchAnswer
+from model.broker.settings.keys import (
     REPLICA_FETCH_MAX_BYTES,
     REPLICA_FETCH_MIN_BYTES,
     REPLICA_FETCH_RESPONSE_MAX_BYTES,
@@ -18,16 +21,16 @@ from model.broker.settings.replication_keys import (
 )
 from model.broker.settings.settings import Settings
 from model.cluster.ids import TopicPartition
-from model.hosts.wire.api_keys import FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH
+from model.hosts.live_broker.replicas.fetches import NO_SESSION, next_epoch
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import error_name
+from model.hosts.wire.names import FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH, error_name
 
 NEWEST_FETCH = 12
 NO_EPOCH = -1
 
 
-class Wanted(NamedTuple):
+class WantedPartition(NamedTuple):
     """One partition of a fetch request; `log_start` is the follower's own."""
 
     state: FetchState
@@ -37,7 +40,7 @@ class Wanted(NamedTuple):
 class FetchQuestion(NamedTuple):
     """A fetch request as it is meant, without a version."""
 
-    wanted: Sequence[Wanted]
+    wanted: Sequence[WantedPartition]
     forgotten: Sequence[TopicPartition]
     session_id: int
     session_epoch: int
@@ -55,7 +58,7 @@ def fetch_request(connection: Connection, follower: int, question: FetchQuestion
     module: Any = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
     wanted = sorted(question.wanted, key=lambda each: each.state.partition)
 
-    def partition(each: Wanted) -> Entity:
+    def partition(each: WantedPartition) -> Entity:
         state = each.state
         return shaped(
             module.FetchPartition,
@@ -148,3 +151,73 @@ def found_offset(response: Entity) -> tuple[str, int]:
     """The error and the offset of the only partition."""
     each = response.topics[0].partitions[0]
     return error_name(each.error_code), each.offset
+
+
+class FollowedPartitions:
+    """`due`: those whose state the leader was not asked with yet."""
+
+    def __init__(self) -> None:
+        self.states: dict[TopicPartition, FetchState] = {}
+        self.due: dict[TopicPartition, None] = {}
+        self.session_id = NO_SESSION
+        self.session_epoch = 0
+        self._known: dict[TopicPartition, FetchState] = {}
+        self._removed: set[TopicPartition] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.states)
+
+    def set(self, state: FetchState) -> None:
+        """Go on like this."""
+        if self.states.get(state.partition) != state:
+            self.states[state.partition] = state
+            self.ask_again(state.partition)
+
+    def ask_again(self, name: TopicPartition) -> None:
+        """Something that the leader is told with a request has changed."""
+        self.due[name] = None
+
+    def remove(self, name: TopicPartition) -> None:
+        """Follow this one no more."""
+        self.states.pop(name, None)
+        self.due.pop(name, None)
+        self._removed.add(name)
+
+    def due_states(self) -> list[FetchState]:
+        """The states that are due."""
+        return [self.states[name] for name in self.due]
+
+    def begin_request(self, fetches: Iterable[FetchState]) -> list[TopicPartition]:
+        """A request goes out with these; returns those that the leader is to forget: stopped, waiting or truncating."""
+        fetched = {state.partition: state for state in fetches}
+        gone = [name for name in chain(self._removed, self.due) if name not in fetched]
+        forgotten = [name for name in dict.fromkeys(gone) if self._known.pop(name, None) is not None]
+        self._removed.clear()
+        self._known.update(fetched)
+        for name in fetched:
+            del self.due[name]
+        return forgotten
+
+    def asked(self, name: TopicPartition) -> FetchState | None:
+        """The state that the leader answers for."""
+        return self._known.get(name)
+
+    @property
+    def fetches_something(self) -> bool:
+        """Whether the leader's session has anything in it."""
+        return bool(self._known)
+
+    def end_request(self, session_id: int) -> None:
+        """The leader has answered and gave, or goes on with, a session; 0: it keeps none."""
+        if session_id == NO_SESSION:
+            self.forget_session()
+        else:
+            self.session_epoch = 1 if session_id != self.session_id else next_epoch(self.session_epoch)
+            self.session_id = session_id
+
+    def forget_session(self) -> None:
+        """The next request names everything."""
+        self.session_id, self.session_epoch = NO_SESSION, 0
+        self._known = {}
+        self._removed.clear()
+        self.due = dict.fromkeys(self.states)

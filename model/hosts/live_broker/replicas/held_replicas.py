@@ -1,29 +1,133 @@
 """The replicas of this broker as they are now: values of the pure core by partition, beside their open logs.
 
-Whatever happens to one is put here, and told to those who wait. It decides nothing and sends nothing.
+Whatever happens to one is put here, and passed on to those who wait for news of it. What each topic is set to, the
+broker's settings with the topic's own configuration over them, is kept here as well. It decides nothing and sends
+nothing.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
 
-from model.broker.controller_requests.metadata_image import MetadataImage
-from model.broker.controller_requests.served import Standing
-from model.broker.log_positions import LogPositions
-from model.broker.partition.conditions import Conditions
-from model.broker.partition.high_watermark import follow_high_watermark
-from model.broker.partition.partition import Partition
-from model.broker.serving.leader_epoch_check import find_partition
-from model.broker.settings.fault_keys import KDRILL_FAULT_FOLDER
-from model.broker.settings.settings import Settings
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.metadata import MetadataImage
+from model.broker.partition import LogPositions, Partition, follow_high_watermark
+from model.broker.replication_rules import Conditions, ReplicationSettings
+from model.broker.serving import find_partition
+from model.broker.settings.keys import KDRILL_FAULT_FOLDER, PRODUCER_ID_EXPIRATION_MS
+from model.broker.settings.settings import Settings, replication_settings, settings_of_topic, topic_defaults
 from model.cluster.ids import TopicPartition
-from model.hosts.live_broker.replicas.log_dirs import LogDirs
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
-from model.hosts.live_broker.replicas.news import News, NewsBoard
-from model.hosts.live_broker.replicas.settings_by_topic import SettingsByTopic
-from model.hosts.live_broker.replicas.space_limit import SpaceLimit
+from model.hosts.live_broker.parts import MetadataCache
+from model.hosts.live_broker.replicas.log_dirs import LogDirs, SpaceLimit
 from model.log.partition_log import PartitionLog
+from model.log.settings import LogSettings, log_settings
+
+
+class News(Enum):
+    """What happened to a partition."""
+
+    GREW = "the leader's log has more records"
+    COMMITTED = "the high watermark or the log's start has moved"
+    CHANGED = "it has another role, another ISR, or is gone"
+
+
+class Listener(Protocol):
+    """Somebody who waits. Told on the event loop, in the middle of things: to take note, and act later."""
+
+    def hear(self, name: TopicPartition, news: News) -> None:
+        """Something happened to a partition."""
+        ...
+
+
+class NewsBoard:
+    """Listeners by partition."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[TopicPartition, dict[Listener, None]] = {}
+
+    def listen(self, name: TopicPartition, listener: Listener) -> None:
+        """Hear of a partition from now on."""
+        self._listeners.setdefault(name, {})[listener] = None
+
+    def leave(self, name: TopicPartition, listener: Listener) -> None:
+        """Hear of it no more."""
+        listeners = self._listeners.get(name)
+        if listeners is not None:
+            listeners.pop(listener, None)
+            if not listeners:
+                del self._listeners[name]
+
+    def listeners(self, name: TopicPartition) -> tuple[Listener, ...]:
+        """Who would hear of a partition."""
+        return tuple(self._listeners.get(name, ()))
+
+    def tell(self, name: TopicPartition, news: News) -> None:
+        """Pass it on."""
+        for listener in self.listeners(name):
+            listener.hear(name, news)
+
 
 _LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PartsOfTopic:
+    """What the parts of a broker are set to for one topic."""
+
+    settings: Settings
+    log: LogSettings
+    replication: ReplicationSettings
+
+
+class SettingsByTopic:
+    """Topics without a configuration of their own share one value."""
+
+    def __init__(self, broker: Settings) -> None:
+        self.broker = broker
+        self._configs: dict[str, Mapping[str, str]] = {}
+        self._default = _parts(broker, {})
+        self._own: dict[str, PartsOfTopic] = {}
+
+    def of(self, topic: str) -> PartsOfTopic:
+        """What holds for a topic."""
+        return self._own.get(topic, self._default)
+
+    def knows(self, topic: str) -> bool:
+        """Whether the configuration of a topic was told."""
+        return topic in self._configs
+
+    def configure(self, topic: str, config: Mapping[str, str]) -> bool:
+        """Take in a topic's configuration; returns whether it differs from before."""
+        if self._configs.get(topic) == config:
+            return False
+        had_none = not self._configs.get(topic)
+        self._configs[topic] = dict(config)
+        self._own.pop(topic, None)
+        if config:
+            self._own[topic] = _parts(self.broker, config, topic)
+        return not (had_none and not config)
+
+    def forget(self, topic: str) -> None:
+        """The topic is gone."""
+        self._configs.pop(topic, None)
+        self._own.pop(topic, None)
+
+    def set_broker(self, broker: Settings) -> None:
+        """Other settings of the broker."""
+        self.broker = broker
+        self._default = _parts(broker, {})
+        self._own = {topic: _parts(broker, config, topic) for topic, config in self._configs.items() if config}
+
+
+def _parts(broker: Settings, config: Mapping[str, str], topic: str = "") -> PartsOfTopic:
+    read = settings_of_topic(broker, config)
+    for line in (*read.refusals, *read.remarks):
+        _LOGGER.warning("topic %s: %s", topic, line)
+    log = log_settings(topic_defaults(read.settings))
+    log = replace(log, producer_id_expiration_ms=broker[PRODUCER_ID_EXPIRATION_MS])
+    return PartsOfTopic(read.settings, log, replication_settings(read.settings))
 
 
 class HeldReplicas:
@@ -35,7 +139,7 @@ class HeldReplicas:
         self.now_ms = now_ms
         self.settings = SettingsByTopic(settings)
         self.metadata = MetadataCache()
-        self.standing = Standing(broker)
+        self.standing = BrokerEpochs(broker)
         self.partitions: dict[TopicPartition, Partition] = {}
         self.offline: frozenset[TopicPartition] = frozenset()
         self.news = NewsBoard()

@@ -9,24 +9,27 @@ from collections.abc import Callable, Coroutine
 from itertools import groupby
 from typing import Any
 
-from model.broker.commands import ProposeIsr
-from model.broker.decision import PartitionDecision
-from model.broker.isr_routes.alter_partition_queue import RETRY_BACKOFF_MS, AlterPartitionQueue
-from model.broker.isr_routes.isr_change_notices import CHECK_INTERVAL_MS, IsrChangeNotices
-from model.broker.isr_routes.state_znode import isr_found, isr_write, isr_written
-from model.broker.partition.isr_answers import hear_isr_answer
+from model.broker.commands import PartitionDecision, ProposeIsr
+from model.broker.isr import (
+    CHECK_INTERVAL_MS,
+    RETRY_BACKOFF_MS,
+    AlterPartitionQueue,
+    IsrChangeNotices,
+    hear_isr_answer,
+    isr_found,
+    isr_write,
+    isr_written,
+)
 from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.zookeeper import ISR_CHANGES, Code, Create, Read
+from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
-from model.hosts.live_broker.replicas.surroundings import Surroundings
-from model.hosts.wire.api_keys import ALTER_PARTITION
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.errors import WireError
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import error_name
+from model.hosts.wire.names import ALTER_PARTITION, WireError, error_name
 
 NEWEST_BY_NAME = 1
 """AlterPartition names topics by their ids after this version, which not every topic has."""

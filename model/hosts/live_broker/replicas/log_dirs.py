@@ -1,26 +1,66 @@
 """The log dirs of a broker and the logs in them: opened, made, deleted, checkpointed; a dir that fails is used no more.
 
-Kafka 3.9 `kafka.log.LogManager`. It does not know what a partition's role is.
+Kafka 3.9 `kafka.log.LogManager`. It does not know what a partition's role is. For drills, appends beyond a number of
+bytes fail as on a full disk: the number is in `log.dir.bytes.limit` in `kdrill.fault.folder`, and may come and go
+while the broker runs.
 """
 
 import errno
 import logging
+import os
+import time
 import uuid
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from model.broker.settings.keys import LOG_DIR_LIMIT_FILE
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.names import topic_id_text, topic_uuid
-from model.log.checkpoints.properties import mark_clean_shutdown, read_topic_id, write_topic_id
-from model.log.errors import DamagedFileError, FolderInUseError
+from model.log.checkpoints import mark_clean_shutdown, read_topic_id, write_topic_id
 from model.log.log_folder import LogFolder
-from model.log.names import FolderRole, PartitionFolder
+from model.log.names import DamagedFileError, FolderInUseError, FolderRole, PartitionFolder
 from model.log.partition_log import PartitionLog
 from model.log.settings import LogSettings
+
+LOOK_EVERY_S = 0.5
+
+
+class SpaceLimit:
+    """`used` counts the bytes of all logs; it is asked when a limit is set, and what is appended is added."""
+
+    def __init__(self, folder: str | None, used: Callable[[], int]) -> None:
+        self._file = None if folder is None else Path(folder) / LOG_DIR_LIMIT_FILE
+        self._used = used
+        self._look_at_s = 0.0
+        self._modified_ns: int | None = None
+        self._left: int | None = None
+
+    def take(self, count: int) -> None:
+        """Before so many bytes are written. Raises OSError ENOSPC where they do not fit."""
+        if self._file is None:
+            return
+        if time.monotonic() >= self._look_at_s:
+            self._look_at_s = time.monotonic() + LOOK_EVERY_S
+            self._look(self._file)
+        if self._left is None:
+            return
+        if count > self._left:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._left -= count
+
+    def _look(self, file: Path) -> None:
+        try:
+            modified_ns = file.stat().st_mtime_ns
+            if modified_ns != self._modified_ns:
+                self._left = int(file.read_text()) - self._used()
+                self._modified_ns = modified_ns
+        except (OSError, ValueError):
+            self._modified_ns = self._left = None
+
 
 THREADS = 16
 _LOGGER = logging.getLogger(__name__)

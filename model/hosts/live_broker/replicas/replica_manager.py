@@ -8,35 +8,34 @@ from collections.abc import Mapping
 
 import msgspec
 
-from model.broker.commands import ProposeIsr
-from model.broker.controller_requests.metadata_image import BrokerNode
-from model.broker.controller_requests.served import Standing
-from model.broker.decision import PartitionDecision
-from model.broker.partition.partition import Partition
-from model.broker.replication.fetch_state import FetchState
-from model.broker.settings.client_keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
+from model.broker.commands import FetchState, PartitionDecision, ProposeIsr
+from model.broker.controller_requests import BrokerEpochs
+from model.broker.metadata import BrokerNode
+from model.broker.partition import Partition
+from model.broker.settings.keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
 from model.broker.settings.settings import Settings
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
-from model.hosts.live_broker.replicas.command_runner import CommandRunner, Doing
-from model.hosts.live_broker.replicas.controller_orders import ControllerOrders, OnForgotten, OnLeadership
-from model.hosts.live_broker.replicas.disk_failures import DiskFailures
-from model.hosts.live_broker.replicas.fetch_sessions import FetchSessions
-from model.hosts.live_broker.replicas.fetcher import FetcherParts
-from model.hosts.live_broker.replicas.fetchers import Fetchers
-from model.hosts.live_broker.replicas.fetches import Fetches
+from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.hosts.live_broker.parts import MetadataCache, Surroundings
+from model.hosts.live_broker.replicas.controller_orders import (
+    CommandEffects,
+    CommandRunner,
+    ControllerOrders,
+    OnForgotten,
+    OnLeadership,
+    close_logs,
+    load_logs,
+)
+from model.hosts.live_broker.replicas.fetcher import FetcherParts, Fetchers
+from model.hosts.live_broker.replicas.fetches import Fetches, FetchSessions
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.isr_proposals import IsrProposals
-from model.hosts.live_broker.replicas.loading import close_logs, load_logs
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
-from model.hosts.live_broker.replicas.offsets import Offsets
-from model.hosts.live_broker.replicas.produces import ProduceOutcome, Produces
-from model.hosts.live_broker.replicas.surroundings import Surroundings
-from model.hosts.live_broker.replicas.upkeep import Upkeep
-from model.log.errors import LogError
+from model.hosts.live_broker.replicas.produces import Offsets, ProduceOutcome, Produces
+from model.hosts.live_broker.replicas.upkeep import DiskFailures, Upkeep
+from model.log.names import LogError
 from model.log.partition_log import PartitionLog
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -67,9 +66,9 @@ class ReplicaManager:
         self.offsets = Offsets(held, self.failures.fail_dir_of)
         self._upkeep = Upkeep(held, self.failures, self.apply, self.fetches.settle_progress, self._fetchers.drop_idle)
 
-    def _doing(self) -> Doing:
+    def _doing(self) -> CommandEffects:
         # By way of methods: these parts are made after the one that asks them.
-        return Doing(
+        return CommandEffects(
             start_fetching=self._start_fetching,
             stop_fetching=self._stop_fetching,
             propose=self._propose,
@@ -117,7 +116,7 @@ class ReplicaManager:
         return self.held.metadata
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> BrokerEpochs:
         """Which epochs hold."""
         return self.held.standing
 

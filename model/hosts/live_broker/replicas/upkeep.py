@@ -1,6 +1,8 @@
-"""What has to be done from time to time: ISRs looked at, checkpoints, retention, compaction, what was deleted removed.
+"""Regular work: ISR checks, checkpoints, retention, compaction, deletion; and what happens when a disk fails.
 
 Kafka 3.9 `LogManager.startup`, `ReplicaManager.startup`, `LogCleaner`. Long work is done in slices or on a thread.
+When a disk fails under a log dir, its partitions are offline here, and the controller learns of it:
+`ReplicaManager.handleLogDirFailure`, `KafkaZkClient.propagateLogDirEvent` (KIP-112).
 """
 
 import asyncio
@@ -8,28 +10,89 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 
-from model.broker.decision import PartitionDecision
-from model.broker.partition.isr_changes import check_isr
-from model.broker.settings.log_keys import (
+from model.broker.commands import Command, PartitionDecision
+from model.broker.isr import check_isr
+from model.broker.roles import lose_log_dir
+from model.broker.settings.keys import (
     LOG_CLEANER_BACKOFF_MS,
     LOG_CLEANER_ENABLE,
     LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS,
     LOG_RETENTION_CHECK_INTERVAL_MS,
-)
-from model.broker.settings.replication_keys import (
     REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS,
     REPLICA_LAG_TIME_MAX_MS,
 )
 from model.cluster.ids import TopicPartition
-from model.hosts.live_broker.replicas.disk_failures import DiskFailures
-from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
+from model.controller.zookeeper import LOG_DIR_EVENTS, Create
+from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
-from model.hosts.live_broker.replicas.news import News
-from model.log.compaction.compaction import Compaction, cleanable_of
-from model.log.errors import DamagedFileError
+from model.log.compaction import Compaction, cleanable_of
+from model.log.names import DamagedFileError
+from model.znodes.topics import LogDirEvent
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class DiskFailures:
+    """`run` carries out what follows; `on_last_failed` is told when no log dir is left: Kafka's process ends then."""
+
+    def __init__(self, held: HeldReplicas, ask_zookeeper: AskZooKeeper, run: Callable[[Command], None]) -> None:
+        self.on_last_failed: Callable[[], None] = lambda: None
+        self._held = held
+        self._ask_zookeeper = ask_zookeeper
+        self._run = run
+        self._telling: set[asyncio.Task[None]] = set()
+
+    def fail_dir_of(self, name: TopicPartition, error: OSError) -> None:
+        """The log of a partition could not be made, read or written: it is offline, and all in the same dir."""
+        dirs = self._held.log_dirs
+        held = dirs.logs.get(name)
+        path = held.dir.path if held is not None else Path(error.filename or "")
+        if any(path == folder.path for folder in dirs.online):
+            self.fail(path, error)
+        self._lose([name])
+
+    def fail(self, path: Path, error: OSError) -> None:
+        """A log dir is of no use any more."""
+        dirs = self._held.log_dirs
+        why = error.strerror or str(error)
+        _LOGGER.error("log dir %s has failed: %s", path, why)
+        self._lose(dirs.fail(path, why))
+        if not dirs.online:
+            _LOGGER.error("no log dir is left")
+            self.on_last_failed()
+        self._tell(self._tell_controller())
+
+    def _lose(self, names: list[TopicPartition]) -> None:
+        held = self._held
+        lost = lose_log_dir(names, held.partitions, held.offline)
+        held.offline = lost.offline
+        held.remove(lost.removed)
+        for command in lost.commands:
+            self._run(command)
+        held.tell_reasons(lost.reasons)
+
+    async def close(self) -> None:
+        """Tell nobody any more."""
+        for task in self._telling:
+            task.cancel()
+        await asyncio.gather(*self._telling, return_exceptions=True)
+
+    def _tell(self, telling: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(telling)
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell_controller(self) -> None:
+        data = LogDirEvent(broker=self._held.broker, event=1).to_bytes()
+        path = f"{LOG_DIR_EVENTS}/log_dir_event_"
+        (answer,) = await self._ask_zookeeper((Create(path, data, sequential=True),))
+        if not answer.ok:
+            _LOGGER.warning("the controller could not be told of the failed log dir: %s", answer.code.name)
+
 
 SLICE_S = 0.005
 """After so long the event loop gets a chance to do something else."""
@@ -38,7 +101,6 @@ FLUSH_INTERVAL_MS = 1_000
 """Kafka does it at once when a segment is closed, on a thread."""
 PRODUCER_EXPIRY_INTERVAL_MS = 600_000
 """`producer.id.expiration.check.interval.ms`."""
-_LOGGER = logging.getLogger(__name__)
 
 
 class Upkeep:

@@ -4,9 +4,8 @@ import pkgutil
 from importlib import import_module
 
 from model.cluster import findings
-from model.cluster.findings.check import ClusterCheck, GroupCheck, TopicCheck
-from model.cluster.findings.checks import CHECKS, SEVERITY
-from model.cluster.findings.finding import SEVERITIES
+from model.cluster.findings.check import SEVERITIES, ClusterCheck, GroupCheck, TopicCheck
+from model.cluster.findings.find import CHECKS, SEVERITY
 
 
 def test_every_check_is_in_the_table() -> None:

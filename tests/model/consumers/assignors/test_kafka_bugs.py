@@ -10,7 +10,7 @@ import pytest
 
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.kafka_differs import best_answer
+from model.consumers.assignors.kafka_differences import best_answer
 from model.consumers.assignors.strategies import STRATEGIES, assign
 from tests.model.consumers.assignors.told import outcome_of, owning, shares
 

@@ -7,10 +7,10 @@ from collections import Counter
 import msgspec
 from hypothesis import given
 
+from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import Case
-from model.consumers.assignors.explanations import balance, explain
+from model.consumers.assignors.reasons import balance, explain
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from model.consumers.assignors.strategy import Outcome
 from tests.model.consumers.assignors.groups import group_cases
 
 ALWAYS = sorted(STRATEGIES.keys() - {"zk-roundrobin"})
@@ -19,7 +19,7 @@ STICKY = ("sticky", "cooperative-sticky")
 ANY = group_cases() | group_cases(racks=True) | group_cases(alike=True) | group_cases(alike=True, racks=True)
 
 
-def target_of(case: Case, name: str) -> tuple[Outcome, dict[tuple[str, int], str]]:
+def target_of(case: Case, name: str) -> tuple[AssignedCase, dict[tuple[str, int], str]]:
     """The outcome, and owners once nothing is withheld any more."""
     outcome = assign(case, STRATEGIES[name])
     lists = outcome.named.lists(outcome.assignment.target)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from model.consumers.assignors.strategy import Outcome
 
 Shares = dict[str, str]
 """Member → its partitions as `t0:0,1 t1:0`."""
@@ -14,7 +14,7 @@ Shares = dict[str, str]
 
 def outcome_of(
     assignor: str, topics: dict[str, int], *, as_kafka: Any = False, racks: Any = None, **members: Any
-) -> Outcome:
+) -> AssignedCase:
     """The outcome for members that are dicts, or just topics between blanks."""
     told = {name: {"topics": m.split()} if isinstance(m, str) else m for name, m in members.items()}
     case = read_case({"topics": topics, "members": told, "racks": racks})
@@ -28,7 +28,7 @@ def owning(topics: str, owned: str, generation: int = 1, **more: Any) -> dict[st
     return {"topics": topics.split(), "owned": claims, "generation": generation, **more}
 
 
-def shares(outcome: Outcome) -> Shares:
+def shares(outcome: AssignedCase) -> Shares:
     """Who got what."""
     return {member: short(partitions) for member, partitions in outcome.lists().items()}
 

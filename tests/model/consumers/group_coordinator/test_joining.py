@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.consumers.group_coordinator.commands import AnswerJoin, JoinedMember
-from model.consumers.group_coordinator.group import GroupState
-from model.consumers.group_coordinator.settings import GroupSettings
+from model.consumers.group_coordinator.events_and_commands import AnswerJoin, JoinedMember
+from model.consumers.group_coordinator.group import GroupSettings, GroupState
 from tests.model.consumers.group_coordinator.traces import SETTINGS, Trace, settle, stable, subscription
 
 ROUND_ROBIN = ("roundrobin", subscription("orders"))

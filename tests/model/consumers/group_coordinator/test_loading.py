@@ -5,14 +5,16 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.commands import AnswerCommit, AppendRecords
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
 from model.consumers.group_coordinator.coordinate import coordinate
-from model.consumers.group_coordinator.events import CoordinatorResigned, GroupLoaded
-from model.consumers.group_coordinator.group import Group, GroupState
-from model.consumers.group_coordinator.loading import LoadedRecords
-from model.consumers.group_coordinator.records import GroupRecord, OffsetRecord, OffsetsTopicRecord
-from model.consumers.group_coordinator.settings import GroupSettings
+from model.consumers.group_coordinator.events_and_commands import (
+    AnswerCommit,
+    AppendRecords,
+    CoordinatorResigned,
+    GroupLoaded,
+)
+from model.consumers.group_coordinator.group import CommittedOffset, Group, GroupSettings, GroupState
+from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord, OffsetsTopicRecord
+from model.consumers.group_coordinator.stored_groups import LoadedRecords
 from tests.model.consumers.group_coordinator.traces import GROUP, ORDERS, Trace, assignment, stable
 
 OFFSET = CommittedOffset(offset=5, commit_ms=1)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.commands import AnswerOffsetDeletion, AppendRecords
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.describing import FetchedOffset, describe, fetch_offsets, is_in_states
-from model.consumers.group_coordinator.events import OffsetDeletionRequested, OffsetsChecked, PartitionsDeleted
-from model.consumers.group_coordinator.group import GroupState
-from model.consumers.group_coordinator.records import GroupRecord, OffsetRecord
+from model.consumers.group_coordinator.coordinate import FetchedOffset, describe, fetch_offsets, is_in_states
+from model.consumers.group_coordinator.events_and_commands import (
+    AnswerOffsetDeletion,
+    AppendRecords,
+    OffsetDeletionRequested,
+    OffsetsChecked,
+    PartitionsDeleted,
+)
+from model.consumers.group_coordinator.group import CommittedOffset, GroupState
+from model.consumers.group_coordinator.offsets_topic import GroupRecord, OffsetRecord
 from tests.model.consumers.group_coordinator.traces import GROUP, ORDERS, SETTINGS, Trace, stable, subscription
 
 PAYMENTS = TopicPartition("payments", 3)

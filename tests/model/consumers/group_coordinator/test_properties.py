@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.commands import AnswerJoin
-from model.consumers.group_coordinator.events import CoordinatorResigned, LeavingMember, OffsetsChecked
-from model.consumers.group_coordinator.group import Group, GroupState
-from model.consumers.group_coordinator.settings import GroupSettings
+from model.consumers.group_coordinator.events_and_commands import (
+    AnswerJoin,
+    CoordinatorResigned,
+    LeavingMember,
+    OffsetsChecked,
+)
+from model.consumers.group_coordinator.group import Group, GroupSettings, GroupState
 from tests.model.consumers.group_coordinator.traces import GROUP, ORDERS, Trace, assignment, subscription
 
 INSTANCES = ("i-1", "i-2")

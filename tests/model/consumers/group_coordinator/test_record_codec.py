@@ -10,11 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.byte_reader import UnreadableError
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.consumer_protocol import assigned_partitions, subscribed_topics
-from model.consumers.group_coordinator.record_codec import ValueVersions, read_record, value_versions, write_record
-from model.consumers.group_coordinator.records import GroupRecord, OffsetRecord, StoredGroup, StoredMember
+from model.consumers.group_coordinator.consumer_protocol import UnreadableError, assigned_partitions, subscribed_topics
+from model.consumers.group_coordinator.group import CommittedOffset
+from model.consumers.group_coordinator.offsets_topic import (
+    GroupRecord,
+    OffsetRecord,
+    StoredGroup,
+    StoredMember,
+    ValueVersions,
+    read_record,
+    value_versions,
+    write_record,
+)
 from tests.model.consumers.group_coordinator.traces import assignment, subscription
 
 NEWEST = ValueVersions()

@@ -6,21 +6,18 @@ import struct
 from collections.abc import Mapping, Sequence
 
 from model.cluster.ids import TopicPartition
-from model.consumers.group_coordinator.commands import (
+from model.consumers.group_coordinator.coordinate import coordinate
+from model.consumers.group_coordinator.events_and_commands import (
     Answer,
     AnswerCommit,
     AnswerHeartbeat,
     AnswerJoin,
     AnswerLeave,
     AnswerSync,
-    AppendRecords,
-    GroupCommand,
-)
-from model.consumers.group_coordinator.committed_offset import CommittedOffset
-from model.consumers.group_coordinator.coordinate import coordinate
-from model.consumers.group_coordinator.events import (
     AppendCompleted,
+    AppendRecords,
     CommitRequested,
+    GroupCommand,
     GroupDeletionRequested,
     GroupEvent,
     HeartbeatReceived,
@@ -30,9 +27,7 @@ from model.consumers.group_coordinator.events import (
     SyncRequested,
     TimePassed,
 )
-from model.consumers.group_coordinator.group import Group, GroupState
-from model.consumers.group_coordinator.member import SupportedProtocol
-from model.consumers.group_coordinator.settings import GroupSettings
+from model.consumers.group_coordinator.group import CommittedOffset, Group, GroupSettings, GroupState, SupportedProtocol
 
 GROUP = "g"
 SETTINGS = GroupSettings(group_initial_rebalance_delay_ms=3_000)

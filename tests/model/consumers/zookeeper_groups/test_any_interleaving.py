@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from model.consumers.zookeeper_groups.events import LeaveRequested
-from model.consumers.zookeeper_groups.stages import Stage
+from model.consumers.zookeeper_groups.events_and_commands import LeaveRequested
+from model.consumers.zookeeper_groups.member_state import Stage
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 
 PATIENT = 1_000_000

@@ -7,13 +7,17 @@ import json
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups import commands, events
-from model.consumers.zookeeper_groups.commands import AUTO_COMMIT, BACKOFF, REGISTRATION
-from model.consumers.zookeeper_groups.disagreements import consumed_twice, disagreements, waves
-from model.consumers.zookeeper_groups.happenings import AttemptFailed, RebalanceBegan
-from model.consumers.zookeeper_groups.settings import new_consumer_id
-from model.consumers.zookeeper_groups.stages import Stage
+from model.consumers.zookeeper_groups import events_and_commands
+from model.consumers.zookeeper_groups.events_and_commands import (
+    AUTO_COMMIT,
+    BACKOFF,
+    REGISTRATION,
+    AttemptFailed,
+    RebalanceBegan,
+)
+from model.consumers.zookeeper_groups.member_state import Stage, new_consumer_id
 from model.controller.zookeeper import Create, SetData
+from tests.model.consumers.zookeeper_groups.disagreements import consumed_twice, disagreements, waves
 from tests.model.consumers.zookeeper_groups.virtual_group import Host, VirtualGroup
 
 T0 = TopicPartition("t", 0)
@@ -43,13 +47,13 @@ def test_a_lone_member_registers_reads_claims_and_fetches() -> None:
     registration = json.loads(group.text("/consumers/g/ids/g_a"))
     assert registration == {"version": 1, "subscription": {"t": 3}, "pattern": "static", "timestamp": "1000"}
     assert group.owners() == {"t-0": "a-0", "t-1": "a-1"}
-    asked = [str(c.stage) for c in a.done if isinstance(c, commands.AskZooKeeper)]
+    asked = [str(c.stage) for c in a.done if isinstance(c, events_and_commands.AskZooKeeper)]
     assert asked == [
         *("registering", "subscribing", "reading-self", "reading-members", "reading-registrations"),
         *("reading-topics", "claiming", "claiming", "reading-offsets"),  # the second with the directories
     ]
-    assert a.done[-1] == commands.StartFetching(
-        {read: commands.Position(thread, -1) for read, thread in a.member.owned.items()}
+    assert a.done[-1] == events_and_commands.StartFetching(
+        {read: events_and_commands.Position(thread, -1) for read, thread in a.member.owned.items()}
     )
     group.check_at_rest()
 
@@ -87,7 +91,7 @@ def test_it_stops_commits_and_only_then_lets_go() -> None:
     a.done.clear()
     group.settle()
     assert kinds(a)[2:5] == ["StopFetching", "AskZooKeeper", "AskZooKeeper"]
-    stages = [c.stage for c in a.done if isinstance(c, commands.AskZooKeeper)]
+    stages = [c.stage for c in a.done if isinstance(c, events_and_commands.AskZooKeeper)]
     assert stages[:4] == [Stage.SIDE_WATCH, Stage.READING_SELF, Stage.COMMITTING, Stage.RELEASING]
     assert group.offset(T0) == 3
     assert why(a)[1:] == ["partitions of t have changed"]
@@ -119,7 +123,7 @@ def test_attempts_end_and_whoever_could_not_join_gives_up() -> None:
     failures = [told for told in a.told if isinstance(told, AttemptFailed)]
     assert [(told.attempt, told.retries_left) for told in failures] == [(1, 2), (2, 1), (3, 0)]
     why_not = "can't rebalance after 3 retries: partitions still belong to others"
-    assert a.done[-1] == commands.GiveUp(why_not)
+    assert a.done[-1] == events_and_commands.GiveUp(why_not)
     assert not a.alive
 
 
@@ -243,18 +247,18 @@ def test_offsets_go_out_by_time_only_where_they_differ_and_by_hand_at_any_time()
     for _ in range(2):
         a.fire(AUTO_COMMIT)
         group.settle()
-    asked = [c for c in a.done if isinstance(c, commands.AskZooKeeper)]
+    asked = [c for c in a.done if isinstance(c, events_and_commands.AskZooKeeper)]
     assert [c.offsets for c in asked] == [{T0: 4, TopicPartition("t", 1): 4}]
     assert kinds(a).count("StartTimer") == 2
     a.read(1)
-    a.put(events.CommitRequested)
+    a.put(events_and_commands.CommitRequested)
     group.settle()
     assert group.offset(T0) == 5
     group.delete("/consumers/g/offsets/t/0")
-    a.put(events.CommitRequested, offsets={T0: 2})
+    a.put(events_and_commands.CommitRequested, offsets={T0: 2})
     group.settle()
     assert T0 not in a.member.committed  # it was gone; the next commit makes it anew
-    a.put(events.CommitRequested, offsets={T0: 2})
+    a.put(events_and_commands.CommitRequested, offsets={T0: 2})
     group.settle()
     assert group.offset(T0) == 2
 
@@ -264,7 +268,7 @@ def test_without_auto_commit_nothing_is_written_and_the_next_owner_begins_again(
     a = group.join("a", auto_commit_enable=False)
     group.settle()
     a.read(5)
-    a.put(events.LeaveRequested)
+    a.put(events_and_commands.LeaveRequested)
     group.settle()
     b = group.join("b")
     group.settle()
@@ -277,15 +281,15 @@ def test_the_application_has_its_say_before_release_and_before_start() -> None:
     a = group.join("a", call_back=True)
     a.hold_callbacks = True
     group.settle()
-    a.put(events.CallbackReturned)
+    a.put(events_and_commands.CallbackReturned)
     group.settle()
-    called = [command for command in a.done if isinstance(command, commands.CallBack)]
-    assert called[0] == commands.CallBack("release", {})
-    assert called[1] == commands.CallBack("start", a.member.view.owners if a.member.view else {})
+    called = [command for command in a.done if isinstance(command, events_and_commands.CallBack)]
+    assert called[0] == events_and_commands.CallBack("release", {})
+    assert called[1] == events_and_commands.CallBack("start", a.member.view.owners if a.member.view else {})
     assert a.member.stage is Stage.CALLING_BEFORE_START
     assert group.owners() == {"t-0": "a-0", "t-1": "a-0"}
     assert not a.positions
-    a.put(events.CallbackReturned)
+    a.put(events_and_commands.CallbackReturned)
     group.settle()
     group.check_at_rest()
 
@@ -295,7 +299,7 @@ def test_leaving_commits_first_and_another_takes_over() -> None:
     a, b = group.join("a"), group.join("b")
     group.settle()
     a.read(6)
-    a.put(events.LeaveRequested)
+    a.put(events_and_commands.LeaveRequested)
     group.settle()
     assert kinds(a)[-1] == "CloseSession"
     assert b.positions == {T0: 6}
@@ -327,7 +331,7 @@ def test_leaving_at_any_moment_leaves_nothing(stage: Stage) -> None:
     b = group.join("b")
     while b.member.stage is not stage:
         b.take() if b.inbox else b.send()
-    b.put(events.LeaveRequested)
+    b.put(events_and_commands.LeaveRequested)
     if BACKOFF in b.timers:
         b.fire(BACKOFF)
     group.settle()
@@ -340,15 +344,15 @@ def test_late_events_change_nothing() -> None:
     group = VirtualGroup({"t": 1})
     a = group.join("a")
     group.settle()
-    rest, stale = a.member, commands.AskZooKeeper(Stage.CLAIMING, a.member.asked, ())
+    rest, stale = a.member, events_and_commands.AskZooKeeper(Stage.CLAIMING, a.member.asked, ())
     for kind, facts in (
-        (events.ZooKeeperAnswered, {"asked": stale, "answers": ()}),
-        (events.TimerFired, {"timer": BACKOFF}),
-        (events.CallbackReturned, {}),
-        (events.SessionEstablished, {}),
-        (events.MemberStarted, {}),
-        (events.RecordsConsumed, {"offsets": {TopicPartition("u", 0): 3}}),
-        (events.WatchFired, {"path": "/consumers/other/ids"}),
+        (events_and_commands.ZooKeeperAnswered, {"asked": stale, "answers": ()}),
+        (events_and_commands.TimerFired, {"timer": BACKOFF}),
+        (events_and_commands.CallbackReturned, {}),
+        (events_and_commands.SessionEstablished, {}),
+        (events_and_commands.MemberStarted, {}),
+        (events_and_commands.RecordsConsumed, {"offsets": {TopicPartition("u", 0): 3}}),
+        (events_and_commands.WatchFired, {"path": "/consumers/other/ids"}),
     ):
         a.put(kind, **facts)
         a.take()

@@ -11,18 +11,15 @@ from random import Random
 from typing import Any
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups import commands, events
-from model.consumers.zookeeper_groups.commands import AUTO_COMMIT, AskZooKeeper
+from model.consumers.zookeeper_groups import events_and_commands
 from model.consumers.zookeeper_groups.consume import consume
-from model.consumers.zookeeper_groups.happenings import Happening
-from model.consumers.zookeeper_groups.member_state import MemberState, new_member
-from model.consumers.zookeeper_groups.settings import MemberSettings
-from model.consumers.zookeeper_groups.stages import Stage
+from model.consumers.zookeeper_groups.events_and_commands import AUTO_COMMIT, AskZooKeeper, Happening
+from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, Stage, new_member
 from model.controller.zookeeper import Answer, Children, Create, Delete, Read, SetData, ZooKeeperRequest
-from model.hosts.memory_zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
-from model.hosts.virtual.translation import answer_of, operation_of
+from model.hosts.virtual.questions import answer_of, operation_of
 from model.hosts.zookeeper.values import EventKind, ZnodeChanged
 from model.znodes.topics import TopicAssignment
+from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 
 GROUP = "g"
 
@@ -39,7 +36,7 @@ class Host:
         self.group = group
         self.member: MemberState = new_member(given)
         self.session: MemorySession = group.zookeeper.open()
-        self.inbox: deque[Callable[[], events.Event]] = deque()
+        self.inbox: deque[Callable[[], events_and_commands.Event]] = deque()
         self.outbox: deque[tuple[AskZooKeeper, deque[ZooKeeperRequest], list[Answer]]] = deque()
         self.fetching_in = 0
         """The session in which it began to fetch."""
@@ -48,16 +45,16 @@ class Host:
         self.taken: dict[TopicPartition, int] = {}
         """How far the application came, also in what was given up since."""
         self.told: list[Happening] = []
-        self.done: list[commands.Command] = []
+        self.done: list[events_and_commands.Command] = []
         self.alive = True
         self.hold_callbacks = False
-        self.put(events.MemberStarted)
+        self.put(events_and_commands.MemberStarted)
 
     @property
     def id(self) -> str:
         return self.member.settings.consumer_id
 
-    def put(self, kind: type[events.Event], **facts: Any) -> None:
+    def put(self, kind: type[events_and_commands.Event], **facts: Any) -> None:
         self.inbox.append(lambda: kind(at_ms=self.group.now_ms, **facts))
 
     def take(self) -> None:
@@ -77,11 +74,11 @@ class Host:
             answers.append(self.group.ask(self.session, request))
         if not left:
             self.outbox.popleft()
-            self.put(events.ZooKeeperAnswered, asked=asked, answers=tuple(answers))
+            self.put(events_and_commands.ZooKeeperAnswered, asked=asked, answers=tuple(answers))
 
     def fire(self, timer: str) -> None:
         self.timers.pop(timer)
-        self.put(events.TimerFired, timer=timer)
+        self.put(events_and_commands.TimerFired, timer=timer)
 
     def read(self, most: int = 1) -> None:
         """The application takes records of each partition that is fetched."""
@@ -90,7 +87,7 @@ class Host:
             if end > at:
                 self.group.note_consumed(self, read, at, end)
                 self.positions[read] = self.taken[read] = end
-                self.put(events.RecordsConsumed, offsets={read: end})
+                self.put(events_and_commands.RecordsConsumed, offsets={read: end})
 
     def kill(self) -> None:
         """kill -9, and its session ends."""
@@ -104,28 +101,28 @@ class Host:
         self.group.excuse(self)
         self.group.zookeeper.expire(self.session.id)
         self.outbox.clear()
-        self.put(events.SessionExpired)
+        self.put(events_and_commands.SessionExpired)
         self.group.deliver()
 
     def reconnect(self) -> None:
         self.session = self.group.zookeeper.open()
-        self.put(events.SessionEstablished)
+        self.put(events_and_commands.SessionEstablished)
 
-    def _carry_out(self, command: commands.Command) -> None:
+    def _carry_out(self, command: events_and_commands.Command) -> None:
         match command:
             case AskZooKeeper():
                 self.outbox.append((command, deque(command.requests), []))
-            case commands.StopFetching():
+            case events_and_commands.StopFetching():
                 self.positions.clear()
-                self.put(events.FetchingStopped)
-            case commands.StartFetching():
+                self.put(events_and_commands.FetchingStopped)
+            case events_and_commands.StartFetching():
                 self.positions = {read: max(at.offset, 0) for read, at in command.positions.items()}
                 self.fetching_in = self.session.id
-            case commands.StartTimer():
+            case events_and_commands.StartTimer():
                 self.timers[command.timer] = command.after_ms
-            case commands.CallBack():
+            case events_and_commands.CallBack():
                 if not self.hold_callbacks:
-                    self.put(events.CallbackReturned)
+                    self.put(events_and_commands.CallbackReturned)
             case _:  # CloseSession, GiveUp: the process ends
                 self.alive = False
                 self.session.close()
@@ -173,7 +170,9 @@ class VirtualGroup:
         for host in self.hosts:
             for message in host.session.take():
                 if isinstance(message, ZnodeChanged):
-                    host.put(events.WatchFired, path=message.path, deleted=message.kind is EventKind.DELETED)
+                    host.put(
+                        events_and_commands.WatchFired, path=message.path, deleted=message.kind is EventKind.DELETED
+                    )
 
     def join(self, name: str, **more: Any) -> Host:
         host = Host(self, settings(name, **more))

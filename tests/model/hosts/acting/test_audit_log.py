@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model.actions.found import create
-from model.actions.proposal import ActionRefused, Proposal, Step
-from model.hosts.acting.audit_log import AuditLog
-from model.hosts.acting.carrying_out import Writers, carry_out
-from model.hosts.acting.writer import Outcome
+from model.actions.proposal import ActionRefused, Proposal, Step, create
+from model.hosts.acting.carrying_out import AuditLog, WriteOutcome, Writers, carry_out
 from tests.limited_room import room_in
 
 PROPOSAL = Proposal("a try", (create("/a"),))
@@ -29,9 +26,9 @@ class Kept:
     def check(self, steps: Sequence[Step]) -> str:
         return ""
 
-    def carry_out(self, steps: Sequence[Step]) -> Outcome:
+    def carry_out(self, steps: Sequence[Step]) -> WriteOutcome:
         self.sent += len(steps)
-        return Outcome("done", done=len(steps))
+        return WriteOutcome("done", done=len(steps))
 
     def close(self) -> None:
         pass

@@ -12,7 +12,7 @@ from model.actions.proposal import ActionRefused
 from model.actions.reassignment import PartitionNow, Wanted
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_reads import AdminReads
-from model.hosts.acting.brokers_route import BrokersRoute
+from model.hosts.acting.admin_writes import BrokersRoute
 from model.hosts.acting.carrying_out import Writers
 
 ORDERS = TopicPartition("orders", 0)

@@ -11,12 +11,9 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from model.actions.found import check, create, delete, put
-from model.actions.proposal import ActionRefused, Proposal, Step, ZnodeWrite
-from model.hosts.acting.audit_log import AuditLog
-from model.hosts.acting.carrying_out import Writers, carry_out
-from model.hosts.acting.reading import Reading
-from model.hosts.acting.zookeeper_writer import ZooKeeperWriter
+from model.actions.proposal import ActionRefused, Proposal, Step, ZnodeWrite, check, create, delete, put
+from model.hosts.acting.carrying_out import AuditLog, Writers, carry_out
+from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.zookeeper.settings import Settings
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -27,7 +24,7 @@ class Acting:
     def __init__(self, zookeeper: str, folder: Path, proxy: str = "") -> None:
         server, slash, chroot = zookeeper.partition("/")
         settings = Settings(proxy or server, slash + chroot, session_timeout_ms=4000, request_timeout_ms=4000)
-        self.reading = Reading(Settings(server, slash + chroot), 30)
+        self.reading = ZnodeReading(Settings(server, slash + chroot), 30)
         self.writer = ZooKeeperWriter(settings, self.reading, 30)
         self.source = f"zk://{zookeeper}"
         self.audit = AuditLog(folder / "state", self.source)

@@ -16,14 +16,9 @@ from model.actions.proposal import ActionRefused
 from model.actions.reassignment import Asked, Move, Run, RunState
 from model.actions.reassignment_run import Decision, decide, started
 from model.cluster.cluster_image import ClusterImage
-from model.hosts.acting.audit_log import AuditLog
-from model.hosts.acting.carrying_out import Writers
-from model.hosts.acting.journal import Journal
-from model.hosts.acting.reading import Reading
-from model.hosts.acting.reassigning import reassign
-from model.hosts.acting.routes import ZooKeeperRoute
-from model.hosts.acting.writer import UnwrittenError
-from model.hosts.acting.zookeeper_writer import ZooKeeperWriter
+from model.hosts.acting.carrying_out import AuditLog, UnwrittenError, Writers
+from model.hosts.acting.reassigning import ReassignmentJournal, ZooKeeperRoute, reassign
+from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.zookeeper.settings import Settings
 from tests.limited_room import room_in
 
@@ -52,12 +47,12 @@ class Site:
             self.client.ensure_path(path)
         self.client.ensure_path("/admin")
         self.folder = folder
-        self.reading = Reading(settings, 30)
+        self.reading = ZnodeReading(settings, 30)
         self.writer = ZooKeeperWriter(settings, self.reading, 30)
         image = ClusterImage(cluster_id="c", generation="2.x")
         self.route = ZooKeeperRoute(image, self.reading, Writers(znodes=self.writer))
         self.audit = AuditLog(folder, f"zk://{zookeeper}")
-        self.journal = Journal(folder, "c")
+        self.journal = ReassignmentJournal(folder, "c")
 
     def run(self, state: RunState, *, crash_at: int = -1) -> Decision:
         """To its end, or to the step at which kdrill is gone."""
@@ -183,8 +178,8 @@ def test_nothing_is_sent_where_it_cannot_be_written_down(site: Site) -> None:
 
 def test_only_one_kdrill_at_a_time(site: Site) -> None:
     with site.journal, pytest.raises(ActionRefused, match="another kdrill carries out a reassignment of this cluster"):
-        Journal(site.folder, "c").open()
-    Journal(site.folder, "c").open().close()
+        ReassignmentJournal(site.folder, "c").open()
+    ReassignmentJournal(site.folder, "c").open().close()
 
 
 def test_a_journal_that_is_none_is_no_way_to_go_on(site: Site) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.client_security.java_properties import Property, parse_properties
+from model.hosts.client_security.properties_file import Property, parse_properties
 from model.hosts.client_security.values import SecurityError
 
 

@@ -11,11 +11,10 @@ import pytest
 from kafka import KafkaAdminClient
 
 from model.hosts.client_security.client_properties import read_client_properties
-from model.hosts.client_security.kafka_options import kafka_options
-from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.tls import kafka_options, tls_context
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from tests.authority import Authority
-from tui.data.opening import Login, Opening
+from tui.engine.opening import Login, Opening
 
 CANARY = "canary-4711"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

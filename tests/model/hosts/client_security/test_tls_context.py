@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from model.hosts.client_security.refusals import is_refused_for_good, is_tls_alert, tls_refusal
-from model.hosts.client_security.tls_context import tls_context
+from model.hosts.client_security.tls import tls_context
+from model.hosts.client_security.tls_refusals import is_refused_for_good, is_tls_alert, tls_refusal
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from tests.authority import PASSWORD, Authority, Identity
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.processes import GuardedProcess
 
 ROOT = Path(__file__).parents[4]
 PATIENCE_S = 60.0

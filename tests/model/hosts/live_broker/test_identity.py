@@ -10,9 +10,9 @@ import pytest
 from model.broker.settings.settings import Settings
 from model.controller.zookeeper import CLUSTER_ID, Create
 from model.hosts.live_broker.identity import IdentityError, broker_id, check_cluster, cluster_id, note_identity
-from model.hosts.live_controller.sessions import Sessions
+from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
-from model.log.checkpoints.properties import read_meta_properties, write_meta_properties
+from model.log.checkpoints import read_meta_properties, write_meta_properties
 
 PATIENCE_S = 60.0
 GIVEN_AN_ID = Settings({"broker.id": -1})
@@ -20,20 +20,20 @@ BROKER_7 = Settings({"broker.id": 7})
 
 
 @pytest.fixture
-async def session(zookeeper: str) -> AsyncIterator[Sessions]:
+async def session(zookeeper: str) -> AsyncIterator[SuccessiveSessions]:
     address, _, chroot = zookeeper.partition("/")
-    session = Sessions(ZooKeeperSettings(address, f"/{chroot}"))
+    session = SuccessiveSessions(ZooKeeperSettings(address, f"/{chroot}"))
     await session.open(PATIENCE_S)
     yield session
     await session.close()
 
 
-async def test_zookeeper_gives_out_ids_above_those_that_are_set(session: Sessions) -> None:
+async def test_zookeeper_gives_out_ids_above_those_that_are_set(session: SuccessiveSessions) -> None:
     assert [await broker_id(GIVEN_AN_ID, (), session.ask) for _ in range(2)] == [1001, 1002]
     assert await broker_id(Settings({"broker.id": -1, "reserved.broker.max.id": 5}), (), session.ask) == 8
 
 
-async def test_log_dirs_remember_the_id(session: Sessions, tmp_path: Path) -> None:
+async def test_log_dirs_remember_the_id(session: SuccessiveSessions, tmp_path: Path) -> None:
     """A folder that is new says nothing."""
     assert await broker_id(BROKER_7, (tmp_path / "new",), session.ask) == 7
     note_identity((tmp_path,), 7, "the-cluster")
@@ -42,7 +42,7 @@ async def test_log_dirs_remember_the_id(session: Sessions, tmp_path: Path) -> No
     assert await broker_id(BROKER_7, (tmp_path, tmp_path / "new"), session.ask) == 7
 
 
-async def test_log_dirs_of_others_are_refused(session: Sessions, tmp_path: Path) -> None:
+async def test_log_dirs_of_others_are_refused(session: SuccessiveSessions, tmp_path: Path) -> None:
     folders = tmp_path / "a", tmp_path / "b"
     for number, folder in enumerate(folders):
         folder.mkdir()

@@ -20,9 +20,9 @@ from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient
 from kazoo.client import KazooClient
 
-from model.hosts.wire.api_keys import CREATE_TOPICS, DESCRIBE_CONFIGS, ELECT_LEADERS, INIT_PRODUCER_ID, METADATA
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
+from model.hosts.wire.names import CREATE_TOPICS, DESCRIBE_CONFIGS, ELECT_LEADERS, INIT_PRODUCER_ID, METADATA
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
 

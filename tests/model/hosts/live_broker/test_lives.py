@@ -16,7 +16,7 @@ from confluent_kafka.cimpl import NewTopic
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from model.broker.settings.fault_keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
+from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
 from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess, until
 
 Start = Callable[[int], BrokerProcess]

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.processes import GuardedProcess
 
 ROOT = Path(__file__).parents[4]
 PATIENCE_S = 60.0

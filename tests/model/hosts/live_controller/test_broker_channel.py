@@ -10,9 +10,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.requests import BrokerAnswer, PartitionToStop, StopReplicaRequest
-from model.hosts.live_controller.broker_channel import BrokerChannel
-from model.hosts.live_controller.to_brokers import Letter
+from model.controller.commands import BrokerAnswer, PartitionToStop, StopReplicaRequest
+from model.hosts.live_controller.broker_channels import BrokerChannel, OutgoingRequest
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
 
@@ -49,9 +48,9 @@ class Answers:
         self.epochs.append(sent.controller_epoch)
 
 
-def letter(number: int) -> Letter:
+def letter(number: int) -> OutgoingRequest:
     stop = (PartitionToStop(TopicPartition("t", 0), 1, delete=False),)
-    return Letter(StopReplicaRequest(9, number, stop), 77, {}, "PLAINTEXT")
+    return OutgoingRequest(StopReplicaRequest(9, number, stop), 77, {}, "PLAINTEXT")
 
 
 async def until(condition: Callable[[], object]) -> None:

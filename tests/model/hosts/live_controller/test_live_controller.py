@@ -15,8 +15,7 @@ from confluent_kafka.cimpl import NewTopic
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-from model.znodes.brokers import decode_broker
-from model.znodes.controller import decode_controller
+from model.znodes.cluster import decode_broker, decode_controller
 from tests.model.hosts.live_controller.process import ControllerProcess
 from tests.zookeeper.counting_proxy import CountingProxy
 

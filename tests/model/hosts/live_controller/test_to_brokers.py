@@ -9,9 +9,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,
@@ -21,10 +19,11 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_controller.to_brokers import LOWEST, Letter, answer_of, api_key, entity_of
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.hosts.live_controller.broker_channels import LOWEST, OutgoingRequest, answer_of, api_key, entity_of
 from model.hosts.wire.messages import decode_request, encode_request, shaped, shapes, versions_known
 from model.hosts.wire.names import topic_id_text, topic_uuid
-from model.znodes.brokers import BrokerRegistration
+from model.znodes.cluster import BrokerRegistration
 
 TOPIC_ID = "gcf0J66hS7OMD5Anom956Q"
 A, B = TopicPartition("a", 0), TopicPartition("b", 7)
@@ -65,7 +64,7 @@ EVERY = [
 
 
 def sent(request: BrokerRequest, version: int) -> Any:
-    entity = entity_of(Letter(request, 77, REGISTRATIONS, "INTERNAL"), version)
+    entity = entity_of(OutgoingRequest(request, 77, REGISTRATIONS, "INTERNAL"), version)
     return decode_request(b"".join(encode_request(entity, 1, "test")))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.hosts.memory_zookeeper.closing_order import closing_order
+from model.hosts.memory_zookeeper.watches import closing_order
 
 OWNERS = [f"/consumers/g/owners/t/{partition}" for partition in range(14)]
 CONSUMER = "/consumers/g/ids/g_host-1-abc"

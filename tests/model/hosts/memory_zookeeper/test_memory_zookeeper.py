@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.hosts.memory_zookeeper.memory_zookeeper import MemoryZooKeeper
 from model.hosts.memory_zookeeper.operations import Create, Created, Delete, Exists, Failed, GetData, SetData
 from model.hosts.zookeeper.values import EventKind, Stat, Znode, ZnodeChanged
+from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 
 
 class Clock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.memory_zookeeper.names import NO_NAMES, Names
+from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names
 
 names = st.sampled_from([f"n{number}" for number in range(40)])
 

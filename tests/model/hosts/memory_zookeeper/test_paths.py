@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.hosts.memory_zookeeper.paths import is_valid, parent_of, split
+from model.hosts.memory_zookeeper.tree import is_valid, parent_of, split
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from model.hosts.memory_zookeeper.operations import Create, Created, Delete, GetData, SetData, Write
-from model.hosts.memory_zookeeper.planting import Planted, planted_server, server_over
-from model.hosts.memory_zookeeper.state import ServerState, answer, end_session, new_server, open_session
+from model.hosts.memory_zookeeper.state import (
+    Planted,
+    ServerState,
+    answer,
+    end_session,
+    new_server,
+    open_session,
+    planted_server,
+    server_over,
+)
 from model.hosts.memory_zookeeper.tree import Node, creations
 from model.hosts.zookeeper.values import Stat, Znode
 

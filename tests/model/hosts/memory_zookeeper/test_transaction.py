@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from model.hosts.memory_zookeeper.draft import Change
 from model.hosts.memory_zookeeper.operations import (
     CheckVersion,
     Committed,
@@ -18,8 +17,7 @@ from model.hosts.memory_zookeeper.operations import (
     SetData,
     Write,
 )
-from model.hosts.memory_zookeeper.transaction import apply
-from model.hosts.memory_zookeeper.tree import Tree, new_tree
+from model.hosts.memory_zookeeper.tree import Change, Tree, apply, new_tree
 from model.hosts.zookeeper.values import EventKind, Stat
 
 SESSION = 7

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from model.controller.settings import Settings
+from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.operations import Create, GetData
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.assumptions import Assumptions, Network, perfect
 from model.hosts.virtual.journal import Record
-from model.hosts.virtual.network import Network, perfect
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.hosts.zookeeper.values import Znode
-from model.znodes.brokers import BrokerRegistration
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch, decode_partition_state
-from model.znodes.topics import TopicAssignment
+from model.znodes.cluster import BrokerRegistration
+from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state
 
 R = TypeVar("R", bound=Record)
 A_WHILE_MS = 60_000

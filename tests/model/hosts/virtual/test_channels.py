@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.controller.requests import LeaderAndIsrRequest, UpdateMetadataRequest
+from model.controller.commands import LeaderAndIsrRequest, UpdateMetadataRequest
 from model.hosts.virtual import journal
-from model.hosts.virtual.network import LOST, ON_TIME, Fate, Passage
+from model.hosts.virtual.assumptions import LOST, ON_TIME, Fate, Passage
 from tests.model.hosts.virtual.clusters import A_WHILE_MS, boot, cluster_of, create_topic, records, state
 
 

@@ -6,25 +6,20 @@ from typing import Any
 
 import pytest
 
-from model.broker.controller_requests.served import Standing
+from model.broker.controller_requests import BrokerEpochs
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome
+from model.controller.commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
+from model.controller.decide import new_controller
 from model.controller.events import AlterPartitionReceived, ProposedIsr
-from model.controller.generations import generation_of
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import LeaderAndIsrRequest, PartitionToServe
-from model.controller.settings import Settings
-from model.controller.state import new_controller
+from model.controller.generations import Settings, generation_of
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.memory_zookeeper.operations import Create, SetData
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.assumptions import Assumptions, perfect
 from model.hosts.virtual.leaders import hear_outcome, look, look_soon
-from model.hosts.virtual.network import perfect
-from model.hosts.virtual.process import Process
 from model.hosts.virtual.scheduled_events import LeaderLooks
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
-from model.hosts.virtual.world import World
+from model.hosts.virtual.world import Process, World
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.virtual_cluster import VirtualCluster
@@ -45,7 +40,7 @@ class Ruled:
 
     def tell(self, broker: int, *, isr: tuple[int, ...], epoch: int = 5) -> None:
         before = self.world.processes.get(broker)
-        fresh = VirtualBroker(Standing(broker, 9), controller=0, live_brokers=(1, 2, 3))
+        fresh = VirtualBroker(BrokerEpochs(broker, 9), controller=0, live_brokers=(1, 2, 3))
         leads = LeaderAndIsr(1, epoch, isr, partition_epoch=4)
         entry = PartitionToServe(T0, leads, 1, ReplicaAssignment((1, 2, 3)), is_new=False)
         request = LeaderAndIsrRequest(0, 1, (entry,), (1,), ())

@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.settings import Settings
+from model.controller.generations import Settings
 from model.hosts.virtual import journal
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from tests.model.hosts.virtual.clusters import A_WHILE_MS, boot, cluster_of, create_topic, records, registration, state

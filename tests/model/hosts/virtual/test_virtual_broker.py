@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from model.broker.controller_requests.served import Standing
+from model.broker.controller_requests import BrokerEpochs
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,
@@ -16,6 +14,7 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual.virtual_broker import VirtualBroker, lose, receive
 
 T0 = TopicPartition("t", 0)
@@ -41,7 +40,7 @@ def stop(epoch: int, *, delete: bool = False) -> StopReplicaRequest:
 
 def broker(*requests: BrokerRequest) -> VirtualBroker:
     """Broker 1, once it was told these."""
-    told = VirtualBroker(Standing(1, EPOCH), live_brokers=(1, 2))
+    told = VirtualBroker(BrokerEpochs(1, EPOCH), live_brokers=(1, 2))
     for request in requests:
         told, answer = receive(told, request, EPOCH, 0)
         assert answer == BrokerAnswer()

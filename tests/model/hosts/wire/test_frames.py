@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.wire.errors import MalformedError
 from model.hosts.wire.frames import read_frame, write_frame
+from model.hosts.wire.names import MalformedError
 
 
 def reader_of(*pieces: bytes, limit: int = 2**16) -> asyncio.StreamReader:

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.hosts.wire.inflow import Limits
+from model.hosts.wire.frames import ServerLimits
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
 
@@ -50,7 +50,7 @@ class Answering:
 @asynccontextmanager
 async def serving(answering: Answering, **limits: object) -> AsyncIterator[int]:
     api = Api(1, 3, answering.answer, until_gone=True)
-    server = Server({CONTROLLED_SHUTDOWN: api}, limits=Limits(**limits))  # pyright: ignore[reportArgumentType]
+    server = Server({CONTROLLED_SHUTDOWN: api}, limits=ServerLimits(**limits))  # pyright: ignore[reportArgumentType]
     yield await server.start("127.0.0.1", 0)
     async with asyncio.timeout(PATIENCE_S):
         await server.close()

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from kio.index import load_request_schema, load_response_schema
 from kio.schema.errors import ErrorCode
 
-from model.hosts.wire.errors import MalformedError
 from model.hosts.wire.messages import (
     Encoded,
     correlation_id,
@@ -25,6 +24,7 @@ from model.hosts.wire.messages import (
     shapes,
     versions_known,
 )
+from model.hosts.wire.names import MalformedError
 from tests.model.hosts.wire.entities import entities
 
 METADATA, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN = 3, 4, 5, 6, 7

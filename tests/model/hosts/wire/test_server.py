@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.hosts.wire.channel import Channel
-from model.hosts.wire.connection import Connection
-from model.hosts.wire.errors import MalformedError, UnavailableError, UnsupportedVersionError
-from model.hosts.wire.inflow import Limits
+from model.hosts.wire.connection import Channel, Connection
+from model.hosts.wire.frames import ServerLimits
 from model.hosts.wire.messages import Entity, decode_response, shaped, shapes
+from model.hosts.wire.names import MalformedError, UnavailableError, UnsupportedVersionError
 from model.hosts.wire.server import Api, Request, Server
 
 CONTROLLED_SHUTDOWN = 7
@@ -37,7 +36,7 @@ async def answer_with_broker(request: Request) -> Entity:
 
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
-    server = Server({CONTROLLED_SHUTDOWN: Api(1, 3, answer_with_broker)}, limits=Limits(max_frame_bytes=1000))
+    server = Server({CONTROLLED_SHUTDOWN: Api(1, 3, answer_with_broker)}, limits=ServerLimits(max_frame_bytes=1000))
     yield await server.start("127.0.0.1", 0)
     await server.close()
 

@@ -7,10 +7,10 @@ import sys
 
 import hypothesis
 
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 
 PROGRAM = """
-from model.hosts.wire.without_hypothesis import without_hypothesis
+from model.hosts.process import without_hypothesis
 try:
     with without_hypothesis():
         import kio.schema.metadata.v1.request, kio.static.primitive

@@ -6,14 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.zookeeper.courtesy import FAST_MS, LEAST, LONGEST_PAUSE_S, SLOW, Courtesy, Limits
-from model.hosts.zookeeper.meter import Meter, Turnstile
+from model.hosts.zookeeper.throttle import (
+    FAST_MS,
+    LEAST,
+    LONGEST_READ_PAUSE_S,
+    SLOW,
+    Meter,
+    ReadLimits,
+    Throttle,
+    Turnstile,
+)
 
 LATENCIES = st.lists(st.floats(0.01, 60_000), max_size=200)
 
 
-def after(*latencies_ms: float, courtesy: Courtesy | None = None) -> Courtesy:
-    courtesy = courtesy or Courtesy()
+def after(*latencies_ms: float, courtesy: Throttle | None = None) -> Throttle:
+    courtesy = courtesy or Throttle()
     for latency_ms in latencies_ms:
         courtesy = courtesy.after(latency_ms)
     return courtesy
@@ -33,7 +41,7 @@ def test_a_server_that_becomes_slow_is_asked_less_and_less_often_and_then_all_ag
     assert slow.is_holding_back
     assert slow.in_flight(500) < 50
     assert slow.in_flight(2) == 1
-    assert 0 < slow.pause_s(2) <= LONGEST_PAUSE_S
+    assert 0 < slow.pause_s(2) <= LONGEST_READ_PAUSE_S
     well = after(*[5.0] * 60, courtesy=slow)
     assert (well.share, well.pause_s(2), well.in_flight(2)) == (1.0, 0.0, 2)
 
@@ -51,7 +59,7 @@ def test_something_is_always_asked_and_never_more_than_usual(latencies_ms: list[
     courtesy = after(*latencies_ms)
     assert LEAST <= courtesy.share <= 1
     assert 1 <= courtesy.in_flight(most) <= most
-    assert 0 <= courtesy.pause_s(most) <= LONGEST_PAUSE_S
+    assert 0 <= courtesy.pause_s(most) <= LONGEST_READ_PAUSE_S
 
 
 @given(st.lists(st.tuples(st.integers(1, 100), st.floats(0, 5)), max_size=50), st.floats(1, 10_000))
@@ -81,7 +89,7 @@ def test_a_meter_counts_and_times_answers_in_the_order_of_their_requests() -> No
     assert usage.courtesy == after(1_500.0, 3_000.0)
     meter.connected()
     meter.answered()
-    assert (meter.usage.in_flight, meter.usage.requests, meter.usage.courtesy) == (0, 3, Courtesy())
+    assert (meter.usage.in_flight, meter.usage.requests, meter.usage.courtesy) == (0, 3, Throttle())
 
 
 def test_connections_that_end_at_once_are_made_less_and_less_often() -> None:
@@ -110,4 +118,4 @@ def test_a_question_that_is_garbled_again_and_again_is_noticed_until_it_is_answe
 @pytest.mark.parametrize("limits", [{"in_flight": 0}, {"reads_per_s": -1.0}, {"reads_per_s": float("nan")}])
 def test_ceilings_that_are_none_are_refused_in_one_line(limits: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"^.*: .*$"):
-        Limits(**limits)  # type: ignore[arg-type]
+        ReadLimits(**limits)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.zookeeper.long_answers import LongAnswer
+from model.hosts.zookeeper.connection import LongAnswer
 from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES, GetData, MultiOp, MultiRead
 from model.hosts.zookeeper.values import Missing, Stat, TooLarge, Znode
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.checkpoints.offset_checkpoint import read_offsets, write_offsets
-from model.log.errors import DamagedFileError
+from model.log.checkpoints import read_offsets, write_offsets
+from model.log.names import DamagedFileError
 
 
 def test_offsets_by_partition(tmp_path: Path) -> None:

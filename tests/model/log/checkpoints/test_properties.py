@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.log.checkpoints.properties import (
+from model.log.checkpoints import (
     mark_clean_shutdown,
     read_meta_properties,
     read_topic_id,
@@ -15,7 +15,7 @@ from model.log.checkpoints.properties import (
     write_meta_properties,
     write_topic_id,
 )
-from model.log.errors import DamagedFileError
+from model.log.names import DamagedFileError
 
 
 def test_meta_properties_as_a_broker_wrote_them(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.log.compaction.cleanable import Cleanable, CompactableSegment, cleanable, grouped
+from model.log.compaction_rules import Cleanable, CompactableSegment, cleanable, grouped
 from model.log.settings import LogSettings
 
 SETTINGS = LogSettings(cleanup_policy=frozenset({"compact"}), segment_bytes=250, segment_index_bytes=100)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.log.compaction.compaction import Compacted, Compaction, cleanable_of
+from model.log.compaction import Compacted, Compaction, cleanable_of
 from model.log.partition_log import PartitionLog
 from model.log.records import Codec, Producer, Record, encode_batch, encode_message_set
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, all_bytes, all_records, batches_in, end_transaction, keyed
 

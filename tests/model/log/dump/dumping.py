@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from model.log.dump.dump_file import dump_file
-from model.log.dump.kinds import file_name
-from model.log.dump.parts import DumpOptions, Remark
+from model.log.dump.facts import DumpOptions, Remark, file_name
 from model.log.records import Damage
 
 DEEP = DumpOptions(deep=True, contents=True)

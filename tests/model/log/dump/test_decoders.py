@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.log.dump.decoders import Decoder, decode
-from model.log.dump.parts import DumpOptions
+from model.log.dump.facts import DumpOptions
 from model.log.records import Record
 from tests.model.log.dump.dumping import dump
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.log.dump.parts import DumpOptions
+from model.log.dump.facts import DumpOptions
 from model.log.records import DamageKind, Record, encode_batch
 from tests.model.log.dump.dumping import dump, json_lines, lines
 

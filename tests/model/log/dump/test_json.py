@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from model.log.dump.parts import DumpOptions
+from model.log.dump.facts import DumpOptions
 from model.log.records import (
     Codec,
     EndTransactionMarker,

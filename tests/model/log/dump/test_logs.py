@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from model.log.dump.java_text import java_text
+from model.log.dump.decoders import java_text
+from model.log.dump.facts import DumpOptions
 from model.log.dump.log_facts import Batch, log_facts
 from model.log.dump.log_text import log_text
-from model.log.dump.parts import DumpOptions
 from model.log.records import Codec, DamageKind, InMemory, Record, encode_batch, encode_message_set
 from model.log.records.layout import BATCH_SIZE
 from tests.model.log.dump.dumping import DEEP, JSON, dump, lines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.log.dump.parts import DumpOptions
+from model.log.dump.facts import DumpOptions
 from tests.model.log.dump.dumping import dump
 from tests.segment_corpus import Printed, printed
 

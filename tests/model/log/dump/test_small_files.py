@@ -10,7 +10,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.dump.kinds import Kind, file_name
+from model.log.dump.facts import Kind, file_name
 from model.log.records import DamageKind
 from tests.model.log.dump.dumping import JSON, dump, lines
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.indexes.entries import (
+from model.log.indexes import (
     OFFSET_ENTRY,
     TIME_ENTRY,
     OffsetEntry,

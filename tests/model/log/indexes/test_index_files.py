@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from model.log.errors import DamagedFileError
-from model.log.indexes.entry_file import EntryFile
-from model.log.indexes.producer_snapshot import SnapshotEntry, decode_snapshot, encode_snapshot
-from model.log.indexes.transaction_index import AbortedTransaction, TransactionIndex, encode_aborted
+from model.log.indexes import AbortedTransaction, EntryFile, TransactionIndex, encode_aborted
+from model.log.names import DamagedFileError
+from model.log.producers import SnapshotEntry, decode_snapshot, encode_snapshot
 
 
 def test_an_active_index_is_as_long_as_it_may_get(tmp_path: Path) -> None:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from model.log.compaction.compaction import Compaction
-from model.log.indexes.entries import OffsetEntry, Probe, TimeEntry
-from model.log.lookup.find import find_offset, find_time
-from model.log.lookup.readable_segment import readable_segments
+from model.log.compaction import Compaction
+from model.log.indexes import OffsetEntry, Probe, TimeEntry
+from model.log.lookup import find_offset, find_time, readable_segments
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import open_log
+from model.log.recovery import open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, keyed
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from model.log.errors import LogError
-from model.log.producers.producer_state import Origin, ProducerState, WrittenBatch
+from model.log.names import LogError
+from model.log.producers import Origin, ProducerState, WrittenBatch
 from model.log.records import EndTransactionMarker, Producer, Record, RecordBatch, encode_batch
 from tests.model.log.batches import START_MS, batches_in
 

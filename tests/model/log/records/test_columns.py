@@ -22,10 +22,10 @@ from model.log.records import (
     records_of,
     scan,
 )
-from model.log.records.record_columns import BatchGroup, batch_groups
-from model.log.records.segment_map import map_pieces, segment_map
-from model.log.records.windows import BatchWindow, batch_windows
+from model.log.records.columns import BatchGroup, batch_groups
+from model.log.records.scan import BatchWindow, batch_windows
 from tests.model.log.records.record_strategies import codecs, producers, record_lists
+from tests.model.log.records.segment_map import map_pieces, segment_map
 from tests.segment_corpus import logs
 
 COLUMNS = ("position", "size", "base_offset", "last_offset", "partition_leader_epoch", "magic", "crc", "attributes")

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from model.log.records.crc32c import crc32c
+from model.log.records.batch import crc32c
 
 CHECK = 0xE3069283
 """Of b"123456789", by the catalogue of CRCs (CRC-32/ISCSI)."""
@@ -31,7 +31,7 @@ def test_a_package_without_the_extension_is_used_as_it_is(tmp_path: Path) -> Non
     (package / "__init__.py").write_text("def crc32c(data, value=0):\n    return 7 + value\n")
     used = _python(
         f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from model.log.records.crc32c import crc32c; print(crc32c(b'', 1))"
+        "from model.log.records.batch import crc32c; print(crc32c(b'', 1))"
     )
     assert used.strip() == "8"
 

@@ -18,10 +18,10 @@ from model.log.records import (
     records_of,
     scan,
 )
+from model.log.records.columns import batch_groups
 from model.log.records.layout import BATCH_CRC_START, LEGACY_CRC_START
-from model.log.records.record_columns import batch_groups
-from model.log.records.segment_map import segment_map
-from model.log.records.windows import BatchWindow, batch_windows
+from model.log.records.scan import BatchWindow, batch_windows
+from tests.model.log.records.segment_map import segment_map
 
 RECORDS = [
     Record(5, 1000, b"key", b"value" * 9, ((b"h", b"x"),)),

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.records.varint import MAX_VARLONG, VarintError, read_varint, write_varint
-from model.log.records.varint_columns import read_varints
+from model.log.records.columns import read_varints
+from model.log.records.record import MAX_VARLONG, VarintError, read_varint, write_varint
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from model.log.compaction.compaction import Compaction
+from model.log.compaction import Compaction
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, all_records, keyed
 

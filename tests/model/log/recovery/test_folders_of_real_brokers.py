@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from model.log.log_folder import LogFolder
-from model.log.lookup.find import find_offset
-from model.log.lookup.readable_segment import readable_segments
+from model.log.lookup import find_offset, readable_segments
 from model.log.names import INDEX, LOG, TIME_INDEX, TRANSACTION_INDEX, FolderRole
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import Checkpointed, open_log
+from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, all_bytes, all_records
 from tests.segment_corpus import ARCHIVE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.log.recovery.leftovers import Leftovers, leftovers, orphaned_indexes, segment_bases
+from model.log.names import Leftovers, leftovers, orphaned_indexes, segment_bases
 
 
 def named(*files: str) -> list[str]:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from model.log.compaction.compaction import Compaction
+from model.log.compaction import Compaction
 from model.log.names import INDEX, LOG, TIME_INDEX, TRANSACTION_INDEX
 from model.log.partition_log import PartitionLog
 from model.log.records import Producer
-from model.log.recovery.open_log import Checkpointed, open_log
-from model.log.recovery.report import RecoveryReport
+from model.log.recovery import Checkpointed, RecoveryReport, open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, batch, end_transaction, keyed, values
 

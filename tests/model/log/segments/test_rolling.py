@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from model.log.segments.rolling import ActiveSegment, Addition, RollReason, roll_reason
-from model.log.settings import LogSettings, log_settings
+from model.log.settings import ActiveSegment, Addition, LogSettings, RollReason, log_settings, roll_reason
 
 SETTINGS = LogSettings(segment_bytes=1000, segment_ms=100, segment_index_bytes=120)
 ACTIVE = ActiveSegment(50, size_bytes=500, first_timestamp_ms=10_000, created_ms=0, offset_entries=3, time_entries=3)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.planning.optimum import solving
-from model.planning.optimum.bands import leader_band, replica_band
+from model.planning.optimum.measures import leader_band, replica_band
 from model.planning.optimum.problem import NONE, Cost, Objective, Placement, PlacementProblem, Scope
 from model.planning.optimum.solving import solve
 from tests.model.planning.optimum.problems import (

@@ -6,13 +6,18 @@ import struct
 
 import pytest
 
-from model.cluster.group_image import Member
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
+from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
-from model.consumers.group_coordinator.record_codec import ValueVersions, write_record
-from model.consumers.group_coordinator.records import GroupRecord, StoredGroup, StoredMember
+from model.consumers.group_coordinator.offsets_topic import (
+    GroupRecord,
+    StoredGroup,
+    StoredMember,
+    ValueVersions,
+    write_record,
+)
 from model.log.records import Codec, Record, encode_batch
-from model.sources.coordinator_groups.generations import PARTITIONS_A_LOOK, TAIL, TRIES, Generations
+from model.sources.kafka.group_requests import PARTITIONS_A_LOOK, TAIL, TRIES, Generations
 
 PLACE = TopicPartition(OFFSETS_TOPIC, 3)
 PLACES = {"g": PLACE}

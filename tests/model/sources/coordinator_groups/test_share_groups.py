@@ -9,22 +9,15 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.cluster_image import EMPTY
-from model.cluster.group_image import SHARE, GroupImage, Member
 from model.cluster.ids import TopicPartition
-from model.cluster.snapshot_groups import group_document, group_of
-from model.consumers.group_counts import group_counts
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.wire.api_keys import SHARE_GROUP_DESCRIBE
+from model.cluster.image_parts import SHARE, GroupImage, Member
+from model.cluster.snapshot_image import group_document, group_of
+from model.consumers.ownership import group_counts
+from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.frames import read_frame, write_frame
-from model.hosts.wire.messages import (
-    API_VERSIONS,
-    encode_response,
-    later_version,
-    request_start,
-    shaped,
-    shapes,
-)
-from model.sources.coordinator_groups.requests import describe_groups, described_groups
+from model.hosts.wire.messages import API_VERSIONS_KEY, encode_response, later_version, request_start, shaped, shapes
+from model.hosts.wire.names import SHARE_GROUP_DESCRIBE
+from model.sources.kafka.group_requests import describe_groups, described_groups
 from tests.model.sources.kafka.test_polling_source import TOLD, port_of
 
 READS = {"a": (0, 1), "b": (1, 2)}
@@ -34,9 +27,9 @@ READS = {"a": (0, 1), "b": (1, 2)}
 def answer(versions: tuple[int, int], frame: bytes) -> tuple[bytes, bytes]:
     """What a broker with these versions of ShareGroupDescribe says."""
     start = request_start(frame)
-    if start.api_key == API_VERSIONS:
-        module = shapes(API_VERSIONS, 3, "response")
-        offered = ((API_VERSIONS, 0, 3), (SHARE_GROUP_DESCRIBE, *versions))
+    if start.api_key == API_VERSIONS_KEY:
+        module = shapes(API_VERSIONS_KEY, 3, "response")
+        offered = ((API_VERSIONS_KEY, 0, 3), (SHARE_GROUP_DESCRIBE, *versions))
         keys = tuple(module.ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in offered)
         return encode_response(shaped(module.ApiVersionsResponse, **TOLD, api_keys=keys), start.correlation_id)
     assert (start.api_key, start.version) == (SHARE_GROUP_DESCRIBE, versions[1])

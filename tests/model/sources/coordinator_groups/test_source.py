@@ -10,15 +10,15 @@ from contextlib import asynccontextmanager
 from kio.schema.errors import ErrorCode
 
 from model.cluster import records as r
-from model.cluster.group_image import GroupImage
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.hosts.live_broker.groups.group_apis import group_apis
-from model.hosts.wire.api_keys import FETCH, LIST_OFFSETS, METADATA
+from model.cluster.image_parts import GroupImage
+from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.messages import Entity
+from model.hosts.wire.names import FETCH, LIST_OFFSETS, METADATA
 from model.hosts.wire.server import Api, Request, Server
-from model.sources.coordinator_groups.generations import TRIES
-from model.sources.coordinator_groups.source import CoordinatorGroupsSource
 from model.sources.feed import Feed, Moment
+from model.sources.kafka.group_requests import TRIES
+from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import Batch
 from tests.model.cluster.build import brokers
 from tests.model.consumers.group_coordinator.traces import assignment

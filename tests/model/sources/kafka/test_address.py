@@ -2,15 +2,14 @@
 
 import pytest
 
-from model.sources.kafka.address import KafkaAddress, parse_address
-from model.sources.naming import parse_source
+from model.sources.addresses import KafkaAddress, parse_kafka_address, parse_source
 from model.sources.source import SourceError
 
 
 def test_brokers_with_and_without_ports() -> None:
     address = parse_source("kafka://a:9093, b,[::1]:1/")
     assert address == KafkaAddress((("a", 9093), ("b", 9092), ("::1", 1)))
-    assert str(parse_address("a,b:1")) == "kafka://a:9092,b:1"
+    assert str(parse_kafka_address("a,b:1")) == "kafka://a:9092,b:1"
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from model.hosts.kafka_admin.reading_client import READS
-from model.hosts.wire.api_keys import LIST_GROUPS, METADATA
-from model.sources.attentive import LOG_DIRS
+from model.hosts.kafka_client.kafka_client import READS
+from model.hosts.wire.names import LIST_GROUPS, METADATA
+from model.sources.addresses import KafkaAddress
 from model.sources.feed import Feed
-from model.sources.kafka.address import KafkaAddress
 from model.sources.kafka.kafka_source import KafkaSource
-from model.sources.source import Batch, SourceStatus
+from model.sources.source import LOG_DIRS, Batch, SourceStatus
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import cluster, joined
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 
 from kio.schema.errors import ErrorCode
 
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.wire.api_keys import (
+from model.hosts.kafka_client.kafka_client import ReadingClient
+from model.hosts.wire.messages import Entity
+from model.hosts.wire.names import (
     DESCRIBE_CLUSTER,
     DESCRIBE_CONFIGS,
     DESCRIBE_QUORUM,
     DESCRIBE_TOPIC_PARTITIONS,
     METADATA,
 )
-from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
 from model.sources.kafka.cluster_survey import ClusterSurvey
 from model.sources.kafka.views import ClusterView

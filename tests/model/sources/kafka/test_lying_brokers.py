@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 import pytest
 
-from model.hosts.wire.errors import WireError
 from model.hosts.wire.frames import read_frame
+from model.hosts.wire.names import WireError
+from model.sources.addresses import KafkaAddress
 from model.sources.feed import Moment
-from model.sources.kafka.address import KafkaAddress
 from model.sources.kafka.kafka_source import KafkaSource
 from model.sources.source import SourceError
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import cluster
-from tui.command_line.following import follow_source
-from tui.data.opening import Opening, Patience
+from tui.cli.following import follow_source
+from tui.engine.opening import Opening, Patience
 
 VERSIONS = 1
 """The answer that every connection begins with."""

@@ -15,10 +15,10 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.records import Record
-from model.hosts.kafka_admin.quorum import describe_quorum
-from model.hosts.kafka_admin.reading_client import ReadingClient
+from model.hosts.kafka_client.descriptions import describe_quorum
+from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.frames import write_frame
-from model.hosts.wire.messages import API_VERSIONS, correlation_id, encode_response, shaped, shapes
+from model.hosts.wire.messages import API_VERSIONS_KEY, correlation_id, encode_response, shaped, shapes
 from model.sources.kafka.polling_source import PollingSource
 from tests.model.sources.kafka.test_kafka_source import Heard, opened
 
@@ -137,7 +137,7 @@ async def speaks_as_a_controller(reader: asyncio.StreamReader, writer: asyncio.S
     """Tells the APIs that a controller's listener offers (3.9.1), some of them."""
     size = int.from_bytes(await reader.readexactly(4), "big")
     number = correlation_id((await reader.readexactly(size))[4:])
-    module = shapes(API_VERSIONS, 3, "response")
+    module = shapes(API_VERSIONS_KEY, 3, "response")
     offered = tuple(module.ApiVersion(api_key=key, min_version=0, max_version=1) for key in (1, 18, 55, 60, 63))
     await write_frame(writer, *encode_response(shaped(module.ApiVersionsResponse, **TOLD, api_keys=offered), number))
     await reader.read()

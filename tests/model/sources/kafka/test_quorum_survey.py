@@ -13,11 +13,11 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster import records as r
 from model.cluster.findings.find import find
-from model.cluster.quorum import Quorum, QuorumReplica
-from model.hosts.kafka_admin.quorum import NotAllowedError
-from model.hosts.kafka_admin.reading_client import ReadingClient
-from model.hosts.wire.api_keys import DESCRIBE_CLUSTER, DESCRIBE_CONFIGS, DESCRIBE_QUORUM, METADATA
+from model.cluster.image_parts import Quorum, QuorumReplica
+from model.hosts.kafka_client.descriptions import NotAllowedError
+from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.messages import Entity, name_of
+from model.hosts.wire.names import DESCRIBE_CLUSTER, DESCRIBE_CONFIGS, DESCRIBE_QUORUM, METADATA
 from model.hosts.wire.server import Api, Request, Server
 from model.sources.kafka.quorum_survey import QuorumSurvey
 from tests.model.cluster.build import image

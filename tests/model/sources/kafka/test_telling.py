@@ -11,11 +11,9 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings.find import find
 from model.cluster.ids import TopicPartition
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum, QuorumReplica
-from model.hosts.kafka_client.metadata import PartitionPlace
-from model.sources.kafka.telling import NOTHING, records_between
-from model.sources.kafka.views import BrokerView, ClusterView, TopicView
+from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
+from model.hosts.kafka_client.kafka_client import PartitionPlace
+from model.sources.kafka.views import NOTHING, BrokerView, ClusterView, TopicView, records_between
 
 ids = st.integers(0, 3)
 lists = st.lists(ids, max_size=3, unique=True).map(tuple)

@@ -6,11 +6,10 @@ import json
 
 import msgspec
 
-from model.cluster.log_dirs import LogDir
-from model.cluster.quorum import Quorum, QuorumReplica
-from model.hosts.kafka_client.metadata import PartitionPlace
+from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
+from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.hosts.zookeeper.values import Missing, Znode
-from model.sources.kafka.tree_reader import TreeReader
+from model.sources.kafka.tree import TreeReader
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 from model.sources.zookeeper.browser import ZnodeBrowser
 

@@ -22,10 +22,7 @@ from model.cluster.records import (
 )
 from model.sources.feed import Feed, Moment
 from model.sources.source import Batch, SourceStatus
-from model.sources.timeline.instant import Instant
-from model.sources.timeline.memory import bytes_of
-from model.sources.timeline.sharing import PARTS, frame_of, way_back
-from model.sources.timeline.timeline import Timeline, added
+from model.sources.timeline import PARTS, Instant, Timeline, added, bytes_of, frame_of, way_back
 from tests.model.cluster.strategies import histories
 
 BEGAN_MS = 1_000_000

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.sources.recording.name import RecordingName
-from model.sources.recording.source import RecordingSource
+from model.sources.addresses import RecordingName
+from model.sources.recording_source import RecordingSource
 from model.sources.source import SourceError
-from model.sources.timeline.timeline import Timeline
-from model.sources.timeline.window import Window, recorded_ms, seq_at, window_around
+from model.sources.timeline import Timeline
+from model.sources.timeline_window import Window, recorded_ms, seq_at, window_around
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 from tests.zookeeper.followed import facts

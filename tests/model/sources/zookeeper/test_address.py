@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.hosts.zookeeper.settings import hosts_of
+from model.sources.addresses import ZooKeeperAddress, parse_zookeeper_address
 from model.sources.source import SourceError
-from model.sources.zookeeper.address import ZooKeeperAddress, parse_address
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ from model.sources.zookeeper.address import ZooKeeperAddress, parse_address
     ],
 )
 def test_good_addresses(text: str, hosts: str, chroot: str) -> None:
-    address = parse_address(text)
+    address = parse_zookeeper_address(text)
     assert address == ZooKeeperAddress(hosts, chroot)
-    assert parse_address(str(address)) == address
+    assert parse_zookeeper_address(str(address)) == address
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_good_addresses(text: str, hosts: str, chroot: str) -> None:
 )
 def test_bad_addresses_are_named_in_one_line(text: str, complaint: str) -> None:
     with pytest.raises(SourceError) as error:
-        parse_address(text)
+        parse_zookeeper_address(text)
     assert complaint in str(error.value)
     assert str(error.value).startswith(repr(text))
     assert str(error.value).isprintable()
@@ -66,18 +66,18 @@ def test_bad_addresses_are_named_in_one_line(text: str, complaint: str) -> None:
 
 def test_a_password_in_an_address_is_not_repeated() -> None:
     with pytest.raises(SourceError, match=r"^'zk://…@h\\x1f': no name or password belongs in an address") as error:
-        parse_address("zk://user:secret@h\x1f")
+        parse_zookeeper_address("zk://user:secret@h\x1f")
     assert "secret" not in str(error.value)
 
 
 @given(st.text(max_size=30) | st.from_regex(r"[\w.,:\[\]/-]{1,30}", fullmatch=True))
 def test_any_text_is_an_address_or_an_error(text: str) -> None:
     try:
-        address = parse_address(f"zk://{text}")
+        address = parse_zookeeper_address(f"zk://{text}")
     except SourceError as error:
         said = str(error)
     else:
-        assert parse_address(str(address)) == address
+        assert parse_zookeeper_address(str(address)) == address
         assert len(hosts_of(address.hosts)) == address.hosts.count(",") + 1
         said = str(address)
     assert said.isprintable()

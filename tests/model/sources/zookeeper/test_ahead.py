@@ -5,7 +5,7 @@ from threading import Event, Lock
 
 import pytest
 
-from model.sources.zookeeper.ahead import read_ahead
+from model.sources.zookeeper.inbox import read_ahead
 
 
 def test_the_next_part_is_read_while_one_is_worked_on():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, AdminImage, BrokerImage, ClusterImage, ControllerImage, Provenance
-from model.cluster.group_image import Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Member
 from model.hosts.zookeeper.values import Znode
 from model.sources.zookeeper.translate import translate
 from model.sources.zookeeper.tree_plan import SINGLES, walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.sources.zookeeper.generation import generation_shown_by
+from model.sources.zookeeper.translate import generation_shown_by
 from model.znodes.codec import decode
 from tests.model.sources.zookeeper.znode_values import znode
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.topic_image import unpadded
-from model.sources.zookeeper.state_payloads import state_payloads
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch, decode_partition_state
+from model.sources.zookeeper.states import state_payloads
+from model.znodes.topics import LeaderIsrAndControllerEpoch, decode_partition_state
 
 GOLDEN = b'{"controller_epoch":12,"leader":3,"version":1,"leader_epoch":47,"isr":[3,1,2]}'
 ODD = (

@@ -2,7 +2,7 @@
 
 from model.hosts.zookeeper.values import Missing, Stat, Znode
 from model.sources.source import Batch, SourceStatus
-from model.sources.zookeeper.witness import Witness
+from model.sources.zookeeper.browser import Witness
 from model.znodes.history import TOTAL_BYTES
 
 

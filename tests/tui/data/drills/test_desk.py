@@ -11,8 +11,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerRegistered
 from model.drills.scenario import Act, Deed
 from tests.tui.data.small_cluster import small_image
-from tui.data.drills.desk import CHOOSE, NOBODY, STOPPED, DrillDesk, Look
-from tui.data.messages import DrillPlan
+from tui.engine.drill.playback import CHOOSE, NOBODY, STOPPED, DrillAnswer, DrillService
+from tui.engine.messages import DrillPlan
 
 
 class Desk:
@@ -21,7 +21,7 @@ class Desk:
     def __init__(self) -> None:
         self.image = small_image()
         self.told: list[str] = []
-        self.desk = DrillDesk(self._now, self._hear)
+        self.desk = DrillService(self._now, self._hear)
 
     def _now(self) -> ClusterImage:
         return self.image
@@ -36,9 +36,9 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def played(desk: Desk, eventually: Callable[..., None]) -> Callable[[DrillPlan], Look]:
-    def play(plan: DrillPlan) -> Look:
-        eventually(lambda: desk.desk.look(plan).film is not None)
+def played(desk: Desk, eventually: Callable[..., None]) -> Callable[[DrillPlan], DrillAnswer]:
+    def play(plan: DrillPlan) -> DrillAnswer:
+        eventually(lambda: desk.desk.look(plan).playback is not None)
         return desk.desk.look(plan)
 
     return play
@@ -46,25 +46,25 @@ def played(desk: Desk, eventually: Callable[..., None]) -> Callable[[DrillPlan],
 
 def test_nobody_dies_until_somebody_is_chosen(desk: Desk) -> None:
     look = desk.desk.look(DrillPlan())
-    assert (look.film, look.note) == (None, CHOOSE)
+    assert (look.playback, look.note) == (None, CHOOSE)
 
 
 def test_a_drill_is_played_in_a_thread_and_told_when_it_is_over(
-    desk: Desk, played: Callable[[DrillPlan], Look]
+    desk: Desk, played: Callable[[DrillPlan], DrillAnswer]
 ) -> None:
     look = played(DrillPlan(kill=(3,)))
-    assert look.film is not None and look.film.drill.scenario.kill == (3,)
+    assert look.playback is not None and look.playback.drill.scenario.kill == (3,)
     assert set(desk.told) == {"drill"}
     assert not look.is_stale(desk.image)
 
 
-def test_a_whole_rack_dies_and_those_who_are_dead_already_do_not(played: Callable[[DrillPlan], Look]) -> None:
+def test_a_whole_rack_dies_and_those_who_are_dead_already_do_not(played: Callable[[DrillPlan], DrillAnswer]) -> None:
     look = played(DrillPlan(kill=(5,), racks_of=(1,)))
-    assert look.film is not None and look.film.drill.scenario.kill == (1, 4)
+    assert look.playback is not None and look.playback.drill.scenario.kill == (1, 4)
 
 
 def test_another_choice_is_played_on_the_same_cluster_and_another_take_on_the_present_one(
-    desk: Desk, played: Callable[[DrillPlan], Look]
+    desk: Desk, played: Callable[[DrillPlan], DrillAnswer]
 ) -> None:
     first = played(DrillPlan(kill=(3,)))
     desk.image = small_image()
@@ -75,38 +75,40 @@ def test_another_choice_is_played_on_the_same_cluster_and_another_take_on_the_pr
 
 def test_what_was_stopped_is_not_played(desk: Desk) -> None:
     look = desk.desk.look(DrillPlan(kill=(3,), stopped=True))
-    assert (look.film, look.note) == (None, STOPPED)
+    assert (look.playback, look.note) == (None, STOPPED)
     assert not desk.told
 
 
 def test_a_drill_that_makes_no_sense_is_refused_in_a_line(desk: Desk, eventually: Callable[..., None]) -> None:
     plan = DrillPlan(kill=(1, 2, 3, 4, 6))
     eventually(lambda: desk.desk.look(plan).note.startswith("that is every live broker"))
-    assert desk.desk.look(plan).film is None
+    assert desk.desk.look(plan).playback is None
 
 
-def test_racks_are_named_and_who_names_none_is_in_the_last_one(played: Callable[[DrillPlan], Look], desk: Desk) -> None:
+def test_racks_are_named_and_who_names_none_is_in_the_last_one(
+    played: Callable[[DrillPlan], DrillAnswer], desk: Desk
+) -> None:
     look = played(DrillPlan(racks=("r2",), kill=(6,)))
-    assert look.film is not None and look.film.drill.scenario.kill == (2, 6)
+    assert look.playback is not None and look.playback.drill.scenario.kill == (2, 6)
     desk.image = small_image(BrokerRegistered(broker=7, endpoints=("PLAINTEXT://kfk-07:9092",), rack=None))
     look = played(DrillPlan(racks=("none",), take=1))
-    assert look.film is not None and look.film.drill.scenario.kill == (7,)
+    assert look.playback is not None and look.playback.drill.scenario.kill == (7,)
 
 
 def test_nobody_is_left_to_kill_among_the_dead(desk: Desk) -> None:
     look = desk.desk.look(DrillPlan(kill=(5,)))
-    assert (look.film, look.note) == (None, NOBODY)
+    assert (look.playback, look.note) == (None, NOBODY)
 
 
-def test_after_the_deaths_brokers_shut_down_and_dead_ones_start(played: Callable[[DrillPlan], Look]) -> None:
+def test_after_the_deaths_brokers_shut_down_and_dead_ones_start(played: Callable[[DrillPlan], DrillAnswer]) -> None:
     look = played(DrillPlan(kill=(3,), stop=(4, 5), start=(1, 5)))
-    assert look.film is not None and look.dead == (5,)
-    assert look.film.drill.scenario.acts == (Act(Deed.KILL, (3,)), Act(Deed.STOP, (4,)), Act(Deed.START, (5,)))
+    assert look.playback is not None and look.dead == (5,)
+    assert look.playback.drill.scenario.acts == (Act(Deed.KILL, (3,)), Act(Deed.STOP, (4,)), Act(Deed.START, (5,)))
 
 
-def test_who_comes_back_after_a_shutdown_starts_when_all_is_over(played: Callable[[DrillPlan], Look]) -> None:
+def test_who_comes_back_after_a_shutdown_starts_when_all_is_over(played: Callable[[DrillPlan], DrillAnswer]) -> None:
     look = played(DrillPlan(kill=(3,), stop=(4,), restart_after_ms=60_000))
-    assert look.film is not None
-    scenario = look.film.drill.scenario
+    assert look.playback is not None
+    scenario = look.playback.drill.scenario
     assert (scenario.restart_after_ms, scenario.acts[-1]) == (None, Act(Deed.START, (3, 4)))
-    assert look.film.drill.after.brokers.keys() == look.image.brokers.keys()
+    assert look.playback.drill.after.brokers.keys() == look.image.brokers.keys()

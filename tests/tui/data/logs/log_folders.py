@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import open_log
+from model.log.recovery import open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, keyed
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.logs.pages import LogPages
-from tui.rows import Line, Window
+from tui.engine.logs.pages import LogPages
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.rows import Line, Window
 
 SETTINGS = LogSettings(segment_bytes=1_000, index_interval_bytes=200, segment_index_bytes=1_200)
 

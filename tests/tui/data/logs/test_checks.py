@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from model.log.records import DamageKind
-from model.log.records.damage import unknown_magic
+from model.log.records.layout import unknown_magic
 from tests.model.log.batches import batch
 from tests.tui.data.logs.log_folders import flip
-from tui.data.logs import checks
-from tui.data.logs.checks import BadHeaders, SegmentChecks
+from tui.engine.logs import segments
+from tui.engine.logs.segments import BadHeaders, SegmentChecks
 
 ONE = batch("value")
 PIECE = 1 << 16
@@ -48,7 +48,7 @@ def test_a_large_file_is_read_in_pieces(path: Path) -> None:
 
 
 def test_of_a_large_file_that_grew_only_the_end_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "SMALL", 100)
+    monkeypatch.setattr(segments, "SMALL", 100)
     known = SegmentChecks()
     known.check(path, PIECE)
     with path.open("ab") as file:

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.data.logs.log_folders import write_log
-from tui.data.logs.desk import LogDesk, is_of_logs
-from tui.data.logs.kept_answers import KeptAnswers
-from tui.data.logs.keys import key_of, parts_of
-from tui.data.messages import ListQuery, TextAnswer, TextQuery, Wish
-from tui.rows import Window
+from tui.engine.lazy import LazyLogs, is_of_logs
+from tui.engine.logs.reader import KeptAnswers
+from tui.engine.logs.segments import key_of, parts_of
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.rows import Window
 
 
 async def test_lists_and_texts_of_a_folder(tmp_path: Path) -> None:
     write_log(tmp_path / "t-0", batches=3)
-    desk = LogDesk(str(tmp_path))
+    desk = LazyLogs(str(tmp_path))
     asked = ListQuery(list="log-partitions"), TextQuery(about="log-partition", key=str(tmp_path / "t-0"))
     window, text = await asyncio.gather(*(desk.answer(query, 0) for query in asked))
     assert isinstance(window, Window) and window.total == 1

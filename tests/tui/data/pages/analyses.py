@@ -8,10 +8,9 @@ from typing import Any
 
 from model.cluster.cluster_image import ClusterImage
 from tests.tui.data.small_cluster import NOW_MS
-from tui.data.analyses.desk import AnalysisDesk
-from tui.data.messages import STOPPABLE, ListQuery, TextAnswer, TextQuery, Wish
-from tui.data.questions import Question
-from tui.rows import Window
+from tui.engine.analyses.service import AnalysisService
+from tui.engine.messages import STOPPABLE, ListQuery, Question, TextAnswer, TextQuery, Wish
+from tui.engine.rows import Window
 
 DEADLINE_S = 60.0
 
@@ -22,7 +21,7 @@ class Pages:
     def __init__(self, image: ClusterImage, question: Question) -> None:
         self.image = image
         self.question = question
-        self.desk = AnalysisDesk(lambda: self.image, lambda: None)
+        self.desk = AnalysisService(lambda: self.image, lambda: None)
 
     async def rows(self, name: str, until: str = "", **more: Any) -> Window:
         """A list; `until`: the list whose rows say that the answer is there."""

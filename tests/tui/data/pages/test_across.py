@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.data.small_cluster import moment_of, small_image, text_of
-from tui.data.messages import ListQuery
-from tui.data.pages.across import NOWHERE, seen
-from tui.data.pages.lists import Lists
-from tui.rows import Window
+from tui.engine.listing import NOWHERE, visible_columns
+from tui.engine.messages import ListQuery
+from tui.engine.router import Lists
+from tui.engine.rows import Window
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(2, 6), st.integers(0, 90), st.integers(0, 50))
 
@@ -18,7 +18,7 @@ SHAPES = st.tuples(st.integers(1, 40), st.integers(2, 6), st.integers(0, 90), st
 def test_the_cursor_is_in_view_and_as_many_columns_as_fit(shape: tuple[int, int, int, int], place: int) -> None:
     count, cell, room, offset = shape
     column = place % count
-    shown = seen(count, cell, room, offset, column)
+    shown = visible_columns(count, cell, room, offset, column)
     assert shown.first <= column < shown.first + shown.count <= count
     assert shown.width <= max(room, cell)
     assert shown.count == count or shown.width + cell > room
@@ -27,7 +27,7 @@ def test_the_cursor_is_in_view_and_as_many_columns_as_fit(shape: tuple[int, int,
 @given(SHAPES)
 def test_without_a_cursor_the_columns_from_the_offset_on_are_seen(shape: tuple[int, int, int, int]) -> None:
     count, cell, room, offset = shape
-    shown = seen(count, cell, room, offset)
+    shown = visible_columns(count, cell, room, offset)
     assert shown.first == max(0, min(offset, count - shown.count))
     assert text_of(shown.line([("x", "")] * shown.count)).count("x") == shown.count
 
@@ -37,7 +37,7 @@ def test_titles_and_rows_are_as_wide_as_told_with_one_sign_for_the_cursor(
     shape: tuple[int, int, int, int], place: int
 ) -> None:
     count, cell, room, offset = shape
-    shown = seen(count, cell, room, offset, NOWHERE if place < 0 else place % count)
+    shown = visible_columns(count, cell, room, offset, NOWHERE if place < 0 else place % count)
     row = text_of(shown.line([("o", str(number % 2)) for number in range(shown.count)]))
     title = shown.title(["n" * (cell - 1)] * shown.count)
     assert len(row) == len(title) == shown.width

@@ -6,14 +6,14 @@ import msgspec
 
 from model.cluster.cluster_image import EMPTY
 from model.cluster.findings import Findings
-from model.cluster.findings.finding import Kind, finding
-from model.cluster.quorum import Quorum
+from model.cluster.findings.check import Kind, finding
+from model.cluster.image_parts import Quorum
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.brokers import broker_text, brokers_window
-from tui.data.pages.listing import Memory
-from tui.rows import Window
+from tui.engine.cluster.brokers import broker_text, brokers_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
 

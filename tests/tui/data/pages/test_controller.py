@@ -21,11 +21,9 @@ from model.hosts.zookeeper.values import Missing, Stat, Unread, Znode
 from model.sources.feed import Moment
 from model.sources.source import Cost
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.controller.admin_work import admin_work_window
-from tui.data.pages.controller.pages import controller_text, znodes_behind
-from tui.data.pages.controller.states import states_text
-from tui.data.pages.listing import Memory
+from tui.engine.cluster.controller import admin_work_window, controller_text, states_text, znodes_behind
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
 
 MOMENT = moment_of(small_image())
 

@@ -2,9 +2,9 @@
 
 from model.cluster.changes import Change
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.events import event_text, events_window
-from tui.data.pages.listing import Memory
+from tui.engine.cluster.events import event_text, events_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
 
 FEED = (
     Change("controller-elected", "controller", "b4 elected", "info", WRITTEN_MS, 16, "/controller"),

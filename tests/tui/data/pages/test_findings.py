@@ -3,16 +3,15 @@
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage, Provenance
-from model.cluster.quorum import Quorum, QuorumReplica
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import GenerationRecognised, QuorumDescribed
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.findings import finding_text, findings_window
-from tui.data.pages.header import header_facts
-from tui.data.pages.listing import Memory
-from tui.data.pages.overview import overview_text
+from tui.engine.cluster.findings import finding_text, findings_window
+from tui.engine.cluster.overview import header_facts, overview_text
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
 
 MOMENT = moment_of(small_image())
 

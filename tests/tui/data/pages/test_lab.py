@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.cluster.group_image import CLASSIC, GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import CLASSIC, GroupImage, Member
 from model.cluster.records import MemberJoined, OffsetCommitted, PartitionClaimed
 from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
-from tui.data.questions import LabBench, MadeUp, PreviewQuestion
-from tui.text import cells, plain
+from tui.engine.messages import LabBench, MadeUp, PreviewQuestion
+from tui.engine.text import cells, plain
 
 ENDS = {TopicPartition("orders", number): 1_000 for number in range(4)}
 OWNERS = ("g_a-0", "g_a-0", "g_a-0", "g_b-0")

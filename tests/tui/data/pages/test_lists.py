@@ -7,9 +7,8 @@ from model.cluster.changes import changes_between
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from tests.model.cluster.strategies import images
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.lists import LISTS, Lists
-from tui.data.pages.texts import TEXTS, text_answer
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.router import LISTS, MOMENT_TEXTS, Lists, text_answer
 
 TITLES = ("topic", "state", "age", "leader", "isr", "lag", "idle", "severity", "subject", "under", "id", "made up")
 
@@ -43,7 +42,9 @@ def test_a_window_is_right_in_itself(image: ClusterImage, asked: list[ListQuery]
             assert window.rows[window.cursor - window.first].key == query.key
 
 
-@given(images, st.sampled_from([*TEXTS, "made up"]), st.sampled_from(["", "orders-1", "1", "billing", "brokers"]))
+@given(
+    images, st.sampled_from([*MOMENT_TEXTS, "made up"]), st.sampled_from(["", "orders-1", "1", "billing", "brokers"])
+)
 def test_a_text_is_there_for_anything(image: ClusterImage, about: str, key: str):
     answer = text_answer(moment_of(image), TextQuery(about=about, key=key, width=40), NOW_MS)
     assert "\x1b" not in answer.plain

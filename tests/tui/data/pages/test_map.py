@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.records import PartitionStatesWritten, Record, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.lists import Lists
-from tui.data.pages.map.counted import Counted, counted_of
-from tui.data.pages.map.signs import SIGNS, SignCounts
-from tui.data.pages.partition_map import signs_of
-from tui.data.pages.texts import text_answer
-from tui.data.partition_table import partition_table
-from tui.rows import Window
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of
+from tui.engine.partitions.rows import signs_of
+from tui.engine.partitions.table import partition_table
+from tui.engine.router import Lists, text_answer
+from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
 

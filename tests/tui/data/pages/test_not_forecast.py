@@ -16,11 +16,10 @@ from tests.model.planning.clusters import cluster
 from tests.tui.command_line.running import kdrill
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import small_image
-from tui.data.acting.drilled import drills_said
-from tui.data.drills.desk import Look
-from tui.data.messages import DrillPlan, TextQuery
-from tui.data.pages.drill.standing import standing_text
-from tui.data.questions import PlanQuestion, SweepQuestion
+from tui.engine.acting.proposing import drills_said
+from tui.engine.drill.pages import standing_text
+from tui.engine.drill.playback import DrillAnswer
+from tui.engine.messages import DrillPlan, PlanQuestion, SweepQuestion, TextQuery
 
 SAID = "Not forecast on KRaft: "
 
@@ -83,7 +82,7 @@ async def test_a_plan_says_it_where_it_speaks_of_drills() -> None:
 
 def test_the_drill_screen_begins_with_it() -> None:
     def said(image: ClusterImage) -> str:
-        look = Look(DrillPlan(take=-1), image)
+        look = DrillAnswer(DrillPlan(take=-1), image)
         return standing_text(look, TextQuery(about="drill", width=200), stale=False).plain
 
     assert said(kraft()).startswith(SAID)

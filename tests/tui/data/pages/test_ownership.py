@@ -5,8 +5,8 @@ from dataclasses import replace
 import msgspec
 
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.group_image import Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Member, Rebalance
 from model.cluster.records import (
     GroupDescribed,
     GroupOffsetsFetched,
@@ -19,12 +19,11 @@ from model.cluster.records import (
 )
 from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.group_text import group_text
-from tui.data.pages.groups import groups_window
-from tui.data.pages.listing import Memory
-from tui.data.pages.ownership.pages import ownership_of, ownership_window
-from tui.rows import Window
+from tui.engine.consumers.groups import group_text, groups_window
+from tui.engine.consumers.ownership import ownership_of, ownership_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("orders", 2): 1_304})
 

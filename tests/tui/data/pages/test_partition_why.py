@@ -17,10 +17,9 @@ from model.cluster.records import (
     ZnodeUnreadable,
 )
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, moment_of, small_image, state
-from tui.data.messages import TextQuery
-from tui.data.pages.partition_why import partition_text
-from tui.data.partition_reasons import reasons
-from tui.data.partition_table import partition_table
+from tui.engine.messages import TextQuery
+from tui.engine.partitions.reasons import partition_text, reasons
+from tui.engine.partitions.table import partition_table
 
 
 def told(image: ClusterImage, key: str) -> str:

@@ -6,10 +6,10 @@ import pytest
 from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
-from tui.data.messages import ListQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.partitions import partitions_window
-from tui.rows import Window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
+from tui.engine.partitions.rows import partitions_window
+from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
 

@@ -13,8 +13,8 @@ from model.cluster.snapshot_file import read_snapshot
 from tests.model.planning.clusters import cluster
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of
-from tui.data.analyses.known_sizes import known_sizes
-from tui.data.questions import PlanQuestion
+from tui.engine.analyses.work import known_sizes
+from tui.engine.messages import PlanQuestion
 
 IMAGE = cluster(
     {"orders": [(1, 2)] * 60, "audit": [(2, 1)] * 20, "other": [(1, 2)] * 2}, {1: "a", 2: "b", 3: "a", 4: "b"}

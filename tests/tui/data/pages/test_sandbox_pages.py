@@ -5,13 +5,13 @@ from pathlib import Path
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.consumers.zookeeper_groups.happenings import ClaimConflicted, GroupRead, RebalanceBegan
-from model.sandbox.control.state import LinkView, LoadView, OpenFault, ProcessView, SandboxState
+from model.consumers.zookeeper_groups.events_and_commands import ClaimConflicted, GroupRead, RebalanceBegan
+from model.sandbox.control.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
-from tui.rows import Row, Window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.rows import Row, Window
+from tui.engine.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
 
 NOW_MS = 1_700_000_060_000
 

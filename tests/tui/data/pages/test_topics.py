@@ -2,9 +2,9 @@
 
 from model.cluster.records import ConfigChanged
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.topics import topics_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
+from tui.engine.partitions.topics import topics_window
 
 MOMENT = moment_of(small_image())
 

@@ -2,7 +2,7 @@
 
 from model.hosts.zookeeper.values import Stat, Znode
 from tests.tui.data.pages.test_znode_history import STATE, state
-from tui.data.pages.znode_detail import SHOWN_BYTES, znode_detail
+from tui.engine.cluster.znode_texts import SHOWN_BYTES, znode_detail
 
 
 def znode(path: str, data: bytes, *, mzxid: int = 5, owner: int = 0) -> Znode:

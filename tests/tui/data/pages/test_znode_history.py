@@ -1,7 +1,7 @@
 """The history of a znode as text: newest first, what differs, what was not seen, and what stays hidden."""
 
 from model.znodes.history import Version, ZnodeHistory
-from tui.data.pages.znode_history import MOST_CHARACTERS, MOST_DIFFERENCES, znode_history
+from tui.engine.cluster.znode_texts import MOST_CHARACTERS, MOST_DIFFERENCES, znode_history
 
 AT_MS = 1_700_000_000_000
 STATE = "/brokers/topics/orders/partitions/0/state"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.sources.zookeeper.browser import join, natural
-from tui.data.pages.listing import Memory
-from tui.data.pages.znode_tree import Place, places, row_of, tree_of
+from tui.engine.cluster.znode_tree import Place, places, row_of, tree_of
+from tui.engine.listing import Memory
 
 NAMES = st.sampled_from(["0", "2", "10", "010", "a", "B", "a-1", "topics"])
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda names: "/" + "/".join(names))

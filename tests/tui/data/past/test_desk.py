@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 
 from model.cluster.changes import Change
+from model.cluster.cluster_image import records_of
 from model.cluster.ids import TopicPartition
-from model.cluster.image_records import records_of
 from model.cluster.records import BrokerLost, OffsetCommitted, PartitionStatesWritten, Record
 from model.cluster.snapshot_file import read_snapshot
 from model.sources.source import Batch, Sink, SourceStatus
-from model.sources.timeline.timeline import Timeline
-from model.sources.timeline.window import Window
+from model.sources.timeline import Timeline
+from model.sources.timeline_window import Window
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, rows_of, small_image, state
-from tui.data.messages import ListQuery, TextQuery, TimeAnswer, TimeQuery, Wish
-from tui.data.near_link import NearLink
-from tui.data.opened import source_of
-from tui.data.opening import Opening
-from tui.data.past.desk import PastDesk
-from tui.data.service import DataService
+from tui.engine.messages import ListQuery, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.opening import Opening
+from tui.engine.past.service import PastService
+from tui.engine.process import NearLink
+from tui.engine.service import DataService
+from tui.engine.sources import source_of
 
 
 class Story:
@@ -203,7 +203,7 @@ async def test_a_moment_that_leaves_the_timeline_while_it_is_looked_at_stays_as_
     async with told() as (link, _):
         service = link._service  # pyright: ignore[reportPrivateUsage]
         live = service.moment
-        desk = PastDesk()
+        desk = PastService()
         desk.window = Window(Timeline(most_moments=1), is_first=True, is_last=True)
         desk.take(live)
         seen, at_ms = await desk.look(live.seq, live)

@@ -10,16 +10,16 @@ import pytest
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import ControllerElected, ControllerEpochChanged
-from model.recordings.stretches import Stretch
+from model.recordings.playback import Stretch
+from model.sources.addresses import RecordingName
 from model.sources.feed import Moment
-from model.sources.recording.name import RecordingName
-from model.sources.recording.source import RecordingSource
-from model.sources.timeline.timeline import Timeline
+from model.sources.recording_source import RecordingSource
+from model.sources.timeline import Timeline
 from tests.model.cluster.build import brokers
 from tests.model.recordings.lives import START_MS, life, record
-from tui.data.jobs import Jobs
-from tui.data.messages import Direction, TimeAnswer, TimeQuery
-from tui.data.past.desk import PastDesk
+from tui.engine.jobs import Jobs
+from tui.engine.messages import Direction, TimeAnswer, TimeQuery
+from tui.engine.past.service import PastService
 
 COUNT = 31
 TOLD = life([
@@ -32,8 +32,8 @@ FEW = Timeline(most_moments=6)
 LIVE = Moment(1, TOLD[-1])
 
 
-def desk_of(folder: Path, at_ms: int | None = None) -> PastDesk:
-    return PastDesk(source=RecordingSource(RecordingName(folder, at_ms)), nothing=FEW)
+def desk_of(folder: Path, at_ms: int | None = None) -> PastService:
+    return PastService(source=RecordingSource(RecordingName(folder, at_ms)), nothing=FEW)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-async def walked(desk: PastDesk, to: Direction, at: int = 0, text: str = "") -> list[TimeAnswer]:
+async def walked(desk: PastService, to: Direction, at: int = 0, text: str = "") -> list[TimeAnswer]:
     """Where steps in one direction lead, until there is no further one; last, why not."""
     answers = [await desk.answer(TimeQuery(to, text, at), LIVE)]
     while answers[-1].seq and len(answers) < 3 * COUNT:
@@ -118,7 +118,7 @@ async def test_reading_says_how_far_it_is_and_can_be_stopped() -> None:
     news = asyncio.Event()
     loop = asyncio.get_running_loop()
     jobs = Jobs(lambda: loop.call_soon_threadsafe(news.set))
-    desk = PastDesk(jobs=jobs, source=Endless())
+    desk = PastService(jobs=jobs, source=Endless())
     desk.begin(lambda changes: None)
     going = asyncio.create_task(desk.answer(TimeQuery("back"), LIVE))
     await asyncio.wait_for(news.wait(), 60)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from model.cluster.records import BrokerRegistered, ControllerElected, ControllerEpochChanged, Record
 from model.sources.feed import Feed
 from model.sources.source import Batch
-from model.sources.timeline.timeline import Timeline
-from model.sources.timeline.window import Window
-from tui.data.past.times import NoSuchMoment, sought
+from model.sources.timeline import Timeline
+from model.sources.timeline_window import Window
+from tui.engine.past.moments import NoSuchMoment, sought
 
 NOON_MS = 1_700_049_600_000 - 1_700_049_600_000 % 86_400_000 + 12 * 3_600_000
 MINUTE_MS = 60_000

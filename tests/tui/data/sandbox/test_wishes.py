@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.sandbox.control.state import LinkView, ProcessView, SandboxState
+from model.sandbox.control.messages import LinkView, ProcessView, SandboxState
 from model.sandbox.faults.faults import (
     CorruptSegment,
     CutLink,
@@ -24,7 +24,7 @@ from model.sandbox.faults.faults import (
     Undo,
     UndoAll,
 )
-from tui.data.sandbox.wishes import Impossible, deed_of
+from tui.engine.sandbox.service import Impossible, deed_of
 
 STATE = SandboxState(
     processes=(

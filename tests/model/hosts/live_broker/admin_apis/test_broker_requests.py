@@ -19,7 +19,7 @@ from model.controller.events import (
 )
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.topics import Topic
-from model.hosts.live_broker.admin_apis.broker_requests import BrokerRequests
+from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.wire.names import topic_uuid
 from tests.model.hosts.wire.served import served
 

@@ -10,17 +10,15 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
-from model.hosts.live_broker.admin_apis.metadata_requests import MetadataRequests
-from model.hosts.live_broker.data_apis.controller_requests import ControllerRequests
-from model.hosts.live_broker.without_logs.no_replicas import NoReplicas
-from model.hosts.live_controller.to_brokers import Letter, entity_of
-from model.hosts.wire.errors import UnavailableError
+from model.controller.commands import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.hosts.live_broker.apis.controller_requests import ControllerRequests
+from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
+from model.hosts.live_broker.without_logs import NoReplicas
+from model.hosts.live_controller.broker_channels import OutgoingRequest, entity_of
 from model.hosts.wire.messages import shaped, shapes
-from model.hosts.wire.names import topic_uuid
-from model.znodes.brokers import BrokerRegistration
+from model.hosts.wire.names import UnavailableError, topic_uuid
+from model.znodes.cluster import BrokerRegistration
 from tests.model.hosts.wire.served import Asker, served
 
 A_ID, B_ID = "gcf0J66hS7OMD5Anom956Q", "S3NQ4LbpSZK9c6mDNOOCng"
@@ -34,10 +32,10 @@ LEADERLESS = LeaderAndIsr(-1, 6, (2,))
 GONE = LeaderAndIsr(-2, 0, (1,))
 
 
-def told(*partitions: tuple[str, int, LeaderAndIsr], epoch: int = 4) -> Letter:
+def told(*partitions: tuple[str, int, LeaderAndIsr], epoch: int = 4) -> OutgoingRequest:
     known = tuple(PartitionToKnow(TopicPartition(t, p), state, epoch, (1, 2), (2,)) for t, p, state in partitions)
     request = UpdateMetadataRequest(1, epoch, known, (1, 2, 3), (("a", A_ID), ("b", B_ID)))
-    return Letter(request, 77, REGISTRATIONS, "PLAINTEXT")
+    return OutgoingRequest(request, 77, REGISTRATIONS, "PLAINTEXT")
 
 
 FIRST = told(("a", 0, LED), ("a", 1, LEADERLESS), ("b", 0, LED))
@@ -64,7 +62,7 @@ async def metadata(ask: Asker, version: int = 12, topics: Any = None) -> Any:
     return await ask(3, version, "MetadataRequest", topics=topics, **wanted)
 
 
-async def send(ask: Asker, letter: Letter, key: int, version: int) -> Any:
+async def send(ask: Asker, letter: OutgoingRequest, key: int, version: int) -> Any:
     entity = entity_of(letter, version)
     values = {name: getattr(entity, name) for name in type(entity).__dataclass_fields__}
     return await ask(key, version, type(entity).__name__, **values)
@@ -132,7 +130,7 @@ async def test_a_controller_elsewhere_is_heard_unless_a_newer_one_has_spoken(ask
 async def test_it_keeps_no_logs(ask: Asker, version: int) -> None:
     name = TopicPartition("a", 0)
     serve = PartitionToServe(name, LED, 4, ReplicaAssignment((9, 1)), is_new=True)
-    letter = Letter(LeaderAndIsrRequest(1, 4, (serve,), (1,), (("a", A_ID),)), 77, REGISTRATIONS, "PLAINTEXT")
+    letter = OutgoingRequest(LeaderAndIsrRequest(1, 4, (serve,), (1,), (("a", A_ID),)), 77, REGISTRATIONS, "PLAINTEXT")
     response = await send(ask, letter, 4, version)
     errors = response.partition_errors if version < 5 else response.topics[0].partition_errors
     assert [(each.partition_index, each.error_code.name) for each in errors] == [(0, "kafka_storage_error")]

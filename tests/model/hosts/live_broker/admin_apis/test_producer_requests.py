@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.hosts.live_broker.admin_apis.producer_requests import ProducerRequests
-from model.hosts.wire.api_keys import INIT_PRODUCER_ID
+from model.hosts.live_broker.apis.producer_ids import ProducerRequests
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.errors import UnavailableError
 from model.hosts.wire.messages import shapes
+from model.hosts.wire.names import INIT_PRODUCER_ID, UnavailableError
 from model.hosts.wire.server import Server
 
 

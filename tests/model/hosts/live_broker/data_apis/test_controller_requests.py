@@ -6,9 +6,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     EPOCH_DURING_DELETE,
     BrokerRequest,
     LeaderAndIsrRequest,
@@ -18,9 +16,10 @@ from model.controller.requests import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.hosts.live_controller.to_brokers import Letter, answer_of, entity_of
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, entity_of
 from model.hosts.wire.messages import Entity
-from model.znodes.brokers import BrokerRegistration
+from model.znodes.cluster import BrokerRegistration
 from tests.model.hosts.live_broker.data_apis.asking import connected
 from tests.model.hosts.live_broker.replicas.cluster import Cluster
 
@@ -39,7 +38,7 @@ BROKER = BrokerRegistration(
 
 
 async def send(cluster: Cluster, request: BrokerRequest, version: int, broker_epoch: int = 101) -> Entity:
-    letter = Letter(request, broker_epoch, {1: BROKER}, "PLAINTEXT")
+    letter = OutgoingRequest(request, broker_epoch, {1: BROKER}, "PLAINTEXT")
     async with connected(cluster, 1) as connection:
         return await connection.ask(entity_of(letter, version))
 

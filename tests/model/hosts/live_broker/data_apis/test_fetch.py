@@ -10,7 +10,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from model.log.records import EndTransactionMarker, Producer, Record, encode_batch, encode_end_transaction_marker
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request, partitions_of
 from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch

@@ -9,8 +9,8 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.hosts.wire.errors import UnavailableError
 from model.hosts.wire.messages import Entity, shaped, shapes
+from model.hosts.wire.names import UnavailableError
 from model.log.records import Codec, Record, encode_batch, encode_message_set
 from tests.model.hosts.live_broker.data_apis.asking import connected
 from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch

@@ -6,13 +6,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 
-from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint, MetadataImage
+from model.broker.metadata import BrokerNode, Endpoint, MetadataImage
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
+from model.controller.commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.requests import PartitionToKnow
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
+from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from model.log.records import RecordBatch, scan, stamp
 
 

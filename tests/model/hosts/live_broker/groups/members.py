@@ -12,7 +12,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from model.sandbox.guarded_process import GuardedProcess
+from model.sandbox.processes import GuardedProcess
 from tests.model.hosts.live_broker.broker_process import PATIENCE_S, ROOT, until
 
 MODULE = "tests.model.hosts.live_broker.groups.group_member"

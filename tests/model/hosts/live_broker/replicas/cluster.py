@@ -14,33 +14,33 @@ from pathlib import Path
 
 import msgspec
 
-from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint
-from model.broker.partition.partition import Partition
+from model.broker.metadata import BrokerNode, Endpoint
+from model.broker.partition import Partition
 from model.broker.settings.server_properties import read_server_properties
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import AlterPartitionReceived, RequestReceived
-from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.replica_assignment import ReplicaAssignment
-from model.controller.requests import (
+from model.controller.commands import (
     EPOCH_DURING_DELETE,
+    AnswerRequest,
     BrokerAnswer,
     LeaderAndIsrRequest,
+    PartitionOutcome,
     PartitionToKnow,
     PartitionToServe,
     PartitionToStop,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
+from model.controller.events import AlterPartitionReceived, RequestReceived
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.zookeeper import Answer, Code, ZooKeeperRequest
-from model.hosts.live_broker.admin_apis.broker_requests import BrokerRequests
-from model.hosts.live_broker.admin_apis.metadata_requests import MetadataRequests
-from model.hosts.live_broker.admin_apis.producer_requests import ProducerRequests
-from model.hosts.live_broker.data_apis.data_apis import DataApis
+from model.hosts.live_broker.apis.controller_apis import BrokerRequests
+from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
+from model.hosts.live_broker.apis.producer_ids import ProducerRequests
+from model.hosts.live_broker.parts import AskZooKeeper, Surroundings, wall_clock_ms
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
-from model.hosts.live_broker.replicas.surroundings import AskZooKeeper, Surroundings, wall_clock_ms
-from model.hosts.wire.channel import Channel
+from model.hosts.live_broker.with_logs import DataApis
+from model.hosts.wire.connection import Channel
 from model.hosts.wire.names import topic_id_text
 from model.hosts.wire.server import Server
 from model.log.records import Record, encode_batch

@@ -13,8 +13,8 @@ from model.cluster.ids import TopicPartition
 from model.controller.zookeeper import Children, Create, Read
 from model.hosts.writing_zookeeper.session import WritingSession
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
-from model.znodes.partition_state import LeaderIsrAndControllerEpoch
 from model.znodes.paths import partition_state_path
+from model.znodes.topics import LeaderIsrAndControllerEpoch
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request
 from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, SOON_LAGGING, Cluster, until
 

@@ -8,7 +8,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
-from model.log.producers.producer_state import Origin
+from model.log.producers import Origin
 from model.log.records import Producer, Record, encode_batch
 from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster, batch, until
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.broker.controller_requests.metadata_image import BrokerNode, Endpoint, MetadataImage
-from model.hosts.live_broker.replicas.metadata_cache import MetadataCache
-from model.hosts.live_broker.without_logs.passed_on import PassedOn
+from model.broker.metadata import BrokerNode, Endpoint, MetadataImage
+from model.hosts.live_broker.parts import MetadataCache
+from model.hosts.live_broker.without_logs import PassedOn
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
 from tests.model.hosts.wire.served import served

@@ -9,38 +9,37 @@ from hypothesis import strategies as st
 from model.drills.drill import run
 from model.drills.scenario import Scenario
 from tests.tui.data.small_cluster import small_image
-from tui.data.drills.desk import Look
-from tui.data.drills.film import film_of
-from tui.data.messages import DrillPlan, ListQuery, TextQuery
-from tui.data.pages.drill.pages import drill_text, drill_window
-from tui.data.pages.drill.places import cell_of, scene_of
-from tui.data.pages.listing import Memory
+from tui.engine.drill.pages import drill_text, drill_window
+from tui.engine.drill.playback import DrillAnswer, playback_of
+from tui.engine.drill.rows import cell_of, step_of
+from tui.engine.listing import Memory
+from tui.engine.messages import DrillPlan, ListQuery, TextQuery
 
 IMAGE = small_image()
-LOOK = Look(DrillPlan(kill=(4,)), IMAGE, film_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000))))
+LOOK = DrillAnswer(DrillPlan(kill=(4,)), IMAGE, playback_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000))))
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.data())
 def test_places_and_scenes_belong_to_each_other(width: int, count: int, data: st.DataObject) -> None:
-    scene, cell = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, width - 1))
-    assert 0 <= cell_of(scene, width, count) < width
-    assert 0 <= scene_of(cell, width, count) < count
+    step, cell = data.draw(st.integers(0, count - 1)), data.draw(st.integers(0, width - 1))
+    assert 0 <= cell_of(step, width, count) < width
+    assert 0 <= step_of(cell, width, count) < count
     if count <= width:
-        assert scene_of(cell_of(scene, width, count), width, count) == scene
+        assert step_of(cell_of(step, width, count), width, count) == step
     else:
-        assert cell_of(scene_of(cell, width, count), width, count) == cell
+        assert cell_of(step_of(cell, width, count), width, count) == cell
 
 
 @given(st.integers(1, 300), st.integers(1, 300))
 def test_further_right_is_later(width: int, count: int) -> None:
-    assert scene_of(0, width, count) == cell_of(0, width, count) == 0
+    assert step_of(0, width, count) == cell_of(0, width, count) == 0
     for places in (
-        [scene_of(cell, width, count) for cell in range(width)],
+        [step_of(cell, width, count) for cell in range(width)],
         [cell_of(s, width, count) for s in range(count)],
     ):
         assert places == sorted(places)
-    assert scene_of(-5, width, count) == 0
-    assert scene_of(width + 5, width, count) == scene_of(width - 1, width, count)
+    assert step_of(-5, width, count) == 0
+    assert step_of(width + 5, width, count) == step_of(width - 1, width, count)
 
 
 def scrubber(width: int, moment: int) -> list[str]:
@@ -49,8 +48,8 @@ def scrubber(width: int, moment: int) -> list[str]:
 
 
 def test_the_line_shows_marks_times_and_where_we_are() -> None:
-    assert LOOK.film is not None
-    last = len(LOOK.film.scenes) - 1
+    assert LOOK.playback is not None
+    last = len(LOOK.playback.steps) - 1
     times, signs = scrubber(120, 0)
     assert times.startswith("+0.000") and "+60.000" in times and len(times) <= 120
     assert len(signs) == 120 and signs[0] == "@"
@@ -66,7 +65,7 @@ def test_narrow_lines_keep_the_deaths_that_share_a_cell() -> None:
 
 
 def test_before_there_is_a_film_the_line_is_empty() -> None:
-    empty = msgspec.structs.replace(LOOK, film=None)
+    empty = msgspec.structs.replace(LOOK, playback=None)
     assert drill_text(empty, TextQuery(about="drill-scrubber", width=20), IMAGE).plain == f"\n{'-' * 20}"
 
 
@@ -74,6 +73,6 @@ def test_a_cell_is_sought_in_the_list_of_moments() -> None:
     def place(key: str) -> int:
         return drill_window(LOOK, ListQuery(list="drill-timeline", key=key, count=0), 0, Memory()).cursor
 
-    assert LOOK.film is not None
-    assert [place("%0/120"), place("%119/120")] == [0, scene_of(119, 120, len(LOOK.film.scenes))]
+    assert LOOK.playback is not None
+    assert [place("%0/120"), place("%119/120")] == [0, step_of(119, 120, len(LOOK.playback.steps))]
     assert place("%/") == place("%x/0") == place("%4/0") == -1

@@ -8,23 +8,22 @@ from model.drills.drill import run
 from model.drills.scenario import Scenario
 from model.drills.timeline import Reasoned, RequestSent, StateWritten, ZnodeWritten
 from tests.tui.data.small_cluster import small_image, text_of
-from tui.data.drills.desk import Look
-from tui.data.drills.film import Film, film_of
-from tui.data.drills.reasons import DEATH, EXPIRY, OFFICE, REFUSALS, RETURN, VACANCY, reasons
-from tui.data.messages import DrillPlan, ListQuery, TextQuery
-from tui.data.pages.drill.brokers import COLUMNS, drill_brokers
-from tui.data.pages.drill.pages import drill_text
+from tui.engine.drill.pages import drill_text
+from tui.engine.drill.playback import DrillAnswer, Playback, playback_of
+from tui.engine.drill.rows import BROKER_COLUMNS, drill_brokers
+from tui.engine.drill.step import CONTROLLER_ELECTED, DEATH, EXPIRY, REFUSALS, RETURN, VACANCY, reasons
+from tui.engine.messages import DrillPlan, ListQuery, TextQuery
 
-STATE = [column.title for column in COLUMNS].index("state")
+STATE = [column.title for column in BROKER_COLUMNS].index("state")
 IMAGE = small_image()
-FILM = film_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000)))
-LOOK = Look(DrillPlan(kill=(4,)), IMAGE, FILM)
+FILM = playback_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000)))
+LOOK = DrillAnswer(DrillPlan(kill=(4,)), IMAGE, FILM)
 ROWS = FILM.drill.timeline.rows
 
 
 def step(is_it: Callable[[str], bool]) -> str:
     """The first step whose line in the timeline is so, in a wide pane."""
-    moment = next(number for number, scene in enumerate(FILM.scenes) if is_it(scene.text))
+    moment = next(number for number, step in enumerate(FILM.steps) if is_it(step.text))
     return drill_text(LOOK, TextQuery(about="drill-step", width=300, moment=moment), IMAGE).plain
 
 
@@ -67,37 +66,37 @@ def test_the_overlay_tells_the_same_by_number() -> None:
 
 
 def test_everything_but_a_sentence_has_a_reason() -> None:
-    by_sign = {scene.sign: reasons(ROWS, scene.first, scene.end) for scene in reversed(FILM.scenes)}
+    by_sign = {step.sign: reasons(ROWS, step.first, step.end) for step in reversed(FILM.steps)}
     assert by_sign["K"] == (DEATH,)
     assert by_sign["x"] == (EXPIRY, VACANCY)
-    assert by_sign["*"] == (OFFICE,)
+    assert by_sign["*"] == (CONTROLLER_ELECTED,)
     assert by_sign["U"] == (RETURN,)
-    refused = next(scene for scene in FILM.scenes if "could not write /controller: NODE_EXISTS" in scene.text)
+    refused = next(step for step in FILM.steps if "could not write /controller: NODE_EXISTS" in step.text)
     assert reasons(ROWS, refused.first, refused.end) == (REFUSALS["NODE_EXISTS"],)
 
 
 def test_a_write_is_explained_by_its_writer_and_by_nothing_that_came_after_a_death() -> None:
     written = (StateWritten, ZnodeWritten)
-    for scene in FILM.scenes:
-        row = ROWS[scene.first]
+    for step in FILM.steps:
+        row = ROWS[step.first]
         if isinstance(row, written):
-            for why in reasons(ROWS, scene.first, scene.end):
-                said = next(one for one in ROWS[scene.end :] if isinstance(one, Reasoned) and one.why == why)
+            for why in reasons(ROWS, step.first, step.end):
+                said = next(one for one in ROWS[step.end :] if isinstance(one, Reasoned) and one.why == why)
                 assert said.by == row.by and (said.at_ms < 60_000) == (row.at_ms < 60_000)
 
 
 def test_no_words_are_said_before_two_requests() -> None:
-    sent = [scene for scene in FILM.scenes if isinstance(ROWS[scene.first], RequestSent)]
-    told = [why for scene in sent for why in reasons(ROWS, scene.first, scene.end)]
+    sent = [step for step in FILM.steps if isinstance(ROWS[step.first], RequestSent)]
+    told = [why for step in sent for why in reasons(ROWS, step.first, step.end)]
     assert told and len(told) <= sum(isinstance(row, Reasoned) for row in ROWS)
 
 
 def test_each_broker_that_may_have_won_a_race_is_marked_as_a_controller_that_is_not_sure() -> None:
-    def states(film: Film) -> list[str]:
-        won = next(number for number, scene in enumerate(film.scenes) if scene.sign == "*")
-        listing = drill_brokers(Look(LOOK.plan, IMAGE, film), ListQuery(list="drill-brokers", moment=won))
+    def states(playback: Playback) -> list[str]:
+        won = next(number for number, step in enumerate(playback.steps) if step.sign == "*")
+        listing = drill_brokers(DrillAnswer(LOOK.plan, IMAGE, playback), ListQuery(list="drill-brokers", moment=won))
         return [text_of(listing.row(place).cells[STATE]) for place in range(listing.count)]
 
     assert states(FILM) == ["controller?", "controller?", "controller?", "dead", "controller?"]
-    alone = film_of(run(IMAGE, Scenario(kill=(1, 2, 3, 4))))
+    alone = playback_of(run(IMAGE, Scenario(kill=(1, 2, 3, 4))))
     assert states(alone)[-1] == "controller"

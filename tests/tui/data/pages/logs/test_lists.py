@@ -9,13 +9,12 @@ import msgspec
 import pytest
 
 from model.log.partition_log import PartitionLog
-from model.log.recovery.open_log import open_log
+from model.log.recovery import open_log
 from tests.model.log.batches import START_MS, batch
 from tests.segment_corpus import unpack
 from tests.tui.data.logs.log_folders import SETTINGS, Asked, cells, flip, words, write_log
-from tui.data.logs.contents import MOST_BATCHES
-from tui.data.logs.keys import key_of
-from tui.data.pages.logs.pages import GONE, NO_FOLDER
+from tui.engine.logs.pages import GONE, NO_FOLDER
+from tui.engine.logs.segments import MOST_BATCHES, key_of
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from model.log.partition_log import PartitionLog
 from tests.model.log.batches import START_MS
 from tests.tui.data.logs.log_folders import Asked, write_log
-from tui.data.logs import searches
-from tui.data.logs.keys import key_of
+from tui.engine.logs import reader
+from tui.engine.logs.segments import key_of
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_damage_on_the_way_is_told(tmp_path: Path, log: PartitionLog) -> None:
 def test_a_look_up_without_a_useful_index_is_given_up(
     tmp_path: Path, log: PartitionLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(searches.MeteredFile, "_left", 500)
+    monkeypatch.setattr(reader.MeteredFile, "_left", 500)
     log.close(now_ms=START_MS)
     for path in log.folder.glob("*index"):
         path.unlink()

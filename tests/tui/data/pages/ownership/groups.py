@@ -2,14 +2,14 @@
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import GroupImage, Member, Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import GroupImage, Member, Rebalance
 from model.cluster.records import GroupDescribed, GroupRebalancesSeen, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image, text_of
-from tui.data.messages import ListQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.ownership.pages import ownership_window
-from tui.rows import Window
+from tui.engine.consumers.ownership import ownership_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
+from tui.engine.rows import Window
 
 GROUP = "readers (classic)"
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tui.data.small_cluster import text_of
-from tui.data.pages.ownership.band import FOCUS, GAINED, NOW, THEN, Star, band
+from tui.engine.consumers.graph_picture import FOCUS, GAINED, NOW, THEN, Star, band
 
 OPEN = {
     "─": "EW", "│": "NS", "┌": "ES", "┐": "WS", "└": "EN", "┘": "WN", "├": "ENS", "┤": "WNS", "┬": "EWS", "┴": "EWN",

@@ -1,10 +1,10 @@
 """The ownership graph: what stands where, what is tied to what, what is strong, what moved."""
 
-from model.cluster.group_image import Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Rebalance
 from tests.tui.data.pages.ownership.groups import drawn, graph, group_image
 from tests.tui.data.small_cluster import keys_of
-from tui.data.graph_rows import LAST_FRAME, STILL, hop
+from tui.engine.messages import LAST_FRAME, STILL, nearest_neighbour
 
 SMALL = group_image({"c1": (0, 1), "c2": (2,), "c3": ()}, 4)
 
@@ -33,17 +33,17 @@ def test_the_focus_has_its_edges_strong_and_all_else_dim():
 
 
 def test_a_hop_leads_from_an_owner_to_its_first_partition_and_back():
-    among = graph(SMALL, key=hop("c1"))
+    among = graph(SMALL, key=nearest_neighbour("c1"))
     assert keys_of(among) == ["\tt0-3", "\tt0-0", "\tt0-1", "\tt0-2"]
     assert keys_of(among)[among.cursor] == "\tt0-0"
     second = graph(SMALL, key="\tt0-1")
     assert drawn(second)[1:3] == ["  c1        2 ━━┓───────────    t0 0", "                ┗━━━━━━━━━━━    t0 1"]
-    back = graph(SMALL, key=hop("\tt0-1"))
+    back = graph(SMALL, key=nearest_neighbour("\tt0-1"))
     assert keys_of(back)[back.cursor] == "c1"
 
 
 def test_a_hop_along_no_edge_leads_nowhere():
-    idle, orphan = graph(SMALL, key=hop("c3")), graph(SMALL, key=hop("\tt0-3"))
+    idle, orphan = graph(SMALL, key=nearest_neighbour("c3")), graph(SMALL, key=nearest_neighbour("\tt0-3"))
     assert keys_of(idle)[idle.cursor] == "c3"
     assert keys_of(orphan)[orphan.cursor] == "\tt0-3"
     assert graph(SMALL, key="c9").cursor == -1
@@ -69,9 +69,9 @@ def test_a_partition_leads_to_its_owner_however_it_is_collapsed():
     many = group_image({f"c{n}": tuple(range(n * 50, n * 50 + 50)) for n in range(40)}, 2_000)
     shown = graph(many, key="\tt0-1234")
     assert shown.rows[shown.cursor - shown.first].key == "\tt0-1200"
-    one_by_one = graph(many, key=hop("c24"), view="graph-partitions")
+    one_by_one = graph(many, key=nearest_neighbour("c24"), view="graph-partitions")
     assert one_by_one.rows[one_by_one.cursor - one_by_one.first].key == "\tt0-1200", "rows round it, wherever it is"
-    back = graph(many, key=hop("\tt0-1234"))
+    back = graph(many, key=nearest_neighbour("\tt0-1234"))
     assert back.rows[back.cursor - back.first].key == "c24"
 
 

@@ -4,14 +4,14 @@ import msgspec
 import pytest
 
 from model.cluster.cluster_image import EMPTY
-from model.cluster.group_image import SHARE, GroupImage, Member
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import SHARE, GroupImage, Member
 from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image
-from tui.data.messages import ListQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.ownership.pages import ownership_window
-from tui.data.pages.ownership.sharing import sharing_of
-from tui.rows import Window
+from tui.engine.consumers.owners import sharing_of
+from tui.engine.consumers.ownership import ownership_window
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery
+from tui.engine.rows import Window
 
 READ = TopicPartition("orders", 2), TopicPartition("orders", 3)
 GROUP = GroupImage(

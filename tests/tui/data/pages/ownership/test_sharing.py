@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.group_image import Rebalance
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Rebalance
 from model.consumers import ownership
 from tests.model.cluster.strategies import images
 from tests.tui.data.pages.ownership.groups import group_image, readers
-from tui.data.pages.ownership.layers import layers_of
-from tui.data.pages.ownership.sharing import NO_OWNER, Sharing, last_moves, shared, sharing_of, with_before
+from tui.engine.consumers.graph_layout import layers_of
+from tui.engine.consumers.owners import NO_OWNER, Sharing, last_moves, shared, sharing_of, with_before
 
 TWO, THREE = TopicPartition("t0", 2), TopicPartition("t0", 3)
 

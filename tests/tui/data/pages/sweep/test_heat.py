@@ -6,24 +6,22 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_tasks.drills.results import Counts, FatalSets, HeatMap, Result, ScenarioOutcome
+from model.analyses.drills.results import Counts, DrillResult, FatalSets, HeatMap, ScenarioOutcome
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
-from tui.data.analyses.look import Look
-from tui.data.messages import ListQuery, TextQuery
-from tui.data.pages.listing import Memory
-from tui.data.pages.sweep.heat import SHADES, shade_of, sweep_heat, worst_first
-from tui.data.pages.sweep.pages import sweep_texts
-from tui.data.questions import SweepQuestion
-from tui.rows import Window
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, SweepQuestion, TextQuery
+from tui.engine.rows import Window
+from tui.engine.sweep import SHADES, shade_of, sweep_heat, sweep_texts, worst_first
 
 BROKERS = HeatMap("broker", ("1", "2", "3", "10"), ((0, 3, 0, 1), (3, 0, 2, 0), (0, 2, 0, 12), (1, 0, 12, 0)))
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))
 COUNTS = Counts(offline=4, under_min_isr=8, under_replicated=20, newly_offline=4, newly_under_min_isr=8, hurt=12)
 
 
-def look(heat: HeatMap | None) -> Look:
+def look(heat: HeatMap | None) -> AnalysisAnswer:
     listed = (ScenarioOutcome((3, 10), None, COUNTS),)
-    result = Result(
+    result = DrillResult(
         scenarios=6,
         hurting=4,
         before=COUNTS,
@@ -34,7 +32,7 @@ def look(heat: HeatMap | None) -> Look:
         fatal=FatalSets({}, ()),
         loss=(),
     )
-    return Look(SweepQuestion(kind="pairs"), small_image(), result)
+    return AnalysisAnswer(SweepQuestion(kind="pairs"), small_image(), result)
 
 
 def shown(heat: HeatMap | None, width: int = 80, **asked: object) -> Window:
@@ -61,10 +59,14 @@ def test_map_and_list_have_one_order_of_what_is_worst() -> None:
     listed = tuple(ScenarioOutcome(kill, None, COUNTS) for kill in ((1, 10), (2, 3), (3, 10)))
     found = look(BROKERS)
     result = msgspec.structs.replace(found.result, listed=listed)
-    window = sweep_heat(Look(found.question, found.image, result), ListQuery(list="sweep-heat", width=80), 0, Memory())
+    window = sweep_heat(
+        AnalysisAnswer(found.question, found.image, result), ListQuery(list="sweep-heat", width=80), 0, Memory()
+    )
     assert window.across.things == ("b1", "b10", "b2", "b3")
     racks = msgspec.structs.replace(result, heat=RACKS, listed=(ScenarioOutcome((2, 1), None, COUNTS),))
-    seen = sweep_heat(Look(found.question, found.image, racks), ListQuery(list="sweep-heat", width=80), 0, Memory())
+    seen = sweep_heat(
+        AnalysisAnswer(found.question, found.image, racks), ListQuery(list="sweep-heat", width=80), 0, Memory()
+    )
     assert seen.across.things == tuple(f"rack:{found.image.brokers[broker].rack}" for broker in (2, 1))
 
 

@@ -1,0 +1,117 @@
+"""What an analysis is, whoever runs it, and `run_here`, which runs one in this process, in this thread.
+
+An analysis has units of work with costs, a kernel, and a sum of its batches. It imports no Spark and touches nothing
+outside, but for files that its parameters name. `run_here` is for small work, and the measure of what Spark does;
+`spark_tasks.service` gives the same result. Units become tasks of about the same cost, here and there: the longest
+first, each to the task that has least (LPT).
+"""
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from model.analyses.errors import JobCancelled
+
+Arrays = Mapping[str, NDArray[np.generic]]
+"""Name → array of numbers: what kernels read and return. Between processes it is an Arrow file (`arrow_arrays`)."""
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """A piece of work that is never split. `cost` in any unit, the same for all units of an analysis."""
+
+    id: int
+    cost: float
+
+
+ParametersT_contra = TypeVar("ParametersT_contra", bound=msgspec.Struct, contravariant=True)
+ResultT_co = TypeVar("ResultT_co", bound=msgspec.Struct, covariant=True)
+
+
+class Analysis(Protocol[ParametersT_contra, ResultT_co]):
+    """One kind of question. Stateless: everything it knows is in `arrays` and `parameters`."""
+
+    @property
+    def name(self) -> str:
+        """As the registry, the protocol and the screen call it."""
+        ...
+
+    @property
+    def parameters_type(self) -> type[Any]:
+        """The class of its parameters, which travel as JSON."""
+        ...
+
+    @property
+    def result_type(self) -> type[Any]:
+        """The class of its result, which travels as JSON."""
+        ...
+
+    def units(self, arrays: Arrays, parameters: ParametersT_contra) -> Sequence[Unit]:
+        """The whole work. Quick, for it is done before anything is spread."""
+        ...
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: ParametersT_contra) -> Arrays:
+        """What comes of these units. Runs in a worker; how units are grouped must not matter to the result."""
+        ...
+
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ParametersT_contra) -> ResultT_co:
+        """The result of all batches, in whatever order they come."""
+        ...
+
+
+TASKS_A_CORE = 4
+FEWEST_TASKS, MOST_LOCAL_TASKS = 8, 16
+"""Fewer show no progress and end unevenly; more cost more than they even out."""
+
+
+def tasks_for(cores: int) -> int:
+    """How many tasks a job of Spark gets on so many cores."""
+    return max(FEWEST_TASKS, min(cores * TASKS_A_CORE, MOST_LOCAL_TASKS), 2 * cores)
+
+
+def pack(units: Sequence[Unit], tasks: int) -> list[list[int]]:
+    """Ids of units by task, the costliest task first; at most `tasks` of them, none empty.
+
+    No task costs more than 4/3 of what the best packing's costliest does (Graham, 1969).
+    """
+    loads = [(0.0, 0, number) for number in range(min(tasks, len(units)))]
+    """Cost, units, and which task: without cost, it is the number of units that is evened out."""
+    packed: list[list[int]] = [[] for _ in loads]
+    for unit in sorted(units, key=lambda unit: (-unit.cost, unit.id)):
+        load, length, number = loads[0]
+        packed[number].append(unit.id)
+        heapq.heapreplace(loads, (load + unit.cost, length + 1, number))
+    return [packed[number] for _, _, number in sorted(loads, key=lambda load: (-load[0], load[2]))]
+
+
+OnTask = Callable[[int, int], object]
+"""Called with the number of tasks done and of all, the first time with 0 done."""
+
+
+def run_here(
+    analysis: Analysis[ParametersT_contra, ResultT_co],
+    arrays: Arrays,
+    parameters: ParametersT_contra,
+    *,
+    told: OnTask | None = None,
+    ended: Callable[[], bool] | None = None,
+) -> ResultT_co:
+    """The result. The work is split only where somebody looks on: `told` hears of progress, `ended` may stop it.
+
+    Raises JobCancelled when `ended()` is true between two tasks, AnalysisError as the analysis does.
+    """
+    watched = told is not None or ended is not None
+    tasks = pack(analysis.units(arrays, parameters), FEWEST_TASKS if watched else 1)
+    batches: list[Arrays] = []
+    for done, task in enumerate(tasks):
+        if told is not None:
+            told(done, len(tasks))
+        if ended is not None and ended():
+            raise JobCancelled(analysis.name)
+        batches.append(analysis.kernel(task, arrays, parameters))
+    if told is not None:
+        told(len(tasks), len(tasks))
+    return analysis.combine(batches, arrays, parameters)

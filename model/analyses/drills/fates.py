@@ -1,0 +1,292 @@
+"""What becomes of partitions when brokers die, by the controller's own rules: each kind of partition is decided once.
+
+Partitions that are alike but for the names of their brokers are of one kind. Brokers are places among the members: the
+replicas in the order of the assignment, then strangers that are in the ISR or lead. Rows that are alike get the same
+number: what is slow is then done once a number and not once a row.
+
+A controller in office elects first and takes the dead out of ISRs then; a new one, from 2.3 on, does it the other way
+round, and for all that are dead (`model.controller.steps.brokers`, `failover`). Reassignments stay as
+they are.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from model.analyses.analysis import Arrays
+from model.analyses.drills.results import NAMES
+from model.cluster.ids import NO_LEADER
+from model.controller.elections import Ballot, Liveness, Strategy
+from model.controller.generations import Generation, elect
+from model.controller.isr_changes import remove_from_isr
+from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
+
+Column = NDArray[Any]
+Numbers = NDArray[np.int64]
+
+DENSE = 1 << 20
+"""Tables of so many entries are quicker than sorting."""
+
+
+def integers(arrays: Arrays, name: str) -> Numbers:
+    """An array of integers as int64."""
+    return arrays[name].astype(np.int64, copy=False)
+
+
+def flags(arrays: Arrays, name: str) -> NDArray[np.bool_]:
+    """An array of flags."""
+    return arrays[name].astype(np.bool_, copy=False)
+
+
+def numbered(columns: Sequence[Column]) -> tuple[Numbers, Numbers]:
+    """The number of each row, and for each number one row that has it. Columns are of integers or flags."""
+    numbers, size = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns if len(columns[0]) else ():
+        low, span = int(column.min()), int(column.max()) - int(column.min()) + 1
+        if span == 1:
+            continue
+        values: Column = column.astype(np.int64) - low
+        if span > DENSE:
+            values, span = _sorted(values)
+        if size * span > DENSE:
+            numbers, size = _dense(numbers, size)
+        if size * span > DENSE * DENSE:
+            numbers, size = _sorted(numbers)
+        numbers *= span
+        numbers += values
+        size *= span
+    numbers, size = _dense(numbers, size)
+    row = np.empty(size, np.int64)
+    row[numbers] = np.arange(len(numbers))
+    return numbers, row
+
+
+def _dense(numbers: Numbers, size: int) -> tuple[Numbers, int]:
+    """The same without gaps."""
+    if size == 1:
+        return numbers, 1 if len(numbers) else 0
+    if size > 4 * DENSE:
+        return _sorted(numbers)
+    seen = np.bincount(numbers, minlength=size) > 0
+    found = int(seen.sum())
+    return (numbers, size) if found == size else ((np.cumsum(seen) - 1)[numbers], found)
+
+
+def _sorted(numbers: Numbers) -> tuple[Numbers, int]:
+    distinct, places = np.unique(numbers, return_inverse=True)
+    return places, len(distinct)
+
+
+def summed(keys: Numbers, counts: Numbers | None = None, span: int = 0) -> tuple[Numbers, Numbers]:
+    """Distinct keys in ascending order, and how many of each, or the sum of their counts. `span`: all are below."""
+    if 0 < span <= max(4 * DENSE, 4 * len(keys)):
+        sums = np.bincount(keys, counts, span).astype(np.int64)
+        found = np.flatnonzero(sums)
+        return found, sums[found]
+    if counts is None:
+        return np.unique(keys, return_counts=True)
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)) if len(keys) else np.empty(0, np.int64)
+    return keys[starts], np.add.reduceat(counts[order], starts) if len(keys) else counts
+
+
+class PartitionKind(NamedTuple):
+    """All that decides what becomes of a partition. Sets of members are bits; `leader` -1: none."""
+
+    replicas: int
+    live: int
+    isr: int
+    leader: int
+    stated: int
+    unclean: int
+    min_isr: int
+    expected: int
+    elr: int = 0
+
+
+class ElectedState(NamedTuple):
+    """A partition at one moment."""
+
+    state: LeaderAndIsr
+    unclean: bool = False
+
+
+class Fate(NamedTuple):
+    """What became of it: the leader (a member, -1 none that lives), and each of `results.Counts` as 0 or 1."""
+
+    leader: int
+    counts: tuple[int, ...]
+
+
+def fate(kind: PartitionKind, dead: int, rules: Generation, *, ruled: bool, ruler_dies: bool) -> Fate:
+    """Of a partition when these members die. `ruled`: a controller is in office; `ruler_dies`: it is among the dead."""
+    up = kind.live & ~dead
+    standing = ElectedState(_state(kind))
+    if not ruled:  # one comes into office before ZooKeeper knows of the deaths
+        standing = _taken_over(kind, standing, kind.live, rules)
+    after = _taken_over(kind, standing, up, rules) if ruled and ruler_dies else _lost(kind, standing, up, dead, rules)
+    return Fate(_led(after.state, up), _counts(kind, after, up))
+
+
+def before(kind: PartitionKind) -> Fate:
+    """The partition as it is."""
+    standing = ElectedState(_state(kind))
+    return Fate(_led(standing.state, kind.live), _counts(kind, standing, kind.live))
+
+
+def members(bits: int) -> tuple[int, ...]:
+    """The places of the bits."""
+    return tuple(place for place in range(bits.bit_length()) if bits >> place & 1)
+
+
+def _state(kind: PartitionKind) -> LeaderAndIsr:
+    return LeaderAndIsr(kind.leader, 0, members(kind.isr)) if kind.stated else UNLED
+
+
+def _with_elr(kind: PartitionKind, state: LeaderAndIsr) -> LeaderAndIsr:
+    """KRaft: where nobody is in sync, whoever is in the ELR may lead (`PartitionChangeBuilder`, 4.0)."""
+    if not state.exists or state.isr:
+        return state
+    return msgspec.structs.replace(state, isr=members(kind.elr))
+
+
+def _taken_over(kind: PartitionKind, standing: ElectedState, up: int, rules: Generation) -> ElectedState:
+    if rules.forms.takes_dead_out_of_isrs:
+        standing = _removed(kind, standing, kind.replicas & ~up, rules)
+    return _elected(kind, standing, up, rules)
+
+
+def _lost(kind: PartitionKind, standing: ElectedState, up: int, dead: int, rules: Generation) -> ElectedState:
+    return _removed(kind, _elected(kind, standing, up, rules), kind.replicas & dead, rules)
+
+
+def _elected(kind: PartitionKind, standing: ElectedState, up: int, rules: Generation) -> ElectedState:
+    state = standing.state
+    if _led(state, up) != NO_LEADER or not kind.replicas:
+        return standing
+    state = _with_elr(kind, state)
+    strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
+    liveness = Liveness(frozenset(members(up)))
+    ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))
+    result = elect(strategy, ballot, rules)
+    if result.leader_and_isr is None:
+        return standing
+    return ElectedState(result.leader_and_isr, standing.unclean or result.unclean)
+
+
+def _removed(kind: PartitionKind, standing: ElectedState, dead: int, rules: Generation) -> ElectedState:
+    state = standing.state
+    if state.exists:
+        for replica in members(dead):
+            eligible = _with_elr(kind, state)
+            state = eligible if replica in eligible.isr else state
+            state = remove_from_isr(
+                state, replica, (), rules.isr_removal, unclean_allowed=bool(kind.unclean)
+            ).leader_and_isr
+    return ElectedState(state, standing.unclean)
+
+
+def _led(state: LeaderAndIsr, up: int) -> int:
+    return state.leader if state.leader >= 0 and up >> state.leader & 1 else NO_LEADER
+
+
+def _counts(kind: PartitionKind, after: ElectedState, up: int) -> tuple[int, ...]:
+    """In the order of `results.Counts`; a partition that no assignment names is only ever led or not."""
+    stated, led = after.state.exists and kind.replicas > 0, _led(after.state, up) >= 0
+    was_led = kind.leader >= 0 and kind.live >> kind.leader & 1
+    was_short = kind.stated and was_led and kind.isr.bit_count() < kind.min_isr
+    short = stated and led and len(after.state.isr) < kind.min_isr
+    behind = stated and sum(kind.replicas >> member & 1 for member in after.state.isr) < kind.expected
+    unclean, gone, shortened = after.unclean and led, was_led and not led, short and not was_short
+    moved = after.state.leader not in (NO_LEADER, kind.leader)
+    flags = (stated and not led, short, behind, unclean, gone, shortened, moved, gone or shortened or unclean)
+    return tuple(map(int, map(bool, flags)))
+
+
+METRICS = len(NAMES)
+Chosen = NDArray[Any] | slice
+Vector = tuple[int, ...]
+"""METRICS counts where the controller lives, then METRICS that come on top where it is among the dead."""
+
+
+class Change(NamedTuple):
+    """What comes on top, and the member that leads then and did not with fewer deaths; -1: nobody new."""
+
+    vector: Vector
+    gained: int
+
+
+class Fates:
+    """Of partitions under one set of rules. `ruled`: a controller is in office."""
+
+    def __init__(self, rules: Generation, *, ruled: bool) -> None:
+        @cache
+        def play(kind: PartitionKind, dead: int) -> Change:
+            lived = fate(kind, dead, rules, ruled=ruled, ruler_dies=False)
+            died = fate(kind, dead, rules, ruled=ruled, ruler_dies=True)
+            extra = tuple(there - here for here, there in zip(lived.counts, died.counts, strict=True))
+            return Change((*lived.counts, *extra), lived.leader)
+
+        self._play = play
+
+    def at_rest(self, kind: PartitionKind) -> Change:
+        """Nobody of it dies. Somebody else does, and so the controller elects where it can."""
+        return self._play(kind, 0)
+
+    def one(self, kind: PartitionKind, dead: int) -> Change:
+        """These die, on top of nobody."""
+        after, rest = self._play(kind, dead), self._play(kind, 0)
+        vector = tuple(one - other for one, other in zip(after.vector, rest.vector, strict=True))
+        return Change(vector, -1 if after.gained == rest.gained else after.gained)
+
+    def two(self, kind: PartitionKind, dead: int, others: int) -> Change:
+        """Both die, on top of what comes of the one and of the other alone: the Möbius transform's next term."""
+        both, rest = self._play(kind, dead | others), self._play(kind, 0)
+        alone = (self._play(kind, dead), self._play(kind, others))
+        parts = zip(both.vector, alone[0].vector, alone[1].vector, rest.vector, strict=True)
+        known = {rest.gained, alone[0].gained, alone[1].gained}
+        return Change(tuple(b - x - y + r for b, x, y, r in parts), -1 if both.gained in known else both.gained)
+
+
+def as_it_is(kind: PartitionKind) -> Change:
+    """The partition before anything happens, as if it were a change."""
+    now = before(kind)
+    return Change((*now.counts, *(0,) * METRICS), now.leader)
+
+
+class Changes(NamedTuple):
+    """What changes in some rows: the number of each row's case, and the change by case."""
+
+    case: Numbers  # [n]
+    changes: Sequence[Change]
+
+    def rows(self, wanted: Callable[[Change], bool]) -> Chosen | None:
+        """The rows of such changes; None: there are none."""
+        flags = [wanted(change) for change in self.changes]
+        if not any(flags):
+            return None
+        return slice(None) if all(flags) else np.array(flags)[self.case]
+
+    def total(self, weight: Numbers | None) -> Numbers:
+        """The sum of all."""
+        cases = np.bincount(self.case, weight, len(self.changes)).astype(np.int64)
+        return cases @ self.vectors()
+
+    def vectors(self) -> Numbers:
+        """int64[cases, 2 * METRICS]"""
+        return np.array([change.vector for change in self.changes], np.int64).reshape(-1, 2 * METRICS)
+
+
+def changes_of(
+    kinds: Sequence[PartitionKind], kind: Numbers, deaths: Sequence[Numbers | int], play: Callable[..., Change]
+) -> Changes:
+    """Of rows of these kinds. `deaths`: the dead members as bits, by row or of all, as often as `play` takes them."""
+    case, row = numbered([kind, *(dead for dead in deaths if not isinstance(dead, int))])
+    alike = [[dead] * len(row) if isinstance(dead, int) else dead[row].tolist() for dead in deaths]
+    found = zip(kind[row].tolist(), *alike, strict=True)
+    return Changes(case, [play(kinds[number], *dead) for number, *dead in found])

@@ -1,0 +1,214 @@
+"""LeaderAndIsr and StopReplica: what a broker leads, follows, stops and deletes from now on, and its answers.
+
+A request has to come from the controller of now and be meant for this life of the broker. It knows no wire format.
+
+Source: `ReplicaManager.becomeLeaderOrFollower`, `makeLeaders`, `makeFollowers`, `stopReplicas`, `stopPartitions`
+(3.9), `KafkaApis.isBrokerEpochStale` (2.2, KIP-380); KIP-570 (leader epochs of StopReplica, 2.6).
+"""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import msgspec
+
+from model.broker.commands import AssignTopicId, Command, CreateLog, DeleteLog, PartitionDecision, StopFetching
+from model.broker.partition import EMPTY_LOG, Held, LogPositions, Logs, Partition
+from model.broker.replication_rules import Conditions
+from model.broker.roles import become_follower, become_leader, start_fetching, take_on
+from model.cluster.ids import TopicPartition
+from model.controller.commands import (
+    EPOCH_DURING_DELETE,
+    NO_EPOCH,
+    BrokerAnswer,
+    LeaderAndIsrRequest,
+    PartitionToServe,
+    PartitionToStop,
+    StopReplicaRequest,
+)
+
+
+class BrokerEpochs(msgspec.Struct, frozen=True):
+    """What a broker knows of itself and of who rules it. Epoch -1: of no broker, of no controller yet."""
+
+    broker: int
+    broker_epoch: int = -1
+    controller_epoch: int = -1
+    shutting_down: bool = False
+    """Then it follows nobody any more."""
+
+
+class Served(msgspec.Struct, frozen=True):
+    """Partitions that are not named stay as they are. The answer is sent after the commands were carried out."""
+
+    answer: BrokerAnswer
+    standing: BrokerEpochs
+    changed: tuple[Partition, ...] = ()
+    removed: tuple[TopicPartition, ...] = ()
+    commands: tuple[Command, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+NO_BROKER_EPOCH = -1
+"""Of a request before 2.2, and of a broker before 2.2."""
+
+
+def refuse_request(standing: BrokerEpochs, broker_epoch: int, controller_epoch: int) -> Served | None:
+    """The answer to a request that is too old; None: it holds.
+
+    A newer broker epoch is right: the controller may learn of a registration before the broker does.
+    """
+    if broker_epoch != NO_BROKER_EPOCH and broker_epoch < standing.broker_epoch:
+        why = f"A request for broker epoch {broker_epoch} is refused: this broker has registered anew since."
+        return Served(BrokerAnswer("STALE_BROKER_EPOCH"), standing, reasons=(why,))
+    if controller_epoch < standing.controller_epoch:
+        why = f"A request of controller epoch {controller_epoch} is refused: {standing.controller_epoch} rules."
+        return Served(BrokerAnswer("STALE_CONTROLLER_EPOCH"), standing, reasons=(why,))
+    return None
+
+
+def ruled_by(standing: BrokerEpochs, controller_epoch: int) -> BrokerEpochs:
+    """After a request that held."""
+    return msgspec.structs.replace(standing, controller_epoch=controller_epoch)
+
+
+class Replicas(NamedTuple):
+    """What a broker has: partitions it serves, those in failed log dirs, and its logs."""
+
+    held: Held
+    offline: Collection[TopicPartition]
+    logs: Logs
+
+
+def serve_leader_and_isr(
+    request: LeaderAndIsrRequest,
+    broker_epoch: int,
+    standing: BrokerEpochs,
+    replicas: Replicas,
+    conditions: Callable[[str], Conditions],
+) -> Served:
+    """`conditions` by topic. Each partition has its own error, which is none for the others."""
+    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
+    if refused is not None:
+        return refused
+    topic_ids = {topic: topic_id for topic, topic_id in request.topic_ids if topic_id is not None}
+    errors: list[tuple[TopicPartition, str]] = []
+    changed: list[Partition] = []
+    commands: list[Command] = []
+    reasons: list[str] = []
+    for told in request.partitions:
+        name = told.partition
+        held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
+        error = _refuse_to_serve(told, topic_id, standing.broker, held, replicas)
+        if error is not None:
+            errors.append((name, error))
+        else:
+            log = replicas.logs(name)
+            decision = _follow_order(told, topic_id, standing, held, log, conditions(name.topic))
+            changed.append(decision.partition)
+            commands += decision.commands
+            reasons += decision.reasons
+    return Served(
+        BrokerAnswer(partition_errors=tuple(errors)),
+        ruled_by(standing, request.controller_epoch),
+        tuple(changed),
+        commands=tuple(commands),
+        reasons=tuple(reasons),
+    )
+
+
+def _refuse_to_serve(
+    told: PartitionToServe, topic_id: str | None, broker: int, held: Partition | None, replicas: Replicas
+) -> str | None:
+    """In Kafka's order of checks."""
+    if told.partition in replicas.offline:
+        return "KAFKA_STORAGE_ERROR"
+    known_id = held.topic_id if held is not None else _topic_id(replicas.logs(told.partition))
+    if topic_id is not None and known_id is not None and topic_id != known_id:
+        return "INCONSISTENT_TOPIC_ID"
+    if held is None or told.state.leader_epoch > held.state.leader_epoch:
+        return None if broker in told.assignment.replicas else "UNKNOWN_TOPIC_OR_PARTITION"
+    if told.state.leader_epoch == held.state.leader_epoch and topic_id is not None and known_id is None:
+        return None  # an upgraded controller gives the topic an id, and nothing else changes
+    return "STALE_CONTROLLER_EPOCH"
+
+
+def _topic_id(log: LogPositions | None) -> str | None:
+    return None if log is None else log.topic_id
+
+
+def _follow_order(
+    told: PartitionToServe,
+    topic_id: str | None,
+    standing: BrokerEpochs,
+    held: Partition | None,
+    log: LogPositions | None,
+    conditions: Conditions,
+) -> PartitionDecision:
+    name = told.partition
+    known_id = held.topic_id if held is not None else _topic_id(log)
+    first: tuple[Command, ...] = ()
+    if log is None:
+        first = (CreateLog(name, topic_id, told.is_new),)
+    elif topic_id is not None and known_id is None:
+        first = (AssignTopicId(name, topic_id),)
+    log = log or EMPTY_LOG
+    held = held or take_on(name, standing.broker, log)
+    if topic_id is not None and topic_id != held.topic_id:
+        held = msgspec.structs.replace(held, topic_id=topic_id)
+    decision = _take_role(told, standing, held, log, conditions)
+    return PartitionDecision(held, first).then(decision) if first else decision
+
+
+def _take_role(
+    told: PartitionToServe, standing: BrokerEpochs, held: Partition, log: LogPositions, conditions: Conditions
+) -> PartitionDecision:
+    if told.state.leader_epoch <= held.state.leader_epoch:
+        return PartitionDecision(held)
+    if told.state.leader == standing.broker:
+        return become_leader(held, told, log, conditions)
+    if told.state.leader not in conditions.live_brokers:
+        # The log is made all the same, so that its high watermark is not missing in the checkpoint (KAFKA-1647).
+        leader = told.state.leader
+        why = f"{told.partition}: broker {leader} cannot be followed, it is not live: the next LeaderAndIsr decides."
+        return PartitionDecision(held, reasons=(why,))
+    follower = become_follower(held, told, log)
+    if standing.shutting_down or not follower.commands:
+        return follower
+    return start_fetching(follower, log, conditions)
+
+
+def serve_stop_replica(
+    request: StopReplicaRequest,
+    broker_epoch: int,
+    standing: BrokerEpochs,
+    held: Held,
+    offline: Collection[TopicPartition],
+) -> Served:
+    """What is not held is deleted all the same: its topic may have been deleted while this broker was down.
+
+    A partition that is stopped and not deleted keeps its role: it is the next LeaderAndIsr that changes it.
+    """
+    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
+    if refused is not None:
+        return refused
+    errors = [(told.partition, _refuse_to_stop(told, held, offline)) for told in request.partitions]
+    failed = {partition for partition, error in errors if error is not None}
+    stopped = [told for told in request.partitions if told.partition not in failed]
+    deleted = [told.partition for told in stopped if told.delete]
+    commands: list[Command] = [StopFetching(told.partition) for told in stopped]
+    return Served(
+        BrokerAnswer(partition_errors=tuple((partition, error) for partition, error in errors if error is not None)),
+        ruled_by(standing, request.controller_epoch),
+        removed=tuple(partition for partition in deleted if held.get(partition) is not None),
+        commands=(*commands, *map(DeleteLog, deleted)),
+        reasons=tuple(f"{partition}: its log is deleted." for partition in deleted),
+    )
+
+
+def _refuse_to_stop(told: PartitionToStop, held: Held, offline: Collection[TopicPartition]) -> str | None:
+    if told.partition in offline:
+        return "KAFKA_STORAGE_ERROR"
+    current = held.get(told.partition)
+    if current is None or told.leader_epoch in (EPOCH_DURING_DELETE, NO_EPOCH):
+        return None
+    return "FENCED_LEADER_EPOCH" if told.leader_epoch < current.state.leader_epoch else None

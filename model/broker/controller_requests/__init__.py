@@ -1,1 +1,0 @@
-"""What a broker does about LeaderAndIsr, UpdateMetadata and StopReplica, and its answers. It knows no wire format."""

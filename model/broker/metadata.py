@@ -1,0 +1,140 @@
+"""UpdateMetadata, what a broker knows of its cluster from it, and what it answers to Metadata requests. It asks nobody.
+
+Source: `kafka.server.metadata.ZkMetadataCache` (3.9), `KafkaApis.handleUpdateMetadataRequest` (3.9).
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from model.broker.controller_requests import BrokerEpochs, Served, refuse_request, ruled_by
+from model.cluster.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
+from model.controller.commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
+
+UNKNOWN_BROKER = -1
+
+
+class Endpoint(msgspec.Struct, frozen=True, gc=False):
+    """Where a listener can be reached."""
+
+    listener: str
+    host: str
+    port: int
+
+
+class BrokerNode(msgspec.Struct, frozen=True):
+    """A live broker."""
+
+    id: int
+    endpoints: tuple[Endpoint, ...] = ()
+    rack: str | None = None
+
+    def endpoint(self, listener: str) -> Endpoint | None:
+        """Its address for those who come through that listener."""
+        return next((each for each in self.endpoints if each.listener == listener), None)
+
+
+class PartitionMetadata(msgspec.Struct, frozen=True):
+    """One partition of a Metadata response. `leader` is -1 if there is an error.
+
+    Offline replicas are those that the controller named; that a broker is not live does not add to them.
+    """
+
+    partition: TopicPartition
+    error: str
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...]
+
+
+class MetadataImage(msgspec.Struct, frozen=True):
+    """`controller`: who sent the last UpdateMetadata. Topics by name, their partitions by number."""
+
+    controller: int = UNKNOWN_BROKER
+    brokers: Mapping[int, BrokerNode] = MappingProxyType({})
+    topics: Mapping[str, Mapping[int, PartitionToKnow]] = MappingProxyType({})
+    topic_ids: Mapping[str, str] = MappingProxyType({})
+
+    @property
+    def live_brokers(self) -> frozenset[int]:
+        """The ids of all live brokers."""
+        return frozenset(self.brokers)
+
+    def partition(self, name: TopicPartition) -> PartitionToKnow | None:
+        """What is known of a partition."""
+        return self.topics.get(name.topic, {}).get(name.partition)
+
+    def describe_topic(self, topic: str, listener: str | None) -> tuple[PartitionMetadata, ...] | None:
+        """A topic as Metadata (v6 and later) tells it to whoever came through a listener; None: no such topic.
+
+        Listener None: addresses do not matter, only who is live. Before v6 LISTENER_NOT_FOUND is LEADER_NOT_AVAILABLE.
+        """
+        known = self.topics.get(topic)
+        if known is None:
+            return None
+        return tuple(self._describe(partition, listener) for _, partition in sorted(known.items()))
+
+    def _describe(self, known: PartitionToKnow, listener: str | None) -> PartitionMetadata:
+        state = known.state
+        error = self._leader_error(state.leader, listener)
+        leader = state.leader if error == "NONE" else NO_LEADER
+        return PartitionMetadata(
+            known.partition, error, leader, state.leader_epoch, known.replicas, state.isr, known.offline_replicas
+        )
+
+    def _leader_error(self, leader: int, listener: str | None) -> str:
+        if self._reachable(leader, listener):
+            return "NONE"
+        return "LISTENER_NOT_FOUND" if leader in self.brokers else "LEADER_NOT_AVAILABLE"
+
+    def _reachable(self, broker: int, listener: str | None) -> bool:
+        node = self.brokers.get(broker)
+        return node is not None and (listener is None or node.endpoint(listener) is not None)
+
+
+def serve_update_metadata(request: UpdateMetadataRequest, broker_epoch: int, standing: BrokerEpochs) -> Served:
+    """Whether the request holds. What it says does not matter for that: `learn` it if there is no error."""
+    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
+    return refused or Served(BrokerAnswer(), ruled_by(standing, request.controller_epoch))
+
+
+def learn(request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], image: MetadataImage) -> MetadataImage:
+    """The image after a request that holds.
+
+    `nodes`: the addresses that came with the request; a live broker without any is known by its id alone. Live brokers
+    replace those of before. Of partitions, only those that are named change. An image that stays the same in a part
+    shares it with the one before.
+    """
+    topic_ids = {topic: topic_id for topic, topic_id in request.topic_ids if topic_id is not None}
+    topics = _with(image.topics, request.partitions)
+    return MetadataImage(
+        controller=request.controller,
+        brokers={broker: nodes.get(broker, BrokerNode(broker)) for broker in request.live_brokers},
+        topics=topics,
+        topic_ids={topic: topic_id for topic, topic_id in {**image.topic_ids, **topic_ids}.items() if topic in topics},
+    )
+
+
+def forgotten(request: UpdateMetadataRequest) -> tuple[TopicPartition, ...]:
+    """Partitions whose topic is being deleted, so that their offsets and groups can go, too."""
+    return tuple(each.partition for each in request.partitions if each.state.leader == LEADER_DURING_DELETE)
+
+
+def _with(
+    topics: Mapping[str, Mapping[int, PartitionToKnow]], told: tuple[PartitionToKnow, ...]
+) -> Mapping[str, Mapping[int, PartitionToKnow]]:
+    if not told:
+        return topics
+    changed: dict[str, dict[int, PartitionToKnow]] = {}
+    for each in told:
+        topic, number = each.partition
+        partitions = changed.setdefault(topic, dict(topics.get(topic, {})))
+        if each.state.leader == LEADER_DURING_DELETE:
+            partitions.pop(number, None)
+        else:
+            partitions[number] = each
+    after = {**topics, **changed}
+    return {topic: partitions for topic, partitions in after.items() if partitions}

@@ -1,0 +1,148 @@
+"""The keys of server.properties that have an effect here: the broker itself, replicas, logs, clients.
+
+Defaults are 3.9's (`kafka.server.KafkaConfig`).
+"""
+
+from model.broker.settings.kinds import (
+    INT_MAX,
+    LONG_MAX,
+    Flag,
+    Key,
+    Optional,
+    Real,
+    Text,
+    Words,
+    int_from,
+    long_from,
+    short_from,
+)
+
+BROKER_ID = Key("broker.id", int_from(), -1)
+"""-1: ZooKeeper gives it one, unless broker.id.generation.enable is false."""
+BROKER_ID_GENERATION_ENABLE = Key("broker.id.generation.enable", Flag(), True)
+RESERVED_BROKER_MAX_ID = Key("reserved.broker.max.id", int_from(0), 1_000)
+BROKER_RACK = Key("broker.rack", Optional(Text()), None)
+INTER_BROKER_PROTOCOL_VERSION = Key("inter.broker.protocol.version", Text(), "3.9-IV0")
+"""Also the release whose rules of replication hold here."""
+
+LISTENERS = Key("listeners", Text(), "PLAINTEXT://:9092")
+ADVERTISED_LISTENERS = Key("advertised.listeners", Optional(Text()), None)
+LISTENER_SECURITY_PROTOCOL_MAP = Key(
+    "listener.security.protocol.map",
+    Text(),
+    "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+)
+INTER_BROKER_LISTENER_NAME = Key("inter.broker.listener.name", Optional(Text()), None)
+SOCKET_REQUEST_MAX_BYTES = Key("socket.request.max.bytes", int_from(1), 104_857_600)
+REQUEST_TIMEOUT_MS = Key("request.timeout.ms", int_from(), 30_000)
+CONNECTIONS_MAX_IDLE_MS = Key("connections.max.idle.ms", long_from(), 600_000)
+
+ZOOKEEPER_CONNECT = Key("zookeeper.connect", Optional(Text()), None)
+ZOOKEEPER_SESSION_TIMEOUT_MS = Key("zookeeper.session.timeout.ms", int_from(), 18_000)
+ZOOKEEPER_CONNECTION_TIMEOUT_MS = Key("zookeeper.connection.timeout.ms", Optional(int_from()), None)
+ZOOKEEPER_MAX_IN_FLIGHT_REQUESTS = Key("zookeeper.max.in.flight.requests", int_from(1), 10)
+
+CONTROLLED_SHUTDOWN_ENABLE = Key("controlled.shutdown.enable", Flag(), True)
+CONTROLLED_SHUTDOWN_MAX_RETRIES = Key("controlled.shutdown.max.retries", int_from(), 3)
+CONTROLLED_SHUTDOWN_RETRY_BACKOFF_MS = Key("controlled.shutdown.retry.backoff.ms", long_from(), 5_000)
+
+AUTO_LEADER_REBALANCE_ENABLE = Key("auto.leader.rebalance.enable", Flag(), True)
+LEADER_IMBALANCE_CHECK_INTERVAL_SECONDS = Key("leader.imbalance.check.interval.seconds", long_from(1), 300)
+LEADER_IMBALANCE_PER_BROKER_PERCENTAGE = Key("leader.imbalance.per.broker.percentage", int_from(), 10)
+DELETE_TOPIC_ENABLE = Key("delete.topic.enable", Flag(), True)
+
+
+DEFAULT_REPLICATION_FACTOR = Key("default.replication.factor", int_from(), 1)
+MIN_INSYNC_REPLICAS = Key("min.insync.replicas", int_from(1), 1, topic="min.insync.replicas")
+UNCLEAN_LEADER_ELECTION_ENABLE = Key(
+    "unclean.leader.election.enable", Flag(), False, topic="unclean.leader.election.enable"
+)
+REPLICA_LAG_TIME_MAX_MS = Key("replica.lag.time.max.ms", long_from(), 30_000)
+REPLICA_LAG_MAX_MESSAGES = Key("replica.lag.max.messages", long_from(), 4_000)
+"""Up to 0.8.2 only: it counts if inter.broker.protocol.version is one of 0.8."""
+REPLICA_FETCH_MIN_BYTES = Key("replica.fetch.min.bytes", int_from(), 1)
+REPLICA_FETCH_MAX_BYTES = Key("replica.fetch.max.bytes", int_from(0), 1_048_576)
+REPLICA_FETCH_RESPONSE_MAX_BYTES = Key("replica.fetch.response.max.bytes", int_from(0), 10_485_760)
+REPLICA_FETCH_WAIT_MAX_MS = Key("replica.fetch.wait.max.ms", int_from(), 500)
+REPLICA_FETCH_BACKOFF_MS = Key("replica.fetch.backoff.ms", int_from(0), 1_000)
+REPLICA_SOCKET_TIMEOUT_MS = Key("replica.socket.timeout.ms", int_from(), 30_000)
+NUM_REPLICA_FETCHERS = Key("num.replica.fetchers", int_from(), 1)
+REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS = Key("replica.high.watermark.checkpoint.interval.ms", long_from(), 5_000)
+
+
+LOG_DIR = Key("log.dir", Text(), "/tmp/kafka-logs")
+LOG_DIRS = Key("log.dirs", Optional(Words(type="STRING")), None)
+"""Left out, log.dir holds."""
+LOG_SEGMENT_BYTES = Key("log.segment.bytes", int_from(14), 1_073_741_824, topic="segment.bytes")
+LOG_ROLL_MS = Key("log.roll.ms", Optional(long_from(1)), None, topic="segment.ms")
+LOG_ROLL_HOURS = Key("log.roll.hours", int_from(1), 168)
+LOG_INDEX_SIZE_MAX_BYTES = Key("log.index.size.max.bytes", int_from(4), 10_485_760, topic="segment.index.bytes")
+LOG_INDEX_INTERVAL_BYTES = Key("log.index.interval.bytes", int_from(0), 4_096, topic="index.interval.bytes")
+LOG_RETENTION_MS = Key("log.retention.ms", Optional(long_from(-1)), None, topic="retention.ms")
+LOG_RETENTION_MINUTES = Key("log.retention.minutes", Optional(int_from()), None)
+LOG_RETENTION_HOURS = Key("log.retention.hours", int_from(), 168)
+LOG_RETENTION_BYTES = Key("log.retention.bytes", long_from(), -1, topic="retention.bytes")
+LOG_RETENTION_CHECK_INTERVAL_MS = Key("log.retention.check.interval.ms", long_from(1), 300_000)
+LOG_SEGMENT_DELETE_DELAY_MS = Key("log.segment.delete.delay.ms", long_from(0), 60_000, topic="file.delete.delay.ms")
+LOG_CLEANUP_POLICY = Key("log.cleanup.policy", Words(("compact", "delete")), ("delete",), topic="cleanup.policy")
+LOG_CLEANER_ENABLE = Key("log.cleaner.enable", Flag(), True)
+LOG_CLEANER_BACKOFF_MS = Key("log.cleaner.backoff.ms", long_from(0), 15_000)
+LOG_CLEANER_DELETE_RETENTION_MS = Key(
+    "log.cleaner.delete.retention.ms", long_from(0), 86_400_000, topic="delete.retention.ms"
+)
+LOG_CLEANER_MIN_CLEANABLE_RATIO = Key(
+    "log.cleaner.min.cleanable.ratio", Real(0, 1), 0.5, topic="min.cleanable.dirty.ratio"
+)
+LOG_CLEANER_MIN_COMPACTION_LAG_MS = Key(
+    "log.cleaner.min.compaction.lag.ms", long_from(0), 0, topic="min.compaction.lag.ms"
+)
+LOG_CLEANER_MAX_COMPACTION_LAG_MS = Key(
+    "log.cleaner.max.compaction.lag.ms", long_from(1), LONG_MAX, topic="max.compaction.lag.ms"
+)
+LOG_FLUSH_INTERVAL_MESSAGES = Key("log.flush.interval.messages", long_from(1), LONG_MAX, topic="flush.messages")
+LOG_FLUSH_OFFSET_CHECKPOINT_INTERVAL_MS = Key("log.flush.offset.checkpoint.interval.ms", int_from(0), 60_000)
+LOG_PREALLOCATE = Key("log.preallocate", Flag(), False, topic="preallocate")
+LOG_MESSAGE_TIMESTAMP_TYPE = Key(
+    "log.message.timestamp.type",
+    Text(("CreateTime", "LogAppendTime")),
+    "CreateTime",
+    topic="message.timestamp.type",
+)
+MESSAGE_MAX_BYTES = Key("message.max.bytes", int_from(0), 1_048_588, topic="max.message.bytes")
+COMPRESSION_TYPE = Key(
+    "compression.type",
+    Text(("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")),
+    "producer",
+    topic="compression.type",
+)
+PRODUCER_ID_EXPIRATION_MS = Key("producer.id.expiration.ms", int_from(1), 86_400_000)
+
+
+AUTO_CREATE_TOPICS_ENABLE = Key("auto.create.topics.enable", Flag(), True)
+NUM_PARTITIONS = Key("num.partitions", int_from(1), 1)
+FETCH_MAX_BYTES = Key("fetch.max.bytes", int_from(1024), 57_671_680)
+MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS = Key("max.incremental.fetch.session.cache.slots", int_from(0), 1_000)
+GROUP_MIN_SESSION_TIMEOUT_MS = Key("group.min.session.timeout.ms", int_from(), 6_000)
+GROUP_MAX_SESSION_TIMEOUT_MS = Key("group.max.session.timeout.ms", int_from(), 1_800_000)
+GROUP_INITIAL_REBALANCE_DELAY_MS = Key("group.initial.rebalance.delay.ms", int_from(), 3_000)
+GROUP_MAX_SIZE = Key("group.max.size", int_from(1), INT_MAX)
+OFFSET_METADATA_MAX_BYTES = Key("offset.metadata.max.bytes", int_from(), 4_096)
+OFFSETS_COMMIT_TIMEOUT_MS = Key("offsets.commit.timeout.ms", int_from(1), 5_000)
+OFFSETS_RETENTION_MINUTES = Key("offsets.retention.minutes", int_from(1), 10_080)
+OFFSETS_RETENTION_CHECK_INTERVAL_MS = Key("offsets.retention.check.interval.ms", long_from(1), 600_000)
+OFFSETS_TOPIC_NUM_PARTITIONS = Key("offsets.topic.num.partitions", int_from(1), 50)
+OFFSETS_TOPIC_REPLICATION_FACTOR = Key("offsets.topic.replication.factor", short_from(1), 3)
+OFFSETS_TOPIC_SEGMENT_BYTES = Key("offsets.topic.segment.bytes", int_from(1), 104_857_600)
+
+
+KDRILL_FAULT_FOLDER = Key("kdrill.fault.folder", Optional(Text()), None)
+"""A folder in which files say what is to go wrong, at any time. Left out, nothing is."""
+
+LOG_DIR_LIMIT_FILE = "log.dir.bytes.limit"
+"""Holds how many bytes all logs may have; what would be more fails as on a full disk."""
+CONTROLLER_STOP_FILE = "controller.stop.at"
+"""Holds one of FAILOVER_STEPS: the process of a controller that reaches it is killed, once."""
+FAILOVER_STEPS = ("elected", "loaded", "written", "told")
+"""In order. `elected`: `/controller` and the epoch are written; `loaded`: all is read; `written`: new leaders are in
+their znodes, and nobody has been told; `told`: the first broker has answered.
+"""

@@ -1,0 +1,194 @@
+"""Elections that an operator, the clock or a broker asks for: preferred, unclean, and controlled shutdown.
+
+A broker that wants to leave hands over what it leads and stops following, as far as others can take over.
+
+Source: `KafkaController.processReplicaLeaderElection`, `onReplicaElection`, `checkAndTriggerAutoLeaderRebalance`,
+`doControlledShutdown` (3.9), KIP-12; broker epochs: KIP-380 (2.2).
+"""
+
+from model.cluster.ids import TopicPartition
+from model.cluster.texts import counted
+from model.controller.commands import AnswerRequest, PartitionOutcome, StartTimer
+from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.election_requests import STRATEGY, ElectionKind, election_problem, partitions_to_rebalance
+from model.controller.elections import Strategy
+from model.controller.events import PreferredElectionZnodeCreated
+from model.controller.refusal import Refusal
+from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
+from model.controller.steps.broker_requests import SendBatch, stop
+from model.controller.steps.partitions import MovePartitions
+from model.controller.steps.replicas import MoveReplicas
+from model.controller.steps.znodes import fence
+from model.controller.zookeeper import PREFERRED_ELECTION, Answer, Delete, Exists, Read
+from model.znodes.payload import UnusablePayloadError
+from model.znodes.topics import decode_preferred_election
+
+REBALANCE_TIMER = "auto-leader-rebalance"
+
+
+class ElectByRequest(Step, frozen=True):
+    """ElectLeaders: elect where there is something to elect, and answer for each partition."""
+
+    request: int
+    kind: ElectionKind
+    partitions: tuple[TopicPartition, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        problems = {name: _problem(context, self.kind, name) for name in self.partitions}
+        electable = tuple(name for name, problem in problems.items() if problem is None)
+        refused = tuple(
+            PartitionOutcome(name, problem.error) for name, problem in problems.items() if problem is not None
+        )
+        unclean = self.kind == "unclean"
+        move = MovePartitions(electable, PartitionState.ONLINE, STRATEGY[self.kind], unclean)
+        return StepOutcome(context, then=(move, AnswerElections(self.request, self.kind, electable, refused)))
+
+
+class AnswerElections(Step, frozen=True):
+    """What became of each."""
+
+    request: int
+    kind: ElectionKind
+    tried: tuple[TopicPartition, ...]
+    refused: tuple[PartitionOutcome, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        failure = "ELIGIBLE_LEADERS_NOT_AVAILABLE" if self.kind == "unclean" else "PREFERRED_LEADER_NOT_AVAILABLE"
+        tried = tuple(
+            PartitionOutcome(name, "NONE" if context.results.get(name) == "NONE" else failure) for name in self.tried
+        )
+        return StepOutcome(context, (AnswerRequest(self.request, partitions=tried + self.refused),))
+
+
+class ElectPreferredFromZnode(Step, frozen=True):
+    """`/admin/preferred_replica_election`; at a failover it is deleted whether it is there or not."""
+
+    at_failover: bool = False
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), Read(PREFERRED_ELECTION)))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        if not answers[1].ok and not self.at_failover:
+            return StepOutcome(context)
+        needless = context.settings.generation.elects_needlessly and not self.at_failover
+        accepted = {None, "ELECTION_NOT_NEEDED"} if needless else {None}
+        problems = {name: _problem(context, "preferred", name) for name in _asked_for(answers[1])}
+        electable = tuple(name for name, problem in problems.items() if (problem and problem.error) in accepted)
+        move = MovePartitions(electable, PartitionState.ONLINE, Strategy.PREFERRED)
+        return StepOutcome(context, then=(move, DeletePreferredZnode()) if electable else (DeletePreferredZnode(),))
+
+
+class DeletePreferredZnode(Step, frozen=True):
+    """It is done; look again in case there is a new one by then."""
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(context, ask=fence(context, [Delete(PREFERRED_ELECTION)]))
+
+    def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
+        return StepOutcome(context, queue=(PreferredElectionZnodeCreated(at_ms=context.now_ms),))
+
+
+class Rebalance(Step, frozen=True):
+    """Lead partitions back to their preferred replicas where too many of a broker's are led elsewhere."""
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        settings = context.settings
+        rules = settings.generation.rebalance
+        timer = StartTimer(REBALANCE_TIMER, settings.leader_imbalance_check_interval_ms)
+        if rules is None:
+            return StepOutcome(context)
+        ballots = {
+            name: context.ballot(name, partition)
+            for name, partition in context.topics.items()
+            if not context.deleting(name.topic)
+        }
+        chosen = partitions_to_rebalance(
+            ballots,
+            rules,
+            reassigning=bool(context.reassigning),
+            percentage=settings.leader_imbalance_per_broker_percentage,
+        )
+        if not chosen:
+            return StepOutcome(context, (timer,))
+        limit = settings.leader_imbalance_per_broker_percentage
+        what = f"{counted(len(chosen), 'partition')} back to the preferred replica"
+        why = f"{what}: more than {limit} % of those that prefer a broker were led elsewhere."
+        move = MovePartitions(chosen, PartitionState.ONLINE, Strategy.PREFERRED)
+        return StepOutcome(context, (timer,), then=(move,), why=why)
+
+
+def _problem(context: ControllerContext, kind: ElectionKind, name: TopicPartition) -> Refusal | None:
+    partition = context.topics.partition(name)
+    ballot = None if partition is None else context.ballot(name, partition)
+    return election_problem(kind, ballot, deleting=context.deleting(name.topic))
+
+
+def _asked_for(answer: Answer) -> tuple[TopicPartition, ...]:
+    if not answer.ok:
+        return ()
+    try:
+        entries = decode_preferred_election(answer.data).partitions
+    except UnusablePayloadError:
+        return ()
+    return tuple(dict.fromkeys(TopicPartition(entry.topic, entry.partition) for entry in entries))
+
+
+class ShutDownBroker(Step, frozen=True):
+    """Partitions with a single replica stay: there is nobody to hand over to."""
+
+    request: int
+    broker: int
+    broker_epoch: int | None
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        live = context.live.get(self.broker)
+        if live is None:
+            return StepOutcome(context, (AnswerRequest(self.request, "BROKER_NOT_AVAILABLE"),))
+        if self.broker_epoch is not None and 0 <= self.broker_epoch < live.epoch:
+            return StepOutcome(context, (AnswerRequest(self.request, "STALE_BROKER_EPOCH"),))
+        context = context.replace(shutting_down=context.shutting_down | {self.broker})
+        concerned = tuple(
+            name
+            for name, partition in context.topics.items()
+            if self.broker in partition.assignment.replicas
+            and len(partition.assignment.replicas) > 1
+            and partition.leadership is not None
+            and not context.deleting(name.topic)
+        )
+        leaders = {name: context.leader_of(name) for name in concerned}
+        led = tuple(name for name, leader in leaders.items() if leader == self.broker)
+        followed = tuple(
+            PartitionAndReplica(name, self.broker) for name, leader in leaders.items() if leader != self.broker
+        )
+        then = (
+            MovePartitions(led, PartitionState.ONLINE, Strategy.CONTROLLED_SHUTDOWN),
+            StopFollowing(followed),
+            MoveReplicas(followed, ReplicaState.OFFLINE),
+            AnswerShutdown(self.request, self.broker, concerned),
+        )
+        why = (
+            f"Broker {self.broker} shuts down: {counted(len(led), 'leadership')} to hand over, {len(followed)} to stop."
+        )
+        return StepOutcome(context, then=then, why=why)
+
+
+class StopFollowing(Step, frozen=True):
+    """StopReplica goes ahead of all else, so that the broker does not fall out of the ISRs by lagging."""
+
+    copies: tuple[PartitionAndReplica, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        return StepOutcome(stop(context, self.copies, delete=False), then=(SendBatch(),))
+
+
+class AnswerShutdown(Step, frozen=True):
+    """Name what the broker still leads; it asks again until that is nothing, or leaves anyway."""
+
+    request: int
+    broker: int
+    concerned: tuple[TopicPartition, ...]
+
+    def begin(self, context: ControllerContext) -> StepOutcome:
+        left = tuple(PartitionOutcome(name) for name in self.concerned if context.leader_of(name) == self.broker)
+        return StepOutcome(context, (AnswerRequest(self.request, partitions=left),))

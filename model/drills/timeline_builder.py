@@ -1,0 +1,271 @@
+"""Writes down a virtual cluster's journal as a timeline: what was written over what, and who was led again when.
+
+It decides nothing and makes nothing happen; it may be asked for the timeline so far at any time.
+
+A drill's rows as they are on KRaft: what was played with ZooKeeper's rules, in KRaft's words.
+
+What KRaft has no like of is left out: requests that nobody sends, znodes that nobody has, who stands in for the
+controller. Sources: KIP-631 (brokers register and send heartbeats; the active controller fences who is silent for
+broker.session.timeout.ms), KIP-500 (brokers learn by fetching the metadata log).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from model.cluster import records as r
+from model.cluster.cluster_image import ClusterImage, state_in
+from model.cluster.ids import TopicPartition
+from model.cluster.partition_columns import stacked
+from model.cluster.texts import metadata_place
+from model.controller.commands import LeaderAndIsrRequest
+from model.controller.events import ControlledShutdownRequested
+from model.drills.timeline import (
+    AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
+    BrokerKilled,
+    BrokerLeft,
+    BrokerReturned,
+    BrokerStopped,
+    ControllerMoved,
+    MetadataLearnt,
+    MetadataWritten,
+    Outage,
+    Reasoned,
+    RequestSent,
+    SessionClosed,
+    SessionEnded,
+    SessionExpired,
+    ShutdownAsked,
+    StateWritten,
+    Timeline,
+    WriteRefused,
+    ZnodeWritten,
+)
+from model.hosts.memory_zookeeper.tree import Node
+from model.hosts.virtual import journal
+from model.hosts.virtual.journal import ZnodeWrite, znode_writes
+from model.hosts.zookeeper.values import Missing, Stat, Znode
+from model.sources.zookeeper.translate import translate
+from model.znodes.catalogue import ZnodeKind
+from model.znodes.paths import ZnodeMatch, recognise
+from model.znodes.topics import RECOVERING, decode_partition_state
+
+
+class TimelineBuilder:
+    """Takes a journal in as it grows."""
+
+    def __init__(self, image: ClusterImage, start_ms: int, znodes: Mapping[str, Node]) -> None:
+        """image: the cluster before; znodes: the same, as ZooKeeper had it. start_ms: when the journal begins, in ms
+        since the epoch, UTC."""
+        self._image = image
+        self._znodes = znodes
+        self._written: dict[str, bytes | None] = {}
+        self._start_ms = start_ms
+        self._rows: list[AnyRow] = []
+        self._states: dict[TopicPartition, r.PartitionState] = {}
+        self._controller = image.controller.broker if image.controller.broker in image.brokers else None
+        self._last_controller = self._controller
+        self._alive = set(image.brokers)
+        self._leaderless: dict[TopicPartition, float] = {}
+        self._outages: list[Outage] = []
+
+    def take(self, records: Iterable[journal.Record]) -> None:
+        """What came next in the journal."""
+        for record in records:
+            tell = _TELL.get(type(record))
+            if tell is not None:
+                self._rows.extend(tell(self, record))
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def timeline(self, end_ms: float) -> Timeline:
+        """All that happened so far."""
+        still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
+        return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
+
+    def crashed(self, record: journal.BrokerCrashed) -> Iterator[AnyRow]:
+        """A victim died: what it leads has no leader from now on."""
+        self._gone(record)
+        yield BrokerKilled(record.at_ms, record.broker)
+
+    def asked(self, record: journal.ControllerAsked) -> Iterator[AnyRow]:
+        """A broker asked something of the controller."""
+        if isinstance(record.request, ControlledShutdownRequested):
+            yield ShutdownAsked(record.at_ms, record.by, record.controller)
+
+    def stopped(self, record: journal.BrokerStopped) -> Iterator[AnyRow]:
+        """A broker left: what it still leads has no leader from now on."""
+        self._gone(record)
+        yield BrokerStopped(record.at_ms, record.broker, record.controlled)
+
+    def booted(self, record: journal.BrokerBooted) -> Iterator[AnyRow]:
+        """A broker is there that was dead."""
+        self._alive.add(record.broker)
+        yield BrokerReturned(record.at_ms, record.broker)
+
+    def session_ended(self, record: journal.SessionEnded) -> Iterator[AnyRow]:
+        """A session is over."""
+        was_controller = record.broker == self._controller
+        if was_controller:
+            self._controller = None
+        how = SessionExpired if record.expired else SessionClosed
+        yield how(record.at_ms, record.broker, was_controller)
+
+    def elected(self, record: journal.ControllerElected) -> Iterator[AnyRow]:
+        """The office has somebody again."""
+        old, self._controller = self._last_controller, record.broker
+        self._last_controller = record.broker
+        yield ControllerMoved(record.at_ms, old, record.broker, record.epoch, tuple(sorted(self._alive)))
+
+    def wrote(self, record: journal.Transaction) -> Iterator[AnyRow]:
+        """Znodes were written, or not."""
+        for write in znode_writes(record):
+            if write.error != "NONE":
+                yield WriteRefused(record.at_ms, record.by, write.verb, write.path, write.error)
+                continue
+            match = recognise(write.path)
+            if match.kind is ZnodeKind.PARTITION_STATE and write.verb != "delete":
+                yield self._state_written(record, write, match)
+            else:
+                yield self._znode_written(record, write)
+
+    def sent(self, record: journal.RequestSent) -> Iterator[AnyRow]:
+        """The controller told a broker something."""
+        yield RequestSent(record.at_ms, record.sender, record.receiver, record.request)
+
+    def served(self, record: journal.RequestServed) -> Iterator[AnyRow]:
+        """A broker did what it was told: maybe it leads now."""
+        if self._leaderless and isinstance(record.request, LeaderAndIsrRequest) and record.answer.error == "NONE":
+            receiver, leaderless = record.receiver, self._leaderless
+            told = [entry.partition for entry in record.request.partitions if entry.state.leader == receiver]
+            led = leaderless.keys() & told
+            led -= {name for name, error in record.answer.partition_errors if error != "NONE"} if led else set()
+            for name in sorted(led):
+                self._outages.append(Outage(name, leaderless.pop(name), record.at_ms, leader=receiver))
+        return iter(())
+
+    def reasoned(self, record: journal.Reasoned) -> Iterator[AnyRow]:
+        """A controller said why."""
+        yield Reasoned(record.at_ms, record.broker, record.why)
+
+    def _gone(self, record: journal.BrokerCrashed | journal.BrokerStopped) -> None:
+        self._alive.discard(record.broker)
+        for name in self._led_by(record.broker):
+            self._leaderless.setdefault(name, record.at_ms)
+
+    def _led_by(self, broker: int) -> list[TopicPartition]:
+        deleting = self._image.admin.delete_topics
+        columns = stacked([topic for name, topic in self._image.topics.items() if name not in deleting])
+        names = [
+            TopicPartition(topic.name, number)
+            for topic, rows in columns.by_topic(columns.leader == broker)
+            for number in columns.partitions[rows].tolist()
+        ]
+        led = {name for name, state in self._states.items() if state.leader == broker}
+        return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
+
+    def _znode_written(self, record: journal.Transaction, write: ZnodeWrite) -> ZnodeWritten:
+        says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
+        before = None if write.verb == "create" else self._held(write.path)
+        after = self._written[write.path] = None if write.verb == "delete" else write.data
+        return ZnodeWritten(record.at_ms, record.by, write.verb, write.path, write.version, before, after, says)
+
+    def _held(self, path: str) -> bytes | None:
+        if path in self._written:
+            return self._written[path]
+        planted = self._znodes.get(path)
+        return None if planted is None else planted.data
+
+    def _state_written(self, record: journal.Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
+        name = TopicPartition(match.topic, match.partition)
+        before = self._states.get(name) or state_in(self._image, name)
+        payload = decode_partition_state(write.data)
+        after = r.PartitionState(
+            match.partition,
+            payload.leader,
+            payload.leader_epoch,
+            payload.isr,
+            payload.controller_epoch,
+            write.version,
+            payload.leader_recovery_state == RECOVERING,
+            record.zxid,
+            self._start_ms + int(record.at_ms),
+        )
+        self._states[name] = after
+        return StateWritten(record.at_ms, record.by, match.topic, before, after, _elected_uncleanly(before, after))
+
+
+def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState) -> bool:
+    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9).
+
+    Nor, where that is empty, among the eligible leader replicas (KIP-966).
+    """
+    if before is None or after.leader < 0 or after.leader in (before.isr or before.elr or ()):
+        return False
+    # A leader that was outside the ISR already is elected anew only where it comes into the ISR with it.
+    return after.leader != before.leader or after.leader in after.isr
+
+
+def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Znode | Missing:
+    """A write as a source would read it."""
+    if write.verb == "delete":
+        return Missing(write.path)
+    time_ms = start_ms + int(record.at_ms)
+    stat = Stat(record.zxid, record.zxid, time_ms, time_ms, write.version, 0, 0, 0, len(write.data), 0, record.zxid)
+    return Znode(write.path, write.data, stat)
+
+
+_TELL: dict[type, Callable[[TimelineBuilder, Any], Iterator[AnyRow]]] = {
+    journal.BrokerCrashed: TimelineBuilder.crashed,
+    journal.BrokerStopped: TimelineBuilder.stopped,
+    journal.ControllerAsked: TimelineBuilder.asked,
+    journal.BrokerBooted: TimelineBuilder.booted,
+    journal.SessionEnded: TimelineBuilder.session_ended,
+    journal.ControllerElected: TimelineBuilder.elected,
+    journal.Transaction: TimelineBuilder.wrote,
+    journal.RequestSent: TimelineBuilder.sent,
+    journal.RequestServed: TimelineBuilder.served,
+    journal.Reasoned: TimelineBuilder.reasoned,
+}
+
+
+_STRATEGY = re.compile(r"^[A-Z]\w+ elected ")
+"""Names of elections are those of `kafka.controller.PartitionStateMachine`."""
+_TAKING_OVER = re.compile(r"/controller|^Read \d")
+"""What a broker says that comes into office, where all brokers had died: KRaft's controllers are there already."""
+_OFFICE = ("/controller", "/controller_epoch")
+
+
+def kraft_rows(rows: Iterable[AnyRow], controller: int | None) -> Iterator[AnyRow]:
+    """The rows; `controller` is the broker that played the controller."""
+    for row in rows:
+        match row:
+            case BrokerKilled():
+                yield BrokerFellSilent(row.at_ms, row.broker)
+            case BrokerStopped():
+                yield BrokerLeft(row.at_ms, row.broker, row.controlled)
+            case SessionEnded():
+                yield BrokerFenced(row.at_ms, row.broker, controller=False, stopped=isinstance(row, SessionClosed))
+            case ShutdownAsked():
+                yield ShutdownAsked(row.at_ms, row.broker, None)
+            case StateWritten():
+                yield msgspec.structs.replace(row, by=None)
+            case ZnodeWritten() if row.says and row.path not in _OFFICE:
+                yield MetadataWritten(row.at_ms, metadata_place(row.path), row.says)
+            case RequestSent() if row.partitions:
+                yield MetadataLearnt(row.at_ms, row.to, row.request)
+            case ControllerMoved():
+                controller = row.new
+            case Reasoned() if row.by == controller and not _TAKING_OVER.search(row.why):
+                yield Reasoned(row.at_ms, None, _STRATEGY.sub("Elected ", row.why))
+            case ZnodeWritten() | WriteRefused() | RequestSent() | Reasoned():
+                pass
+            case _:
+                yield row

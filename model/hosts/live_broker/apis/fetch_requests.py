@@ -1,0 +1,188 @@
+"""Fetch, of consumers and of followers. Kafka 3.9 `KafkaApis.handleFetchRequest`, `FetchManager.newContext`."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from kio.schema.errors import ErrorCode
+
+from model.broker.metadata import MetadataImage
+from model.broker.serving import Isolation, Read
+from model.broker.settings.keys import FETCH_MAX_BYTES
+from model.cluster.ids import TopicPartition
+from model.hosts.live_broker.replicas.fetches import (
+    NO_SESSION,
+    CachedPartition,
+    FetchLimits,
+    FetchSession,
+    PartitionRead,
+    next_epoch,
+)
+from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import FETCH, error_code, topic_uuid
+from model.hosts.wire.server import Api, Request
+
+OLDEST = 4
+"""Before it, consumers want records in formats that they know, which takes conversion."""
+NEWEST = 17
+"""Java followers of 3.9 ask with it without looking whether it is known."""
+FIRST_WITH_IDS = 13
+FIRST_FROM_FOLLOWERS = 11
+"""From then on consumers may read from followers (KIP-392)."""
+FIRST_EPOCH = 0
+FINAL_EPOCH = -1
+COMMITTED = 1
+
+
+class FetchRequests:
+    """Topics have names here; what the wire calls by id is translated by what the cluster said of it last."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+        self._image: MetadataImage | None = None
+        self._names: dict[UUID, str] = {}
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """The table for a server."""
+        return {FETCH: Api(OLDEST, NEWEST, self._fetch, until_gone=True)}
+
+    async def _fetch(self, request: Request) -> Entity:
+        session_id, epoch = getattr(request.body, "session_id", 0), getattr(request.body, "session_epoch", FINAL_EPOCH)
+        if epoch not in (FIRST_EPOCH, FINAL_EPOCH):
+            return await self._go_on(request, session_id, epoch)
+        if session_id != NO_SESSION:
+            self._replicas.sessions.drop(session_id)
+        session = self._new_session(request)
+        unknown = list(self._update(request, session))
+        kept = epoch == FIRST_EPOCH and self._replicas.sessions.keep(session, self._replicas.held.now_ms())
+        try:
+            reads = await self._replicas.fetches.fetch(session, self._limits(request), full=True)
+            return self._answer(request, session, [*unknown, *reads])
+        finally:
+            if not kept:
+                session.close()
+
+    async def _go_on(self, request: Request, session_id: int, epoch: int) -> Entity:
+        session = self._replicas.sessions.find(session_id)
+        if session is None:
+            return _refusal(request, ErrorCode.fetch_session_id_not_found)
+        if session.epoch != epoch:
+            return _refusal(request, ErrorCode.invalid_fetch_session_epoch)
+        if session.by_id != (request.start.version >= FIRST_WITH_IDS):
+            return _refusal(request, ErrorCode.fetch_session_topic_id_error)
+        session.epoch = next_epoch(epoch)
+        unknown = list(self._update(request, session))
+        reads = await self._replicas.fetches.fetch(session, self._limits(request), full=False)
+        return self._answer(request, session, [*unknown, *reads])
+
+    def _answer(self, request: Request, session: FetchSession, reads: list[PartitionRead]) -> Entity:
+        if any(read.error == "UNKNOWN_TOPIC_ID" for read in reads):
+            # What nobody knows yet has no place in a session: the reader is to name everything again.
+            self._replicas.sessions.drop(session.id)
+            return _response(request, NO_SESSION, reads)
+        return _response(request, session.id, reads)
+
+    def _new_session(self, request: Request) -> FetchSession:
+        body = request.body
+        replica = body.replica_state.replica_id if hasattr(body, "replica_state") else body.replica_id
+        if replica >= 0:
+            isolation = Isolation.LOG_END
+        elif body.isolation_level == COMMITTED:
+            isolation = Isolation.LAST_STABLE_OFFSET
+        else:
+            isolation = Isolation.HIGH_WATERMARK
+        follower = replica if replica >= 0 else None
+        by_id = request.start.version >= FIRST_WITH_IDS
+        return FetchSession(self._replicas.held.news, isolation, follower, by_id)
+
+    def _limits(self, request: Request) -> FetchLimits:
+        body = request.body
+        most = min(body.max_bytes, self._replicas.settings[FETCH_MAX_BYTES])
+        return FetchLimits(body.min_bytes, max(most, 0), body.max_wait // timedelta(milliseconds=1))
+
+    def _update(self, request: Request, session: FetchSession) -> Iterator[PartitionRead]:
+        """Adds what the request names and takes away what it forgets; gives answers for topics that nobody knows."""
+        body, version = request.body, request.start.version
+        only_leader = session.follower is not None or version < FIRST_FROM_FOLLOWERS
+        for topic in getattr(body, "forgotten_topics_data", ()):
+            name = self._name(topic)
+            for number in topic.partitions:
+                session.forget(TopicPartition(name or "", number))
+        for topic in body.topics:
+            name, topic_id = self._name(topic), getattr(topic, "topic_id", None)
+            for each in topic.partitions:
+                read = Read(
+                    offset=each.fetch_offset,
+                    isolation=session.isolation,
+                    follower=session.follower,
+                    leader_epoch=_epoch(each, "current_leader_epoch"),
+                    last_fetched_epoch=_epoch(each, "last_fetched_epoch"),
+                    only_leader=only_leader,
+                )
+                wanted = CachedPartition(
+                    TopicPartition(name or "", each.partition),
+                    read,
+                    each.partition_max_bytes,
+                    getattr(each, "log_start_offset", -1),
+                    topic_id,
+                )
+                if name is None:
+                    yield PartitionRead(wanted, "UNKNOWN_TOPIC_ID")
+                else:
+                    session.want(wanted)
+
+    def _name(self, topic: Any) -> str | None:
+        if not hasattr(topic, "topic_id"):
+            return topic.topic
+        image = self._replicas.metadata.image
+        if image is not self._image:
+            self._names = {topic_uuid(text): name for name, text in image.topic_ids.items()}
+            self._image = image
+        return self._names.get(topic.topic_id)
+
+
+def _epoch(each: Any, field: str) -> int | None:
+    epoch = getattr(each, field, -1)
+    return None if epoch < 0 else epoch
+
+
+def _refusal(request: Request, error: ErrorCode) -> Entity:
+    return request.answer("FetchResponse", error_code=error, session_id=NO_SESSION, responses=())
+
+
+def _response(request: Request, session_id: int, reads: Iterable[PartitionRead]) -> Entity:
+    by_topic: dict[tuple[str, UUID | None], list[Entity]] = {}
+    for read in reads:
+        key = read.wanted.name.topic, read.wanted.topic_id
+        by_topic.setdefault(key, []).append(_partition(request, read))
+    topics = tuple(
+        shaped(request.shape("FetchableTopicResponse"), topic=topic, topic_id=topic_id, partitions=tuple(partitions))
+        for (topic, topic_id), partitions in by_topic.items()
+    )
+    return request.answer("FetchResponse", error_code=ErrorCode.none, session_id=session_id, responses=topics)
+
+
+def _partition(request: Request, read: PartitionRead) -> Entity:
+    aborted = None
+    if read.aborted is not None:
+        shape = request.shape("AbortedTransaction")
+        aborted = tuple(shape(producer_id=each.producer_id, first_offset=each.first_offset) for each in read.aborted)
+    values: dict[str, object] = {}
+    if read.diverging is not None:
+        epoch, end = read.diverging
+        values["diverging_epoch"] = request.shape("EpochEndOffset")(epoch=epoch, end_offset=end)
+    return shaped(
+        request.shape("PartitionData"),
+        partition_index=read.wanted.name.partition,
+        error_code=error_code(read.error),
+        high_watermark=read.high_watermark,
+        last_stable_offset=read.last_stable_offset,
+        log_start_offset=read.log_start,
+        aborted_transactions=aborted,
+        preferred_read_replica=-1,
+        records=read.records,
+        **values,
+    )

@@ -1,0 +1,276 @@
+"""Produce, ListOffsets, OffsetForLeaderEpoch, DeleteRecords and DescribeLogDirs over the wire. It decides nothing.
+
+Kafka 3.9 `KafkaApis.handleProduceRequest` and its neighbours, `ProduceRequest.validateRecords`,
+`ReplicaManager.describeLogDirs`.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from kio.schema.errors import ErrorCode
+
+from model.broker.serving import Isolation, OffsetQuestion, error_for_version
+from model.cluster.ids import TopicPartition
+from model.hosts.live_broker.replicas.log_dirs import HeldLog
+from model.hosts.live_broker.replicas.produces import ProduceOutcome
+from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import (
+    DELETE_RECORDS,
+    DESCRIBE_LOG_DIRS,
+    LIST_OFFSETS,
+    OFFSET_FOR_LEADER_EPOCH,
+    PRODUCE,
+    WireError,
+    error_code,
+)
+from model.hosts.wire.server import Api, Request
+
+NEWEST_WITH_OLD_FORMATS = 2
+FIRST_WITH_ZSTD = 7
+NEWEST_PRODUCE = 11
+_MAGIC_AT = 16
+_ATTRIBUTES_AT = 22
+_ZSTD = 4
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ProduceRequests:
+    """What is appended, and how, is not decided here."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """The table for a server."""
+        return {PRODUCE: Api(0, NEWEST_PRODUCE, self._produce)}
+
+    async def _produce(self, request: Request) -> Entity | None:
+        body, version = request.body, request.start.version
+        records: dict[TopicPartition, bytes] = {}
+        refused: dict[TopicPartition, ProduceOutcome] = {}
+        for topic in body.topic_data:
+            for each in topic.partition_data:
+                name, data = TopicPartition(topic.name, each.index), each.records or b""
+                error = _refuse(data, version)
+                if error is None:
+                    records[name] = data
+                else:
+                    refused[name] = ProduceOutcome(error)
+        timeout_ms = body.timeout // timedelta(milliseconds=1)
+        done = await self._replicas.append(records, acks=body.acks, timeout_ms=timeout_ms)
+        outcomes = {**done, **refused}
+        if body.acks == 0:
+            errors = {str(name): outcome.error for name, outcome in outcomes.items() if outcome.error != "NONE"}
+            if errors:  # the only way to tell a client that waits for no response
+                raise WireError(f"records sent with acks=0 were refused: {errors}")
+            return None
+        topics = tuple(
+            request.shape("TopicProduceResponse")(
+                name=topic.name,
+                partition_responses=tuple(
+                    _produce_response(request, each.index, outcomes[TopicPartition(topic.name, each.index)])
+                    for each in topic.partition_data
+                ),
+            )
+            for topic in body.topic_data
+        )
+        return request.answer("ProduceResponse", responses=topics)
+
+
+def _refuse(data: bytes, version: int) -> str | None:
+    """Why records of this format may not come in a request of this version."""
+    if len(data) <= _ATTRIBUTES_AT:
+        return None
+    is_new = data[_MAGIC_AT] >= 2
+    if is_new != (version > NEWEST_WITH_OLD_FORMATS):
+        return "INVALID_RECORD"
+    if is_new and version < FIRST_WITH_ZSTD and data[_ATTRIBUTES_AT] & 7 == _ZSTD:
+        return "UNSUPPORTED_COMPRESSION_TYPE"
+    return None
+
+
+def _produce_response(request: Request, number: int, outcome: ProduceOutcome) -> Entity:
+    append_time = None if outcome.append_time_ms < 0 else _EPOCH + timedelta(milliseconds=outcome.append_time_ms)
+    return shaped(
+        request.shape("PartitionProduceResponse"),
+        index=number,
+        error_code=error_code(outcome.error),
+        base_offset=outcome.base_offset,
+        log_append_time=append_time,
+        log_start_offset=outcome.log_start_offset,
+        record_errors=(),
+        error_message=outcome.message,
+    )
+
+
+DEBUGGING_REPLICA = -2
+"""ListOffsets of whoever says so is answered by followers, too."""
+COMMITTED = 1
+
+
+class OffsetRequests:
+    """What the answers are is not decided here."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """The table for a server."""
+        return {
+            LIST_OFFSETS: Api(1, 9, self._list),
+            DELETE_RECORDS: Api(0, 2, self._delete),
+            OFFSET_FOR_LEADER_EPOCH: Api(0, 4, self._epoch_ends),
+        }
+
+    async def _list(self, request: Request) -> Entity:
+        topics = tuple(
+            request.shape("ListOffsetsTopicResponse")(
+                name=topic.name,
+                partitions=tuple(self._list_one(request, topic.name, each) for each in topic.partitions),
+            )
+            for topic in request.body.topics
+        )
+        return request.answer("ListOffsetsResponse", topics=topics)
+
+    def _list_one(self, request: Request, topic: str, each: Any) -> Entity:
+        replica = request.body.replica_id
+        isolation = Isolation.LOG_END
+        if replica < 0:
+            committed = getattr(request.body, "isolation_level", 0) == COMMITTED
+            isolation = Isolation.LAST_STABLE_OFFSET if committed else Isolation.HIGH_WATERMARK
+        question = OffsetQuestion(
+            timestamp=each.timestamp,
+            isolation=isolation,
+            leader_epoch=_known_epoch(each),
+            only_leader=replica != DEBUGGING_REPLICA,
+        )
+        answer = self._replicas.offsets.look_up(TopicPartition(topic, each.partition_index), question)
+        return shaped(
+            request.shape("ListOffsetsPartitionResponse"),
+            partition_index=each.partition_index,
+            error_code=error_code(error_for_version(answer.error, request.start.version)),
+            timestamp=answer.found.timestamp_ms,
+            offset=answer.found.offset,
+            leader_epoch=answer.found.leader_epoch,
+        )
+
+    async def _epoch_ends(self, request: Request) -> Entity:
+        topics = tuple(
+            request.shape("OffsetForLeaderTopicResult")(
+                topic=topic.topic,
+                partitions=tuple(self._epoch_end(request, topic.topic, each) for each in topic.partitions),
+            )
+            for topic in request.body.topics
+        )
+        return request.answer("OffsetForLeaderEpochResponse", topics=topics)
+
+    def _epoch_end(self, request: Request, topic: str, each: Any) -> Entity:
+        name = TopicPartition(topic, each.partition)
+        found = self._replicas.offsets.epoch_end(name, _known_epoch(each), each.leader_epoch)
+        return shaped(
+            request.shape("EpochEndOffset"),
+            partition=each.partition,
+            error_code=error_code(found.error),
+            leader_epoch=found.leader_epoch,
+            end_offset=found.end_offset,
+        )
+
+    async def _delete(self, request: Request) -> Entity:
+        wanted = {
+            TopicPartition(topic.name, each.partition_index): each.offset
+            for topic in request.body.topics
+            for each in topic.partitions
+        }
+        timeout_ms = request.body.timeout // timedelta(milliseconds=1)
+        done = await self._replicas.offsets.delete_records(wanted, timeout_ms)
+
+        def result(name: TopicPartition) -> Entity:
+            deleted = done[name]
+            return request.shape("DeleteRecordsPartitionResult")(
+                partition_index=name.partition,
+                low_watermark=deleted.low_watermark,
+                error_code=error_code(deleted.error),
+            )
+
+        topics = tuple(
+            request.shape("DeleteRecordsTopicResult")(
+                name=topic.name,
+                partitions=tuple(result(TopicPartition(topic.name, each.partition_index)) for each in topic.partitions),
+            )
+            for topic in request.body.topics
+        )
+        return request.answer("DeleteRecordsResponse", topics=topics)
+
+
+def _known_epoch(each: Any) -> int | None:
+    epoch = getattr(each, "current_leader_epoch", -1)
+    return None if epoch < 0 else epoch
+
+
+class LogDirRequests:
+    """Failed log dirs are named with KAFKA_STORAGE_ERROR."""
+
+    def __init__(self, replicas: ReplicaManager) -> None:
+        self._replicas = replicas
+
+    @property
+    def apis(self) -> Mapping[int, Api]:
+        """The table for a server."""
+        return {DESCRIBE_LOG_DIRS: Api(0, 4, self._describe)}
+
+    async def _describe(self, request: Request) -> Entity:
+        asked = request.body.topics
+        names = None
+        if asked is not None:
+            names = {TopicPartition(topic.topic, number) for topic in asked for number in topic.partitions}
+        dirs = self._replicas.log_dirs
+        results = tuple(
+            self._failed(request, path) if path in dirs.failed else self._dir(request, path, names)
+            for path in dirs.paths
+        )
+        return request.answer("DescribeLogDirsResponse", error_code=ErrorCode.none, results=results)
+
+    def _failed(self, request: Request, path: Path) -> Entity:
+        return _log_dir_result(request, path, ErrorCode.kafka_storage_error, (), -1, -1)
+
+    def _dir(self, request: Request, path: Path, names: Collection[TopicPartition] | None) -> Entity:
+        by_topic: dict[str, list[Entity]] = {}
+        for name, held in sorted(self._replicas.log_dirs.logs.items()):
+            if held.dir.path == path and (names is None or name in names):
+                by_topic.setdefault(name.topic, []).append(self._partition(request, name, held))
+        shape = request.shape("DescribeLogDirsTopic")
+        topics = tuple(shape(name=topic, partitions=tuple(parts)) for topic, parts in by_topic.items())
+        disk = os.statvfs(path)
+        return _log_dir_result(
+            request, path, ErrorCode.none, topics, disk.f_blocks * disk.f_frsize, disk.f_bavail * disk.f_frsize
+        )
+
+    def _partition(self, request: Request, name: TopicPartition, held: HeldLog) -> Entity:
+        """`offset_lag`: what a replica here lacks of what is replicated; 0 for the one that is served."""
+        partition = self._replicas.partitions.get(name)
+        high_watermark = 0 if partition is None else partition.high_watermark
+        return request.shape("DescribeLogDirsPartition")(
+            partition_index=name.partition,
+            partition_size=held.log.size_bytes,
+            offset_lag=max(high_watermark - held.log.end_offset, 0),
+            is_future_key=False,
+        )
+
+
+def _log_dir_result(
+    request: Request, path: Path, error: ErrorCode, topics: tuple[Entity, ...], total: int, usable: int
+) -> Entity:
+    return shaped(
+        request.shape("DescribeLogDirsResult"),
+        error_code=error,
+        log_dir=str(path.absolute()),
+        topics=topics,
+        total_bytes=total,
+        usable_bytes=usable,
+    )

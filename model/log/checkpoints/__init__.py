@@ -1,1 +1,0 @@
-"""Small files beside the segments: checkpoints, meta.properties, partition.metadata, the clean mark."""

@@ -1,1 +1,0 @@
-"""The indexes beside a segment, and the snapshot of its producers: entries of fixed width, all numbers big-endian."""

@@ -1,0 +1,205 @@
+"""Writes v2 record batches and v0 and v1 message sets, and stamps what a leader was sent: offsets, epoch, append time.
+
+As `org.apache.kafka.common.record.MemoryRecordsBuilder` and `LegacyRecord` 3.9 write, and as `LogValidator` (3.9)
+stamps where neither format nor codec changes. Stamping touches no record, so a compressed v0 set, whose inner offsets
+are absolute, cannot be stamped.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from model.log.records import layout
+from model.log.records.batch import RecordBatch, crc32c, stored_crc
+from model.log.records.codecs import compress
+from model.log.records.layout import Codec
+from model.log.records.record import EndTransactionMarker, Record, write_varint
+
+_NULL = write_varint(-1)
+
+
+class Producer(msgspec.Struct, frozen=True):
+    """Who wrote a batch, where idempotence or transactions make that known (KIP-98)."""
+
+    id: int
+    epoch: int = 0
+    base_sequence: int = 0
+    transactional: bool = False
+
+
+_NO_PRODUCER = Producer(layout.NO_PRODUCER_ID, -1, layout.NO_SEQUENCE)
+
+
+def encode_batch(
+    records: Sequence[Record],
+    *,
+    base_offset: int | None = None,
+    last_offset: int | None = None,
+    codec: Codec = Codec.NONE,
+    leader_epoch: int = layout.NO_LEADER_EPOCH,
+    producer: Producer | None = None,
+    control: bool = False,
+    append_time_ms: int | None = None,
+    delete_horizon_ms: int | None = None,
+) -> bytes:
+    """One batch with these records at their offsets.
+
+    Base and last offset are those of the records unless given: what a compacted batch keeps. Without records, both are
+    to be given: that is a batch emptied by compaction. `append_time_ms` makes it a batch with append time, which all
+    its records take. Record timestamps are ms; the sequences of records follow from the producer's, their own are not
+    looked at. Raises ValueError for offsets that do not fit a batch.
+    """
+    base, last = _offset_range(records, base_offset, last_offset)
+    times = [record.timestamp for record in records] or [layout.NO_TIMESTAMP]
+    base_timestamp = times[0] if delete_horizon_ms is None else delete_horizon_ms
+    by = producer or _NO_PRODUCER
+    flags = _flags(append_time_ms is not None, by.transactional, control, delete_horizon_ms is not None)
+    encoded = b"".join([_encode_record(record, base, base_timestamp) for record in records])
+    body = compress(codec, encoded) if records else b""
+    covered = layout.BATCH_COVERED.pack(
+        codec | flags,
+        last - base,
+        base_timestamp,
+        max(times) if append_time_ms is None else append_time_ms,
+        by.id,
+        by.epoch,
+        layout.NO_SEQUENCE if control else by.base_sequence,
+        len(records),
+    )
+    crc = crc32c(body, crc32c(covered))
+    length = layout.BATCH_SIZE - layout.LOG_OVERHEAD + len(body)
+    return layout.BATCH_START.pack(base, length, leader_epoch, 2, crc) + covered + body
+
+
+def _flags(append_time: bool, transactional: bool, control: bool, delete_horizon: bool) -> int:
+    return (
+        append_time * layout.APPEND_TIME
+        | transactional * layout.TRANSACTIONAL
+        | control * layout.CONTROL
+        | delete_horizon * layout.DELETE_HORIZON
+    )
+
+
+def encode_end_transaction_marker(
+    marker: EndTransactionMarker,
+    producer: Producer,
+    *,
+    offset: int,
+    timestamp: int,
+    leader_epoch: int = layout.NO_LEADER_EPOCH,
+) -> bytes:
+    """The control batch of 78 bytes that ends a transaction in a partition; `timestamp` in ms."""
+    producer = msgspec.structs.replace(producer, transactional=True)
+    record = marker.as_record(offset, timestamp)
+    return encode_batch([record], leader_epoch=leader_epoch, producer=producer, control=True)
+
+
+def _offset_range(records: Sequence[Record], base_offset: int | None, last_offset: int | None) -> tuple[int, int]:
+    if not records and (base_offset is None or last_offset is None):
+        raise ValueError("a batch without records needs a base offset and a last offset")
+    first = records[0].offset if base_offset is None else base_offset
+    last = records[-1].offset if last_offset is None else last_offset
+    offsets = [first, *(record.offset for record in records), last]
+    if any(later < earlier for earlier, later in pairwise(offsets)):
+        raise ValueError(f"offsets fall within the batch from {first} to {last}")
+    if last - first > layout.INT32_MAX:
+        raise ValueError(f"offsets from {first} to {last} do not fit one batch")
+    return first, last
+
+
+def _encode_record(record: Record, base_offset: int, base_timestamp: int) -> bytes:
+    fields = b"".join(
+        (
+            b"\0",
+            write_varint(record.timestamp - base_timestamp),
+            write_varint(record.offset - base_offset),
+            _encode_field(record.key),
+            _encode_field(record.value),
+            write_varint(len(record.headers)),
+            *_encode_headers(record),
+        )
+    )
+    return write_varint(len(fields)) + fields
+
+
+def _encode_headers(record: Record) -> Iterable[bytes]:
+    for key, value in record.headers:
+        yield _encode_field(key)
+        yield _encode_field(value)
+
+
+def _encode_field(field: bytes | None) -> bytes:
+    return _NULL if field is None else write_varint(len(field)) + field
+
+
+def encode_message_set(
+    records: Sequence[Record], magic: int, codec: Codec = Codec.NONE, append_time_ms: int | None = None
+) -> bytes:
+    """The records at their offsets: an entry for each, or one wrapper around all if there is a codec.
+
+    Headers and sequences cannot be kept by these formats, nor timestamps by v0: they are left out. With
+    `append_time_ms` (v1) every message takes that time. Raises ValueError for no records, zstd, or another magic.
+    """
+    if magic not in (0, 1) or codec is Codec.ZSTD or not records:
+        raise ValueError(f"no message set of {len(records)} records with magic {magic} and codec {codec.name.lower()}")
+    time_bit = layout.APPEND_TIME if magic == 1 and append_time_ms is not None else 0
+    times = [record.timestamp if append_time_ms is None else append_time_ms for record in records]
+    if codec is Codec.NONE:
+        each = zip(records, times, strict=True)
+        return b"".join(_message(r.offset, magic, time_bit, time, r.key, r.value) for r, time in each)
+    base = records[0].offset if magic == 1 else 0
+    each = zip(records, times, strict=True)
+    inner = b"".join(_message(r.offset - base, magic, time_bit, time, r.key, r.value) for r, time in each)
+    payload = compress(codec, inner, magic)
+    return _message(records[-1].offset, magic, codec | time_bit, max(times), None, payload)
+
+
+def _message(offset: int, magic: int, attributes: int, timestamp: int, key: bytes | None, value: bytes | None) -> bytes:
+    covered = b"".join(
+        (
+            bytes((magic, attributes)),
+            layout.TIMESTAMP.pack(timestamp) if magic == 1 else b"",
+            _field(key),
+            _field(value),
+        )
+    )
+    crc = zlib.crc32(covered).to_bytes(4, "big")
+    return layout.FRAME_START.pack(offset, len(crc) + len(covered)) + crc + covered
+
+
+def _field(field: bytes | None) -> bytes:
+    return layout.LENGTH.pack(-1) if field is None else layout.LENGTH.pack(len(field)) + field
+
+
+_ATTRIBUTES_AT = 21
+_MAX_TIMESTAMP_AT = 35
+_LEADER_EPOCH_AT = 12
+
+
+def stamp(
+    entry: bytearray | memoryview,
+    batch: RecordBatch,
+    last_offset: int,
+    leader_epoch: int,
+    append_time_ms: int | None = None,
+) -> None:
+    """Gives the batch, whose header lies at the start of `entry`, its offsets and its leader's epoch.
+
+    `last_offset` is the one that its last record gets: its base follows. With `append_time_ms` the batch gets append
+    time and that as its max timestamp (v2 only). The CRC is made anew only where what it covers changed. Raises
+    ValueError for what cannot be stamped.
+    """
+    if batch.magic < 2:
+        if append_time_ms is not None or (batch.magic == 0 and batch.attributes & layout.CODEC_MASK):
+            raise ValueError(f"a message of magic {batch.magic} cannot be stamped in place: encode it anew")
+        entry[:8] = last_offset.to_bytes(8, "big")
+        return
+    entry[:8] = (last_offset - batch.last_offset_delta).to_bytes(8, "big")
+    entry[_LEADER_EPOCH_AT : _LEADER_EPOCH_AT + 4] = leader_epoch.to_bytes(4, "big", signed=True)
+    if append_time_ms is not None:
+        entry[_ATTRIBUTES_AT + 1] = batch.attributes | layout.APPEND_TIME
+        entry[_MAX_TIMESTAMP_AT : _MAX_TIMESTAMP_AT + 8] = append_time_ms.to_bytes(8, "big", signed=True)
+        crc = stored_crc(memoryview(entry)[: batch.size], batch.magic)
+        entry[layout.BATCH_CRC_AT : layout.BATCH_CRC_START] = crc.to_bytes(4, "big")

@@ -1,1 +1,0 @@
-"""One segment of a log: its files, what is indexed, when the next one begins."""

@@ -1,0 +1,186 @@
+"""The sandbox's own ZooKeeper: started as fast as this machine can, and written into by a session.
+
+A class archive is built for the next start. The server belongs to the caller, who closes it. The session is never
+pointed at a cluster that is not the sandbox's; it reads nothing back and retries nothing.
+"""
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException, RolledBackError, RuntimeInconsistency
+from kazoo.handlers.threading import KazooTimeoutError
+from platformdirs import user_cache_path
+
+from model.sandbox.java import ClassArchive, Java, find_java, zookeeper_jars
+from model.sandbox.processes import SandboxError, ServerDiedError
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+
+
+@dataclass(frozen=True)
+class CreateZnode:
+    """Make a znode, which must not exist, under a parent that must."""
+
+    path: str
+    data: bytes = b""
+    ephemeral: bool = False
+    sequential: bool = False
+
+
+@dataclass(frozen=True)
+class WriteZnode:
+    """Replace the data of a znode, which must exist."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class DeleteZnode:
+    """Remove a znode, which must exist and have no children."""
+
+    path: str
+
+
+ZnodeWrite = CreateZnode | WriteZnode | DeleteZnode
+
+
+# pyright: reportMissingTypeStubs=false
+
+
+SESSION_TIMEOUT_S = 10.0
+ANSWER_TIMEOUT_S = 10.0
+# A request must stay under the server's jute.maxbuffer of 1 MB.
+WRITES_AT_ONCE = 500
+# Without max_tries kazoo gives up for ever after one attempt; without max_delay it may sleep for an hour.
+RECONNECT = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 2.0}
+
+
+class ZnodeSession:
+    """An open session. Its ephemeral znodes live until `close`, or until the server misses it for 10 s."""
+
+    def __init__(self, address: str, root: str = "") -> None:
+        """Connect to `host:port`; every path is taken under `root` (`/kafka`). Raises SandboxError."""
+        self._root = root
+        # Its own logger: kazoo would print warnings over the terminal.
+        logger = logging.Logger("kdrill.sandbox")
+        logger.addHandler(logging.NullHandler())
+        self._client = cast(
+            _Kazoo,
+            KazooClient(address, SESSION_TIMEOUT_S, connection_retry=RECONNECT, logger=logger),
+        )
+        try:
+            self._client.start(ANSWER_TIMEOUT_S)
+        except KazooTimeoutError as error:
+            self._client.close()
+            raise SandboxError(f"no ZooKeeper session on {address} within {ANSWER_TIMEOUT_S:.0f} s") from error
+
+    def make_path(self, path: str = "") -> None:
+        """Create the root, and `path` under it, with all parents where absent."""
+        self._client.ensure_path(self._root + path)
+
+    def apply(self, writes: Sequence[ZnodeWrite]) -> None:
+        """Carry the writes out in order, up to 500 in one transaction. Raises SandboxError: one was refused."""
+        for first in range(0, len(writes), WRITES_AT_ONCE):
+            self._commit(writes[first : first + WRITES_AT_ONCE])
+
+    def close(self) -> None:
+        """End the session: its ephemeral znodes vanish at once, if the server still answers."""
+        self._client.stop()
+        self._client.close()
+
+    def _commit(self, writes: Sequence[ZnodeWrite]) -> None:
+        # Otherwise kazoo keeps the request, and carries it out long after the caller gave up.
+        if not self._client.connected:
+            raise SandboxError("the sandbox's ZooKeeper did not take a write: not connected")
+        transaction = self._client.transaction()
+        for write in writes:
+            path = self._root + write.path
+            match write:
+                case CreateZnode():
+                    transaction.create(path, write.data, ephemeral=write.ephemeral, sequence=write.sequential)
+                case WriteZnode():
+                    transaction.set_data(path, write.data)
+                case DeleteZnode():
+                    transaction.delete(path)
+        try:
+            results = transaction.commit_async().get(timeout=ANSWER_TIMEOUT_S)
+        except (KazooException, KazooTimeoutError) as error:
+            raise SandboxError(f"the sandbox's ZooKeeper did not take a write: {type(error).__name__}") from error
+        # A transaction that failed is a result, not an exception; only one of its errors is the cause.
+        for write, result in zip(writes, results, strict=True):
+            if isinstance(result, Exception) and not isinstance(result, RolledBackError | RuntimeInconsistency):
+                raise SandboxError(f"the sandbox's ZooKeeper refused {write}: {type(result).__name__}")
+
+
+class _Answer(Protocol):
+    def get(self, *, timeout: float) -> list[Any]: ...
+
+
+class _Transaction(Protocol):
+    def create(self, path: str, value: bytes, *, ephemeral: bool, sequence: bool) -> None: ...
+    def set_data(self, path: str, value: bytes) -> None: ...
+    def delete(self, path: str) -> None: ...
+    def commit_async(self) -> _Answer: ...
+
+
+class _Kazoo(Protocol):
+    """What is used of KazooClient, which has no annotations."""
+
+    @property
+    def connected(self) -> bool: ...
+    def start(self, timeout: float) -> None: ...
+    def stop(self) -> None: ...
+    def close(self) -> None: ...
+    def ensure_path(self, path: str) -> object: ...
+    def transaction(self) -> _Transaction: ...
+
+
+# Building takes a second of CPU, which the program's own start needs more.
+BUILD_AFTER_S = 5.0
+
+
+def start_zookeeper(
+    folder: Path | None = None,
+    *,
+    port: int = 0,
+    options: ServerOptions | None = None,
+    archives: Path | None = None,
+    build_after_s: float = BUILD_AFTER_S,
+) -> EmbeddedZooKeeper:
+    """A started server, as EmbeddedZooKeeper takes its arguments; class archives are kept in `archives`.
+
+    Raises SandboxError as EmbeddedZooKeeper.start does; never because of an archive.
+    """
+    java, jars = find_java(), zookeeper_jars()
+    archive = ClassArchive.of(java, jars, archives or user_cache_path("kdrill"))
+    server = partial(EmbeddedZooKeeper, folder, port=port, options=options, java=java, jars=jars)
+    if archive.is_built():
+        try:
+            return server(java_flags=archive.flags()).start()
+        except ServerDiedError:
+            archive.discard()
+    started = server().start()
+    build = threading.Timer(build_after_s, archive.build, [partial(train, java, jars)])
+    build.daemon = True
+    build.start()
+    return started
+
+
+def train(java: Java, jars: Sequence[Path], archive: Path) -> None:
+    """Run a server once, use it as clients do, and let Java write the classes it loaded to `archive`.
+
+    Raises SandboxError when that did not work.
+    """
+    flags = [f"-XX:ArchiveClassesAtExit={archive}"]
+    with EmbeddedZooKeeper(java=java, jars=jars, java_flags=flags) as server:
+        session = ZnodeSession(server.address)
+        session.apply([CreateZnode("/warm"), WriteZnode("/warm", b"up"), DeleteZnode("/warm")])
+        session.close()
+        if not server.stop():
+            raise SandboxError("Java did not write the class archive in time.")

@@ -1,1 +1,0 @@
-"""Loopback proxies between brokers, ZooKeeper and clients, to be cut, slowed and healed. They decide nothing."""

@@ -1,0 +1,269 @@
+"""A scenario played on a sandbox that serves: step by step, what is done, what is expected and what came of each.
+
+What is expected is looked up in the cluster's newest image, which comes through the same ZooKeeper source as a live
+cluster's.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, Self
+
+import msgspec
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import TopicPartition
+from model.sandbox.control.messages import Done, EventFeed, SandboxState
+from model.sandbox.faults.faults import Deed
+from model.sandbox.load.messages import AuditReport
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep, StepOutcome
+from model.sources.addresses import parse_zookeeper_address
+from model.sources.feed import Feed, Moment
+from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+
+NOBODY = -1
+MOST_NAMED = 3
+
+
+class SeenCluster(msgspec.Struct, frozen=True):
+    """The cluster as ZooKeeper has it, and the brokers whose processes run: ZooKeeper misses the dead after a while."""
+
+    image: ClusterImage
+    running: frozenset[int]
+
+
+class BeforeFault(msgspec.Struct, frozen=True):
+    """Who had what before the last fault."""
+
+    controller: int | None = None
+    leaders: Mapping[TopicPartition, int] = {}
+
+
+def leaders_in(image: ClusterImage) -> dict[TopicPartition, int]:
+    """Every partition's leader, NOBODY for none."""
+    return {
+        TopicPartition(topic.name, number): leader
+        for topic in image.topics.values()
+        for number, _, leader, _ in topic.rows()
+    }
+
+
+def before_in(image: ClusterImage) -> BeforeFault:
+    """What a fault may change."""
+    return BeforeFault(controller_in(image), leaders_in(image))
+
+
+def controller_in(image: ClusterImage) -> int | None:
+    """The controller's id; None while there is none."""
+    return image.controller.broker
+
+
+def unmet(expectation: Expectation, seen: SeenCluster, before: BeforeFault) -> str:
+    """Why it is not so; empty if it is. Raises KeyError for what the cluster's image does not tell."""
+    return _CHECKS[expectation.expect](expectation, seen, before)
+
+
+def _led(_expectation: Expectation, seen: SeenCluster, _before: BeforeFault) -> str:
+    leaderless = [each for each, leader in leaders_in(seen.image).items() if leader not in seen.running]
+    return _named(leaderless, "without a leader that runs")
+
+
+def _in_sync(_expectation: Expectation, seen: SeenCluster, _before: BeforeFault) -> str:
+    behind = [
+        TopicPartition(topic.name, number)
+        for topic in seen.image.topics.values()
+        for number, replicas, leader, isr in topic.rows()
+        if leader not in seen.running or set(replicas) != set(isr) or not seen.running.issuperset(replicas)
+    ]
+    return _named(behind, "with replicas out of sync")
+
+
+def _controller(expectation: Expectation, seen: SeenCluster, before: BeforeFault) -> str:
+    controller = controller_in(seen.image)
+    if controller not in seen.running:
+        return "there is no controller that runs"
+    if expectation.moved and controller == before.controller:
+        return f"broker {controller} is the controller still"
+    if expectation.broker not in (None, controller):
+        return f"broker {controller} is the controller"
+    return ""
+
+
+def _offline(expectation: Expectation, seen: SeenCluster, _before: BeforeFault) -> str:
+    leader = _leader_of(expectation, seen.image)
+    return "" if leader == NOBODY else f"{expectation.partition} is led by broker {leader}"
+
+
+def _leader(expectation: Expectation, seen: SeenCluster, before: BeforeFault) -> str:
+    leader = _leader_of(expectation, seen.image)
+    if leader not in seen.running:
+        return f"{expectation.partition} has no leader that runs"
+    earlier = next((each for name, each in before.leaders.items() if str(name) == expectation.partition), None)
+    if (expectation.moved and leader == earlier) or expectation.broker not in (None, leader):
+        return f"{expectation.partition} is led by broker {leader}"
+    return ""
+
+
+def _leader_of(expectation: Expectation, image: ClusterImage) -> int | None:
+    return next((each for name, each in leaders_in(image).items() if str(name) == expectation.partition), None)
+
+
+def _named(partitions: list[TopicPartition], what: str) -> str:
+    if not partitions:
+        return ""
+    names = ", ".join(map(str, sorted(partitions)[:MOST_NAMED]))
+    more = f" and {len(partitions) - MOST_NAMED} more" if len(partitions) > MOST_NAMED else ""
+    return f"{what}: {names}{more}"
+
+
+_CHECKS: Mapping[str, Callable[[Expectation, SeenCluster, BeforeFault], str]] = {
+    "led": _led,
+    "in-sync": _in_sync,
+    "controller": _controller,
+    "offline": _offline,
+    "leader": _leader,
+}
+
+
+FIRST_IMAGE_TIMEOUT_S = 60.0
+
+
+class WatchedCluster:
+    """Within an `async with` block."""
+
+    def __init__(self, zookeeper: str) -> None:
+        """`zookeeper` is a connect string with its chroot."""
+        self._source = ZooKeeperSource(parse_zookeeper_address(f"zk://{zookeeper}"))
+        self._loaded = asyncio.Event()
+        self._image: ClusterImage | None = None
+
+    @property
+    def image(self) -> ClusterImage:
+        """What is known now."""
+        assert self._image is not None
+        return self._image
+
+    async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+
+        def publish(moment: Moment) -> None:
+            loop.call_soon_threadsafe(self._see, moment)
+
+        self._source.open(Feed(self._source.name, publish))
+        try:
+            await asyncio.wait_for(self._loaded.wait(), FIRST_IMAGE_TIMEOUT_S)
+        except TimeoutError:
+            raise SandboxError("the cluster's ZooKeeper could not be read") from None
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.to_thread(self._source.close)
+
+    def _see(self, moment: Moment) -> None:
+        self._image = moment.image
+        if moment.image.provenance.complete:
+            self._loaded.set()
+
+
+LOOK_EVERY_S = 0.05
+
+
+class ScenarioTarget(Protocol):
+    """The sandbox, as far as a scenario needs it."""
+
+    chronicle: EventFeed
+
+    @property
+    def state(self) -> SandboxState: ...
+
+    async def do(self, deed: Deed) -> Done: ...
+
+    async def audit(self) -> AuditReport: ...
+
+
+class ScenarioRun:
+    """One scenario, played once."""
+
+    def __init__(self, scenario: Scenario, stage: ScenarioTarget, cluster: WatchedCluster) -> None:
+        self._scenario = scenario
+        self._stage = stage
+        self._cluster = cluster
+        self._before = BeforeFault()
+        self._audit: AuditReport | None = None
+
+    async def play(self) -> ScenarioOutcome:
+        """From now on. A step that fails is told of, and the next ones are played all the same."""
+        began_s = time.monotonic()
+        outcomes: list[StepOutcome] = []
+        for number, step in enumerate(self._scenario.steps, 1):
+            await asyncio.sleep(began_s + step.at_s - time.monotonic())
+            at_s = time.monotonic() - began_s
+            passed, text = await self._take(step)
+            took_s = time.monotonic() - began_s - at_s
+            outcomes.append(
+                StepOutcome(step=number, at_s=round(at_s, 2), took_s=round(took_s, 2), passed=passed, text=text)
+            )
+            kind = "expectation" if isinstance(step.what, Expectation) else "step"
+            self._stage.chronicle.tell(kind, f"step {number}, {took_s:.1f} s: {text}")
+        failed = sum(not each.passed for each in outcomes)
+        verdict = f"{failed} of {len(outcomes)} steps failed" if failed else f"all {len(outcomes)} steps passed"
+        self._stage.chronicle.tell("expectation", f"scenario {self._scenario.name!r}: {verdict}")
+        return ScenarioOutcome(name=self._scenario.name, passed=not failed, steps=tuple(outcomes), audit=self._audit)
+
+    async def _take(self, step: ScenarioStep) -> tuple[bool, str]:
+        try:
+            if isinstance(step.what, Expectation):
+                reason = await self._expect(step.what)
+                return not reason, f"{step.what}: {reason or 'as expected'}"
+            self._before = before_in(self._cluster.image)
+            return True, (await self._stage.do(step.what)).text
+        except SandboxError as error:
+            return False, str(error)
+
+    async def _expect(self, expectation: Expectation) -> str:
+        """Why it did not become true in time; empty if it did."""
+        if expectation.expect in ("none-lost", "some-lost"):
+            return await self._lost(expectation)
+        check = self._flowing() if expectation.expect == "flowing" else self._image_check(expectation)
+        deadline = time.monotonic() + expectation.within_s
+        while (reason := await check()) and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_EVERY_S)
+        return f"not within {expectation.within_s:g} s: {reason}" if reason else ""
+
+    def _image_check(self, expectation: Expectation) -> Callable[[], Awaitable[str]]:
+        async def check() -> str:
+            running = frozenset(
+                int(each.name.rpartition(" ")[2])
+                for each in self._stage.state.processes
+                if each.kind == "broker" and each.status == "running"
+            )
+            return unmet(expectation, SeenCluster(self._cluster.image, running), self._before)
+
+        return check
+
+    def _flowing(self) -> Callable[[], Awaitable[str]]:
+        def acknowledged() -> int:
+            load = self._stage.state.load
+            if load is None:
+                raise SandboxError("there is no load: put load = true into [sandbox]")
+            return load.acknowledged
+
+        before = acknowledged()
+
+        async def check() -> str:
+            return "" if acknowledged() > before else "no record was acknowledged"
+
+        return check
+
+    async def _lost(self, expectation: Expectation) -> str:
+        self._audit = report = await self._stage.audit()
+        if expectation.expect == "none-lost":
+            return "" if report.is_clean else str(report)
+        return "" if report.lost else str(report)
+
+
+async def run_scenario(scenario: Scenario, stage: ScenarioTarget, zookeeper: str) -> ScenarioOutcome:
+    """Play it on a cluster that serves. Raises SandboxError: the cluster can't be watched."""
+    async with WatchedCluster(zookeeper) as cluster:
+        return await ScenarioRun(scenario, stage, cluster).play()

@@ -1,1 +1,0 @@
-"""A recording as a source: the image of one moment, like a snapshot."""

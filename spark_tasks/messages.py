@@ -1,0 +1,94 @@
+"""What the Spark process and its client tell each other, one JSON object a line: options, status, orders. Values only.
+
+The client's first line is `Begin`, then come orders: `{"id":1,"run":{…}}`, `{"cancel":"TAG"}`. The process tells its
+status whenever it changed, and answers each `run` once, in whatever order. After a status `failed` it ends.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+class SparkOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How Spark is to run. Sizes and times have defaults that suit one machine."""
+
+    master: str = "local[*]"
+    """`local[N]`, `local[*]`, `spark://host:port`, `yarn` or `k8s://https://host:port`."""
+    settings: dict[str, str] = {}
+    """Spark's own settings by their names (`spark.executor.memory`); they win over ours."""
+    driver_memory: str = "2g"
+    """The heap of the Java process here."""
+    start_timeout_s: float = 120.0
+    """How long the first task may wait for an executor."""
+    archives: str = ""
+    """The folder of class archives; the user's cache folder if empty."""
+    build_archive: bool = True
+    """Whether to build a class archive for the next start, once this one is ready."""
+
+
+State = Literal["off", "starting", "ready", "busy", "failed"]
+
+
+class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """One job that was asked for and has not ended."""
+
+    tag: str
+    analysis: str
+    seconds: float = 0.0
+    """Since it was asked for."""
+    stages: tuple[int, int] = (0, 0)
+    """Done, and all that are known so far."""
+    tasks: tuple[int, int] = (0, 0)
+    """Done, and all that are known so far; (0, 0) while the work is still being divided."""
+
+
+class SparkStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The session, and what it does now."""
+
+    state: State = "off"
+    """failed: `reason` says why; starting it again is possible."""
+    master: str = ""
+    reason: str = ""
+    """One line."""
+    seconds: float = 0.0
+    """How long the start took, or takes so far."""
+    jobs: tuple[JobStatus, ...] = ()
+    pids: tuple[int, ...] = ()
+    """Of the Spark process and its Java."""
+
+
+class Begin(msgspec.Struct, frozen=True):
+    """The options, and the folder for files; the process removes it when it ends."""
+
+    options: SparkOptions
+    folder: str
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """Run an analysis of the registry on the arrays of a file."""
+
+    tag: str
+    analysis: str
+    arrays: str
+    parameters: msgspec.Raw
+
+
+class Order(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of the client: either of the two."""
+
+    id: int = 0
+    run: Run | None = None
+    cancel: str | None = None
+    """The tag of the job to end."""
+
+
+class ProcessMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One line of the process: its status, or `id` and one of the answers."""
+
+    status: SparkStatus | None = None
+    id: int | None = None
+    result: msgspec.Raw = msgspec.Raw()
+    result_file: str | None = None
+    """Where the result is, when it is long. The client removes it."""
+    cancelled: bool = False
+    failed: str | None = None

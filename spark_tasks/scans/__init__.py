@@ -1,1 +1,0 @@
-"""Log folders of brokers read as they are on disk: what is in them, how it was written, and what is damaged."""

@@ -1,0 +1,300 @@
+"""Spark in a process of its own, between pipes and session: orders, jobs, status. It does not know what analyses mean.
+
+Each job runs in a thread of its own, with its progress. The class archive for the next start is built in another
+process, which ends with this one.
+"""
+
+import asyncio
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import msgspec
+
+from model.analyses.errors import JobCancelled, JobFailed, SparkLost
+from model.hosts.process import crash_line
+from model.sandbox.java import find_java
+from model.sandbox.processes import GuardedFolder
+from spark_tasks.messages import Begin, JobStatus, Order, ProcessMessage, Run, SparkOptions, SparkStatus
+from spark_tasks.session.java_process import class_archive
+from spark_tasks.session.spark_session import SparkSession
+
+if TYPE_CHECKING:
+    from spark_tasks.session.spark_jobs import SparkJobs
+
+
+BUILDER = (sys.executable, "-P", "-m", "spark_tasks", "--build-archive")
+"""-P: whatever lies in the current folder is not ours."""
+BUILD_AFTER_S = 5.0
+"""It takes half a minute of CPU, which whoever waits for a first result needs more."""
+
+
+class ArchiveBuilding:
+    """Nothing, until `begin_later`. For one event loop."""
+
+    def __init__(self, options: SparkOptions) -> None:
+        self._options = options
+        self._timer: asyncio.TimerHandle | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def begin_later(self) -> None:
+        """Where the options want an archive and there is none. Raises SandboxError when Java is gone."""
+        if self._options.build_archive and not class_archive(find_java(), self._options).is_built():
+            self._timer = asyncio.get_running_loop().call_later(BUILD_AFTER_S, self._begin)
+
+    def close(self) -> None:
+        """Stop building."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._process is not None:
+            self._process.communicate()
+
+    def _begin(self) -> None:
+        self._process = subprocess.Popen(
+            BUILDER, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, bufsize=0
+        )
+        assert self._process.stdin is not None
+        self._process.stdin.write(msgspec.json.encode(self._options) + b"\n")
+
+
+MOST_AT_ONCE = 8
+"""More of them wait."""
+AGAIN_EVERY_S = 0.05
+
+
+@dataclass
+class _Job:
+    name: str
+    run: Run
+    began_s: float
+    cancelled: asyncio.Event
+    submitted: bool = False
+
+
+class Jobs:
+    """From `run` to its result."""
+
+    def __init__(self) -> None:
+        self._spark: asyncio.Future[SparkJobs] = asyncio.get_running_loop().create_future()
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, "job")
+        self._jobs: dict[int, _Job] = {}
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def begin(self, spark: "SparkJobs") -> None:
+        """The session serves: jobs that wait for it begin."""
+        self._spark.set_result(spark)
+
+    async def run(self, number: int, run: Run) -> bytes:
+        """The result as JSON. Raises JobCancelled, JobFailed, SparkLost."""
+        job = _Job(f"kdrill-{number}", run, time.monotonic(), asyncio.Event())
+        self._jobs[number] = job
+        cancelled = asyncio.create_task(job.cancelled.wait())
+        work = asyncio.create_task(self._work(job))
+        try:
+            await asyncio.wait([work, cancelled], return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                await self._end(job, work)
+            return work.result()
+        finally:
+            cancelled.cancel()
+            del self._jobs[number]
+
+    def cancel(self, tag: str) -> None:
+        """Its `run` raises JobCancelled. Nothing happens when no job has that tag."""
+        for job in self._jobs.values():
+            if job.run.tag == tag:
+                job.cancelled.set()
+
+    async def look(self) -> tuple[JobStatus, ...]:
+        """How they all stand."""
+        return tuple([await self._status(job) for job in list(self._jobs.values())])
+
+    async def _work(self, job: _Job) -> bytes:
+        spark = await asyncio.shield(self._spark)
+        job.submitted = True
+        run = partial(spark.run, job.name, job.run.analysis, Path(job.run.arrays), bytes(job.run.parameters))
+        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+
+    async def _end(self, job: _Job, work: "asyncio.Task[bytes]") -> None:
+        """Until its tasks have ended. What it does after them or before can't be stopped, and is not waited for."""
+        for _ in range(10):
+            if not job.submitted:
+                break
+            await asyncio.to_thread(self._spark.result().cancel, job.name)
+            await asyncio.wait([work], timeout=AGAIN_EVERY_S)
+            if work.done():
+                return
+        work.cancel()
+        raise JobCancelled(job.run.tag)
+
+    async def _status(self, job: _Job) -> JobStatus:
+        stages = tasks = (0, 0)
+        if job.submitted:
+            with suppress(Exception):  # Spark is being lost, which is told elsewhere
+                stages, tasks = await asyncio.to_thread(self._spark.result().progress, job.name)
+        return JobStatus(
+            tag=job.run.tag,
+            analysis=job.run.analysis,
+            seconds=time.monotonic() - job.began_s,
+            stages=stages,
+            tasks=tasks,
+        )
+
+
+LONGEST_LINE_BYTES = 1 << 20
+LONGEST_ANSWER_BYTES = 1 << 18
+"""Longer results go by file."""
+LOOK_EVERY_S = 0.2
+
+
+def serve(source: BinaryIO, target: BinaryIO) -> None:
+    """One session, from the first line to the end of the input, SIGTERM, or the end of Spark.
+
+    Threads that still wait for what was lost may go on: the process is to be ended without them.
+    """
+    asyncio.new_event_loop().run_until_complete(_serve(source, target))
+
+
+async def _serve(source: BinaryIO, target: BinaryIO) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(LONGEST_LINE_BYTES)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, target)
+    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+    try:
+        begin = msgspec.json.decode(await reader.readline(), type=Begin)
+    except msgspec.MsgspecError as error:
+        failed = SparkStatus(state="failed", reason=f"this is no beginning: {error}")
+        writer.write(msgspec.json.encode(ProcessMessage(status=failed)) + b"\n")
+    else:
+        service = Service(begin, writer)
+        work = asyncio.create_task(service.run(reader))
+        loop.add_signal_handler(signal.SIGTERM, work.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await work
+        await service.close()
+    transport.set_write_buffer_limits(0)
+    with contextlib.suppress(OSError):  # nobody listens any more
+        await writer.drain()
+
+
+class Service:
+    """One session and its jobs."""
+
+    def __init__(self, begin: Begin, writer: asyncio.StreamWriter) -> None:
+        self._options = begin.options
+        self._folder = GuardedFolder(Path(begin.folder))
+        self._writer = writer
+        self._session = SparkSession(begin.options, self._folder)
+        self._jobs = Jobs()
+        self._status = SparkStatus()
+        self._began_s = time.monotonic()
+        self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._archive = ArchiveBuilding(begin.options)
+
+    async def run(self, reader: asyncio.StreamReader) -> None:
+        """Take orders until they end, or Spark does."""
+        self._spawn(self._open())
+        self._spawn(self._look())
+        listening = asyncio.create_task(self._listen(reader))
+        await asyncio.wait([listening, self._lost], return_when=asyncio.FIRST_COMPLETED)
+        listening.cancel()
+        if self._lost.done():
+            self._tell_status(state="failed", reason=self._lost.result(), jobs=())
+
+    async def close(self) -> None:
+        """End Spark, and remove the files."""
+        for task in self._tasks:
+            task.cancel()
+        self._archive.close()
+        await asyncio.to_thread(self._session.stop)
+        self._folder.remove()
+
+    async def _open(self) -> None:
+        self._tell_status(state="starting", master=self._options.master)
+        try:
+            spark = await asyncio.to_thread(self._session.start)
+        except SparkLost as error:
+            self._lose(str(error))
+        except Exception as error:
+            self._lose(crash_line(error))
+        else:
+            self._jobs.begin(spark)
+            self._tell_status(state=self._busy(), seconds=self._age_s(), pids=self._session.pids())
+            self._archive.begin_later()
+            self._lose(await asyncio.to_thread(self._session.wait))
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        while line := await reader.readline():
+            try:
+                order = msgspec.json.decode(line, type=Order)
+            except msgspec.MsgspecError as error:
+                self._tell(ProcessMessage(id=0, failed=f"this is no order: {error}"))
+                continue
+            if order.run is not None:
+                self._spawn(self._answer(order.id, order.run))
+            if order.cancel is not None:
+                self._jobs.cancel(order.cancel)
+
+    async def _answer(self, number: int, run: Run) -> None:
+        try:
+            self._tell(self._answered(number, await self._jobs.run(number, run)))
+        except JobCancelled:
+            self._tell(ProcessMessage(id=number, cancelled=True))
+        except JobFailed as error:
+            self._tell(ProcessMessage(id=number, failed=str(error)))
+        except SparkLost as error:
+            self._lose(str(error))
+
+    def _answered(self, number: int, result: bytes) -> ProcessMessage:
+        if len(result) <= LONGEST_ANSWER_BYTES:
+            return ProcessMessage(id=number, result=msgspec.Raw(result))
+        file = self._folder.path / f"result-{number}.json"
+        file.write_bytes(result)
+        return ProcessMessage(id=number, result_file=str(file))
+
+    async def _look(self) -> None:
+        while True:
+            if self._status.state == "starting":
+                self._tell_status(seconds=self._age_s(), pids=self._session.pids(), jobs=await self._jobs.look())
+            elif self._status.state != "failed":
+                jobs = await self._jobs.look()
+                self._tell_status(state=self._busy(), jobs=jobs)
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    def _busy(self) -> str:
+        return "busy" if self._jobs else "ready"
+
+    def _age_s(self) -> float:
+        return time.monotonic() - self._began_s
+
+    def _lose(self, reason: str) -> None:
+        if not self._lost.done():
+            self._lost.set_result(reason)
+
+    def _tell_status(self, **changes: Any) -> None:
+        status = msgspec.structs.replace(self._status, **changes)
+        if status != self._status:
+            self._status = status
+            self._tell(ProcessMessage(status=status))
+
+    def _tell(self, told: ProcessMessage) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(msgspec.json.encode(told) + b"\n")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,1 +1,0 @@
-"""Spark in a process of its own, ordered about by JSON lines: `python -m spark_tasks`."""

@@ -1,0 +1,1 @@
+"""The dashboard: Textual only. It draws values that the engine hands it, and says what the operator did."""

@@ -1,0 +1,344 @@
+"""From screen to screen and from moment to moment: which screens there are, what lies over them, the ways back.
+
+The cluster is followed on while a past moment is looked at; only what is shown stands still. What becomes critical is
+said once on the last line, without taking focus or a key; all of it can be read later among the events. The guided
+tour goes on as the cluster and the screens do.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+from textual.screen import Screen
+
+from model.cluster.texts import metadata_place
+from tui.app.analysis_choices import with_broker, with_made_up
+from tui.app.drill_choices import broker_of
+from tui.app.live_app import LiveApp
+from tui.app.screens.consumers import Consumers
+from tui.app.screens.live_screen import LiveScreen
+from tui.app.screens.logs import Logs
+from tui.app.screens.overlays import Confirm, Describe, Help
+from tui.app.screens.page import Page
+from tui.app.screens.sandbox import Sandbox
+from tui.app.screens.znodes import Znodes
+from tui.app.tour import BEGUN, OVER, followed
+from tui.engine.actions import OVERLAY, REGISTRY, CommandError, has_znodes, worded
+from tui.engine.link import DataLost
+from tui.engine.messages import (
+    NO_NOTICE,
+    SANDBOX,
+    Direction,
+    HeaderFacts,
+    Notice,
+    TextAnswer,
+    TextQuery,
+    TimeAnswer,
+    TimeQuery,
+    Wish,
+)
+from tui.engine.requests import Request
+from tui.engine.view_state import Filter, Zoom, reduce
+
+
+class TimeTravel(LiveApp):
+    """An app that can look back. The cluster is followed on meanwhile; only what is shown stands still."""
+
+    def __init__(self, **look: Any) -> None:
+        super().__init__(**look)
+        self._one_at_a_time = asyncio.Lock()
+
+    def go_in_time(self, to: Direction, text: str = "") -> None:
+        self.run_worker(partial(self._travel, to, text), name="travel", group="time")
+
+    def pause(self) -> None:
+        self.run_worker(self._pause_or_follow, name="pause", group="time")
+
+    def compare(self, text: str = "") -> None:
+        self.run_worker(partial(self._compare, text), name="compare", group="time")
+
+    def go_live(self) -> None:
+        self.run_worker(self._follow, name="live", group="time")
+
+    async def _travel(self, to: Direction, text: str = "") -> None:
+        async with self._one_at_a_time:
+            await self._arrive(to, text)
+
+    async def _pause_or_follow(self) -> None:
+        async with self._one_at_a_time:
+            if self.past is None:
+                await self._arrive("now")
+            else:
+                self._look_at(None)
+
+    async def _follow(self) -> None:
+        async with self._one_at_a_time:
+            self._look_at(None)
+
+    async def _arrive(self, to: Direction, text: str = "") -> None:
+        try:
+            answer = await self.link.moment(TimeQuery(to, text, self.view_state.at))
+        except DataLost as lost:
+            answer = TimeAnswer(said=str(lost))
+        if answer.seq:
+            self._look_at(answer)
+        self._tell("" if to == "now" and answer.seq else answer.said)
+
+    async def _compare(self, text: str) -> None:
+        async with self._one_at_a_time:
+            try:
+                answer = await self.link.moment(TimeQuery("other", text, self.view_state.at))
+            except DataLost as lost:
+                answer = TimeAnswer(said=str(lost))
+        if answer.seq:
+            self.describe("past-comparison", str(answer.seq), "")
+        else:
+            self._tell(answer.said)
+
+    def _look_at(self, past: TimeAnswer | None) -> None:
+        self.past = past
+        self.view_state = replace(self.view_state, at=past.seq if past else 0)
+
+    def _tell(self, said: str) -> None:
+        """Says it on the last line of what is in front."""
+        raise NotImplementedError
+
+
+HOW = ":notify on or :notify off"
+
+
+class Noticing(LiveApp):
+    """An app that says what the data process wants said. How often that is, the data process decides."""
+
+    notices_on = True
+    last_notice = NO_NOTICE
+
+    def take_notice(self, notice: Notice) -> None:
+        """Says it, unless it was said before, or nothing is to be said."""
+        is_new, self.last_notice = notice.number > self.last_notice.number, notice
+        if is_new and self.notices_on:
+            self._announce(notice.text)
+
+    def set_notices(self, wanted: str) -> None:
+        """`on` or `off`; anything else says which it is."""
+        if wanted in ("on", "off"):
+            self.notices_on = wanted == "on"
+        state = "on" if self.notices_on else "off"
+        events = self.sign("screen('events')")
+        self._tell(f"notices are {state}: {HOW}; {events} has all of them")
+
+    def _announce(self, said: str) -> None:
+        """Says it on the last line of what is in front, when nothing else is said there."""
+        raise NotImplementedError
+
+    def _tell(self, said: str) -> None:
+        """Says it on the last line of what is in front, now."""
+        raise NotImplementedError
+
+
+class Touring(LiveApp):
+    """An app that may be on tour."""
+
+    toured = False
+    """Whether a tour came to its end, or was ended."""
+
+    def begin_tour(self) -> None:
+        """From its first step; only a sandbox has one."""
+        if self.facts.kind == SANDBOX:
+            self.tour = BEGUN
+            self.go_on_tour()
+        else:
+            self._tell("the tour is of a sandbox: kdrill without a SOURCE opens one")
+
+    def end_tour(self) -> bool:
+        """Whether there was one to end."""
+        is_on = not self.tour.is_over
+        self.toured, self.tour = self.toured or is_on, OVER
+        return is_on
+
+    def go_on_tour(self) -> None:
+        """Takes the steps that have happened."""
+        after = followed(self.tour, self.facts, self.current_mode or "")
+        if after.is_over:
+            self.end_tour()
+        else:
+            self.tour = after
+
+    def watch_facts(self, _: HeaderFacts) -> None:
+        self.go_on_tour()
+
+    def _tell(self, said: str) -> None:
+        """Says it on the last line of what is in front, now."""
+        raise NotImplementedError
+
+
+class Navigation(TimeTravel, Noticing, Touring):
+    """An app with its screens."""
+
+    MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
+        screen.name: screen.load() for screen in REGISTRY
+    }
+    DEFAULT_MODE = "overview"
+
+    _before = "overview"
+
+    @property
+    def page(self) -> Page | None:
+        """What is seen in front, unless it is the palette. Nothing is while the app closes, and timers still run."""
+        front = next((screen for screen in reversed(self.screen_stack) if screen.is_mounted), None)
+        return front if isinstance(front, Page) else None
+
+    def show_screen(self, name: str) -> None:
+        self.call_next(self.action_screen, name)  # here and below: before the next key is looked at
+
+    async def action_screen(self, name: str) -> None:
+        """Brings a screen to the front."""
+        if name != self.current_mode:
+            self._before = self.current_mode or "overview"
+            await self.switch_mode(name)
+            self.go_on_tour()
+
+    async def action_previous(self) -> None:
+        """The screen before this one."""
+        await self.action_screen(self._before)
+
+    def action_alerts(self) -> None:
+        """The findings on the overview."""
+        self.call_next(self._go, "overview", lambda screen: screen.set_focus(screen.query_one("#findings")))
+
+    def show_jobs(self) -> None:
+        """What is under way, of every screen."""
+        self.describe("jobs", "all", "")
+
+    def describe(self, about: str, key: str, name: str | None = None) -> None:
+        if key:
+            word = "metadata" if about == "znode" and not has_znodes(self.facts) else ""
+            self.push_screen(Describe(about, key, key if name is None else name, word))
+
+    def show_znode(self, path: str) -> None:
+        place = path if has_znodes(self.facts) else metadata_place(path)
+        self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(place))
+
+    def show_partitions(self, text: str) -> None:
+        self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
+        self.show_screen("partitions")
+
+    def show_group(self, name: str) -> None:
+        self.call_next(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
+
+    def show_logs(self, folder: str) -> None:
+        self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
+
+    def look_up(self, wanted: str) -> None:
+        self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
+
+    def wish(self, verb: str, about: str) -> None:
+        wish = Wish(verb, about, self.view_state.plan, self.view_state.at)
+        self.run_worker(partial(self._wished, wish), name="wish", group="wishes")
+
+    def act(self, words: str) -> None:
+        """Asks what it would take, and shows that; `elect` without a name is about what the cursor is on."""
+        if words == "elect" and isinstance(self.screen, LiveScreen):
+            words = f"elect {self.screen.list_at_hand.cursor_key}".strip()
+        self.run_worker(partial(self._proposed, words, None), name="act", group="wishes")
+
+    def request(self, words: str) -> None:
+        """As `act`, in the words of the command line; what has to be named and is not, is what the cursor is on."""
+        from tui.app.typed_requests import elsewhere, request_of  # noqa: PLC0415 - few dashboards act
+
+        if said := elsewhere(words):
+            self._tell(said)
+            return
+        request = None
+        if self.facts.allows_writes:  # else it is refused, whatever it is
+            try:
+                request = request_of(words, self.screen.named_here if isinstance(self.screen, LiveScreen) else {})
+            except CommandError as error:
+                self._tell(str(error))
+                return
+        self.run_worker(partial(self._proposed, words, request), name="act", group="wishes")
+
+    async def _proposed(self, words: str, request: Request | None) -> None:
+        state = self.view_state
+        query = TextQuery(
+            about="act",
+            view=words,
+            width=self.size.width - 4,
+            question=state.plan,
+            at=state.at,
+            request=request,
+        )
+        try:
+            proposed = await self.link.text(query)
+        except DataLost as lost:
+            proposed = TextAnswer(str(lost))
+        if proposed.lines:
+            self.push_screen(Confirm(proposed))
+        else:
+            self._tell(proposed.title)
+
+    def break_for_real(self, thing: str) -> None:
+        broker = broker_of(thing)
+        if self.facts.kind != SANDBOX:
+            self._tell(f"only a sandbox is broken for real: here {self.sign('kill')} plays it on a copy")
+        elif broker is None:
+            self._tell("which broker? put the cursor on one")
+        else:
+            self.call_next(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
+
+    def add_broker(self, broker: int, rack: str) -> None:
+        self.view_state = with_broker(self.view_state, broker, rack)
+        self.show_screen("plans")
+
+    def make_up(self, patterns: tuple[str, ...], consumers: int) -> None:
+        self.view_state = with_made_up(self.view_state, patterns, consumers)
+        self.show_screen("lab")
+
+    async def _wished(self, wish: Wish) -> None:
+        try:
+            said = await self.link.wish(wish)
+        except DataLost as lost:
+            said = str(lost)
+        self._tell(said)
+
+    def _tell(self, said: str) -> None:
+        if self.page is not None:
+            self.page.say(said)
+
+    def _announce(self, said: str) -> None:
+        if self.page is not None:
+            self.page.announce(said)
+
+    async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
+        await self.action_screen(name)
+        then(self.screen)
+
+    def action_help(self) -> None:
+        """The keys that work here."""
+        if isinstance(self.screen, LiveScreen):
+            unsaid = (*(() if self.facts.kind == SANDBOX else ("tour",)), *(() if has_znodes(self.facts) else ("zk",)))
+            self.push_screen(Help(self.screen.place, worded(self.actions, self.facts), unsaid=unsaid))
+
+    async def action_back(self) -> None:
+        """Closes what lies over the screen, clears the filter, ends the tour, or goes to the overview."""
+        page = self.page
+        if page is None or page.clear_filter():
+            return
+        if page.place == OVERLAY:
+            self.pop_screen()
+        elif not self.end_tour():
+            await self.action_screen("overview")
+
+    async def action_quit_or_back(self) -> None:
+        """As back; on the overview it quits."""
+        page = self.screen
+        if isinstance(page, LiveScreen) and page.place == "overview" and not page.has_filter():
+            self.action_leave()
+        else:
+            await self.action_back()
+
+    def action_leave(self) -> None:
+        """Quits."""
+        self.exit(0)

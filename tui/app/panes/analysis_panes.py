@@ -1,0 +1,181 @@
+"""Panes about what is asked of the analyses and about the drill that is played, and lists that are maps.
+
+Besides the rows' cursor a map has one that goes across the columns, `h` and `l` its keys. What stands across, and
+where, the data process says (`Window.across`); the cursor is on a thing, not on a place, so it stays there when
+columns come and go.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from textual import events
+from textual.message import Message
+
+from tui.app.analysis_choices import Kept
+from tui.app.live_app import live_app
+from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
+from tui.app.widgets.row_drawing import LEAD
+from tui.engine.rows import Across
+from tui.engine.view_state import StandOn, ViewState, reduce
+
+
+class AskedRows(LiveRows):
+    """A list of an analysis; `kept` says which of the view state's questions it answers."""
+
+    def __init__(self, name: str, kept: Kept, *, empty: str = "nothing here") -> None:
+        super().__init__(name, empty=empty)
+        self._about: Kept = kept
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return {**super().carries(state), **_asked(state, self._about)}
+
+
+class AskedText(LiveText):
+    """A text of an analysis."""
+
+    def __init__(self, about: str, kept: Kept, *, key: str = "", id: str | None = None) -> None:
+        super().__init__(about, key=key, id=id)
+        self._about: Kept = kept
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return _asked(state, self._about)
+
+
+class AskedPlot(LivePlot):
+    """A plot of an analysis."""
+
+    def __init__(self, about: str, kept: Kept, *, id: str | None = None) -> None:
+        super().__init__("", about=about, id=id)
+        self._about: Kept = kept
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return _asked(state, self._about)
+
+
+def _asked(state: ViewState, kept: Kept) -> Mapping[str, Any]:
+    return {"question": getattr(state, kept), "bench": state.bench}
+
+
+class DrillRows(LiveRows):
+    """A list of the drill; `at_a_moment`: it looks different from moment to moment."""
+
+    def __init__(self, name: str, *, at_a_moment: bool = True) -> None:
+        super().__init__(name)
+        self._at_a_moment = at_a_moment
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        of_moment = {"marked": state.marked, "moment": state.moment} if self._at_a_moment else {}
+        return {**super().carries(state), "drill": state.drill, **of_moment}
+
+
+class DrillText(LiveText):
+    """A text about the drill."""
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return {**super().carries(state), "drill": state.drill, "moment": state.moment}
+
+
+class Scrubber(DrillText, can_focus=False):
+    """The whole time in a line. The mouse goes to a moment with a click or by dragging, and steps with its wheel."""
+
+    class Scrubbed(Message):
+        """The operator points at a cell of the line, which is `width` cells long."""
+
+        def __init__(self, cell: int, width: int) -> None:
+            super().__init__()
+            self.cell = cell
+            self.width = width
+
+    class Stepped(Message):
+        """So many moments on or back."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    _is_held = False
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        self._is_held = True
+        self.capture_mouse()
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._is_held:
+            self._point(event.x)
+
+    def on_mouse_up(self) -> None:
+        self._is_held = False
+        self.release_mouse()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.post_message(self.Stepped(1))
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.post_message(self.Stepped(-1))
+
+    def _point(self, cell: int) -> None:
+        self.post_message(self.Scrubbed(cell, self.size.width - 1))
+
+
+class MapRows(LiveRows):
+    """A map of the data process. Without a column cursor, `l` sets one on the first column in view."""
+
+    class ColumnClicked(Message):
+        """The mouse chose a cell."""
+
+    @property
+    def across(self) -> Across:
+        """What stands across."""
+        return self.answer.across
+
+    @property
+    def column(self) -> str:
+        """What the column cursor is on; empty: there is none, or no map."""
+        chosen = self._live_app.view_state.of(self.list_name).column
+        return chosen if chosen in self.across.things else self.across.column
+
+    def action_aside(self, columns: int) -> None:
+        """One column on; before the first the cursor goes away, and past the last the list moves aside as others do."""
+        things, column = self.across.things, self.column
+        place = things.index(column) + columns if column else self.across.first
+        if 0 <= place < len(things) and (column or columns > 0):
+            self.stand_on(things[place])
+        elif place < 0 and not self.is_aside:
+            self.stand_on("")
+        else:
+            super().action_aside(columns)
+
+    def stand_on(self, thing: str) -> None:
+        """Puts the column cursor there; empty: nowhere."""
+        app = live_app(self)
+        app.view_state = reduce(app.view_state, StandOn(self.list_name, thing))
+
+    def on_click(self, event: events.Click) -> None:
+        """The cell that was clicked: its row is found by LineView, whose own handler Textual calls as well."""
+        thing = self._thing_at(event.x)
+        if thing:
+            self.stand_on(thing)
+            self.post_message(self.ColumnClicked())
+
+    def _thing_at(self, x: int) -> str:
+        across, start = self.across, self.start_of(self.across.place)
+        if start is None or not across.things:
+            return ""
+        # A cell's blank is before it; the first has one of its own only if there is a cursor to be drawn.
+        cell = (x - LEAD - start + (not across.column)) // across.cell
+        place = across.first + cell
+        return across.things[place] if cell >= 0 and place < len(across.things) else ""
+
+    def carries(self, state: ViewState) -> Mapping[str, Any]:
+        return {**super().carries(state), "column": state.of(self.list_name).column, "marked": state.marked}
+
+
+class DrillMapRows(MapRows, DrillRows):
+    """The same of the drill that is played."""
+
+
+class HeatRows(MapRows, AskedRows):
+    """The same of what is asked of the analyses."""

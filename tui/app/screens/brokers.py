@@ -1,0 +1,100 @@
+"""The brokers' screen: who controls, under which epochs, what every broker carries, what is asked and not done."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tui.app import drill_choices
+from tui.app.keys import bindings
+from tui.app.panes.frames import Framed, Group
+from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.screens.live_screen import TimedScreen
+from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.messages import HeaderFacts
+
+WORK_ZNODES = {
+    "reassign": "/brokers/topics/{topic}",
+    "elect": "/admin/preferred_replica_election",
+    "delete": "/admin/delete_topics/{topic}",
+}
+"""Kind of work → where it was asked for."""
+
+
+class Brokers(TimedScreen):
+    """Brokers above; the controller, the states it holds and the broker under the cursor; work that is not done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("controller")]
+    place = "controller"
+    main_list = "brokers"
+
+    def panes(self) -> Iterable[Widget]:
+        work = LiveRows("admin-work", empty="nothing was asked for")
+        yield Group(
+            Framed("Brokers", LiveRows("brokers", empty="no brokers"), id="controller-brokers-frame"),
+            Group(
+                Framed("Controller", LiveText("controller", id="office"), id="office-frame"),
+                Framed("States it holds", LiveText("states", id="states"), id="states-frame"),
+                Framed("Broker", LiveText("controller-broker", id="registration"), id="registration-frame"),
+                id="controller-middle",
+            ),
+            Framed("Asked of the controller and not done", work, id="admin-work-frame"),
+        )
+
+    def on_mount(self) -> None:
+        self.watch(self.kdrill, "facts", self._name_states)
+
+    def _name_states(self, facts: HeaderFacts) -> None:
+        title = "Quorum" if facts.generation == "kraft" else "States it holds"
+        self.query_one("#states-frame", Framed).name_it(title)
+
+    @property
+    def brokers(self) -> LiveRows:
+        """The list of brokers."""
+        return self.query_one("#brokers", LiveRows)
+
+    def is_offered(self, frame: Framed) -> bool:
+        return frame.id != "registration-frame" or self.has_class("-wide")
+
+    @on(RowHighlighted, "#brokers")
+    def _tell_of(self, event: RowHighlighted) -> None:
+        self.query_one("#registration", LiveText).be_about(event.key)
+        self.query_one("#registration-frame", Framed).name_it(f"Broker {event.key}" if event.key else "Broker")
+
+    @on(RowSelected)
+    def _enter(self, event: RowSelected) -> None:
+        if event.view is self.brokers:
+            self.kdrill.show_partitions(f"broker:{event.key}")
+        else:
+            self.action_describe()
+
+    def action_kill(self) -> None:
+        """Its death, on a copy: what the controller would decide, write and send."""
+        if self.brokers.cursor_key:
+            victims = (int(self.brokers.cursor_key),)
+            self.ask(lambda state: drill_choices.with_victims(state, victims, unclean=state.drill.unclean))
+            self.kdrill.show_screen("drill")
+
+    def action_describe(self) -> None:
+        rows = self.list_at_hand
+        if rows is self.brokers:
+            self.kdrill.describe("controller-broker", rows.cursor_key)
+            return
+        kind, _, subject = rows.cursor_key.partition(" ")
+        if kind == "delete":
+            self.action_related()
+        else:
+            self.kdrill.describe("partition", subject)
+
+    def action_related(self) -> None:
+        rows = self.list_at_hand
+        if not rows.cursor_key:
+            return
+        if rows is self.brokers:
+            self.kdrill.show_znode(f"/brokers/ids/{rows.cursor_key}")
+            return
+        kind, _, subject = rows.cursor_key.partition(" ")
+        topic = subject.rpartition("-")[0] if kind == "reassign" else subject
+        self.kdrill.show_znode(WORK_ZNODES[kind].format(topic=topic))

@@ -1,0 +1,114 @@
+"""Screen 4: who owns what, who is idle, who lags."""
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tui.app.keys import bindings
+from tui.app.panes.frames import Framed, Group
+from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.ownership_graph import OwnershipGraph
+from tui.app.screens.live_screen import TimedScreen
+from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.messages import is_partition, name_in
+from tui.engine.view_state import LEVELS, Filter, Narrow, SwitchView, Zoom, level_of
+
+
+class Consumers(TimedScreen):
+    """Groups, and the ownership graph of the one under the cursor: threads and the partitions they own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("consumers")]
+    place = "consumers"
+    main_list = "groups"
+
+    def panes(self) -> Iterable[Widget]:
+        yield Group(
+            Framed("Groups", LiveRows("groups", empty="no consumer groups"), id="groups-frame"),
+            Framed("Ownership", OwnershipGraph("group", empty="nobody owns anything"), id="group-frame"),
+            id="groups-and-graph",
+        )
+
+    @property
+    def groups(self) -> LiveRows:
+        """The list of groups."""
+        return self.query_one("#groups", LiveRows)
+
+    @property
+    def named_here(self) -> Mapping[str, str]:
+        return {"group": self.groups.cursor_key}
+
+    @property
+    def graph(self) -> OwnershipGraph:
+        """Who owns what in the group under the cursor."""
+        return self.query_one("#group", OwnershipGraph)
+
+    @on(RowHighlighted, "#groups")
+    def _narrow(self, event: RowHighlighted) -> None:
+        self.intend(Narrow("group", event.key))
+        self.query_one("#group-frame", Framed).name_it(f"Ownership of {event.key}" if event.key else "Ownership")
+
+    @on(RowSelected)
+    def _enter(self, event: RowSelected) -> None:
+        if event.view is self.groups:
+            self.set_focus(self.graph)
+        else:
+            self.action_related()
+
+    def go_to(self, group: str) -> None:
+        """Puts the cursor on a group. A filter that may hide it is taken away."""
+        self.intend(Filter("groups", ""))
+        self.groups.seek(group)
+
+    def clear_filter(self) -> bool:
+        return self.graph.clear_moves() or super().clear_filter()
+
+    def action_view(self) -> None:
+        self._zoom_to(0)
+        self.intend(SwitchView("group"))
+
+    def action_zoom(self) -> None:
+        if self.graph.is_graph:
+            self._zoom_to((self._level + 1) % len(LEVELS["group"]))
+
+    def action_moves(self) -> None:
+        if not self.graph.is_graph:
+            self.action_view()
+        if self.graph.answer.turn:
+            self.graph.replay()
+        else:
+            self.say("no rebalance of this group that moved anything was seen yet")
+
+    def action_describe(self) -> None:
+        key = self.list_at_hand.cursor_key
+        if is_partition(key):
+            self.kdrill.describe("partition", name_in(key))
+        else:
+            self.kdrill.describe("group", self.groups.cursor_key)
+
+    def action_related(self) -> None:
+        group, rows = self.groups.cursor_key, self.list_at_hand
+        if is_partition(rows.cursor_key):
+            self.kdrill.show_partitions(name_in(rows.cursor_key))
+            return
+        kind = self.groups.row.cells[1] if self.groups.row is not None else ()
+        if "".join(text for text, _ in kind) == "classic":
+            self.action_describe()  # brokers hold it; no znode does
+            return
+        # A thread is named after its consumer and a number: kafka.consumer.ConsumerThreadId.
+        consumer = name_in(rows.cursor_key).rpartition("-")[0] if rows is self.graph else ""
+        if group:
+            self.kdrill.show_znode(f"/consumers/{group}/ids/{consumer}" if consumer else f"/consumers/{group}")
+
+    @property
+    def _level(self) -> int:
+        return level_of("group", self.kdrill.view_state.of("group").view)
+
+    def _zoom_to(self, level: int) -> None:
+        """Partitions by another measure; the cursor stays on what it is on."""
+        key = self.graph.cursor_key
+        if level != self._level:
+            self.intend(Zoom("group", level))
+            self.graph.seek(key)

@@ -1,0 +1,52 @@
+"""Screen i: what happened, all of it, and the way to each moment."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tui.app.keys import bindings
+from tui.app.panes.frames import Framed, Group
+from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.screens.live_screen import TimedScreen, follow, subject_of
+from tui.app.widgets.lists import RowHighlighted, RowSelected
+
+
+class Events(TimedScreen):
+    """All events, those after the moment looked at too; beside them the event under the cursor, and the timeline."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("events")]
+    place = "events"
+    main_list = "past-events"
+
+    def panes(self) -> Iterable[Widget]:
+        rows = LiveRows("past-events", empty="nothing changed yet", follow_top=True)
+        yield Group(
+            Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame"),
+            Framed("Event and timeline", LiveText("past-event", id="past-event"), id="past-event-frame"),
+            id="events-both",
+        )
+
+    @on(RowHighlighted)
+    def _tell(self, event: RowHighlighted) -> None:
+        self.query_one("#past-event", LiveText).be_about(event.key)
+
+    @on(RowSelected)
+    def _go(self, event: RowSelected) -> None:
+        self.kdrill.go_in_time("event", event.key)
+
+    def action_compare(self) -> None:
+        """With the mark under the cursor, if there is one."""
+        row = self.list_at_hand.row
+        kind, note = ("".join(text for text, _ in cell) for cell in row.cells[1:3]) if row else ("", "")
+        self.kdrill.compare(note if kind == "mark" else "")
+
+    def action_describe(self) -> None:
+        self.kdrill.describe("past-event", self.list_at_hand.cursor_key, "")
+
+    def action_related(self) -> None:
+        subject = subject_of(self.list_at_hand)
+        if subject is not None:
+            follow(self.kdrill, subject)

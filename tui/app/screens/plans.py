@@ -1,0 +1,200 @@
+"""Screen 9: replica plans: which brokers leave and come, what it costs, what becomes better; and a plan under review.
+
+A review shows the plan's batches and, of the one under the cursor, what it changes, the verdict, or its files. Writes
+no cluster.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tui.app import analysis_choices
+from tui.app.keys import bindings
+from tui.app.live_app import live_app
+from tui.app.panes.analysis_panes import AskedRows, AskedText
+from tui.app.panes.frames import Framed, Group, Keys
+from tui.app.panes.live_panes import LiveRows
+from tui.app.screens.live_screen import AskedScreen
+from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.view_state import SwitchView, ViewState
+
+ALL = "all"
+"""The row for all batches that are in."""
+
+FORMS = {
+    "changes": "What it changes",
+    "verdict": "Verdict, and how to run it",
+    "forward": "Kafka's reassignment JSON",
+    "rollback": "The way back as JSON",
+}
+FRAMES = ("plan-batches-frame", "plan-review-frame")
+
+
+class PlanReview(Group):
+    """Two frames; what they show follows the view state's plan."""
+
+    def compose(self) -> ComposeResult:
+        yield Framed("Review: batches", AskedRows("plan-batches", "plan"), id="plan-batches-frame")
+        yield Framed("", AskedText("plan-review", "plan", key=ALL, id="plan-review"), id="plan-review-frame")
+
+    def on_mount(self) -> None:
+        self.watch(live_app(self), "view_state", self._name_form)
+
+    @property
+    def batches(self) -> AskedRows:
+        """The list of batches."""
+        return self.query_one(AskedRows)
+
+    @property
+    def text(self) -> AskedText:
+        """What is said of the batch under the cursor."""
+        return self.query_one(AskedText)
+
+    @on(RowHighlighted, "#plan-batches")
+    def _show_batch(self, event: RowHighlighted) -> None:
+        self.text.be_about(event.key or ALL)
+
+    def _name_form(self) -> None:
+        form = live_app(self).view_state.of("plan-review").view
+        self.query_one("#plan-review-frame", Framed).name_it(FORMS[form])
+
+
+REVIEW_KEYS = (
+    ("help", "help"),
+    ("pane(1)", "pane"),
+    ("pick", "in or out"),
+    ("view", "form"),
+    ("copy", "copy"),
+    ("act", "back"),
+    ("command", "plan FILE"),
+)
+"""Actions for the last line while a plan is under review, and what they are called there."""
+
+
+class Plans(AskedScreen):
+    """Brokers before and after, what the plan comes to, and every change; or, under review, batch after batch."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("plans")]
+    place = "plans"
+    main_list = "plan-brokers"
+    kept = "plan"
+
+    def panes(self) -> Iterable[Widget]:
+        top = Group(
+            Framed("Brokers: before > after", AskedRows("plan-brokers", "plan"), id="plan-brokers-frame"),
+            Framed("What it comes to", AskedText("plan", "plan", id="plan"), id="plan-frame"),
+            id="plan-top",
+        )
+        changes = AskedRows("plan-changes", "plan", empty="no plan yet")
+        changed = Framed("Changes, as they are to be run", changes, id="plan-changes-frame")
+        yield Group(top, changed, PlanReview(id="plan-under-review"), id="plan-all")
+
+    # The review
+
+    @property
+    def is_reviewing(self) -> bool:
+        """Whether the plan is under review."""
+        return self.has_class("-review")
+
+    @property
+    def list_at_hand(self) -> LiveRows:
+        at_hand = super().list_at_hand
+        return self._review.batches if self.is_reviewing and at_hand.list_name == self.main_list else at_hand
+
+    @property
+    def _review(self) -> PlanReview:
+        return self.query_one(PlanReview)
+
+    def is_offered(self, frame: Framed) -> bool:
+        return (frame.id in FRAMES) == self.is_reviewing
+
+    def keys(self) -> Keys:
+        if not self.is_reviewing:
+            return super().keys()
+        return [(self.kdrill.sign(id), label) for id, label in REVIEW_KEYS]
+
+    def action_act(self) -> None:
+        """To the review, and back."""
+        if not self.is_reviewing and not self.kdrill.view_state.plan.asked:
+            self.say("there is no plan yet: enter makes one")
+            return
+        self.toggle_class("-review")
+        self.set_focus(self._review.batches if self.is_reviewing else self.query_one(f"#{self.main_list}"))
+        self.bottom.show_keys(self.keys())
+
+    def action_pick(self) -> None:
+        batch = self._review.batches.cursor_key
+        if not self.is_reviewing:
+            self.say(f"the review has batches to leave out: {self.kdrill.sign('act')} opens it")
+        elif batch.isdecimal():
+            self.ask(lambda state: analysis_choices.with_or_without(state, int(batch)))
+        else:
+            self.ask(analysis_choices.with_all_batches)
+
+    def action_copy(self) -> None:
+        if self.is_reviewing:
+            self.copy(self._review.text.copy_text)
+        else:
+            super().action_copy()
+
+    def clear_filter(self) -> bool:
+        if super().clear_filter():
+            return True
+        if self.is_reviewing:
+            self.action_act()
+            return True
+        return False
+
+    # The wish
+
+    def change(self, change: Callable[[ViewState], ViewState]) -> None:
+        """Another plan is wished, unless one is under review."""
+        if self.is_reviewing:
+            self.say(f"the review is of this plan as it is: {self.kdrill.sign('back')} leaves it")
+        else:
+            self.ask(change)
+
+    @on(RowSelected)
+    def _enter(self, event: RowSelected) -> None:
+        if event.view.id == self.main_list:
+            self.ask(analysis_choices.asked_for)
+        elif self.is_reviewing:
+            self.set_focus(self._review.text)
+        else:
+            self.action_describe()
+
+    def action_kill(self) -> None:
+        broker = self.query_one("#plan-brokers", AskedRows).cursor_key
+        if broker:
+            self.change(lambda state: analysis_choices.without_broker(state, int(broker)))
+
+    def action_view(self) -> None:
+        if self.is_reviewing:
+            self.intend(SwitchView("plan-review"))
+        else:
+            self.ask(analysis_choices.with_next_reach)
+
+    def action_by(self) -> None:
+        self.change(analysis_choices.by_the_other)
+
+    def action_policy(self) -> None:
+        self.change(analysis_choices.with_next_tolerance)
+
+    def action_reset(self) -> None:
+        self.change(analysis_choices.without_plan)
+
+    def action_describe(self) -> None:
+        rows = self.list_at_hand
+        if self.is_reviewing:
+            return
+        self.kdrill.describe("broker" if rows.list_name == self.main_list else "partition", rows.cursor_key)
+
+    def action_related(self) -> None:
+        rows = self.list_at_hand
+        if rows.cursor_key and not self.is_reviewing:
+            is_broker = rows.list_name == self.main_list
+            self.kdrill.show_partitions(f"broker:{rows.cursor_key}" if is_broker else rows.cursor_key)

@@ -1,0 +1,93 @@
+"""Screen 2: what is really in ZooKeeper."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual import on
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tui.app.keys import bindings
+from tui.app.panes.frames import Framed, Group
+from tui.app.panes.live_panes import LiveText, LiveTree
+from tui.app.screens.live_screen import LiveScreen
+from tui.app.widgets.lists import CloseNode, OpenNode, ParentWanted, RowHighlighted, RowSelected
+from tui.engine.actions import has_znodes
+from tui.engine.view_state import Close, Filter, Open, SwitchView
+
+
+class Znodes(LiveScreen):
+    """The tree, and beside it the znode under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("znodes")]
+    place = "znodes"
+    main_list = "znodes"
+
+    def panes(self) -> Iterable[Widget]:
+        yield Group(
+            Framed("Tree", LiveTree("znodes", empty="nothing to browse"), id="tree-frame"),
+            Framed("/", LiveText("znode", key="/", id="znode"), id="znode-frame"),
+            id="halves",
+        )
+
+    @on(RowHighlighted)
+    def _look_at(self, event: RowHighlighted) -> None:
+        if event.key:
+            self.query_one("#znode", LiveText).be_about(event.key)
+            self.query_one("#znode-frame", Framed).name_it(event.key)
+
+    @on(OpenNode)
+    def _open(self, event: OpenNode) -> None:
+        self.intend(Open("znodes", (event.key,)))
+
+    @on(CloseNode)
+    def _close(self, event: CloseNode) -> None:
+        self.intend(Close("znodes", event.key))
+
+    @on(ParentWanted)
+    def _to_parent(self, event: ParentWanted) -> None:
+        self.list_at_hand.seek(event.key.rpartition("/")[0] or "/")
+
+    @on(RowSelected)
+    def _turn(self, event: RowSelected) -> None:
+        row = self.list_at_hand.row
+        if row is not None and row.open is not None:
+            self.intend(Close("znodes", row.key) if row.open else Open("znodes", (row.key,)))
+
+    def go_to(self, path: str) -> None:
+        """Opens the branches above a path and puts the cursor on it. A filter that may hide it is taken away."""
+        parts = path.strip("/").split("/")
+        above = tuple("/" + "/".join(parts[:depth]) for depth in range(1, len(parts)))
+        self.intend(Filter("znodes", ""))
+        self.intend(Open("znodes", above))
+        self.list_at_hand.seek(path)
+
+    def action_view(self) -> None:
+        self.intend(SwitchView("znode"))
+
+    def action_describe(self) -> None:
+        self.kdrill.describe("znode", self.list_at_hand.cursor_key)
+
+    def action_history(self) -> None:
+        self.kdrill.describe("znode-history", self.list_at_hand.cursor_key)
+
+    def action_related(self) -> None:
+        parts = self.list_at_hand.cursor_key.split("/")[1:]
+        if not has_znodes(self.kdrill.facts):
+            self._related_to_metadata(parts)
+        elif parts[:2] == ["brokers", "topics"] and len(parts) > 2:
+            self.kdrill.show_partitions(f"topic:={parts[2]}")
+        elif parts[:2] == ["brokers", "ids"] and len(parts) > 2:
+            self.kdrill.show_partitions(f"broker:{parts[2]}")
+        elif parts[:1] == ["consumers"] and len(parts) > 1:
+            self.kdrill.show_group(parts[1])
+        elif parts[:2] == ["config", "topics"] and len(parts) > 2:
+            self.kdrill.show_partitions(f"topic:={parts[2]}")
+
+    def _related_to_metadata(self, parts: list[str]) -> None:
+        if parts[:1] == ["topics"] and len(parts) > 1:
+            self.kdrill.show_partitions(f"topic:={parts[1]}")
+        elif parts[:1] == ["brokers"] and len(parts) > 1:
+            self.kdrill.show_partitions(f"broker:{parts[1]}")
+        elif parts[:2] == ["configs", "topics"] and len(parts) > 2:
+            self.kdrill.show_partitions(f"topic:={parts[2]}")

@@ -1,0 +1,216 @@
+"""The palette's words made into terminal styles, once per theme, and the App class that carries them.
+
+Widgets ask their `Look` for a style by name; they hold no colours and no CSS of their own. The app's line filters are
+applied here, on the few styles there are, instead of on every line drawn. The rules of kdrill.tcss are parsed once:
+Textual parses all of them anew whenever a screen is opened for the first time, which takes longer than a frame,
+though only another theme changes what comes of it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.app import App, ReturnType
+from textual.color import Color
+from textual.css.stylesheet import Stylesheet
+from textual.filter import LineFilter
+from textual.reactive import reactive
+from textual.theme import Theme
+
+from tui.engine.palette import BASES, STYLES, THEMES, UNFADED
+from tui.engine.rows import Span
+
+
+class KeptStylesheet(Stylesheet):
+    """Parses a source again only for other variables; one that is new is parsed beside those that are kept."""
+
+    def __init__(self, *, variables: dict[str, str]) -> None:
+        super().__init__(variables=variables)
+        self._kept_for = variables
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        if variables != self._kept_for:
+            super().set_variables(variables)
+            self._kept_for = variables
+
+    def reparse(self) -> None:
+        self.parse()
+
+
+class Colourless(LineFilter):
+    """Drops every colour and keeps bold, reverse and underline.
+
+    Textual's own filter for NO_COLOR turns colours into 24-bit greys, which are colours to a terminal.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [Segment(text, style and style.without_color, control) for text, style, control in segments]
+
+
+COLOURLESS = Colourless()
+
+LookKey = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """Signs that are not letters; none of them is wider than one cell."""
+
+    ellipsis: str = "…"
+    rail: str = "│"
+    thumb: str = "┃"
+
+
+BOX_GLYPHS = Glyphs()
+ASCII_GLYPHS = Glyphs(ellipsis="~", rail=" ", thumb="#")
+
+
+class Look:
+    """Styles and glyphs for one combination of theme, filters and app switches. Resolves each style once."""
+
+    def __init__(
+        self, theme: str, filters: tuple[LineFilter, ...] = (), *, ascii_only: bool = False, faded: bool = False
+    ) -> None:
+        self.theme = theme if theme in THEMES else "dark"
+        self.glyphs = ASCII_GLYPHS if ascii_only else BOX_GLYPHS
+        self._filters = filters
+        self._faded = faded
+        self._column = THEMES.index(self.theme)
+        self._base = Style.parse(BASES[self.theme])
+        self._background = Color.from_rich_color(self._base.bgcolor) if self._base.bgcolor else Color(0, 0, 0)
+        self._styles: dict[tuple[str, str, str], Style] = {}
+        self._adopted: dict[Style | None, Style] = {}
+
+    def style(self, name: str = "", over: str = "", under: str = "") -> Style:
+        """The style of this name, over that of a line and under that of a cursor; unknown names look like text."""
+        found = self._styles.get((name, over, under))
+        if found is None:
+            found = self._filtered(self._base + self._own(under) + self._own(name) + self._own(over))
+            self._styles[name, over, under] = found
+        return found
+
+    def adopt(self, style: Style | None) -> Style:
+        """A style from elsewhere (a plot's) laid on this theme's base, which is what its default colours mean."""
+        found = self._adopted.get(style)
+        if found is None:
+            own = style or Style.null()
+            colours = [None if colour is None or colour.is_default else colour for colour in (own.color, own.bgcolor)]
+            found = self._filtered(self._base + own.without_color + Style.from_color(*colours))
+            self._adopted[style] = found
+        return found
+
+    def segment(self, text: str, name: str = "", over: str = "") -> Segment:
+        """A piece of plain text, ready to draw."""
+        return Segment(text, self.style(name, over))
+
+    def segments(self, line: Iterable[Span], over: str = "", under: str = "") -> list[Segment]:
+        """Pieces of plain text, ready to draw; neighbours in one style become one, which halves what is sent."""
+        segments: list[Segment] = []
+        for name, pieces in groupby(line, key=itemgetter(1)):
+            text = "".join([piece[0] for piece in pieces])
+            if text:
+                segments.append(Segment(text, self.style(name, over, under)))
+        return segments
+
+    def _own(self, name: str) -> Style:
+        style = Style.parse(STYLES.get(name, STYLES[""])[self._column])
+        if self._faded and name not in UNFADED:
+            return style.without_color + Style.parse(STYLES["dim"][self._column])
+        return style
+
+    def _filtered(self, style: Style) -> Style:
+        segments = [Segment("x", style)]
+        for line_filter in self._filters:
+            segments = line_filter.apply(segments, self._background)
+        return segments[0].style or Style.null()
+
+
+def _textual_theme(name: str) -> Theme:
+    """Textual's own parts (borders, overlays) in colours that go with ours."""
+    if name in ("ansi", "mono"):
+        return _terminal_theme(name, coloured=name == "ansi")
+    foreground, background = BASES[name].split(" on ")
+
+    def hue(style: str) -> str:
+        return STYLES[style][THEMES.index(name)].split()[-1]
+
+    return Theme(
+        name=name,
+        dark=name != "light",
+        primary=hue("info"),
+        warning=hue("warn"),
+        error=hue("error"),
+        success=hue("ok"),
+        accent=hue("key"),
+        foreground=foreground,
+        background=background,
+        surface=background,
+        panel=hue("header"),
+    )
+
+
+def _terminal_theme(name: str, *, coloured: bool) -> Theme:
+    """A theme that leaves the foreground and the background to the terminal."""
+    default = "ansi_default"
+    variables = {f"{part}-text-style": "reverse" for part in ("block-cursor", "input-cursor", "button-focus")}
+    variables |= dict.fromkeys(("ansi-background", "ansi-foreground", "border-blurred"), default)
+    return Theme(
+        name=name,
+        ansi=True,
+        primary="ansi_cyan" if coloured else default,
+        secondary=default,
+        warning="ansi_yellow" if coloured else default,
+        error="ansi_red" if coloured else default,
+        success="ansi_green" if coloured else default,
+        accent=default,
+        foreground=default,
+        background=default,
+        surface=default,
+        panel=default,
+        boost=default,
+        variables=variables,
+    )
+
+
+class ThemedApp(App[ReturnType]):
+    """An App with the five themes, line glyphs or ASCII, and a screen that fades while its data is old."""
+
+    faded: reactive[bool] = reactive(False, init=False)
+    """The link is broken: everything but the widgets that say so is drawn without its colours."""
+
+    def __init__(self, *, theme: str = "dark", ascii_only: bool = False) -> None:
+        super().__init__()
+        self.stylesheet = KeptStylesheet(variables=self.get_css_variables())
+        self.ascii_only = ascii_only
+        for name in THEMES:
+            self.register_theme(_textual_theme(name))
+        self.theme = "mono" if self.no_color else theme
+
+    def get_line_filters(self) -> list[LineFilter]:
+        """Without colour there is one filter, ours; otherwise those that Textual needs."""
+        if self.no_color or self.theme == "mono":
+            return [COLOURLESS]
+        return list(super().get_line_filters())
+
+    def watch_faded(self) -> None:
+        for screen in self.screen_stack:
+            for widget in screen.walk_children():
+                widget.refresh()
+
+
+def look_of(app: App[Any], last: Look | None, key: LookKey, *, fades: bool = True) -> tuple[Look, LookKey]:
+    """The app's present Look with its key; the last Look itself when nothing changed since."""
+    present = (
+        "mono" if app.no_color else app.theme,
+        tuple(app.get_line_filters()),
+        getattr(app, "ascii_only", False),
+        fades and getattr(app, "faded", False),
+    )
+    if last is not None and key == present:
+        return last, key
+    theme, filters, ascii_only, faded = present
+    return Look(theme, filters, ascii_only=ascii_only, faded=faded), present

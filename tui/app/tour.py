@@ -1,0 +1,108 @@
+"""The guided tour of the sandbox: kill the controller, watch the epoch, bring it back. Pure; draws and presses nothing.
+
+A step is left when what it asks for has happened, by whatever key, in the cluster or on the screen; till then it waits.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from tui.engine.messages import HeaderFacts
+from tui.engine.rows import Line, Span, line, span
+
+Step = Literal["look", "kill", "see", "mend", "go", "over"]
+STEPS: tuple[Step, ...] = ("look", "kill", "see", "mend", "go", "over")
+
+
+class Tour(msgspec.Struct, frozen=True):
+    """How far it is."""
+
+    step: Step = "over"
+    controller: int | None = None
+    """Who controlled when it began; None until that is known."""
+    epoch: int | None = None
+    """The controller epoch of then."""
+    screen: str = ""
+    """The screen on which the step began."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing to say any more; so it is also before it begins."""
+        return self.step == "over"
+
+
+OVER = Tour()
+BEGUN = Tour("look")
+
+
+def followed(tour: Tour, facts: HeaderFacts, screen: str) -> Tour:
+    """The tour, now that the cluster is like this and this screen in front. What did not happen is waited for."""
+    if tour.is_over or facts.phase != "live":
+        return tour
+    if tour.epoch is None:
+        if facts.controller is None or facts.controller_epoch is None:
+            return tour
+        tour = msgspec.structs.replace(tour, controller=facts.controller, epoch=facts.controller_epoch)
+    while (step := _step(tour, facts, screen)) != tour.step:
+        tour = msgspec.structs.replace(tour, step=step, screen=screen)
+    return tour
+
+
+def _step(tour: Tour, facts: HeaderFacts, screen: str) -> Step:
+    match tour.step:
+        case "look" | "kill" if _has_moved(tour, facts):
+            return "see"
+        case "look" if screen == "sandbox":
+            return "kill"
+        case "see" if screen == "partitions":
+            return "mend"
+        case "mend" if not (facts.brokers_down or facts.under_replicated):
+            return "go"
+        case "go" if screen != tour.screen:
+            return "over"
+        case step:
+            return step
+
+
+def _has_moved(tour: Tour, facts: HeaderFacts) -> bool:
+    return facts.controller is not None and (facts.controller_epoch or 0) > (tour.epoch or 0)
+
+
+def tour_line(tour: Tour, facts: HeaderFacts, sign: Callable[[str], str]) -> Line:
+    """What the step says; nothing when it is over. `sign`: the key of an action, by its id."""
+    if tour.is_over:
+        return ()
+    head = span(f" Tour {STEPS.index(tour.step) + 1} of {len(STEPS) - 1}  ", "title")
+    return line(
+        head, *_said(tour, facts, lambda id: span(sign(id), "key")), ("  ", ""), (sign("back"), "key"), " ends it"
+    )
+
+
+def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
+    victim, epoch = f"broker {tour.controller}", facts.controller_epoch
+    match tour.step:
+        case "look" if tour.epoch is None:
+            return line("A real cluster starts on this machine: ZooKeeper, then brokers. It takes seconds.")
+        case "look":
+            names = f"Row one names the controller: {victim}, elected in epoch {tour.epoch}. Press "
+            return line(names, key("screen('sandbox')"), " to see what runs, and to break it.")
+        case "kill" if facts.controller is None:
+            return line(f"The session of {victim} is over, /controller gone. Who writes that znode first is next.")
+        case "kill":
+            dies = ": kill -9. Its ZooKeeper session ends seconds later: watch row one."
+            return line(f"Put the cursor on {victim}, the controller, and press ", key("kill"), dies)
+        case "see":
+            won = "again" if facts.controller == tour.controller else f"now, and elected leaders where {victim} led"
+            moved = f"Epoch {tour.epoch} became {epoch}: broker {facts.controller} controls {won}. Press "
+            return line(moved, key("screen('partitions')"), " to see.")
+        case "mend" if facts.brokers_down:
+            lost = f"{facts.under_replicated} partitions miss a replica. Bring {victim} back: "
+            there = (key("screen('sandbox')"), ", then ", key("restart"), " with the cursor on it, or ")
+            return line(lost, *there, key("reset"), ", which mends all.")
+        case "mend":
+            return line(f"All brokers are up and fetch what they missed: {facts.under_replicated} partitions wait.")
+        case _:
+            drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
+            back = f"In sync again, and still epoch {epoch}: who returns does not control. Next: "
+            return line(back, drill, " plays deaths on a copy, ", plans, " plans, ", all_keys, " has all keys.")

@@ -1,0 +1,161 @@
+"""Rows of a list as segments as wide as the list: which columns fit, a row, a row of the ownership graph.
+
+The first column is pinned. A column is shown whole or not at all, as half a number would be a wrong number. A row of
+the graph has two layers with edges between; the cursor lies on one of the layers only.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rich.segment import Segment
+
+from tui.app.theme import Look
+from tui.engine.palette import MARKS
+from tui.engine.rows import Column, Line, Row, Span
+from tui.engine.text import fit, fit_line, plain
+
+GAP = 1
+"""Cells between two columns."""
+
+WHOLE = (Column("", -1),)
+"""What a list without columns is laid out as."""
+
+
+class Slot(NamedTuple):
+    """A column's place: its number among all columns and its width in cells."""
+
+    column: int
+    width: int
+    align: str
+
+
+class Layout(NamedTuple):
+    """The columns in view, and whether there are more on either side."""
+
+    slots: tuple[Slot, ...]
+    more_left: bool
+    more_right: bool
+
+
+def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0) -> Layout:
+    """The first column, then as many as fit of those after the `skipped` next ones; spare cells go to the flexible."""
+    columns = columns or WHOLE
+    shown = [0]
+    left = width - min(abs(columns[0].width), width)
+    first = min(1 + skipped, len(columns))
+    for index in range(first, len(columns)):
+        need = GAP + abs(columns[index].width)
+        if need > left:
+            break
+        shown.append(index)
+        left -= need
+    flexible = [index for index in shown if columns[index].width < 0]
+    share, odd = divmod(left, len(flexible)) if flexible else (0, 0)
+    widths = {index: min(abs(columns[index].width), width) for index in shown}
+    for place, index in enumerate(flexible):
+        widths[index] += share + (place < odd)
+    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
+    return Layout(slots, first > 1, shown[-1] < len(columns) - 1 if len(shown) > 1 else first < len(columns))
+
+
+def titles(columns: tuple[Column, ...], layout: Layout, sort: str, reverse: bool, ellipsis: str) -> str:
+    """The header line's text; `^` marks the column sorted by, `v` the one sorted in reverse."""
+    parts: list[str] = []
+    for slot in layout.slots:
+        column = columns[slot.column]
+        if sort and column.sort == sort:
+            sign = "v" if reverse else "^"
+            title = fit(column.title, min(len(column.title), max(slot.width - 1, 0)), ellipsis=ellipsis) + sign
+        else:
+            title = column.title
+        parts.append(fit(title, slot.width, ellipsis=ellipsis, align=slot.align))
+    return (" " * GAP).join(parts)
+
+
+def cell(row: Row, slot: Slot, columns: tuple[Column, ...]) -> Line:
+    """What a row has to show in this place; without columns, all its cells one after another."""
+    if columns:
+        return row.cells[slot.column] if slot.column < len(row.cells) else ()
+    joined: list[tuple[str, str]] = []
+    for line in row.cells:
+        joined += [(" ", ""), *line] if joined else line
+    return tuple(joined)
+
+
+LEAD = 3
+"""Cells before the first column: the cursor's sign, the row's mark, a space."""
+
+EDGES = LEAD + 1
+"""Cells that are not the columns': the lead, and the scroll bar on the right."""
+
+PLACEHOLDER = (("...", "placeholder"),)
+
+
+@dataclass(frozen=True)
+class RowDrawing:
+    """What rows of one list have in common."""
+
+    look: Look
+    columns: tuple[Column, ...]
+    layout: Layout
+    width: int
+
+    def row(self, row: Row | None, indent: tuple[Span, ...], over: str, on_thumb: bool) -> list[Segment]:
+        """A row, or dots where it has not arrived; `over` is the style of the cursor, empty where it is not."""
+        look = self.look
+        mark = plain(row.mark, 1, ellipsis="") if row else " "
+        pieces: list[Span] = [(">" if over else " ", "key" if over else ""), (mark, MARKS.get(mark, ""))]
+        used = LEAD - 1
+        for place, slot in enumerate(self.layout.slots):
+            line = cell(row, slot, self.columns) if row else () if place else PLACEHOLDER
+            line = line if place else (*indent, *line)
+            pieces.append((" " * GAP, ""))
+            pieces += fit_line(line, slot.width, ellipsis=look.glyphs.ellipsis, align=slot.align)
+            used += GAP + slot.width
+        pieces.append((" " * (self.width - 1 - used), ""))
+        bar = look.segment(look.glyphs.thumb if on_thumb else " ", "scrollbar")
+        return [*look.segments(pieces, over), bar]
+
+    def heading(self, sort: str, reverse: bool) -> list[Segment]:
+        """The columns' titles; `<` and `>` say that there are columns out of view."""
+        lead = "  <" if self.layout.more_left else " " * LEAD
+        text = lead + titles(self.columns, self.layout, sort, reverse, self.look.glyphs.ellipsis)
+        more = ">" if self.layout.more_right else " "
+        return [self.look.segment(plain(text, max(self.width - 1, 0)), "heading"), self.look.segment(more, "heading")]
+
+
+BAND, NODES = 3, 4
+"""Columns: the edges, and the first one of the partitions' layer."""
+
+ASCII = str.maketrans(
+    "─│┌┐└┘├┤┬┴┼" + "━┃┏┓┗┛┣┫┳┻╋" + "═║╔╗╚╝╠╣╦╩╬" + "┄┆",
+    "-|+++++++++" + "=##########" + "~!!!!!!!!!!" + ".:",
+)
+"""Edges as they are, of the focus, gained, lost: each in signs of its own, so that no colour is needed."""
+
+
+@dataclass(frozen=True)
+class GraphDrawing(RowDrawing):
+    """What rows have in common, and on which side the cursor is."""
+
+    among_partitions: bool
+    is_ascii: bool
+
+    def row(self, row: Row | None, indent: tuple[Span, ...], over: str, on_thumb: bool) -> list[Segment]:
+        look, left = self.look, not self.among_partitions
+        mark = plain(row.mark, 1, ellipsis="") if row else " "
+        on_left, on_right = (over, "") if left else ("", over)
+        lead = (">" if on_left else " ", "key" if on_left else "")
+        segments = look.segments([lead, (mark, MARKS.get(mark, ""))], on_left)
+        used = LEAD - 1
+        for place, slot in enumerate(self.layout.slots):
+            line = cell(row, slot, self.columns) if row else () if place else PLACEHOLDER
+            if slot.column == BAND and self.is_ascii:
+                line = tuple((text.translate(ASCII), style) for text, style in line)
+            sign = ">" if on_right and slot.column == NODES else " " * GAP
+            pieces = fit_line(line, slot.width, ellipsis=look.glyphs.ellipsis, align=slot.align)
+            lies = on_left if slot.column < BAND else on_right if slot.column >= NODES else ""
+            segments += look.segments([(sign, "key" if sign == ">" else ""), *pieces], lies)
+            used += GAP + slot.width
+        rest = look.segment(" " * (self.width - 1 - used), "", on_right)
+        return [*segments, rest, look.segment(look.glyphs.thumb if on_thumb else " ", "scrollbar")]

@@ -1,0 +1,160 @@
+"""A proposal on the terminal: shown, confirmed, carried out, and what became of it.
+
+A kdrill.act/1 document has `title`, `changes`, `warnings`, `steps` (as the audit log has them), `rollback`, and
+`outcome`: `kind` (done, refused, unknown, or proposed where nothing was to be done) and what was `said`.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from typing import NoReturn, TextIO
+
+import click
+import msgspec
+
+from model.actions.proposal import ActionRefused, Proposal
+from model.hosts.acting.carrying_out import UnansweredError, WriteOutcome, carry_out, shown
+from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from tui.cli.act_options import ActOptions
+from tui.cli.broker_groups import with_groups
+from tui.cli.following import image_of
+from tui.engine.acting.proposing import proposal_of, step_text
+from tui.engine.acting.way import Way
+from tui.engine.opening import Opening
+from tui.engine.requests import DeleteGroup, Request, ResetOffsets
+from tui.engine.text import plain
+
+FORMAT = "kdrill.act/1"
+MOST_LINES = 30
+UNWRITTEN = 3
+"""The exit code where it is done, and that could not be written down or told: it is not to be repeated."""
+ONLY_SHOWN = "nothing was done: repeat it with --allow-writes to carry it out"
+
+
+def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
+    """All of it. Exits 0 when it is done, 1 when it failed, 2 when it was not to be done, or as `finish`.
+
+    Raises click.ClickException with the one line that says why not.
+    """
+    if not proposal.steps:
+        tell(f"{proposal.title}: there is nothing to do")
+        return
+    show(proposal, act)
+    confirm(proposal, act)
+    try:
+        outcome = carry_out(proposal, way.writers, way.audit)
+    except ActionRefused as refusal:
+        raise click.ClickException(str(refusal)) from None
+    finish(proposal, outcome, act)
+
+
+def finish(proposal: Proposal, outcome: WriteOutcome, act: ActOptions) -> None:
+    """Says what became of it. Raises click.ClickException unless it is done, and Exit (UNWRITTEN) if only that is."""
+    try:
+        if act.as_json:
+            print_document(proposal, {"kind": outcome.kind, "said": outcome.told})
+        if outcome.kind != "done":
+            raise click.ClickException(outcome.told)
+        if outcome.unwritten:
+            unwritten(f"{proposal.title}: {outcome.told}")
+        tell(f"{proposal.title}: done{f' ({outcome.said})' if outcome.said else ''}")
+        if proposal.rollback:
+            tell(f"to undo it: {proposal.rollback}")
+    except OSError as error:  # nobody reads the output any more, or its disk is full
+        if outcome.kind != "done":
+            raise click.ClickException(outcome.told) from None
+        _give_up(sys.stdout)
+        unwritten(f"{proposal.title}: done, but not told: the output cannot be written: {error.strerror or error}")
+
+
+def unwritten(said: str) -> NoReturn:
+    """Ends where something was done that could not be written down. Raises click.exceptions.Exit."""
+    try:
+        tell(said)
+    except OSError:
+        _give_up(sys.stderr)
+    raise click.exceptions.Exit(UNWRITTEN)
+
+
+def _give_up(stream: TextIO) -> None:
+    """What is left to flush goes nowhere: Python would fail over it once more, as its last deed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def show(proposal: Proposal, act: ActOptions) -> None:
+    """What would be done, on standard output; beside `--json` on standard error, for whoever is asked."""
+    if act.as_json and (act.yes or not act.allow_writes):
+        return
+    for line in lines(proposal):
+        click.echo(plain(line), err=act.as_json)
+
+
+def confirm(proposal: Proposal, act: ActOptions) -> None:
+    """Returns if it may be done. Raises click.exceptions.Exit (2), click.ClickException where nobody can be asked."""
+    if not act.allow_writes:
+        if act.as_json:
+            print_document(proposal, {"kind": "proposed", "said": ONLY_SHOWN})
+        tell(ONLY_SHOWN)
+        raise click.exceptions.Exit(2)
+    if act.yes:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("nothing was done: there is no terminal to ask on; say --yes")
+    wanted = proposal.type_to_confirm or "yes"
+    typed = click.prompt(f"type {plain(wanted)} to do it", default="", show_default=False, err=True)
+    if typed != wanted:
+        tell("nothing was done")
+        raise click.exceptions.Exit(2)
+
+
+def lines(proposal: Proposal) -> Iterator[str]:
+    """For people; long lists are cut."""
+    yield proposal.title
+    yield from _some(proposal.changes)
+    yield from (f"! {warning}" for warning in proposal.warnings)
+    yield "in this order:" if proposal.steps else "nothing is written"
+    yield from _some([step_text(step) for step in proposal.steps])
+    if proposal.rollback:
+        yield f"to undo it: {proposal.rollback}"
+
+
+def print_document(proposal: Proposal, outcome: Mapping[str, object]) -> None:
+    """One line on standard output."""
+    document = {
+        "format": FORMAT,
+        "title": proposal.title,
+        "changes": proposal.changes,
+        "warnings": proposal.warnings,
+        "steps": [shown(step) for step in proposal.steps],
+        "rollback": proposal.rollback,
+        "outcome": outcome,
+    }
+    # In ASCII: names come from znodes, and the line may be read on a terminal.
+    click.echo(json.dumps(msgspec.to_builtins(document, str_keys=True), separators=(",", ":")))
+
+
+def tell(said: str) -> None:
+    """One line on standard error."""
+    click.echo(f"kdrill: {plain(said)}", err=True)
+
+
+def _some(texts: "list[str] | tuple[str, ...]") -> Iterator[str]:
+    yield from (f"  {text}" for text in texts[:MOST_LINES])
+    if len(texts) > MOST_LINES:
+        yield f"  … {len(texts) - MOST_LINES:,} more: --json has them"
+
+
+def act_on(opening: Opening, act: ActOptions, request: Request) -> None:
+    """Shows what is proposed, asks, and carries it out.
+
+    Raises click.ClickException with the line that says why not.
+    """
+    image = image_of(opening)
+    if isinstance(request, ResetOffsets | DeleteGroup):
+        image = with_groups(image, opening)
+    try:
+        with Way(opening, image, may_write=act.allow_writes) as way:
+            perform(proposal_of(request, way, opening), way, act)
+    except (ActionRefused, UnansweredError, ZooKeeperUnavailable) as error:
+        raise click.ClickException(str(error)) from None

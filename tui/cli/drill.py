@@ -1,0 +1,342 @@
+"""`kdrill drill`: what would happen if brokers died, stopped or started now, played on a copy of the cluster.
+
+What is done to brokers happens in the order of the options. For people, the drill is told as what was assumed, what
+it means, who suffers, and how it went.
+"""
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from click.core import ParameterSource
+
+from model.cluster.ids import NO_LEADER
+from model.cluster.texts import brokers, counted, listed, replicas
+from model.cluster.whole_file import write_whole
+from model.drills.document import document_of, notes_on
+from model.drills.drill import DEFAULT, Drill, run, usual
+from model.drills.outcomes import DrilledPartition, OutcomeKind
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_rack
+from model.drills.sentences import timeline_lines
+from model.drills.setup_znodes import rules_of
+from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
+from spark_tasks.spark_client import Engine
+from tui.cli.drills import Wanted, drilled, takes_scenarios
+from tui.cli.following import image_of
+from tui.cli.options import json_line, takes_cluster, takes_engine
+from tui.engine.opening import Opening
+from tui.engine.text import cells, plain
+
+Command = Callable[..., Any]
+
+_ORDER = "tui.cli.drill.order"
+
+
+class InOrder(click.Command):
+    """A command that remembers the order of its options; click gives each option's values by themselves."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.meta[_ORDER] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+
+def takes_acts(command: Command) -> Command:
+    """What is done one after the other, which a command of class InOrder gets as `acts`."""
+
+    def option(deed: Deed, text: str) -> Callable[[Command], Command]:
+        return click.option(f"--{deed}", metavar="ID[,ID...]", multiple=True, help=text)
+
+    @option(Deed.KILL, "brokers that die together; may be repeated")
+    @option(Deed.STOP, "brokers that shut down together, controlled")
+    @option(Deed.START, "brokers that start together: dead in the cluster, or by now")
+    @wraps(command)
+    def with_acts(kill: tuple[str, ...], stop: tuple[str, ...], start: tuple[str, ...], **others: Any) -> Any:
+        words = {Deed.KILL: iter(kill), Deed.STOP: iter(stop), Deed.START: iter(start)}
+        order = click.get_current_context().meta[_ORDER]
+        given = [(Deed(name), next(words[Deed(name)])) for name in order if name in words]
+        return command(acts=tuple(_acts(given)), **others)
+
+    return with_acts
+
+
+def _acts(given: list[tuple[Deed, str]]) -> Iterator[Act]:
+    """The same deed twice in a row is one act."""
+    for deed, group in groupby(given, key=itemgetter(0)):
+        ids = {broker for _, text in group for broker in _ids(deed, text)}
+        yield Act(deed, tuple(sorted(ids)))
+
+
+def _ids(deed: Deed, text: str) -> Iterator[int]:
+    for word in (part.strip() for part in text.split(",")):
+        if not (word.isascii() and word.isdigit() and len(word) < 11):
+            raise click.UsageError(f"--{deed}: {word!r} is no broker id")
+        yield int(word)
+
+
+MOST_PARTITIONS = 20
+MOST_ROWS = 60
+_DID: Mapping[Deed, str] = {Deed.KILL: "died", Deed.STOP: "shut down", Deed.START: "started again"}
+TOLD = (
+    OutcomeKind.OFFLINE,
+    OutcomeKind.UNCLEAN,
+    OutcomeKind.CLEAN,
+    OutcomeKind.FOLLOWER_LOST,
+    OutcomeKind.FOLLOWER_BACK,
+    OutcomeKind.DELETING,
+)
+
+
+def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
+    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    if first := not_forecast(drill.before):
+        yield first
+    yield plain(f"{drill.before.provenance.source}: {_scenario(drill)}")
+    yield from _assumed(drill)
+    yield ""
+    yield from _summary(drill)
+    yield ""
+    yield from _partitions(drill, everything)
+    yield ""
+    yield from _timeline(drill, everything)
+
+
+def _scenario(drill: Drill) -> str:
+    scenario = drill.scenario
+    rack, back = scenario.rack, scenario.restart_after_ms
+    acts = [f"{brokers(act.brokers)} {_DID[act.deed]}" for act in scenario.acts]
+    acts[0] = acts[0].replace(" died", f" (rack {rack}) died") if rack is not None else acts[0]
+    restart = "" if back is None else f", and started again after {_seconds(back)}"
+    return f"what if {', then '.join(acts)}{', unclean elections allowed' if scenario.unclean else ''}{restart}"
+
+
+def _assumed(drill: Drill) -> Iterator[str]:
+    times = drill.assumptions
+    write, request = f"{times.zookeeper_write_ms:g} ms per", f"{times.request_ms:g} ms"
+    if is_kraft(drill.before):
+        takes = f"{write} metadata write, {request} until brokers learn of it"
+    else:
+        takes = f"{write} ZooKeeper write, {request} per request"
+    silent = silence_text(drill.before, _seconds(times.session_timeout_ms))
+    yield f"assumed: {silent}, {takes}, rules of Kafka {rules_of(drill.before).since} and later"
+    for note in notes_on(drill):
+        yield f"         {note}"
+
+
+def _summary(drill: Drill) -> Iterator[str]:
+    summary, timeline = drill.summary, drill.timeline
+    before, after = summary.before, summary.after
+    if drill.turnout is not None:
+        yield f"quorum             {turnout_text(drill.turnout)}"
+    yield f"leaders moved      {summary.leaders_moved:,}"
+    yield f"offline            {before.offline:,} → {after.offline:,}"
+    yield f"under min ISR      {before.under_min_isr:,} → {after.under_min_isr:,}"
+    yield f"under-replicated   {before.under_replicated:,} → {after.under_replicated:,}"
+    yield f"unclean elections  {summary.unclean:,}"
+    half, most, longest = (timeline.outage_percentile(percent) for percent in (50, 99, 100))
+    if half is not None and most is not None and longest is not None:
+        yield f"without a leader   50 % {_seconds(half)}, 99 % {_seconds(most)}, longest {_seconds(longest)}"
+    yield f"controller         {_controller(drill)}"
+    leaders = (f"b{broker} {one:,}→{other:,}" for broker, (one, other) in summary.leaders_by_broker.items())
+    yield f"leaders by broker  {listed(leaders, 20)}"
+
+
+def _controller(drill: Drill) -> str:
+    before, after = drill.before.controller, drill.after.controller
+    if drill.turnout is not None:
+        old = "nobody" if before.broker is None else str(before.broker)
+        return " → ".join(dict.fromkeys((old, candidates_text(drill.turnout))))
+    if before.broker == after.broker and before.epoch == after.epoch:
+        return f"b{before.broker}, epoch {before.epoch}"
+    if "/controller" in drill.before.unreadable:
+        return f"not known before (one is elected as the drill begins), then {_candidates(drill)}"
+    old = "nobody" if before.broker is None else f"b{before.broker}"
+    return f"{old} → {_candidates(drill)}, epoch {before.epoch} → {after.epoch}"
+
+
+def _candidates(drill: Drill) -> str:
+    """Who controls in the end, as far as one can know."""
+    some = [f"b{broker}" for broker in drill.timeline.candidates]
+    return f"one of {listed(some, 20)}" if len(some) > 1 else some[0] if some else "nobody"
+
+
+def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
+    suffer = [one for one in drill.affected if one.outcome in TOLD]
+    shown = suffer if everything else suffer[:MOST_PARTITIONS]
+    yield f"{counted(len(suffer), 'partition')} affected{', the worst first:' if suffer else '.'}"
+    names = [plain(str(one.partition)) for one in shown]
+    width = max(map(cells, names), default=0)
+    for one, name in zip(shown, names, strict=True):
+        yield f"  {one.outcome.value:<13}  {name}{' ' * (width - cells(name))}  {_change(one)}"
+    if len(suffer) > len(shown):
+        yield f"  … {len(suffer) - len(shown):,} more: --all shows them"
+
+
+def _change(one: DrilledPartition) -> str:
+    leader = "→".join("none" if broker == NO_LEADER else str(broker) for broker in dict.fromkeys(one.leader))
+    isr = "→".join(dict.fromkeys(map(replicas, one.isr)))
+    epoch = "→".join(str(number) for number in dict.fromkeys(one.leader_epoch))
+    waited = ""
+    if one.outage is not None:
+        to_ms = one.outage.to_ms
+        waited = ", never led again" if to_ms is None else f", {_seconds(to_ms - one.outage.from_ms)} without a leader"
+    return f"leader {leader}, ISR {isr}, epoch {epoch}{waited}"
+
+
+def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
+    all_told = list(timeline_lines(drill.timeline.rows))
+    shown = all_told if everything else all_told[:MOST_ROWS]
+    yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', and not over then'}:"
+    for one in shown:
+        until = f" (until {one.until_ms / 1000:.3f} s)" if one.until_ms - one.at_ms >= 1 else ""
+        yield f"  {one.at_ms / 1000:>10.3f} s  {plain(one.text)}{until}"
+    if len(all_told) > len(shown):
+        yield f"  … {len(all_told) - len(shown):,} more: --all shows them"
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms:g} ms" if ms < 1000 else f"{ms / 1000:,.3f}".rstrip("0").rstrip(".") + " s"
+
+
+SURVIVED, HURT = 0, 2
+LONGEST_TIME_MS = 86_400_000
+
+_SESSION = (
+    "until a silent broker is taken for dead  [default: with ZooKeeper "
+    f"{DEFAULT.session_timeout_ms:g}; on KRaft the brokers' broker.session.timeout.ms, Kafka's own is "
+    f"{DEFAULT_SESSION_MS:g}]"
+)
+
+
+def takes_times(command: Command) -> Command:
+    """How long things take, which the command gets as `times`, by the names of `Assumptions`."""
+    milliseconds = click.FloatRange(min=0, max=LONGEST_TIME_MS)
+
+    def option(name: str, default: float | None, text: str) -> Callable[[Command], Command]:
+        return click.option(name, metavar="MS", type=milliseconds, default=default, show_default=True, help=text)
+
+    @option("--session-timeout", None, _SESSION)
+    @option("--zookeeper-write", DEFAULT.zookeeper_write_ms, "for a write to ZooKeeper, on KRaft to the metadata log")
+    @option(
+        "--request",
+        DEFAULT.request_ms,
+        "for a request to a broker, and its answer; on KRaft until brokers learn of a write",
+    )
+    @wraps(command)
+    def with_times(session_timeout: float | None, zookeeper_write: float, request: float, **others: Any) -> Any:
+        times = {"zookeeper_write_ms": zookeeper_write, "request_ms": request}
+        if session_timeout is not None:
+            times["session_timeout_ms"] = session_timeout
+        return command(times=times, **others)
+
+    return with_times
+
+
+@click.command(cls=InOrder)
+@takes_cluster
+@takes_acts
+@click.option("--rack", help="all live brokers of this rack die together")
+@click.option("--unclean", is_flag=True, help="let every topic elect a leader that is not in sync")
+@click.option(
+    "--restart-after",
+    metavar="MS",
+    type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
+    help="start them again so long after their death",
+)
+@takes_scenarios
+@takes_engine
+@takes_times
+@click.option(
+    "--all", "everything", is_flag=True, help="with --json, also partitions that nothing happens to; without, no bounds"
+)
+@click.option("--json", "as_json", is_flag=True, help="one kdrill.drill/1 object, or kdrill.drills/1")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
+def drill(
+    opening: Opening,
+    acts: tuple[Act, ...],
+    rack: str | None,
+    unclean: bool,
+    restart_after: float | None,
+    wanted: Wanted,
+    engine: Engine,
+    times: dict[str, float],
+    everything: bool,
+    as_json: bool,
+    output: Path | None,
+) -> int:
+    """What would happen if brokers died now: kill -9, on a copy of the cluster, by the controller's own rules.
+
+    --kill, --stop and --start happen in the order given, each once the one before is over. Nothing is written to the
+    cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes offline, falls below its
+    min.insync.replicas, or loses records by an unclean election, or if the voters of a KRaft cluster lose their
+    majority; of many scenarios, 2 if any of them does so.
+
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
+    a cluster's name in the configuration.
+
+    \b
+    Example: kdrill drill zk://zk1:2181/kafka --kill 3,4
+             kdrill drill prod-eu1 --stop 3 --kill 4 --start 3
+             kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
+             kdrill drill prod-eu1 --each-pair --failure-rate 0.5
+    """
+    if wanted.kind is not None:
+        _check_alone(acts or rack is not None, restart_after, everything=everything)
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+    else:
+        wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
+        played = _played(opening, wish, times)
+        hurts = played.hurts
+        told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
+    _print(json_line(told, opening) if isinstance(told, dict) else told, output)
+    return HURT if hurts else SURVIVED
+
+
+def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
+    """One scenario, of brokers or of a rack."""
+    if not wish.acts and wish.rack is None:
+        raise click.UsageError("nobody to kill: give --kill ID[,ID...], --rack NAME, --each-broker or one of its like")
+    if wish.kill and wish.rack is not None:
+        raise click.UsageError("--kill and --rack exclude each other")
+    if wish.then and wish.restart_after_ms is not None:
+        raise click.UsageError("--restart-after is for one death and nothing else: --start starts brokers in order")
+    image = image_of(opening)
+    gc.disable()  # a drill is a million values that all live until the process ends, and soon
+    try:
+        kill = wish.kill if wish.rack is None else of_rack(image, wish.rack).kill
+        scenario = msgspec.structs.replace(wish, kill=kill)
+        return run(image, scenario, msgspec.structs.replace(usual(image, scenario), **times))
+    except ScenarioError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _check_alone(chosen: object, restart_after: float | None, *, everything: bool) -> None:
+    """Many scenarios are counted, not played in time."""
+    if chosen:
+        raise click.UsageError("--each-... and --random choose who dies: leave out --kill, --rack, --stop and --start")
+    if restart_after is not None:
+        raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
+    context = click.get_current_context()
+    for name in ("session_timeout", "zookeeper_write", "request"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for one scenario: nothing is timed in many")
+    if everything:
+        raise click.UsageError("--all is for one scenario: --limit says how many are listed")
+
+
+def _print(told: str | Iterator[str], output: Path | None) -> None:
+    text = "".join(f"{line}\n" for line in ((told,) if isinstance(told, str) else told))
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        write_whole(output, text.encode())
+    except OSError as error:
+        raise click.ClickException(f"{output}: cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,108 @@
+"""`kdrill dump-log`: what files of a log folder hold, as Kafka's DumpLogSegments prints it, or as JSON lines."""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from model.log.dump.decoders import Decoder, as_java_prints, java_text
+from model.log.dump.dump_file import dump_file
+from model.log.dump.facts import KNOWN_ENDS, DumpOptions, file_name
+from model.log.records import Damage
+
+SOUND, UNREADABLE, DAMAGED = 0, 1, 2
+
+
+@click.command("dump-log")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--print-data-log", is_flag=True, help="keys and payloads of records too; implies --deep-iteration")
+@click.option("--deep-iteration", is_flag=True, help="records too, decompressed, not only batches")
+@click.option("--offsets-decoder", is_flag=True, help="records are those of __consumer_offsets: print what they say")
+@click.option("--transaction-log-decoder", is_flag=True, help="the same for __transaction_state")
+@click.option("--verify-index-only", is_flag=True, help="check index entries against the log, print none")
+@click.option("--index-sanity-check", is_flag=True, help="check an index's size and ends only, as a starting broker")
+@click.option("--json", "as_json", is_flag=True, help="kdrill.dump-log/1: one JSON object a line")
+def dump_log(
+    files: tuple[str, ...],
+    print_data_log: bool,
+    deep_iteration: bool,
+    offsets_decoder: bool,
+    transaction_log_decoder: bool,
+    verify_index_only: bool,
+    index_sanity_check: bool,
+    as_json: bool,
+) -> int:
+    """What files of a log folder hold. Exits 0 if all is well, 2 if a file is damaged, 1 if one cannot be read.
+
+    FILE is a .log, .index, .timeindex, .txnindex, .snapshot or .checkpoint file, an offset or epoch checkpoint,
+    meta.properties or partition.metadata; or a folder, for all of these in it. Files are opened read-only.
+
+    The text is that of Kafka's DumpLogSegments. What is wrong goes to standard error, with its position; what is
+    readable behind it is shown. On a terminal, control characters of the data are shown as escapes.
+
+    \b
+    Example: kdrill dump-log --print-data-log /var/kafka/orders-0/00000000000000000000.log
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends the dump, quietly
+    decoder = Decoder.OFFSETS if offsets_decoder else Decoder.TRANSACTION_LOG if transaction_log_decoder else None
+    contents = print_data_log or decoder is not None
+    options = DumpOptions(
+        deep=deep_iteration or contents,
+        contents=contents,
+        decoder=decoder,
+        json=as_json,
+        verify_index_only=verify_index_only,
+        index_sanity_check=index_sanity_check,
+        show=_harmless if sys.stdout.isatty() else as_java_prints,
+    )
+    return max(_dump(path, options) for given in files for path in _expanded(given))
+
+
+def _expanded(path: str) -> list[str]:
+    """The file; or of a folder the files that can be shown, by name; or the folder, if there is none."""
+    try:
+        names = sorted(name for name in os.listdir(path) if file_name(name) is not None)
+    except OSError:  # not a folder, or one that tells nothing
+        return [path]
+    return [os.path.join(path, name) for name in names] or [path]
+
+
+def _dump(path: str, options: DumpOptions) -> int:
+    """Shows one file; the exit code it asks for."""
+    name = file_name(Path(path).name)
+    if os.path.isdir(path):
+        return _tell(path, "no file in this folder can be shown")
+    if name is None:
+        return _tell(path, f"not a file that can be shown: its name should end with one of {', '.join(KNOWN_ENDS)}")
+    code = SOUND
+    out = sys.stdout.buffer
+    try:
+        for part in dump_file(path, name, options):
+            if isinstance(part, bytes):
+                out.write(part)
+                continue
+            out.flush()
+            if isinstance(part, Damage):
+                code = DAMAGED
+                _tell(path, f"position {part.position}, {part.size} bytes: {part.kind}: {part.cause}")
+            else:
+                _tell(path, f"position {part.position}: {part.text}")
+        out.flush()
+    except OSError as error:
+        code = max(code, _tell(path, error.strerror or str(error)))
+    return code
+
+
+def _tell(path: str, reason: str) -> int:
+    from tui.engine.text import plain  # noqa: PLC0415 - most files have nothing to tell
+
+    click.echo(f"kdrill: {plain(path)}: {plain(reason)}", err=True)
+    return UNREADABLE
+
+
+def _harmless(data: bytes) -> bytes:
+    from tui.engine.text import plain  # noqa: PLC0415 - on terminals only
+
+    return plain(java_text(data)).encode()

@@ -1,0 +1,168 @@
+"""Follows a source within this process, for commands that print and end; or takes one image of it.
+
+A command ends early and quietly by a signal, or when nobody reads its output any more.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import msgspec
+
+from model.sandbox.processes import SandboxError
+from model.sources.source import Source, SourceError
+from tui.cli.options import DEMO
+from tui.cli.waiting import Waiting
+from tui.engine.opening import Opening
+
+if TYPE_CHECKING:
+    from model.cluster.cluster_image import ClusterImage
+    from model.sources.feed import Moment
+
+
+ENDS_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+T = TypeVar("T")
+
+
+async def follow(opening: Opening, see: "Callable[[Moment], bool]") -> None:
+    """Shows `see` the moments of a source, from the first at which everything was known, until it has seen enough.
+
+    Raises SourceError where the source cannot be opened, or ends, or where the first moment is longer in coming than
+    the opening has patience.
+    """
+    from tui.engine.sources import source_of  # noqa: PLC0415 - sources take long to load, and no help needs them
+
+    source = source_of(opening)
+    _hear_signals(asyncio.get_running_loop())
+    await follow_source(source, opening, see)
+
+
+async def follow_source(source: Source, opening: Opening, see: "Callable[[Moment], bool]") -> None:
+    """As `follow`, a source that is not open yet; `opening` says how long to wait."""
+    from model.sources.feed import Feed  # noqa: PLC0415 - as above, images
+    from model.sources.zookeeper.zookeeper_source import ZooKeeperSource  # noqa: PLC0415
+
+    loop = asyncio.get_running_loop()
+    news: asyncio.Queue[Moment] = asyncio.Queue()
+
+    def publish(moment: "Moment") -> None:
+        with suppress(RuntimeError):  # the loop has ended; the source is about to
+            loop.call_soon_threadsafe(news.put_nowait, moment)
+
+    source.open(Feed(source.name, publish, asks_brokers=not isinstance(source, ZooKeeperSource)))
+    try:
+        moment = await _first(news, source, opening)
+        while see(moment):
+            _is_settled(moment := await news.get())
+    finally:
+        source.close()
+
+
+async def _first(news: "asyncio.Queue[Moment]", source: Source, opening: Opening) -> "Moment":
+    """The first moment at which everything is known. Raises SourceError where it does not come."""
+    with Waiting(source, opening) as waiting:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(waiting.look_s):
+                    moment = await news.get()
+                if _is_settled(moment):
+                    return moment
+                if moment.status.is_hopeless:
+                    raise SourceError(f"{source.name}: {moment.status.reason}")
+                waiting.hear(moment.status)
+            waiting.look()
+
+
+def _is_settled(moment: "Moment") -> bool:
+    """Whether everything was read at least once. Raises SourceError if nothing more will come."""
+    status = moment.status
+    if status.phase in ("closed", "denied"):
+        raise SourceError(status.reason)
+    is_whole = moment.image.provenance.complete and not status.is_partial
+    return is_whole and status.phase not in ("connecting", "loading")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which ends early, and quietly, by a signal or when nobody reads the output any more.
+
+    The exit code is then 128 and the number of the signal, as shells say it.
+    """
+    try:
+        with _ended_by_signals():
+            return asyncio.run(_until_told(work))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
+        _leave(signal.SIGPIPE)
+
+
+async def _until_told(work: Coroutine[Any, Any, T]) -> T:
+    loop = asyncio.get_running_loop()
+    if sys.stdout and stat.S_ISFIFO(os.fstat(sys.stdout.fileno()).st_mode):
+        loop.add_reader(sys.stdout, _leave, signal.SIGPIPE)  # a pipe's writing end "can be read" once it is broken
+    return await work
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """At once, wherever we are: no event loop runs while a file is read, which may be a pipe without a writer."""
+    before = {number: signal.getsignal(number) for number in ENDS_BY}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup wants it
+            signal.signal(number, lambda number, _: _leave(signal.Signals(number)))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _hear_signals(loop: asyncio.AbstractEventLoop) -> None:
+    """From now on between two steps of the loop, so that nothing is cut off that is being written."""
+    for number in ENDS_BY:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, _leave, number)
+
+
+def _leave(number: signal.Signals) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def image_of(opening: Opening) -> "ClusterImage":
+    """The first image in which everything is known, but for groups of brokers beside a ZooKeeper, which takes longer.
+
+    Raises SourceError.
+    """
+    seen: list[ClusterImage] = []
+
+    def see(moment: "Moment") -> bool:
+        seen.append(moment.image)
+        return False
+
+    with _opened(msgspec.structs.replace(opening, bootstrap="")) as found:
+        run(follow(found, see))
+    image = seen[0]
+    if opening.is_demo:
+        image = msgspec.structs.replace(image, provenance=msgspec.structs.replace(image.provenance, source=DEMO))
+    return image
+
+
+@contextlib.contextmanager
+def _opened(opening: Opening) -> Iterator[Opening]:
+    """What is to be opened; the demo cluster runs as long as the context."""
+    if not opening.is_demo:
+        yield opening
+        return
+    from model.sandbox.demo.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+
+    try:
+        with DemoSandbox(period_s=None) as demo:
+            yield msgspec.structs.replace(opening, source=demo.source)
+    except SandboxError as error:
+        raise SourceError(str(error)) from None

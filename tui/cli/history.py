@@ -1,0 +1,292 @@
+"""`kdrill history`: what recordings tell of days and months of clusters.
+
+For people it is printed in 80 columns: each cluster's figures, the largest first.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from pathlib import Path
+from shlex import quote
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from model.analyses.history.results import (
+    FOREVER_MS,
+    HISTORY_FORMAT,
+    ClusterHistory,
+    HistoryParameters,
+    HistoryResult,
+    IsrHour,
+    WorstMoment,
+    parameters_of,
+)
+from model.cluster.texts import counted
+from model.recordings.folder import RecordingError, parse_time, said
+from spark_tasks.history import HISTORY
+from spark_tasks.spark_client import Engine, EngineResult
+from tui.cli.options import compute, takes_engine
+from tui.cli.waiting import Duration
+from tui.engine.text import cells, fit, plain
+
+MOST_ROWS = 5
+_INDENT = 18
+_NAME = 22
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_HOUR_MS = 3_600_000
+
+T = TypeVar("T")
+
+
+def lines(result: HistoryResult, *, everything: bool = False) -> Iterator[str]:
+    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    for number, cluster in enumerate(result.clusters):
+        if number:
+            yield ""
+        yield from _cluster(cluster, everything)
+
+
+def _cluster(of: ClusterHistory, everything: bool) -> Iterator[str]:
+    yield plain(of.cluster)
+    gaps = f", {counted(of.gaps, 'gap')}" if of.gaps else ""
+    yield _fact("recorded", f"{_second(of.from_ms)} to {_second(of.to_ms)}{gaps}")
+    yield _fact("", f"{took(of.observed_ms)} known, {counted(of.moments, 'moment')} of change")
+    yield from _leaders(of, everything)
+    yield from _leaderless(of, everything)
+    yield from _isr(of.isr, everything)
+    yield from _groups(of, everything)
+    yield from _controllers(of, everything)
+    yield from _worst(of.worst)
+
+
+def _leaders(of: ClusterHistory, everything: bool) -> Iterator[str]:
+    yield _fact("leader changes", f"{of.leader_changes:,} in {counted(len(of.topics), 'topic')}")
+    for one in _some(of.topics, everything):
+        yield _row(one.topic, f"{one.changes:>8,}  on {counted(one.partitions, 'partition')}")
+    yield from _more(of.topics, everything)
+    if of.partitions:
+        names = [f"{plain(one.topic)}-{one.partition} {one.changes:,}x" for one in _some(of.partitions, everything)]
+        for head, text in zip(["flapping most", *[""] * len(names)], names, strict=False):
+            yield _fact(head, fit(text, 60).rstrip())
+
+
+def _leaderless(of: ClusterHistory, everything: bool) -> Iterator[str]:
+    lost = of.leaderless
+    if not lost.outages:
+        yield _fact("leaderless", "never")
+        return
+    still = f", {lost.still:,} to the end" if lost.still else ""
+    total = f"{took(lost.total_ms)} in all, {took(round(lost.mean_ms))} on average"
+    yield _fact("leaderless", f"{lost.outages:,} times{still}: {total}")
+    for one in _some(lost.longest, everything):
+        yield _row(f"{one.topic}-{one.partition}", f"{took(one.to_ms - one.from_ms):>11} from {_second(one.from_ms)}")
+    if not everything and lost.outages > MOST_ROWS:
+        yield _fact("", f"… {lost.outages - MOST_ROWS:,} more: --all")
+
+
+def _isr(hours: Sequence[IsrHour], everything: bool) -> Iterator[str]:
+    by_broker: dict[int, list[IsrHour]] = {}
+    for hour in hours:
+        by_broker.setdefault(hour.broker, []).append(hour)
+    left, joined = (sum(getattr(hour, name) for hour in hours) for name in ("left", "joined"))
+    yield _fact("ISR churn", f"{left:,} times out, {joined:,} times back in")
+    brokers = sorted(by_broker.items(), key=lambda pair: (-sum(one.left + one.joined for one in pair[1]), pair[0]))
+    if brokers:
+        yield _fact("", f"{'broker':>6} {'out':>7} {'in':>7}  by hour, 0 to 23 UTC     busiest hour")
+    for broker, own in _some(brokers, everything):
+        busiest = max(own, key=lambda one: (one.left + one.joined, -one.hour_ms))
+        out, back = sum(one.left for one in own), sum(one.joined for one in own)
+        yield _fact("", f"{broker:>6} {out:>7,} {back:>7,}  {_by_hour(own)} {said(busiest.hour_ms)[2:13]}h")
+    yield from _more(brokers, everything)
+
+
+def _by_hour(own: Sequence[IsrHour]) -> str:
+    """24 cells: churn by hour of the day."""
+    sums = [0] * 24
+    for one in own:
+        sums[one.hour_ms // _HOUR_MS % 24] += one.left + one.joined
+    return "".join(_BLOCKS[-(-total * 8 // max(*sums, 1))] for total in sums)
+
+
+def _groups(of: ClusterHistory, everything: bool) -> Iterator[str]:
+    if not of.groups:
+        yield _fact("rebalances", "none")
+        return
+    total = sum(one.rebalances for one in of.groups)
+    storms = f", {counted(len(of.storms), 'storm')}" if of.storms else ""
+    yield _fact("rebalances", f"{total:,} in {counted(len(of.groups), 'group')}{storms}")
+    for one in _some(of.groups, everything):
+        stormy = f", {counted(one.storms, 'storm')}" if one.storms else ""
+        yield _row(one.group, f"{one.rebalances:>8,}  {one.moved:,} moved{stormy}")
+    yield from _more(of.groups, everything)
+    for number, storm in enumerate(_some(of.storms, everything)):
+        lasted = f"{storm.rebalances:,} in {took(storm.to_ms - storm.from_ms)}, {said(storm.from_ms)[:16]}Z"
+        yield _row(storm.group, lasted, "" if number else "storms")
+    yield from _more(of.storms, everything)
+
+
+def _controllers(of: ClusterHistory, everything: bool) -> Iterator[str]:
+    yield _fact("controller", counted(len(of.controllers), "change") if of.controllers else "no change")
+    for one in of.controllers if everything else of.controllers[-MOST_ROWS:]:
+        was, now = ("nobody" if broker is None else f"broker {broker}" for broker in (one.before, one.after))
+        yield _fact("", f"{_second(one.at_ms)}  {was} → {now}")
+
+
+def _worst(worst: WorstMoment | None) -> Iterator[str]:
+    if worst is None:
+        yield _fact("worst moment", "none: nothing was ever offline or under-replicated")
+        return
+    counts = f"{worst.offline:,} offline, {worst.under_replicated:,} under-replicated"
+    yield _fact("worst moment", f"{said(worst.at_ms)}: {counts}")
+    drill = worst.drill
+    if drill is not None and drill.note:
+        yield _fact("", f"no drill: {drill.note}")
+    elif drill is not None and drill.kill is None:
+        yield _fact("", "one more death then, whoever's, would have hurt nothing more")
+    elif drill is not None:
+        yield _fact("", f"{drill.hurting:,} of {drill.scenarios:,} brokers would have hurt by dying then, too;")
+        more = f"{drill.newly_offline:,} more offline, {drill.newly_under_min_isr:,} more under min ISR"
+        yield _fact("", f"broker {drill.kill} most: {more}")
+    yield _fact("", f"kdrill {plain(quote(worst.source))}")  # to be copied: never cut
+
+
+def took(ms: int) -> str:
+    """`0 ms`, `850 ms`, `12.5 s`, `3 min 20 s`, `5 h 10 min`, `12.4 days`."""
+    if ms < 1_000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1_000:.1f} s"
+    if ms < 3_600_000:
+        return f"{ms // 60_000} min {ms // 1_000 % 60} s"
+    if ms < 86_400_000:
+        return f"{ms // 3_600_000} h {ms // 60_000 % 60} min"
+    return f"{ms / 86_400_000:,.1f} days"
+
+
+def _second(at_ms: int) -> str:
+    return said(at_ms // 1000 * 1000)
+
+
+def _fact(name: str, text: str) -> str:
+    return f"  {name:<{_INDENT - 2}}{text}".rstrip()
+
+
+def _row(name: str, text: str, head: str = "") -> str:
+    name = plain(name)
+    name = fit(name, _NAME) if cells(name) > _NAME else f"{name}{' ' * (_NAME - cells(name))}"
+    return _fact(head, f"{name} {text}")
+
+
+def _some(rows: Sequence[T], everything: bool) -> Sequence[T]:
+    return rows if everything else rows[:MOST_ROWS]
+
+
+def _more(rows: Sequence[object], everything: bool) -> Iterator[str]:
+    if not everything and len(rows) > MOST_ROWS:
+        yield _fact("", f"… {len(rows) - MOST_ROWS:,} more: --all")
+
+
+LARGE_BYTES = 100_000_000
+"""From here on Spark's start is won back on two cores, by estimate: some 20 s of work in one process."""
+
+Command = Callable[..., Any]
+
+
+class Time(click.ParamType):
+    """A day or a time in ISO 8601, UTC where no offset is given → ms since epoch."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Raises click.BadParameter."""
+        try:
+            return parse_time(value)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is no time: write 2026-11-20 or 2026-11-20T12:03:58Z", param, ctx)
+
+
+def takes_period(command: Command) -> Command:
+    """`--from`, `--to`, `--last`, which the command gets as `period`: from the first to before the second, ms."""
+
+    @click.option("--from", "from_ms", type=Time(), help="from this time on, 2026-11-20 or 2026-11-20T12:03:58Z")
+    @click.option("--to", "to_ms", type=Time(), default=None, help="until before this time")
+    @click.option("--last", "last_s", type=Duration(), help="from so long ago: 24h, 30d")
+    @wraps(command)
+    def with_period(from_ms: int | None, to_ms: int | None, last_s: float | None, **others: Any) -> Any:
+        if last_s is not None and from_ms is not None:
+            raise click.UsageError("--from and --last exclude each other")
+        if last_s is not None:
+            from_ms = time.time_ns() // 1_000_000 - round(last_s * 1000)
+        period = (from_ms or 0, FOREVER_MS if to_ms is None else to_ms)
+        if period[0] >= period[1]:
+            raise click.UsageError("--from is not before --to")
+        return command(period=period, **others)
+
+    return with_period
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
+@click.option("--cluster", "clusters", multiple=True, help="only this cluster; may be repeated")
+@takes_period
+@click.option("--no-drill", is_flag=True, help="play no drill on the worst moment")
+@click.option("--all", "everything", is_flag=True, help="every topic, broker, group and outage that is known")
+@click.option("--json", "as_json", is_flag=True, help="one kdrill.history/1 object")
+@takes_engine
+def history(
+    folders: tuple[Path, ...],
+    clusters: tuple[str, ...],
+    period: tuple[int, int],
+    no_drill: bool,
+    everything: bool,
+    as_json: bool,
+    engine: Engine,
+) -> int:
+    """What happened in recorded clusters: leader flaps, ISR churn, rebalance storms, time without a leader, the worst
+    moment and what a drill says of it.
+
+    DIR is what kdrill record wrote. Times are UTC. With --spark-master the workers read the files: DIR has to be where
+    they can see it.
+
+    \b
+    Example: kdrill history recordings --last 30d
+             kdrill history recordings --cluster prod-eu1 --from 2026-11-01 --to 2026-12-01 --json
+    """
+    try:
+        parameters = parameters_of([folder.absolute() for folder in folders], clusters, *period)
+    except RecordingError as error:
+        raise click.ClickException(str(error)) from None
+    parameters = msgspec.structs.replace(parameters, drills=not no_drill)
+    is_large = sum(day.size_bytes for day in parameters.days) > LARGE_BYTES
+    outcome = compute(engine, HISTORY, {}, parameters, is_large=is_large)
+    if not outcome.result.clusters:
+        raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
+    if as_json:
+        _print_json(folders, parameters, outcome)
+    else:
+        _print_text(parameters, outcome, everything)
+    return 0
+
+
+def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcome: EngineResult) -> None:
+    provenance = {
+        "source": [str(folder) for folder in folders],
+        "from_ms": parameters.from_ms,
+        "to_ms": None if parameters.to_ms == FOREVER_MS else parameters.to_ms,
+        "engine": outcome.engine,
+        "seconds": round(outcome.seconds, 3),
+    }
+    # In ASCII: names come from znodes, and the line may be read on a terminal.
+    document = {"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}
+    click.echo(json.dumps(document, separators=(",", ":")))
+
+
+def _print_text(parameters: HistoryParameters, outcome: EngineResult, everything: bool) -> None:
+    for line in lines(outcome.result, everything=everything):
+        click.echo(line)
+    size = sum(day.size_bytes for day in parameters.days) / 1e6
+    days = counted(len(parameters.days), "cluster-day")
+    click.echo(f"\n{days}, {size:,.1f} MB, read in {outcome.seconds:,.1f} s, {outcome.engine}")

@@ -1,0 +1,68 @@
+"""`kdrill keys`: which key does what on which screen, as it is with the settings."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import click
+import msgspec
+
+from tui.cli.options import common_options
+from tui.engine.actions import ACTIONS, EVERYWHERE, MOTIONS, OVERLAY, SCREENS, TITLES, Action
+from tui.engine.config import Config
+from tui.engine.keymap import MOTION_KEYS, remapped
+
+FORMAT = "kdrill.keys/1"
+
+
+@click.command()
+@common_options
+@click.option("--json", "as_json", is_flag=True, help="one kdrill.keys/1 object")
+def keys(config: Config, as_json: bool) -> int:
+    """Which key does what on which screen, as the configuration has it. Exits 1 if that cannot be used.
+
+    The word after the keys is the action's name, by which [keys] in the configuration gives it others.
+
+    \b
+    Example: kdrill keys
+             kdrill keys --json | jq '.actions[] | select(.remapped)'
+    """
+    actions = remapped(config)
+    click.echo(msgspec.json.encode(_document(actions)) if as_json else "\n".join(_text(actions)))
+    return 0
+
+
+def _document(actions: tuple[Action, ...]) -> dict[str, Any]:
+    told = [
+        {
+            "name": now.name,
+            "keys": now.keys.split(","),
+            "label": now.label,
+            "help": now.help,
+            "screens": list(now.places),
+            "remapped": now.keys != was.keys,
+        }
+        for was, now in zip(ACTIONS, actions, strict=True)
+    ]
+    return {"format": FORMAT, "screens": list(EVERYWHERE), "reserved": sorted(MOTION_KEYS), "actions": told}
+
+
+def _text(actions: tuple[Action, ...]) -> Iterator[str]:
+    """What holds on every screen first, then what each has besides."""
+    signs = max(len(sign) for sign in (*(action.sign for action in actions), *(keys for keys, _ in MOTIONS)))
+    names = max(len(action.name) for action in actions)
+
+    def row(sign: str, name: str, what: str) -> str:
+        return f"  {sign:{signs}}  {name:{names}}  {what}"
+
+    def rows(title: str, chosen: Iterable[Action]) -> Iterator[str]:
+        found = [row(action.sign, action.name, action.help) for action in chosen]
+        if found:
+            yield from ("", title, *found)
+
+    yield "Motions, which stay as they are"
+    yield from (row(sign, "", what) for sign, what in MOTIONS)
+    everywhere = [action for action in actions if set(SCREENS) <= set(action.places)]
+    yield from rows("Every screen", everywhere)
+    for screen, title in zip(SCREENS, TITLES, strict=True):
+        yield from rows(title, (each for each in actions if screen in each.places and each not in everywhere))
+    yield from rows("Texts over a screen", (each for each in actions if OVERLAY in each.places))

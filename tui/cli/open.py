@@ -1,0 +1,220 @@
+"""`kdrill [SOURCE]`: the dashboard. What is plainly wrong is said before the screen is taken.
+
+A run begins as the last one on that cluster was left; an option or a setting wins over what was kept.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from click.core import ParameterSource
+
+from model.hosts.process import loading
+from model.sources.addresses import ZooKeeperAddress, parse_source
+from tui.cli.address import ServeAddress
+from tui.cli.options import opening_of, takes_demo
+from tui.cli.serve_option import serve_dashboard, takes_serve
+from tui.engine.config import Config
+from tui.engine.keymap import remapped
+from tui.engine.link import ProcessLink
+from tui.engine.opening import Opening, watched
+from tui.engine.palette import THEMES
+from tui.engine.remembered import Remembered, recall, remember, state_folder
+from tui.engine.text import plain
+
+if TYPE_CHECKING:
+    from tui.app.running import Ended
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a run begins. `theme`: asked for, or empty; `folder`: where things are kept, None for nowhere."""
+
+    theme: str
+    folder: Path | None
+    is_fresh: bool
+    """As if it were the first run; what is chosen then is kept as always."""
+
+
+def remembering(
+    run: "Callable[..., Ended]", opening: Opening, start: Start, *, note: str, tour: bool, **look: Any
+) -> "Ended":
+    """Runs the dashboard on a cluster as it was left the last time. What broke is not kept: it might break again.
+
+    `tour`: whether a first run on a sandbox is to begin with the guided tour.
+    """
+    cluster = _cluster(opening)
+    # Where nothing is remembered, a tour would come every time.
+    kept = Remembered(toured=True) if start.folder is None or start.is_fresh else recall(start.folder, cluster)
+    ended = run(
+        theme=start.theme or kept.theme or "dark",
+        screen=kept.screen,
+        view_state=kept.view_state,
+        note=note or kept.note,
+        tour=tour and not kept.toured and _is_for_playing(opening),
+        **look,
+    )
+    if start.folder is not None and not ended.fatal and ended.code != 1:
+        theme = ended.theme if ended.theme_chosen else ""
+        reason = remember(
+            start.folder,
+            cluster,
+            theme=theme,
+            screen=ended.screen,
+            view_state=ended.view_state,
+            toured=ended.toured,
+        )
+        if reason and not kept.note:  # else it was said as it began
+            with suppress(OSError):  # the terminal is gone, too
+                click.echo(f"kdrill: {plain(reason)}", err=True)
+    return ended
+
+
+def _is_for_playing(opening: Opening) -> bool:
+    """Whether it is a sandbox, and nothing but the operator breaks it."""
+    return not (opening.source or opening.is_demo or opening.sandbox.scenario)
+
+
+def _cluster(opening: Opening) -> str:
+    if opening.name or not opening.source:
+        return opening.name or ("demo" if opening.is_demo else "sandbox")
+    parsed = parse_source(opening.source)
+    return str(parsed) if isinstance(parsed, ZooKeeperAddress) else os.path.abspath(opening.source)
+
+
+Address = ServeAddress | None
+
+
+def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How the dashboard is to look, where, and where its analyses run; the command passes it on to `dashboard`."""
+    command = click.option(
+        "--spark-master",
+        metavar="URL",
+        envvar="KDRILL_SPARK_MASTER",
+        show_envvar=True,
+        default="local[*]",
+        show_default=True,
+        help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: here",
+    )(command)
+    command = click.option(
+        "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="no line drawing"
+    )(command)
+    themes = click.Choice(THEMES)
+    command = click.option(
+        "--theme",
+        envvar="KDRILL_THEME",
+        show_envvar=True,
+        type=themes,
+        help="default: the configuration's, or the last one",
+    )(command)
+    command = click.option(
+        "--fresh",
+        is_flag=True,
+        envvar="KDRILL_FRESH",
+        show_envvar=True,
+        help="without the screen, filters, views and theme of last time",
+    )(command)
+    command = click.option(
+        "--allow-writes", is_flag=True, help="actions may be carried out, each shown first and confirmed by typing"
+    )(command)
+    return takes_serve(command)
+
+
+@click.command("open")
+@takes_demo
+@with_look
+def open_dashboard(opening: Opening, **look: Any) -> int:
+    """Open the dashboard on SOURCE, on the configuration's default, or else on a sandbox with traffic.
+
+    SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
+    (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file), or
+    a cluster's name in the configuration.
+
+    The sandbox is a real ZooKeeper and three brokers on this machine; it ends with kdrill. See kdrill sandbox --help.
+
+    With --serve it is shown in browsers on this machine: each tab is a session of its own, four at most. There is no
+    password, so nothing is written or broken from there, no file is read, and a sandbox can only be watched.
+
+    \b
+    Example: kdrill zk://zk1:2181,zk2:2181/kafka
+             kdrill zk://zk1:2181/kafka --serve 8000
+    """
+    return dashboard(opening, **look)
+
+
+def dashboard(
+    opening: Opening, *, theme: str | None, fresh: bool, spark_master: str, serve: Address, served: str, **look: Any
+) -> int:
+    """Runs the dashboard, on one cluster after the other as the operator wishes; the exit code. `look`: as with_look.
+
+    With `serve` it is a server's; a session of one, which knows `served`, draws for the server.
+    Raises SourceError or click.ClickException, the terminal as it was.
+    """
+    if opening.source:
+        _check_lasts(opening.source)
+    config = click.get_current_context().ensure_object(Config)
+    look |= {"actions": remapped(config), "is_served": bool(served), "notices": config.notices, "tour": config.tour}
+    opening = _with_leave(opening, look.pop("allow_writes"), in_browser=serve is not None or bool(served))
+    if serve is not None:
+        return serve_dashboard(opening, serve)
+    if served:
+        opening = watched(opening, served)
+    else:
+        _check_terminal()
+    master = "" if spark_master == "off" or (served and _is_default("spark_master")) else spark_master
+    os.environ.setdefault("TEXTUAL_FPS", "240")  # Textual's limiter at 60 makes every fifth key wait a frame or two
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    start = Start(theme or config.theme, None if served else state_folder(), fresh)
+    contexts, before, note = _contexts(opening, config), opening, ""
+    while True:
+        link = ProcessLink(msgspec.structs.replace(opening, spark_master=master))
+        with loading():
+            from tui.app.running import run  # noqa: PLC0415 - slow: the data process comes first; reads the settings above
+        ended = remembering(partial(run, link), opening, start, contexts=contexts, note=note, **look)
+        start, note = replace(start, theme=ended.theme), ended.fatal
+        if ended.wanted is not None:
+            before, opening = opening, ended.wanted
+        elif not ended.fatal:
+            return ended.code
+        elif opening is before:
+            raise click.ClickException(ended.fatal)
+        else:
+            opening = before  # the other cluster cannot be opened: back to the one that could be
+
+
+def _with_leave(opening: Opening, allow_writes: bool, *, in_browser: bool) -> Opening:
+    if allow_writes and in_browser:
+        raise click.UsageError("--allow-writes and --serve exclude each other: in a browser kdrill only shows")
+    return msgspec.structs.replace(opening, allow_writes=allow_writes)
+
+
+def _check_terminal() -> None:
+    if not all(os.isatty(descriptor) for descriptor in range(3)):  # it draws on standard error
+        raise click.ClickException("the dashboard needs a terminal; without one use: kdrill status SOURCE")
+    if os.environ.get("TERM") == "dumb":
+        raise click.ClickException("TERM is dumb: the dashboard needs a terminal that can move the cursor")
+
+
+def _check_lasts(source: str) -> None:
+    """Raises SourceError, or click.ClickException for a pipe: another process is to read it."""
+    named = parse_source(source)
+    if isinstance(named, Path) and named.exists() and not named.is_file():
+        raise click.ClickException(f"{source}: the dashboard opens files and no pipes: write it to a file first")
+
+
+def _is_default(option: str) -> bool:
+    """Whether nobody asked for it: each session would start a Spark of its own."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
+
+
+def _contexts(first: Opening, config: Config) -> dict[str, Callable[[], Opening]]:
+    """The clusters that can be switched to, by name: what was opened first, and all of the configuration."""
+    named = {name: partial(opening_of, name, config) for name in config.clusters}
+    own = first.name or first.source or ("demo" if first.is_demo else "sandbox")
+    return {own: lambda: first, **named}

@@ -1,0 +1,142 @@
+"""`kdrill record`: follows a cluster and writes down what changes, until it is told to stop."""
+
+import asyncio
+import secrets
+import time
+from pathlib import Path
+
+import click
+
+from model.cluster.cluster_image import ClusterImage
+from model.recordings.folder import RecordingError
+from model.recordings.recorder import Recorder
+from model.sources.feed import Moment
+from tui.cli.following import follow, run
+from tui.cli.options import takes_source
+from tui.cli.waiting import Duration
+from tui.engine.opening import Opening
+from tui.engine.text import plain
+
+TICK_S = 1.0
+STOPPED = 128
+
+
+@click.command()
+@takes_source
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="the folder of recordings")
+@click.option("--for", "lasts_s", type=Duration(), help="stop after so long: 90s, 10m, 2h, 7d")
+@click.option("--every", "every_s", type=Duration(), help="look at most so often; else every change is a moment")
+@click.option("--as", "cluster", help="what the recording calls the cluster; default: its configured name, or its id")
+def record(opening: Opening, output: Path, lasts_s: float | None, every_s: float | None, cluster: str | None) -> int:
+    """Record what changes in a cluster (kdrill.recording/1), until Ctrl-C, SIGTERM or --for.
+
+    DIR gets Parquet files by cluster and day, secrets left out. Several clusters and months go into one DIR. A crash
+    loses the last ten seconds. Afterwards DIR, and DIR@2026-11-20T12:03:58Z, are a SOURCE as a snapshot is.
+
+    SOURCE is zk://host:port[,host:port...][/chroot], or a cluster's name in the configuration.
+
+    \b
+    Example: kdrill record zk://zk1:2181/kafka -o recordings
+             kdrill status recordings@2026-11-20T12:03:58Z
+             kdrill history recordings
+    """
+    recording = Recording(output, cluster or opening.name, every_s or 0.0)
+    try:
+        with recording:
+            run(_record(opening, recording, lasts_s))
+    except RecordingError as error:
+        raise click.ClickException(str(error)) from None
+    except SystemExit as end:  # a signal: that is how a recording ends
+        if not (isinstance(end.code, int) and end.code > STOPPED and recording.begun.is_set()):
+            raise
+    click.echo(plain(recording.summary()), err=True)
+    return 0
+
+
+class Recording:
+    """What `record` keeps: the recorder, begun with the first image, and the moment that waits for its turn."""
+
+    def __init__(self, output: Path, cluster: str, every_s: float) -> None:
+        self._output, self._cluster, self._every_s = output, cluster, every_s
+        self._recorder: Recorder | None = None
+        self._waiting: ClusterImage | None = None
+        self._taken_s = 0.0
+        self._is_live = True
+        self.begun = asyncio.Event()
+        """Set once there is anything to keep."""
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._recorder is not None:
+            self._take_waiting()
+            self._recorder.close(_now_ms() if self._is_live else 0)
+
+    def see(self, moment: Moment) -> bool:
+        """Takes a moment, now or when its turn comes."""
+        if moment.status.phase == "snapshot":
+            raise RecordingError(f"{moment.image.provenance.source}: nothing will change here; record a live cluster")
+        self._is_live = moment.status.phase != "stale"
+        self._waiting = moment.image
+        if time.monotonic() - self._taken_s >= self._every_s:
+            self._take_waiting()
+        return True
+
+    def tick(self) -> None:
+        """Once a second; while the source is stale nobody knows whether anything changes."""
+        if time.monotonic() - self._taken_s >= self._every_s:
+            self._take_waiting()
+        if self._recorder is not None and self._is_live:
+            self._recorder.tick(_now_ms())
+        elif self._recorder is not None:
+            self._recorder.save()
+
+    def _take_waiting(self) -> None:
+        image, self._waiting = self._waiting, None
+        if image is None:
+            return
+        if self._recorder is None:
+            name = self._cluster or image.cluster_id or image.provenance.source.removeprefix("zk://")
+            self._recorder = Recorder(self._output, name, secrets.token_hex(4))
+        self._recorder.take(image, _now_ms())
+        self._taken_s = time.monotonic()
+        if not self.begun.is_set():  # only now a reader finds it
+            self.begun.set()
+            click.echo(
+                plain(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C ends it"), err=True
+            )
+
+    def summary(self) -> str:
+        """What has been recorded, in one line."""
+        assert self._recorder is not None
+        return f"{self._recorder.path}: {self._recorder.moments:,} moments of change recorded"
+
+
+async def _record(opening: Opening, recording: Recording, lasts_s: float | None) -> None:
+    """Follows until the time is up, which begins with the recording."""
+    works = [_tick(recording), follow(opening, recording.see)]
+    tasks = [asyncio.create_task(work) for work in (works if lasts_s is None else [*works, _last(recording, lasts_s)])]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _last(recording: Recording, lasts_s: float) -> None:
+    await recording.begun.wait()
+    await asyncio.sleep(lasts_s)
+
+
+async def _tick(recording: Recording) -> None:
+    while True:
+        await asyncio.sleep(TICK_S)
+        recording.tick()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,137 @@
+"""`kdrill sandbox`: a real cluster on this machine, to break. Its options, and what a scenario's file says of them."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from click.core import ParameterSource
+
+from model.sandbox import scenario as scenarios
+from model.sandbox.control.messages import MOST_BROKERS, SandboxOptions
+from model.sandbox.processes import SandboxError
+from tui.cli.open import dashboard, with_look
+from tui.cli.options import common_options
+from tui.engine.config import Config
+from tui.engine.opening import Opening
+
+Command = Callable[..., Any]
+RATE = SandboxOptions().rate
+PORTS = click.IntRange(1, 65_535)
+
+
+def takes_sandbox(command: Command) -> Command:
+    """How many of what, and where, which the command gets as `options`; and a `scenario`, a file that was read once."""
+
+    @click.option("--brokers", metavar="N", type=click.IntRange(1, MOST_BROKERS), default=3, show_default=True)
+    @click.option("--racks", metavar="N", type=click.IntRange(0, MOST_BROKERS), default=3, show_default=True)
+    @click.option("--zookeepers", type=click.Choice(["1", "3"]), default="1", show_default=True)
+    @click.option(
+        "--dir", "folder", type=click.Path(path_type=Path), help="where all is kept; default: a temporary one"
+    )
+    @click.option("--keep", is_flag=True, help="leave the folder behind, or go on with what is in it")
+    @click.option("--topics", metavar="N", type=click.IntRange(0), help="topics to begin with; default: a small set")
+    @click.option("--partitions", metavar="N", type=click.IntRange(1), help="of each of those topics")
+    @click.option("--port", metavar="N", type=PORTS, help="where clients reach the first broker; the next ones follow")
+    @click.option("--zookeeper-port", metavar="N", type=PORTS, help="the same for the ZooKeeper servers")
+    @click.option("--load", is_flag=True, help="a producer and consumers, and an audit of what they wrote")
+    @click.option(
+        "--rate", metavar="N", type=click.FloatRange(0), default=RATE, show_default=True, help="records a second"
+    )
+    @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="a setting of every broker")
+    @click.option("--scenario", type=click.Path(path_type=Path), help="play the drill in this TOML file")
+    @click.option(
+        "--help-scenario",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_tell_of_scenarios,
+        help="what such a file may say",
+    )
+    @wraps(command)
+    def with_options(scenario: Path | None, settings: tuple[str, ...], **others: Any) -> Any:
+        chosen = {name: others.pop(name) for name in _NAMES if name in others}
+        chosen["settings"] = _settings(settings)
+        if scenario is not None:
+            chosen |= _not_given(_read(scenario))
+        folder = chosen["folder"]
+        chosen |= {"zookeepers": int(chosen["zookeepers"]), "folder": None if folder is None else str(folder)}
+        return command(options=SandboxOptions(**chosen), scenario=scenario, **others)
+
+    return with_options
+
+
+_NAMES = SandboxOptions.__struct_fields__
+
+
+def _tell_of_scenarios(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(scenarios.__doc__)
+        context.exit()
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    """What a scenario says of the sandbox."""
+    try:
+        return scenarios.read_scenario(file).sandbox
+    except SandboxError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _not_given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that the command line does not say itself."""
+    context = click.get_current_context()
+    named = {("settings" if name == "set" else name): value for name, value in values.items()}
+    return {
+        name: value
+        for name, value in named.items()
+        if context.get_parameter_source(name) in (ParameterSource.DEFAULT, None)
+    }
+
+
+def _settings(lines: tuple[str, ...]) -> dict[str, str]:
+    for line in lines:
+        if "=" not in line or not line.partition("=")[0].strip():
+            raise click.UsageError(f"--set {line!r}: write KEY=VALUE")
+    return {name.strip(): value.strip() for name, _, value in (line.partition("=") for line in lines)}
+
+
+@click.command()
+@takes_sandbox
+@click.option("--headless", is_flag=True, help="no dashboard: print one kdrill.sandbox/1 line, and serve until SIGTERM")
+@with_look
+@common_options
+def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, config: Config, **look: Any) -> int:
+    """Start a real cluster on this machine, to break: ZooKeeper and brokers, each a process of its own.
+
+    Any Kafka client can use it. All ends with this command, whatever ends it, and nothing is left behind without
+    --keep. With --headless one line on standard output tells where everything is, once every broker serves; what
+    happens is told on standard error, a line each.
+
+    With --headless it ends by SIGTERM, SIGINT or SIGHUP; and, where standard input is a pipe, as soon as the other end
+    of that is closed, so that it never outlives the program that started it. To let it run by itself, as under nohup or
+    systemd (which does that), give it no pipe: kdrill sandbox --headless </dev/null. If it is to end before it serves,
+    it exits with 1.
+
+    With --headless a scenario is played, and then all ends: a kdrill.scenario/1 line says what came of it. Exits 0
+    if every step passed, 2 if not.
+
+    \b
+    Example: kdrill sandbox --brokers 5 --load
+             kdrill sandbox --headless --dir ./lab --keep
+             kdrill sandbox --scenario drill.toml --headless
+    """
+    if headless and look["serve"] is not None:
+        raise click.UsageError("--headless is without a dashboard, --serve shows one: choose")
+    try:
+        if not headless:
+            opening = Opening(sandbox=msgspec.structs.replace(options, scenario=scenario and str(scenario)))
+            return dashboard(opening, **look)
+        from tui.cli.sandbox_headless import serve  # noqa: PLC0415 - the dashboard's sandbox lives elsewhere
+
+        return asyncio.run(serve(options, scenario))
+    except SandboxError as error:
+        raise click.ClickException(str(error)) from None

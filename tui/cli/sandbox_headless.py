@@ -1,0 +1,96 @@
+"""A sandbox without a dashboard: one line once it serves, and then until it is told to end. Draws nothing."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+import click
+import msgspec
+
+from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxState
+from model.sandbox.control.sandbox import Sandbox
+from model.sandbox.processes import SandboxError
+from model.sandbox.scenario import read_scenario
+from tui.engine.text import plain
+
+ENDS_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PASSED, FAILED = 0, 2
+
+
+async def serve(options: SandboxOptions, scenario: Path | None) -> int:
+    """Until a signal, the end of its owner, or until the scenario is through; the exit code.
+
+    Raises SandboxError, also where it is to end before it serves.
+    """
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[str] = loop.create_future()
+    for number in ENDS_BY:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+            loop.add_signal_handler(number, _end, told, f"{number.name} came")
+    _watch_owner(loop, told)
+    sandbox = Sandbox(options, _tell, _ignore)
+    serving = asyncio.Event()
+    work = asyncio.create_task(_work(sandbox, scenario, serving))
+    try:
+        await asyncio.wait([work, told], return_when=asyncio.FIRST_COMPLETED)
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            return await work
+        if not serving.is_set():
+            raise SandboxError(f"the sandbox ended before it served: {told.result()}")
+        return PASSED if scenario is None else FAILED
+    finally:
+        await sandbox.close()
+
+
+async def _work(sandbox: Sandbox, scenario: Path | None, serving: asyncio.Event) -> int:
+    ready = await sandbox.start()
+    serving.set()
+    _print(ready)
+    if scenario is None:
+        await asyncio.Event().wait()  # until it is cancelled
+        return PASSED
+    outcome = await sandbox.play(read_scenario(scenario))
+    _print(outcome)
+    return PASSED if outcome.passed else FAILED
+
+
+def _end(told: "asyncio.Future[str]", why: str) -> None:
+    if not told.done():
+        told.set_result(why)
+
+
+def _watch_owner(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[str]") -> None:
+    """Whoever started this with a pipe as standard input ends it by ending."""
+    if sys.stdin is None or not stat.S_ISFIFO(os.fstat(0).st_mode):  # None: it was closed, and 0 is something else
+        return
+
+    def read() -> None:
+        if not os.read(0, 65_536):
+            loop.remove_reader(0)
+            _end(told, "standard input is a pipe whose other end is closed; with </dev/null nobody's end ends it")
+
+    loop.add_reader(0, read)
+
+
+def _print(line: msgspec.Struct) -> None:
+    # In ASCII: a folder's name may be anything, and the line may be read on a terminal.
+    click.echo(json.dumps(msgspec.to_builtins(line), separators=(",", ":")))
+    sys.stdout.flush()
+
+
+def _tell(event: SandboxEvent) -> None:
+    at = datetime.fromtimestamp(event.at_ms / 1000).strftime("%H:%M:%S.%f")[:-3]
+    cause = f" (fault {event.fault})" if event.fault is not None else ""
+    for line in (f"{at} {event.kind}: {event.text}{cause}", *(f"    {detail}" for detail in event.details)):
+        click.echo(plain(line), err=True)
+
+
+def _ignore(state: SandboxState) -> None:
+    """Nobody looks at it."""

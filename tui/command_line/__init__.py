@@ -1,5 +1,0 @@
-"""`kdrill` on the command line, one module a command. Results go to standard output, the rest to standard error."""
-
-from tui.command_line.main import main
-
-__all__ = ["main"]

@@ -1,1 +1,0 @@
-"""Drills for the terminal: played beside everything else, and looked at moment by moment."""

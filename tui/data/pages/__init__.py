@@ -1,1 +1,0 @@
-"""What each list and text shows: pure functions from a moment and a question to rows."""

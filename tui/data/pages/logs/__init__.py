@@ -1,1 +1,0 @@
-"""The logs screen's lists and texts."""

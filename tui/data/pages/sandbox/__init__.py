@@ -1,1 +1,0 @@
-"""The lists and texts about a sandbox."""

@@ -1,1 +1,0 @@
-"""The moments past: which there are, which one is meant, and what it looked like."""

@@ -1,1 +1,0 @@
-"""The sandbox as the data process has it: its client, and what a key means to it."""

@@ -1,0 +1,168 @@
+"""Works out what the screens ask, several questions at a time, and keeps the answers as lists and texts show them.
+
+Nobody waits: `look` says at once how a question stands. It can reach no cluster.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from model.analyses.errors import AnalysisError, JobCancelled, JobFailed
+from model.cluster.cluster_image import ClusterImage
+from model.hosts.process import crash_line
+from model.planning.plan import Plan
+from model.planning.request import PlanError
+from tui.engine.analyses.work import worked_out
+from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
+from tui.engine.lab.pages import lab_texts, lab_window
+from tui.engine.listing import Memory
+from tui.engine.messages import (
+    STOPPABLE,
+    Answer,
+    ListQuery,
+    PlanQuestion,
+    PreviewQuestion,
+    Query,
+    Question,
+    SweepQuestion,
+    TextAnswer,
+    TextQuery,
+    Wish,
+)
+from tui.engine.plan.pages import plan_texts, plan_window
+from tui.engine.plan.planned import kept_plan, written
+from tui.engine.sweep import sweep_texts, sweep_window
+
+_WINDOWS = {"sweep": sweep_window, "lab": lab_window, "plan": plan_window}
+
+
+def asked_page(
+    look: AnalysisAnswer, query: ListQuery | TextQuery, now: ClusterImage, now_ms: int, memory: Memory
+) -> Answer:
+    """What is asked of the look; `now` is the cluster as it is."""
+    if isinstance(query, ListQuery):
+        return _WINDOWS[query.list.partition("-")[0]](look, query, now_ms, memory)
+    if query.about.startswith("sweep"):
+        return sweep_texts(look, query, now)
+    if query.about.startswith("plan"):
+        return plan_texts(look, query, now)
+    return lab_texts(look, query, now, memory)
+
+
+_KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
+"""Kind of question → the screen that asks it."""
+
+KEPT = 16
+"""Answers kept, the latest asked for."""
+
+
+class AnalysisService:
+    """Used on one event loop. `news` is called, there too, when a look has changed."""
+
+    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "") -> None:
+        """image: the cluster as it is now; master: of Spark, empty for none."""
+        self._image = image
+        self._news = news
+        self._engines = Engines(master, news)
+        self._memory = Memory()
+        self._drawing = asyncio.Lock()
+        self._looks: dict[Question, AnalysisAnswer] = {}
+        self._tasks: dict[Question, asyncio.Task[None]] = {}
+
+    async def answer(self, query: Query, now_ms: int) -> Answer:
+        """Answers one question, in a thread: a page of it can take a while."""
+        look = self.look(query.question)
+        if isinstance(query, Wish):
+            return TextAnswer(await asyncio.to_thread(written, look, query.about, query.verb))
+        async with self._drawing:
+            return await asyncio.to_thread(asked_page, look, query, self._image(), now_ms, self._memory)
+
+    def look(self, question: Question) -> AnalysisAnswer:
+        """How the question stands; begins to work out one that was not asked before."""
+        if isinstance(question, PlanQuestion) and question.left_out:
+            whole = self.look(msgspec.structs.replace(question, left_out=()))
+            return msgspec.structs.replace(whole, question=question)
+        if isinstance(question, PlanQuestion) and not question.asked:
+            return AnalysisAnswer(question, self._image())
+        last = self._looks.pop(question, None) or self._begun(question)
+        self._looks[question] = last  # the latest asked for is the last to go
+        for old in list(self._looks)[:-KEPT]:
+            if old not in self._tasks:
+                del self._looks[old]
+        progress = self._engines.progress(_tag(question)) if question in self._tasks else ""
+        return msgspec.structs.replace(
+            last, note=f"{progress}; {STOPPABLE}" if progress else last.note, spark=self.spark
+        )
+
+    def plan(self, question: PlanQuestion) -> Plan | None:
+        """What is to be carried out of the plan on the screen; None where there is none yet."""
+        return kept_plan(self.look(question))
+
+    def warm_up(self) -> None:
+        """Begins to start Spark."""
+        self._engines.warm_up()
+
+    @property
+    def spark(self) -> str:
+        """How Spark stands, one line; empty where nobody wants it."""
+        return self._engines.standing
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is being worked out, a line each."""
+        return [f"{_KINDS[type(question)]}: {self.look(question).note}" for question in list(self._tasks)]
+
+    async def close(self) -> None:
+        """Ends all work, and Spark."""
+        for task in self._tasks.values():
+            task.cancel()
+        await self._engines.close()
+
+    def _begun(self, question: Question) -> AnalysisAnswer:
+        if question.stopped:
+            going_on = msgspec.structs.replace(question, stopped=False)
+            if going_on in self._tasks:
+                self._looks.pop(going_on, None)
+                self._tasks[going_on].cancel()
+            return AnalysisAnswer(question, self._image(), note=STOPPED)
+        image, last = self._image(), self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
+        task = asyncio.create_task(self._work(question, image))
+        self._tasks[question] = task
+        task.add_done_callback(lambda _: self._tasks.pop(question, None))
+        note = f"working it out; {STOPPABLE}"
+        # What is shown stays until there is something newer.
+        return AnalysisAnswer(question, image, note=note) if last is None else msgspec.structs.replace(last, note=note)
+
+    async def _work(self, question: Question, image: ClusterImage) -> None:
+        began = time.monotonic()
+        loop = asyncio.get_running_loop()
+
+        def told(so_far: str) -> None:
+            loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
+
+        try:
+            result, engine = await worked_out(question, image, self._engines, _tag(question), told)
+            look = AnalysisAnswer(question, image, result, engine=engine, seconds=time.monotonic() - began)
+        except (JobCancelled, asyncio.CancelledError):
+            look = AnalysisAnswer(question, image, note=STOPPED)
+        except (AnalysisError, JobFailed, PlanError) as error:
+            look = AnalysisAnswer(question, image, note=str(error))
+        except Exception as error:  # the dashboard lives on, and says what failed
+            look = AnalysisAnswer(question, image, note=crash_line(error))
+        self._tell(question, look)
+
+    def _note(self, question: Question, note: str) -> None:
+        if question in self._tasks and question in self._looks:
+            self._tell(question, msgspec.structs.replace(self._looks[question], note=note))
+
+    def _tell(self, question: Question, look: AnalysisAnswer) -> None:
+        if question in self._looks:
+            self._looks[question] = look
+            self._news()
+
+
+def _tag(question: Question) -> str:
+    """A name for the job: the question itself."""
+    return msgspec.json.encode(question).decode()

@@ -1,0 +1,1 @@
+"""Lists and texts about a cluster: overview, brokers, controller, findings, events, znodes."""

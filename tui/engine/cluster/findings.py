@@ -1,0 +1,213 @@
+"""What is wrong, worst first, and one finding in full; which findings the operator knows of, and which are new.
+
+What, why it matters, what to do: that is in the findings' own words.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from model.cluster.changes import Change
+from model.cluster.findings import Finding
+from model.cluster.findings.check import SEVERITIES
+from model.consumers.ownership import partition_ranges
+from model.sources.feed import Moment
+from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.messages import NO_NOTICE, ListQuery, Notice, TextAnswer, TextQuery
+from tui.engine.rows import Column, Row, Window, line, span
+from tui.engine.sheets import (
+    SEVERITY_MARKS,
+    SEVERITY_RANKS,
+    SEVERITY_STYLES,
+    SEVERITY_WORDS,
+    Sheet,
+    age_ms,
+    age_text,
+    clock_text,
+    date_text,
+)
+
+SUBJECT, AGE, WHAT = (
+    Column("subject", 14, "<", "subject"),
+    Column("since", 5, ">", "age"),
+    Column("what", -18, "<", "severity"),
+)
+ACKNOWLEDGED = "a"
+"""The mark of a finding that the operator knows of."""
+
+NARROW = 60
+"""Below this many cells, how long it has been so is left to the description."""
+
+
+def finding_keys(found: Sequence[Finding]) -> list[str]:
+    """A key for each: kind and subject, and a number where one subject has several of a kind."""
+    seen: Counter[str] = Counter()
+    keys: list[str] = []
+    for one in found:
+        key = f"{one.kind}/{one.subject}"
+        seen[key] += 1
+        keys.append(key if seen[key] == 1 else f"{key}/{seen[key]}")
+    return keys
+
+
+def findings_window(
+    moment: Moment, query: ListQuery, now_ms: int, memory: Memory, known: Collection[Finding] = ()
+) -> Window:
+    """All findings, worst first; those that the operator knows of stay in their places, and are quieter."""
+    found, narrow = moment.findings.found, query.width < NARROW
+    keys = memory.recall("finding keys", (found,), lambda: finding_keys(found))
+    listing = Listing(
+        count=len(found),
+        fields=lambda: _fields(found, now_ms),
+        shown=("subject", "kind", "what"),
+        row=lambda index: _row(keys[index], found[index], now_ms, narrow=narrow, is_known=found[index] in known),
+        place=place_in(keys),
+        columns=(SUBJECT, WHAT) if narrow else (SUBJECT, AGE, WHAT),
+        made_from=(found,),
+        nothing="nothing is wrong" if moment.image.provenance.complete else "not everything was read yet",
+    )
+    return window(listing, query, memory, now_ms)
+
+
+def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, Field]:
+    return {
+        "severity": Coded(
+            np.array([SEVERITY_RANKS[one.severity] for one in found], np.int32), Texts(lambda: SEVERITIES)
+        ),
+        "kind": Texts(lambda: [one.kind for one in found]),
+        "subject": Texts(lambda: [one.subject for one in found]),
+        "what": Texts(lambda: [one.what for one in found]),
+        "age": Numbers(np.array([age_ms(one.since_ms, now_ms) for one in found], np.int64), is_duration=True),
+    }
+
+
+def _row(key: str, found: Finding, now_ms: int, *, narrow: bool, is_known: bool) -> Row:
+    style = "dim" if is_known else SEVERITY_STYLES[found.severity]
+    subject, what = line(span(found.subject, style)), line(span(found.what, "dim") if is_known else found.what)
+    return Row(
+        key=key,
+        cells=(subject, what) if narrow else (subject, line(span(age_text(found.since_ms, now_ms), "dim")), what),
+        mark=ACKNOWLEDGED if is_known else SEVERITY_MARKS[found.severity],
+    )
+
+
+def finding_text(moment: Moment, query: TextQuery, now_ms: int) -> TextAnswer:
+    """The finding with this key."""
+    found = moment.findings.found
+    keys = finding_keys(found)
+    sheet = Sheet("finding", query.width)
+    if query.key not in keys:
+        return sheet.say("this is not so any more", "ok").answer()
+    one = found[keys.index(query.key)]
+    sheet.fact(SEVERITY_WORDS[one.severity], f"{one.subject}: {one.what}", SEVERITY_STYLES[one.severity]).gap()
+    sheet.fact("why", one.why).fact("what to do", one.action).gap()
+    if one.since_ms > 0:
+        sheet.fact("since", f"{date_text(one.since_ms)}, {age_text(one.since_ms, now_ms)} ago")
+    if one.partitions:
+        sheet.fact("partitions", f"{partition_ranges(one.partitions)} ({len(one.partitions):,})")
+    return sheet.fact("kind", one.kind).answer()
+
+
+ALERT = "alert"
+ACKNOWLEDGE = "acknowledge"
+"""The verb of the wish."""
+
+NOTICES_APART_MS = 10_000
+"""In a storm, one notice tells of all that came within this time."""
+
+MOST_RAISED = 500
+"""Alerts that can be read later."""
+
+_What = tuple[str, str]
+_State = tuple[_What, str, tuple[int, ...]]
+
+
+class Alerts:
+    """Of one source. Errors of its first whole image are no news: they stand in the list, and are counted."""
+
+    def __init__(self) -> None:
+        self.raised: tuple[Change, ...] = ()
+        """Errors as they came up, for the list of events; the oldest first."""
+        self._acknowledged: frozenset[_State] = frozenset()
+        self.known: frozenset[Finding] = frozenset()
+        """Findings of the newest moment that the operator has acknowledged, and that did not change since."""
+        self._known: tuple[Finding, ...] | None = None
+        self._errors: dict[int, Finding] = {}
+        """By the object's id."""
+        self._told = 0
+        """How many of all that came up were told."""
+        self._came = 0
+        self._notice = NO_NOTICE
+        self._told_ms = -NOTICES_APART_MS
+
+    def take(self, moment: Moment) -> None:
+        """A moment was published."""
+        found = moment.findings.found
+        if not moment.image.provenance.complete or found is self._known:
+            return
+        is_first, self._known = self._known is None, found
+        # Most of them are the very same as before: only the others are looked at. Errors come first.
+        errors = {id(one): one for one in found[: moment.findings.census.of("error")]}
+        known = {_what(one) for place, one in self._errors.items() if place not in errors}
+        came = [one for place, one in errors.items() if place not in self._errors]
+        new = [] if is_first else [one for one in came if _what(one) not in known]
+        self._errors = errors
+        seen = moment.image.provenance
+        changes = (Change(ALERT, one.subject, one.what, "error", seen.time_ms, seen.zxid) for one in new)
+        self.raised = (*self.raised, *changes)[-MOST_RAISED:]
+        self._came += len(new)
+        self._recognise(found)
+
+    def notice(self, now_ms: int) -> Notice:
+        """The last thing to be told; not more often than every ten seconds."""
+        came, untold = self._came, self.raised[-(self._came - self._told) :]
+        if came > self._told and now_ms - self._told_ms >= NOTICES_APART_MS:
+            more = came - self._told - 1
+            also = f" (and {more:,} more)" if more else ""
+            text = f"X {clock_text(untold[0].time_ms)[:8]} {untold[0].subject}: {untold[0].text}{also}"
+            self._notice, self._told, self._told_ms = Notice(self._notice.number + 1, text), came, now_ms
+        return self._notice
+
+    def tell(self, text: str, now_ms: int) -> None:
+        """What the operator asked for has come to its end, one line: that is told at once, and errors wait for it."""
+        self._notice, self._told_ms = Notice(self._notice.number + 1, text), now_ms
+
+    def due_ms(self) -> int | None:
+        """When there is something to be told; None where there is nothing."""
+        return self._told_ms + NOTICES_APART_MS if self._came > self._told else None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Errors and warnings that are known of."""
+        known = Counter(one.severity for one in self.known)
+        return known["error"], known["warn"]
+
+    def acknowledge(self, key: str, found: tuple[Finding, ...]) -> str:
+        """The operator knows of the finding with this key, or no longer does; what was done, in a sentence."""
+        keys = finding_keys(found)
+        if key not in keys:
+            return "this is not so any more"
+        one = found[keys.index(key)]
+        was_known = one in self.known
+        self._acknowledged ^= {_state(one)}
+        self._recognise(found)
+        if was_known:
+            return f"{one.subject}: no longer acknowledged"
+        return f"{one.subject}: acknowledged until it changes; A takes it back"
+
+    def _recognise(self, found: tuple[Finding, ...]) -> None:
+        """What is gone, or is otherwise by now, is no longer known of."""
+        if self._acknowledged or self.known:
+            known = [one for one in found if _state(one) in self._acknowledged]
+            self.known, self._acknowledged = frozenset(known), frozenset(map(_state, known))
+
+
+def _what(finding: Finding) -> _What:
+    return finding.kind, finding.subject
+
+
+def _state(finding: Finding) -> _State:
+    """How bad it is, and which partitions it is about; numbers within the sentence may change all the time."""
+    return _what(finding), finding.severity, finding.partitions

@@ -1,0 +1,253 @@
+"""The znode tree as rows: opened branches, kind, version and owner of each znode; read anew where it changed.
+
+Rows are found without going through them: a folder may hold millions of znodes, and all takes as long as there are
+open znodes and rows asked for. The service waits for ZooKeeper in threads, one at a time. `at_ms` is the time on a
+clock that never jumps.
+"""
+
+import asyncio
+import threading
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
+
+from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
+from model.hosts.zookeeper.values import Forbidden, Missing, TooLarge, Unread, Znode
+from model.sources.feed import Moment
+from model.sources.zookeeper.browser import Witness, ZnodeBrowser, join, natural, parent_of
+from model.znodes.codec import decode, payload_version
+from model.znodes.paths import describe
+from model.znodes.payload import Payload, Unreadable
+from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
+from tui.engine.listing import Memory
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.rows import Column, Line, Row, Window, line, span
+
+Children = Callable[[str], Sequence[str]]
+"""Path → the names below it in `natural` order: the very same object for as long as nothing changes."""
+
+Place = tuple[str, int]
+"""(path, depth)"""
+
+
+class Branch(NamedTuple):
+    """What lies below an open znode. `branches` are open in their turn: each stands behind so many of `names`."""
+
+    path: str
+    depth: int
+    names: Sequence[str]
+    branches: Sequence[tuple[int, "Branch"]]
+    rows: int
+    """Those that match the filter, those of `branches` included."""
+    total: int
+    """What `rows` would be without the filter."""
+
+
+def tree_of(opened: Iterable[str], text: str, children: Children, memory: Memory) -> Branch:
+    """What lies below the root, and of it the rows whose path holds `text`, whatever the case."""
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for path in {*opened} - {"/"}:
+        below[parent_of(path)].append(path.rpartition("/")[2])
+    return _branch("/", 0, below, text.lower(), children, memory)
+
+
+def _branch(
+    path: str, depth: int, opened: Mapping[str, list[str]], text: str, children: Children, memory: Memory
+) -> Branch:
+    every = names = children(path)
+    prefix = join(path, "")
+    if text not in prefix.lower():
+        names = memory.recall(f"znodes {path}", (every, text), partial(_matching, every, prefix.lower(), text))
+    branches: list[tuple[int, Branch]] = []
+    for name in sorted(opened.get(path, ()), key=natural):
+        place = bisect_left(every, natural(name), key=natural)
+        if every[place : place + 1] == (name,):
+            behind = bisect_right(names, natural(name), key=natural)
+            branches.append((behind, _branch(prefix + name, depth + 1, opened, text, children, memory)))
+    rows = len(names) + sum(branch.rows for _, branch in branches)
+    total = len(every) + sum(branch.total for _, branch in branches)
+    return Branch(path, depth, names, branches, rows, total)
+
+
+def _matching(names: Sequence[str], prefix: str, text: str) -> tuple[str, ...]:
+    return tuple(name for name in names if text in prefix + name.lower())
+
+
+def places(branch: Branch, wanted: range, row: int) -> Iterator[Place]:
+    """Those rows below a znode that are wanted; `row` is the number of the first one."""
+    prefix, done = join(branch.path, ""), 0
+    for place, below in (*branch.branches, (len(branch.names), None)):
+        first, last = done + max(wanted.start - row, 0), min(done + max(wanted.stop - row, 0), place)
+        yield from ((prefix + name, branch.depth + 1) for name in branch.names[first:last])
+        row += place - done
+        done = place
+        if below is not None:
+            if row < wanted.stop and row + below.rows > wanted.start:
+                yield from places(below, wanted, row)
+            row += below.rows
+
+
+def row_of(path: str, branch: Branch, row: int) -> int:
+    """The row of a znode below another one, whose first row this is; -1 if it is not in sight."""
+    prefix = join(branch.path, "")
+    name, _, rest = path.removeprefix(prefix).partition("/")
+    if rest:
+        for place, below in branch.branches:
+            if below.path == prefix + name:
+                return row_of(path, below, row + place)
+            row += below.rows
+        return -1
+    place = bisect_left(branch.names, natural(name), key=natural)
+    if place == len(branch.names) or branch.names[place] != name:
+        return -1
+    return row + place + sum(below.rows for behind, below in branch.branches if behind <= place)
+
+
+WIDE = (Column("znode", -30), Column("what", 24), Column("v", 4, ">"), Column("owner", 12))
+NARROW = (Column("znode", -20), Column("v", 2, ">"), Column("e", 1))
+"""Payload version, and E for ephemeral: what fits into half of 80 cells; the rest stands beside the tree."""
+
+NARROW_CELLS = 60
+
+_OF_BROKERS = (Column("metadata", -30),)
+"""What brokers tell has neither payload versions nor owners."""
+_UNREAD: Mapping[type, str] = MappingProxyType({Forbidden: "no permission", TooLarge: "too large"})
+
+
+def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
+    opened = frozenset(query.opened) | {"/"}
+    try:
+        tree = tree_of(opened, query.filter, lambda path: browser.children(path, now_ms), memory)
+    except ZooKeeperUnavailable as error:
+        return Window(0, 0, (), WIDE, note=str(error))
+    root = int(query.filter in "/")
+    wanted = range(query.first, query.first + query.count)
+    shown = [*([("/", 0)] if root and 0 in wanted else []), *places(tree, wanted, root)]
+    znodes = browser.znodes([path for path, _ in shown], now_ms)
+    columns = NARROW if query.width < NARROW_CELLS else WIDE
+    if is_told(browser.znodes(["/"], now_ms).get("/")):
+        columns = _OF_BROKERS
+    rows = tuple(_row(browser, place, znodes, opened, now_ms, columns) for place in shown)
+    cursor = root - 1 if query.key == "/" else row_of(query.key, tree, root)
+    return Window(query.first, root + tree.rows, rows, columns, cursor=cursor, unfiltered_total=1 + tree.total)
+
+
+def _row(
+    browser: ZnodeBrowser,
+    place: Place,
+    znodes: Mapping[str, Znode | Unread],
+    opened: frozenset[str],
+    now_ms: int,
+    columns: Sequence[Column],
+) -> Row:
+    path, depth = place
+    znode = znodes.get(path)
+    payload = decode(path, znode.data) if isinstance(znode, Znode) else None
+    mark = browser.mark(path, now_ms)
+    unusable = isinstance(payload, Unreadable) or isinstance(znode, Forbidden | TooLarge)
+    style = "error" if unusable else {"+": "added", "~": "changed", "-": "removed"}.get(mark, "")
+    name = line(span(path.rpartition("/")[2] or "/", style), *_count(znode, path in opened))
+    facts = _facts(path, znode, payload, mark)
+    has_children = isinstance(znode, Znode) and (znode.stat.num_children > 0 or path in opened)
+    return Row(
+        key=path,
+        cells=(name, *(facts.get(column.title, ()) for column in columns[1:])),
+        depth=depth,
+        open=(path in opened) if has_children else None,
+        mark=mark or ("!" if unusable else ""),
+    )
+
+
+def _count(znode: Znode | Unread | None, is_open: bool) -> Line:
+    if is_open or not isinstance(znode, Znode) or not znode.stat.num_children:
+        return ()
+    return (span(f" ({znode.stat.num_children:,})", "dim"),)
+
+
+def _facts(
+    path: str, znode: Znode | Unread | None, payload: Payload | Unreadable | None, mark: str
+) -> Mapping[str, Line]:
+    """What each column says of a znode, by the column's title."""
+    if mark == "-" or isinstance(znode, Missing):
+        return {"what": line(span("gone", "removed"))}
+    if not isinstance(znode, Znode):
+        reason = "not read yet" if znode is None else _UNREAD.get(type(znode), "refused")
+        return {"what": line(span(reason, "warn"))}
+    label = span("! unreadable", "error") if isinstance(payload, Unreadable) else span(describe(path).label, "dim")
+    if is_told(znode):
+        label = span("", "dim")
+    version, owner = payload_version(payload), znode.stat.ephemeral_owner
+    return {
+        "what": line(label),
+        "v": line(span("" if version is None else version, "number")),
+        "owner": line(span(f"{owner:#x}"[-12:] if owner else "", "dim")),
+        "e": line(span("E" if owner else "", "dim")),
+    }
+
+
+NO_TREE = "a snapshot holds no tree to browse: open the cluster itself"
+
+
+class ZnodeService:
+    """Used on one event loop, but for `take`, which the source's thread calls. Without `open` there is no tree."""
+
+    def __init__(self, witness: Witness) -> None:
+        """`witness`: who saw the values that came by."""
+        self._witness = witness
+        self._browser: ZnodeBrowser | None = None
+        self._memory = Memory()
+        self._browsing = threading.Lock()
+
+    def open(self, reader: BrowsesZnodes) -> None:
+        """Where to read."""
+        self._browser = ZnodeBrowser(reader, self._witness.saw)
+
+    def take(self, moment: Moment) -> None:
+        """A moment was published: what it touched is old."""
+        if self._browser is not None:
+            if moment.relisted:
+                self._browser.invalidate_all()
+            self._browser.invalidate(moment.touched)
+
+    def next_fade_ms(self, at_ms: int) -> int | None:
+        """When a mark in the tree is to vanish; None where there is none."""
+        return self._browser.next_fade_ms(at_ms) if self._browser else None
+
+    async def window(self, query: ListQuery, at_ms: int) -> Window:
+        """Rows of the tree."""
+        return await asyncio.to_thread(self._window, query, at_ms)
+
+    async def text(self, query: TextQuery, at_ms: int) -> TextAnswer:
+        """One node: as its `view` says, or its history."""
+        return await asyncio.to_thread(self._text, query, at_ms)
+
+    async def znodes(self, paths: Sequence[str], at_ms: int) -> Mapping[str, Znode | Unread]:
+        """Znodes as they are now; none where there is no connection."""
+        return await asyncio.to_thread(self._znodes, paths, at_ms)
+
+    def _window(self, query: ListQuery, at_ms: int) -> Window:
+        if self._browser is None:
+            return Window(0, 0, (), note=NO_TREE)
+        with self._browsing:
+            return znodes_window(self._browser, query, at_ms, self._memory)
+
+    def _znodes(self, paths: Sequence[str], at_ms: int) -> Mapping[str, Znode | Unread]:
+        if self._browser is None:
+            return {}
+        with self._browsing:
+            return self._browser.znodes(paths, at_ms)
+
+    def _text(self, query: TextQuery, at_ms: int) -> TextAnswer:
+        if self._browser is None:
+            return TextAnswer(query.key)
+        with self._browsing:
+            znode = self._browser.znodes([query.key], at_ms).get(query.key)
+            sessions = self._browser.broker_sessions(at_ms) if is_ephemeral(znode) else {}
+        versions, controllers = self._witness.versions(query.key), self._witness.controllers()
+        if query.about == "znode-history" or query.view == "history":
+            return znode_history(query.key, versions, query.width, controllers)
+        return znode_detail(query.key, znode, query.view, sessions, versions, controllers)

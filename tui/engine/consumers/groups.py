@@ -1,0 +1,235 @@
+"""The list of consumer groups of both kinds, and everything known of one group.
+
+Who coordinates it, its members, where it stands, how it was rebalanced. Who owns what is in `ownership`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from model.cluster.changes.between import rebalance_text
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
+from model.cluster.texts import ranges
+from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
+from model.consumers.rebalance_history import short_name
+from model.sources.feed import Moment
+from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.listing import Listing, Memory, place_in, window
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.rows import Column, Line, Row, Window, line, span
+from tui.engine.sheets import Sheet, clock_text
+
+COLUMNS = (
+    Column("group", -14, "<", "group"),
+    Column("kind", 9, "<", "kind"),
+    Column("state", 11, "<", "state"),
+    Column("members", 7, ">", "members"),
+    Column("owned", 5, ">", "owned"),
+    Column("unowned", 7, ">", "unowned"),
+    Column("idle", 4, ">", "idle"),
+    Column("lag", 9, ">", "lag"),
+    Column("threads", 7, ">", "threads"),
+    Column("topics", 6, ">", "topics"),
+)
+
+
+class Listed(NamedTuple):
+    """A row."""
+
+    key: str
+    group: GroupImage
+    counts: GroupCounts
+
+    @property
+    def state(self) -> str:
+        """As the coordinator says; of a ZooKeeper group only whether it rebalances."""
+        return self.group.state or ("rebalancing" if is_rebalancing(self.group) else "")
+
+
+def is_rebalancing(group: GroupImage) -> bool:
+    """Whether the last rebalance that was seen is under way."""
+    return bool(group.rebalances) and group.rebalances[-1].took_ms is None
+
+
+def undescribed(group: GroupImage) -> str:
+    """Why nothing is known of a group but its name and state."""
+    return f"kdrill lists {group.kind} groups and cannot describe them"
+
+
+def counts_of(moment: Moment, key: str, group: GroupImage, memory: Memory) -> GroupCounts:
+    """A group's counts, made anew only when they may differ."""
+    return memory.recall(
+        f"counts of {key}", group_facts(moment.image, group), lambda: group_counts(group, moment.image)
+    )
+
+
+def group_facts(image: ClusterImage, group: GroupImage) -> tuple[object, ...]:
+    """What the counts and the graph of a group depend on: the group, log ends, and which partitions there are."""
+    partitions = (topic.partitions for topic in subscribed_topics(group, image))
+    return (group, image.log_ends, image.admin.delete_topics, *partitions)
+
+
+def groups_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """All groups of both kinds, by name."""
+    groups = sorted(moment.image.every_group())
+    listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
+    listing = Listing(
+        count=len(listed),
+        fields=lambda: _fields(listed),
+        shown=("group", "kind", "state"),
+        row=lambda index: _row(listed[index]),
+        place=place_in([one.key for one in listed]),
+        columns=COLUMNS,
+        made_from=tuple(part for one in listed for part in (one.group, one.counts)),
+        nothing=no_groups(moment.image),
+    )
+    return window(listing, query, memory, now_ms)
+
+
+def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
+    def column(name: str) -> Numbers:
+        numbers: list[int | None] = [getattr(one.counts, name) for one in listed]
+        return Numbers(np.array([-1 if number is None else number for number in numbers], np.int64))
+
+    return {
+        "group": Texts(lambda: [one.key for one in listed]),
+        "kind": Texts(lambda: [one.group.kind for one in listed]),
+        "state": Texts(lambda: [one.state for one in listed]),
+        "members": column("members"),
+        "threads": column("threads"),
+        "topics": column("topics"),
+        "owned": column("owned"),
+        "unowned": column("unowned"),
+        "idle": column("idle_threads"),
+        "dead": column("dead_threads"),
+        "lag": column("lag"),
+    }
+
+
+def _counts(one: GroupCounts) -> list[Line]:
+    return [
+        line(span(f"{one.members:,}", "" if one.members else "dim")),
+        line(f"{one.owned:,}"),
+        line(span(f"{one.unowned:,}", "warn" if one.unowned and one.members else "dim")),
+        line(span(f"{one.idle_threads:,}", "changed" if one.idle_threads else "dim")),
+        lag_cell(one.lag),
+        line(f"{one.threads:,}"),
+        line(f"{one.topics:,}"),
+    ]
+
+
+def _row(listed: Listed) -> Row:
+    one = listed.counts
+    state = listed.state.removesuffix("Rebalance")
+    return Row(
+        key=listed.key,
+        cells=(
+            line(listed.key),
+            line(listed.group.kind),
+            line(span(state, "changed" if is_rebalancing(listed.group) else "")),
+            *(_counts(one) if listed.group.is_described else [line(span("?", "dim"))] * 7),
+        ),
+        mark="X" if one.dead_threads else "!" if one.unowned and one.members else "",
+    )
+
+
+def lag_cell(lag: int | None) -> Line:
+    """Records behind; a dash where that is not known."""
+    return line(span("-", "dim") if lag is None else span(f"{lag:,}", "number"))
+
+
+PARTITIONS_SHOWN = 200
+
+
+def group_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
+    """Of the group whose key is asked for."""
+    sheet = Sheet(f"group {query.key}", query.width)
+    group = moment.image.group(query.key)
+    if group is None:
+        return sheet.say("there is no such group (any more)", "warn").answer()
+    _facts(sheet, group, counts_of(moment, query.key, group, memory), moment.image)
+    for name, member in sorted(group.members.items()):
+        subscription = ", ".join(f"{topic} x{threads}" for topic, threads in sorted(member.subscription.items()))
+        parts = (name, member.instance_id or "", member.host, member.pattern if not member.host else "", subscription)
+        sheet.fact("member", "  ".join(part for part in parts if part))
+        topics: dict[str, list[int]] = {}
+        for topic, number in member.reads:
+            topics.setdefault(topic, []).append(number)
+        if topics:
+            sheet.fact("", f"reads {'  '.join(f'{topic} {ranges(numbers)}' for topic, numbers in topics.items())}")
+    for found in moment.findings.found:
+        if found.subject == f"group {query.key}":
+            sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
+    _rebalances(sheet, group)
+    _positions(sheet, group, moment.image)
+    return sheet.answer()
+
+
+_NO_LAG = {
+    ZOOKEEPER: ": the ends of the logs are not in ZooKeeper",
+    SHARE: ": a share group commits no offsets, its coordinator keeps what is acknowledged",
+}
+
+
+def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImage) -> None:
+    if group.kind == ZOOKEEPER:
+        sheet.fact("znode", f"/consumers/{group.name}")
+        sheet.fact("state", "rebalancing" if is_rebalancing(group) else "at rest")
+    else:
+        at = "nobody" if group.coordinator is None else f"b{group.coordinator}"
+        generation = "" if group.generation is None else f", generation {group.generation}"
+        protocol = ", ".join(part for part in (group.protocol_type or "commits only", group.protocol) if part)
+        sheet.fact("kind", f"{group.kind}, coordinated by {at}")
+        if not group.is_described:
+            sheet.fact("state", group.state).fact("members", f"not known: {undescribed(group)}", "warn")
+            return
+        sheet.fact("state", f"{group.state}{generation}").fact("protocol", protocol)
+    sheet.fact("topics", ", ".join(topic.name for topic in subscribed_topics(group, image)) or "none")
+    sheet.fact("threads", f"{one.threads:,} in {one.members:,} members, {one.idle_threads:,} of them idle")
+    held = "read" if group.kind == SHARE else "owned"
+    sheet.fact("partitions", f"{one.owned:,} {held}, {one.unowned:,} {held} by nobody")
+    unknown = f"not known{_NO_LAG.get(group.kind, '')}"
+    sheet.fact("lag", unknown if one.lag is None else f"{one.lag:,} records")
+
+
+def _rebalances(sheet: Sheet, group: GroupImage) -> None:
+    if not group.rebalances:
+        return
+    sheet.gap().say("rebalances that were seen, newest first", "dim")
+    for past in reversed(group.rebalances):
+        sheet.fact(clock_text(past.at_ms), rebalance_text(past), "changed" if past.took_ms is None else "")
+        for text in _moves(group, past):
+            sheet.fact("", text, "dim")
+
+
+def _moves(group: GroupImage, past: Rebalance) -> Iterator[str]:
+    for sign, moved in (("+", past.gained), ("-", past.lost)):
+        for owner, reads in moved.items():
+            topics: dict[str, list[int]] = {}
+            for topic, number in reads:
+                topics.setdefault(topic, []).append(number)
+            owned = "  ".join(f"{topic} {ranges(sorted(numbers))}" for topic, numbers in topics.items())
+            yield f"{sign} {short_name(group, owner)}: {owned}"
+
+
+def _positions(sheet: Sheet, group: GroupImage, image: ClusterImage) -> None:
+    """A line for each partition, as `kafka-consumer-groups --describe` has it."""
+    reads = sorted(group.offsets.keys() | group.owners.keys())
+    if not reads:
+        return
+    width = min(max(len(str(read)) for read in reads[:PARTITIONS_SHOWN]), 40)
+    sheet.gap().draw(span(f"{'partition':{width}} {'offset':>12} {'log end':>12} {'lag':>10}  owner", "dim"))
+    for read in reads[:PARTITIONS_SHOWN]:
+        offset, end = group.offsets.get(read), image.log_ends.get(read)
+        lag = None if offset is None or end is None else max(end - offset, 0)
+        cells = " ".join(f"{_number(number):>{cells}}" for number, cells in ((offset, 12), (end, 12), (lag, 10)))
+        owner = group.owners.get(read)
+        sheet.draw(f"{read!s:{width}} {cells}  ", "-" if owner is None else short_name(group, owner))
+    if len(reads) > PARTITIONS_SHOWN:
+        sheet.say(f"and {len(reads) - PARTITIONS_SHOWN:,} partitions more", "dim")
+
+
+def _number(number: int | None) -> str:
+    return "-" if number is None else f"{number:,}"

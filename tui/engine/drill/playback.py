@@ -1,0 +1,350 @@
+"""A drill that was played, as a row of moments; and the service that plays what the screen asks for.
+
+A moment has what had happened, who was dead, how every partition fared; only partitions that something happens to are
+in it. Drills are played in a thread, one at a time; another one asked for ends it. Nobody waits for a drill: `look`
+says at once how far it is. It draws nothing and can reach no cluster.
+"""
+
+import math
+import threading
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from model.cluster.cluster_image import ClusterImage, state_in
+from model.cluster.findings.health import MIN_ISR, at_least_one, surroundings
+from model.cluster.ids import NO_LEADER, TopicPartition
+from model.cluster.records import PartitionState
+from model.drills.drill import Drill, Progress, play, usual
+from model.drills.outcomes import DrilledPartition
+from model.drills.scenario import Act, Deed, Scenario, ScenarioError, dead_brokers
+from model.drills.sentences import timeline_lines
+from model.drills.timeline import (
+    AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
+    BrokerKilled,
+    BrokerReturned,
+    BrokerStopped,
+    ControllerMoved,
+    MetadataLearnt,
+    QuorumShrank,
+    RequestSent,
+    SessionClosed,
+    SessionEnded,
+    SessionExpired,
+    ShutdownAsked,
+    StateWritten,
+)
+from model.hosts.process import crash_line
+from model.hosts.virtual.assumptions import Assumptions
+from tui.engine.messages import STOPPABLE, DrillPlan
+from tui.engine.partitions.counts import rack_name
+
+SIGNS: Mapping[type, str] = {
+    BrokerKilled: "K",
+    BrokerFellSilent: "K",
+    ShutdownAsked: "D",
+    SessionExpired: "x",
+    SessionClosed: "x",
+    BrokerFenced: "x",
+    ControllerMoved: "*",
+    QuorumShrank: "*",
+    StateWritten: "w",
+    RequestSent: "r",
+    MetadataLearnt: "r",
+    BrokerReturned: "U",
+}
+"""What a moment is, in one letter; anything else is a dot."""
+
+MARKS = "KDxU*"
+"""The letters of the moments that are worth a jump."""
+
+
+class PlaybackStep(msgspec.Struct, frozen=True):
+    """One moment: rows `first` to `end` of the timeline, which follow each other and are of one kind."""
+
+    first: int
+    end: int
+    at_ms: float
+    until_ms: float
+    sign: str
+    text: str
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How the cluster stands. `leaderless` lost their leader and have no other; `longest_ms` is the longest so far."""
+
+    leaderless: int
+    under_replicated: int
+    under_min_isr: int
+    unclean: int
+    longest_ms: float
+
+
+@dataclass(frozen=True, eq=False)
+class Playback:
+    """`steps` in order of time, `counts` after each, and the number of leaders of each broker after each."""
+
+    drill: Drill
+    steps: tuple[PlaybackStep, ...]
+    counts: tuple[Counts, ...]
+    brokers: tuple[int, ...]
+    leaders: NDArray[np.int64]  # [step, broker]
+    history: Mapping[TopicPartition, tuple[tuple[int, ...], tuple[PartitionState, ...]]]
+    """Partition → the timeline's rows in which its state was written, and the states."""
+
+    @property
+    def partitions(self) -> tuple[DrilledPartition, ...]:
+        """Those that something happens to, the worst first."""
+        return self.drill.affected
+
+    def step(self, moment: int) -> int:
+        """The number of the step at a moment; the last one if there is none so late, or for -1."""
+        last = len(self.steps) - 1
+        return last if moment < 0 else min(moment, last)
+
+    def state(self, partition: TopicPartition, moment: int) -> PartitionState | None:
+        """A partition's state as it is written at this moment; None if it has none."""
+        rows, states = self.history.get(partition, ((), ()))
+        place = bisect_right(rows, self.steps[moment].end - 1)
+        return states[place - 1] if place else state_in(self.drill.before, partition)
+
+    def happened(self, moment: int) -> tuple[AnyRow, ...]:
+        """All that had happened by this moment."""
+        return tuple(self.drill.timeline.rows[: self.steps[moment].end])
+
+    def dead(self, moment: int) -> frozenset[int]:
+        """Brokers whose process is gone at this moment."""
+        gone: set[int] = set()
+        for row in self._of_brokers:
+            if row.at_ms <= self.steps[moment].until_ms:
+                gone.discard(row.broker) if isinstance(row, BrokerReturned) else gone.add(row.broker)
+        return frozenset(gone)
+
+    def started(self, moment: int) -> frozenset[int]:
+        """Brokers that have been started by this moment."""
+        return frozenset(row.broker for row in self.happened(moment) if isinstance(row, BrokerReturned))
+
+    def registered(self, moment: int) -> frozenset[int]:
+        """Brokers that the others take for alive at this moment."""
+        alive = set(self.drill.before.brokers)
+        for row in self.happened(moment):
+            if isinstance(row, SessionEnded):
+                alive.discard(row.broker)
+            elif isinstance(row, BrokerReturned):
+                alive.add(row.broker)
+        return frozenset(alive)
+
+    def controllers(self, moment: int) -> frozenset[int]:
+        """Who may have the office at this moment: more than one where it was a race."""
+        office = self.drill.before.controller.broker
+        some = frozenset[int]() if office is None else frozenset({office})
+        for row in self.happened(moment):
+            if isinstance(row, ControllerMoved) or (isinstance(row, QuorumShrank) and row.moves):
+                some = frozenset(row.candidates)
+            elif isinstance(row, SessionEnded) and row.controller:
+                some = frozenset[int]()
+        return some
+
+    @property
+    def _of_brokers(self) -> Iterator[BrokerKilled | BrokerStopped | BrokerReturned]:
+        for row in self.drill.timeline.rows:
+            if isinstance(row, BrokerKilled | BrokerStopped | BrokerReturned):
+                yield row
+
+
+def playback_of(drill: Drill) -> Playback:
+    """Everything that the screens look up, worked out once."""
+    rows = drill.timeline.rows
+    steps = tuple(_steps(drill))
+    history: dict[TopicPartition, tuple[list[int], list[PartitionState]]] = {}
+    for number, row in enumerate(rows):
+        if isinstance(row, StateWritten):
+            numbers, states = history.setdefault(row.partition, ([], []))
+            numbers.append(number)
+            states.append(row.after)
+    brokers = tuple(sorted(drill.summary.leaders_by_broker))
+    return Playback(
+        drill,
+        steps,
+        tuple(_counts(drill, steps)),
+        brokers,
+        _leaders(drill, steps, brokers),
+        {name: (tuple(numbers), tuple(states)) for name, (numbers, states) in history.items()},
+    )
+
+
+def _steps(drill: Drill) -> Iterator[PlaybackStep]:
+    first = 0
+    for one in timeline_lines(drill.timeline.rows):
+        sign = SIGNS.get(type(drill.timeline.rows[first]), ".")
+        yield PlaybackStep(first, first + one.rows, one.at_ms, one.until_ms, sign, one.text)
+        first += one.rows
+
+
+def _leaders(drill: Drill, steps: tuple[PlaybackStep, ...], brokers: tuple[int, ...]) -> NDArray[np.int64]:
+    places = {broker: place for place, broker in enumerate(brokers)}
+    now = np.array([drill.summary.leaders_by_broker[broker][0] for broker in brokers], np.int64)
+    leaders = np.empty((len(steps), len(brokers)), np.int64)
+    for number, step in enumerate(steps):
+        for row in drill.timeline.rows[step.first : step.end]:
+            if isinstance(row, StateWritten):
+                for leader, by in ((NO_LEADER if row.before is None else row.before.leader, -1), (row.after.leader, 1)):
+                    if leader in places:
+                        now[places[leader]] += by
+        leaders[number] = now
+    return leaders
+
+
+def _counts(drill: Drill, steps: tuple[PlaybackStep, ...]) -> Iterator[Counts]:
+    outages = drill.timeline.outages
+    began = np.array([one.from_ms for one in outages])
+    ended = np.array([math.inf if one.to_ms is None else one.to_ms for one in outages])
+    before, unclean = drill.summary.before, 0
+    under_replicated, under_min_isr = before.under_replicated, before.under_min_isr
+    default = surroundings(drill.before).min_isr
+    for step in steps:
+        for row in drill.timeline.rows[step.first : step.end]:
+            if isinstance(row, StateWritten):
+                was, now = (_unwell(drill.before, default, row.topic, state) for state in (row.before, row.after))
+                under_replicated += now[0] - was[0]
+                under_min_isr += now[1] - was[1]
+                unclean += row.unclean
+        at_ms = step.until_ms
+        leaderless = int(((began <= at_ms) & (at_ms < ended)).sum())
+        longest = float(np.max(np.minimum(ended, at_ms) - began, initial=0.0))
+        yield Counts(leaderless, under_replicated, under_min_isr, unclean, longest)
+
+
+def _unwell(image: ClusterImage, default: int, topic: str, state: PartitionState | None) -> tuple[bool, bool]:
+    """Whether a partition is under-replicated, and whether it is led with fewer in sync than writes may need."""
+    known = image.topics.get(topic)
+    row = None if known is None or state is None else known.row_of.get(state.partition)
+    if known is None or state is None or row is None:
+        return False, False
+    expected = int((known.replicas[row] >= 0).sum()) - len(known.adding.get(state.partition, ()))
+    least = at_least_one(image.topic_config(topic).get(MIN_ISR), default)
+    return len(state.isr) < expected, state.leader != NO_LEADER and len(state.isr) < least
+
+
+class DrillAnswer(msgspec.Struct, frozen=True):
+    """What there is of a drill: the playback, or a line that says why there is none yet; and what it is played on."""
+
+    plan: DrillPlan
+    image: ClusterImage
+    playback: Playback | None = None
+    note: str = ""
+    dead: tuple[int, ...] = ()
+    """Brokers of the cluster that are dead before it begins."""
+
+    def is_stale(self, now: ClusterImage) -> bool:
+        """Whether the cluster is another one by now."""
+        return self.image.topics is not now.topics or self.image.brokers is not now.brokers
+
+
+class DrillService:
+    """Used from one thread. `news` is called from another one when a look has changed."""
+
+    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None]) -> None:
+        """image: the cluster as it is now."""
+        self._image = image
+        self._news = news
+        self._ended = threading.Event()
+        self._look = _look(DrillPlan(take=-1), image())
+
+    def look(self, plan: DrillPlan) -> DrillAnswer:
+        """How the drill stands; begins to play one that was not asked for before."""
+        last = self._look
+        if plan == last.plan:
+            return last
+        self.close()
+        image = last.image if last.playback is not None and plan.take == last.plan.take else self._image()
+        look = _look(plan, image, last)
+        if not scenario_of(look).acts:
+            return _look(plan, self._image(), last, note=NOBODY if plan.kill or plan.racks else CHOOSE)
+        note = STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}"
+        self._look = msgspec.structs.replace(look, note=note)
+        if not plan.stopped:
+            self._ended = threading.Event()
+            threading.Thread(target=self._play, args=(self._look, self._ended), daemon=True, name="drill").start()
+        return self._look
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is being played, a line each."""
+        return [f"drill: {self._look.note}"] if STOPPABLE in self._look.note else []
+
+    def close(self) -> None:
+        """Ends what is being played."""
+        self._ended.set()
+
+    def _play(self, look: DrillAnswer, ended: threading.Event) -> None:
+        try:
+            steps = play(look.image, scenario_of(look), assumptions_of(look))
+            while True:
+                try:
+                    progress = next(steps)
+                except StopIteration as end:
+                    self._tell(msgspec.structs.replace(look, playback=playback_of(end.value), note=""), ended)
+                    return
+                if ended.is_set():
+                    return
+                self._tell(msgspec.structs.replace(look, note=_so_far(progress)), ended)
+        except ScenarioError as error:
+            self._tell(msgspec.structs.replace(look, note=str(error)), ended)
+        except Exception as error:  # the dashboard lives on, and says what failed
+            self._tell(msgspec.structs.replace(look, note=crash_line(error)), ended)
+
+    def _tell(self, look: DrillAnswer, ended: threading.Event) -> None:
+        if not ended.is_set():
+            self._look = look
+            self._news()
+
+
+CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack; D shuts it down"
+NOBODY = "none of them is alive: there is nobody to kill"
+STOPPED = "stopped: r plays it again"
+
+
+def victims(image: ClusterImage, plan: DrillPlan) -> tuple[int, ...]:
+    """Who dies, as far as they live."""
+    racks = {image.brokers[broker].rack for broker in plan.racks_of if broker in image.brokers} - {None, ""}
+    named = (broker for broker in image.brokers if rack_name(image, broker) in plan.racks)
+    fellows = (broker.id for broker in image.brokers.values() if broker.rack in racks)
+    return tuple(sorted({*plan.kill, *plan.racks_of, *named, *fellows} & image.brokers.keys()))
+
+
+def scenario_of(look: DrillAnswer) -> Scenario:
+    """The plan, for this cluster: who is not there to be stopped or started is left out.
+
+    Where more happens than deaths, who is to come back starts when all of it is over.
+    """
+    plan, kill, after_ms = look.plan, victims(look.image, look.plan), look.plan.restart_after_ms
+    stop = tuple(sorted(set(plan.stop) & look.image.brokers.keys() - set(kill)))
+    start = set(plan.start).intersection(look.dead)
+    if after_ms is not None and (stop or start):
+        start, after_ms = start.union(kill, stop), None
+    acts = (Act(Deed.STOP, stop), Act(Deed.START, tuple(sorted(start))))
+    then = tuple(act for act in acts if act.brokers)
+    return Scenario(kill=kill, unclean=plan.unclean, restart_after_ms=after_ms, then=then)
+
+
+def _look(plan: DrillPlan, image: ClusterImage, last: DrillAnswer | None = None, note: str = "") -> DrillAnswer:
+    """`last`: the look before, whose brokers need not be looked for again if the cluster is the same."""
+    dead = dead_brokers(image) if last is None or last.is_stale(image) else last.dead
+    return DrillAnswer(plan, image, note=note, dead=dead)
+
+
+def assumptions_of(look: DrillAnswer) -> Assumptions:
+    """As stated on the screen; what it does not name is as everywhere."""
+    times, session_ms = usual(look.image, scenario_of(look)), look.plan.session_timeout_ms
+    return times if session_ms is None else msgspec.structs.replace(times, session_timeout_ms=session_ms)
+
+
+def _so_far(progress: Progress) -> str:
+    return f"playing: +{progress.at_ms / 1000:,.1f} s, {progress.rows:,} things happened; {STOPPABLE}"

@@ -1,0 +1,291 @@
+"""One step of a drill: why it was taken, which znodes were written, old and new, and who was told what.
+
+The reason is the controller's own words where it has some, else Kafka's or ZooKeeper's rule. A controller speaks after
+its write is done, and sends requests after it has spoken; these words are found again here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from model.cluster.ids import NO_LEADER
+from model.cluster.records import PartitionState
+from model.cluster.texts import brokers, counted, replicas
+from model.controller.commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
+from model.drills.sentences import timeline_lines
+from model.drills.timeline import (
+    AnyRow,
+    BrokerFellSilent,
+    BrokerFenced,
+    BrokerKilled,
+    BrokerLeft,
+    BrokerReturned,
+    BrokerStopped,
+    ControllerMoved,
+    MetadataLearnt,
+    MetadataWritten,
+    QuorumShrank,
+    Reasoned,
+    RequestSent,
+    SessionClosed,
+    SessionEnded,
+    SessionExpired,
+    ShutdownAsked,
+    StateWritten,
+    WriteRefused,
+    ZnodeWritten,
+)
+from model.znodes.catalogue import SECRET_KINDS
+from model.znodes.history import difference_text as told_difference
+from model.znodes.history import differences
+from model.znodes.paths import partition_state_path, recognise
+from tui.engine.drill.playback import DrillAnswer, Playback
+from tui.engine.drill.rows import SIGN_STYLES, seconds
+from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.rows import span
+from tui.engine.sheets import NAMES, Sheet, shortened
+
+DEATH = "Killed, it closes nothing: its session lives on until it times out, and all others count on it until then."
+EXPIRY = "Its ephemeral znode in /brokers/ids went with the session: watches tell the controller, which acts now."
+VACANCY = "/controller went with the session, too: whoever creates it first is the next controller."
+RETURN = "It registers once its old registration is over; only then does the controller know."
+SILENCE = "Killed, it says nothing: all others count on it until broker.session.timeout.ms pass without a heartbeat."
+FENCED = "Only the active controller fences. A fenced broker leads nothing; it stays registered."
+REGISTERED = "It registers with the controller, and is unfenced once it has caught up with the metadata log."
+LEARNT = "Nobody sends it to them: each broker fetches the metadata log from the active controller."
+SHUTDOWN = "Told to stop, it asks the controller first: what it leads gets other leaders while it still serves."
+STOPPED = "Nothing waits for it any more, so it ends by itself."
+GIVEN_UP = "It asked as often as controlled.shutdown.max.retries says; nobody else in sync could lead what it leads."
+CONTROLLER_ELECTED = (
+    "The first to create /controller wins; with the epoch raised, all that the one before still does is refused."
+)
+MAJORITY = "A majority of the voters elects the active controller, and only that one elects leaders and changes ISRs."
+REFUSALS: Mapping[str, str] = {
+    "NODE_EXISTS": "It is there already: another one was faster, or made it before.",
+    "NO_NODE": "It is not there: there was nothing to change.",
+    "BAD_VERSION": "Somebody wrote it in between: the version is another one by now.",
+    "RUNTIME_INCONSISTENCY": "Another part of the same transaction failed: all of it or nothing is written.",
+}
+"""ZooKeeper's name of an error → what it means here."""
+
+
+def reasons(rows: Sequence[AnyRow], first: int, end: int) -> tuple[str, ...]:
+    """Why rows `first` to `end`, which are of one kind, happened; empty where nobody said."""
+    row = rows[first]
+    if isinstance(row, StateWritten | ZnodeWritten):
+        return tuple(_said_after(rows, end, row.by))
+    if isinstance(row, RequestSent):
+        return tuple(_said_before(rows, first, row.by))
+    rule = _RULES.get(type(row))
+    return () if rule is None else tuple(dict.fromkeys(text for one in rows[first:end] for text in rule(one)))
+
+
+def _said_after(rows: Sequence[AnyRow], end: int, by: int | None) -> Iterator[str]:
+    """The next words of a writer, unless somebody dies or comes before: they are about that then."""
+    for row in rows[end:]:
+        if isinstance(row, BrokerKilled | SessionEnded | BrokerReturned):
+            return
+        if isinstance(row, Reasoned) and row.by == by:
+            yield row.why
+            return
+
+
+def _said_before(rows: Sequence[AnyRow], first: int, by: int) -> list[str]:
+    """All words of a sender since it sent something the last time."""
+    said: list[str] = []
+    for row in reversed(rows[:first]):
+        if isinstance(row, RequestSent) and row.by == by:
+            break
+        if isinstance(row, Reasoned) and row.by == by:
+            said.append(row.why)
+    return said[::-1]
+
+
+_RULES: Mapping[type, Callable[[Any], tuple[str, ...]]] = {
+    BrokerKilled: lambda _: (DEATH,),
+    BrokerFellSilent: lambda _: (SILENCE,),
+    BrokerFenced: lambda _: (FENCED,),
+    MetadataWritten: lambda row: (REGISTERED,) if row.place.startswith("/brokers/") else (),
+    MetadataLearnt: lambda _: (LEARNT,),
+    SessionExpired: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
+    ShutdownAsked: lambda _: (SHUTDOWN,),
+    BrokerStopped: lambda row: (STOPPED if row.controlled else GIVEN_UP,),
+    BrokerLeft: lambda row: (STOPPED,) if row.controlled else (),
+    SessionClosed: lambda row: (EXPIRY, VACANCY) if row.controller else (EXPIRY,),
+    BrokerReturned: lambda _: (RETURN,),
+    ControllerMoved: lambda _: (CONTROLLER_ELECTED,),
+    QuorumShrank: lambda _: (MAJORITY,),
+    WriteRefused: lambda row: (REFUSALS[row.error],) if row.error in REFUSALS else (),
+    Reasoned: lambda row: (row.why,),
+}
+
+
+MOST_WRITES = 200
+MOST_REQUESTS = 100
+MOST_PARTITIONS = 50
+"""So many of a step are told one by one, partitions by request; the rest is counted."""
+
+BRIEF_REASONS, BRIEF_LINES = 3, 2
+"""So many reasons, each of so many lines, stand in the pane before what was written or sent."""
+
+MOST_CHARACTERS = 400
+"""Of one znode's payload."""
+
+
+def step_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+    """The step that is looked at."""
+    playback = look.playback
+    if playback is None or not playback.steps:
+        return Sheet("Step", query.width).say(look.note or "nothing happens", "dim").answer()
+    return _told(playback, playback.step(query.moment), query.width, brief=True)
+
+
+def moment_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+    """The step whose number is the key."""
+    playback = look.playback
+    if playback is None or not playback.steps or not query.key.isdecimal():
+        return Sheet(f"moment {query.key}", query.width).say(look.note).answer()
+    return _told(playback, playback.step(int(query.key)), query.width)
+
+
+def _told(playback: Playback, moment: int, width: int, *, brief: bool = False) -> TextAnswer:
+    """`brief`: no long reason before what was written or sent."""
+    step, rows = playback.steps[moment], playback.drill.timeline.rows
+    sheet = Sheet(f"moment {moment}", width)
+    until = "" if step.until_ms == step.at_ms else f" to {seconds(step.until_ms)}"
+    sheet.fact("time", f"{seconds(step.at_ms)}{until} s, step {moment + 1:,} of {len(playback.steps):,}")
+    some = rows[step.first : step.end]
+    tell = _TELL.get(type(some[0]))
+    if tell is None and not isinstance(some[0], Reasoned):
+        sheet.fact("what", step.text, SIGN_STYLES.get(step.sign, ""))
+    name = "decided" if isinstance(some[0], RequestSent) else "why"  # what it sends, it may have decided earlier
+    said = reasons(rows, step.first, step.end)
+    for number, why in enumerate(said[:BRIEF_REASONS] if brief else said):
+        most = BRIEF_LINES * (width - NAMES) if brief and tell is not None else len(why)
+        sheet.fact("" if number else name, why if len(why) <= most else f"{why[: most - 4]} ...", "strong")
+    if brief and len(said) > BRIEF_REASONS:
+        sheet.fact("", f"and {counted(len(said) - BRIEF_REASONS, 'sentence')} more: d in the timeline tells all", "dim")
+    if tell is not None:
+        tell(sheet.gap(), some)
+    elif len(some) > 1:
+        _each(sheet.gap(), some)
+    return sheet.answer()
+
+
+def _each(sheet: Sheet, rows: Sequence[AnyRow]) -> None:
+    for row in rows[:MOST_WRITES]:
+        for one in timeline_lines([row]):
+            sheet.fact(seconds(one.at_ms), one.text)
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+# Znodes
+
+
+def _states(sheet: Sheet, rows: Sequence[StateWritten]) -> None:
+    for row in rows[:MOST_WRITES]:
+        before, after = row.before, row.after
+        if row.by is None:
+            where = str(row.partition)
+        else:
+            versions = _versions(None if before is None else before.version, after.version)
+            where = f"{partition_state_path(row.topic, after.partition)}  {versions}"
+        sheet.say(where, "name")
+        changes = ", ".join(_changes(before, after, row.by)) or "the same again"
+        sheet.say(f"   {changes}{', UNCLEAN: not in sync' if row.unclean else ''}", "error" if row.unclean else "")
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+def _changes(before: PartitionState | None, after: PartitionState, by: int | None) -> Iterator[str]:
+    """`leader 4 -> none`: what differs, and leader and ISR in any case."""
+    for name, value in _fields(after).items():
+        if name == "controller_epoch" and by is None:  # the state has none on KRaft
+            continue
+        old = None if before is None else _fields(before)[name]
+        if old is not None and old != value:
+            yield f"{name} {old} -> {value}"
+        elif old is None or name in ("leader", "isr"):
+            yield f"{name} {value}"
+
+
+def _fields(state: PartitionState) -> dict[str, str]:
+    return {
+        "leader": _leader(state.leader),
+        "isr": replicas(state.isr),
+        "leader_epoch": str(state.leader_epoch),
+        "controller_epoch": str(state.controller_epoch),
+    }
+
+
+def _znodes(sheet: Sheet, rows: Sequence[ZnodeWritten]) -> None:
+    for row in rows[:MOST_WRITES]:
+        old = row.version - 1 if row.verb == "set" else None
+        what = {"create": "created, v0", "delete": "deleted"}.get(row.verb) or _versions(old, row.version)
+        sheet.say(f"{row.path}  {what}", "name")
+        for text in _contents(row):
+            sheet.say(f"   {text}")
+    _and_more(sheet, len(rows) - MOST_WRITES)
+
+
+def _contents(row: ZnodeWritten) -> Iterator[str]:
+    if recognise(row.path).kind in SECRET_KINDS:
+        yield "what it holds is not shown"
+    elif row.before is not None and row.after is not None:
+        found = differences(row.before, row.after)
+        yield from (shortened(told_difference(one), MOST_CHARACTERS) for one in islice(found, MOST_PARTITIONS))
+        if not found:
+            yield "the same value, written again"
+    elif row.before or row.after:
+        yield shortened((row.before or row.after or b"").decode(errors="backslashreplace"), MOST_CHARACTERS)
+
+
+def _versions(old: int | None, new: int) -> str:
+    return f"v{new}" if old is None or old < 0 else f"v{old} -> v{new}"
+
+
+# Requests
+
+
+def _requests(sheet: Sheet, rows: Sequence[RequestSent | MetadataLearnt]) -> None:
+    shared: dict[int, tuple[BrokerRequest, list[int]]] = {}
+    for row in rows:
+        shared.setdefault(id(row.request), (row.request, []))[1].append(row.to)
+    for request, receivers in islice(shared.values(), MOST_REQUESTS):
+        size, to = len(request.partitions), brokers(receivers)
+        of = counted(size, "partition")
+        if isinstance(rows[0], RequestSent):
+            kind = type(request).__name__.removesuffix("Request")
+            sheet.say(f"{kind} to {to}: {of}, controller epoch {request.controller_epoch}", "info")
+        else:
+            sheet.say(f"{to}: {of}", "info")
+        for one in request.partitions[:MOST_PARTITIONS]:
+            sheet.draw("   ", span(f"{one.partition}  "), span("  ".join(_entry(one)), "dim"))
+        _and_more(sheet, size - MOST_PARTITIONS)
+    _and_more(sheet, len(shared) - MOST_REQUESTS)
+
+
+def _entry(one: PartitionToServe | PartitionToKnow | PartitionToStop) -> Iterable[str]:
+    if isinstance(one, PartitionToStop):
+        return (f"epoch {one.leader_epoch}", "delete its log" if one.delete else "keep its log")
+    state = one.state
+    known = (f"leader {_leader(state.leader)}", f"isr {replicas(state.isr)}", f"epoch {state.leader_epoch}")
+    if isinstance(one, PartitionToServe):
+        return (*known, "new") if one.is_new else known
+    return (*known, f"offline {replicas(one.offline_replicas)}") if one.offline_replicas else known
+
+
+def _leader(broker: int) -> str:
+    return {NO_LEADER: "none", -2: "deleting"}.get(broker, str(broker))
+
+
+def _and_more(sheet: Sheet, count: int) -> None:
+    if count > 0:
+        sheet.say(f"and {count:,} more", "dim")
+
+
+_TELL: Mapping[type, Callable[[Sheet, Any], None]] = {
+    StateWritten: _states,
+    ZnodeWritten: _znodes,
+    RequestSent: _requests,
+    MetadataLearnt: _requests,
+}

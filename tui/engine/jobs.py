@@ -1,0 +1,93 @@
+"""What is under way in the data process and takes a while: how far it is, how it is stopped, the text about it.
+
+Does none of it.
+"""
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+
+from tui.engine.messages import STOPPABLE, TextAnswer, TextQuery
+from tui.engine.sheets import Sheet
+
+STOP = "stop"
+"""The verb of the wish that ends them."""
+
+
+class Job:
+    """One of them. Told by the thread that works, stopped by another."""
+
+    def __init__(self, name: str, news: Callable[[], object]) -> None:
+        self.name = name
+        self.progress = ""
+        self._news = news
+        self._stopped = threading.Event()
+
+    def tell(self, done: int, of: int) -> None:
+        """How far it is. News is only what can be read on the screen."""
+        self.say(f"{100 * done // max(of, 1)} %")
+
+    def say(self, progress: str) -> None:
+        """How far it is, in words."""
+        if progress != self.progress:
+            self.progress = progress
+            self._news()
+
+    def stop(self) -> None:
+        """It is to end soon."""
+        self._stopped.set()
+
+    def is_stopped(self) -> bool:
+        """Whether somebody wants it to end."""
+        return self._stopped.is_set()
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.progress}".rstrip()
+
+
+class Jobs:
+    """Those under way, the oldest first. `news` is called when there is something to show; from any thread."""
+
+    def __init__(self, news: Callable[[], object]) -> None:
+        self._news = news
+        self.under_way: tuple[Job, ...] = ()
+
+    @contextmanager
+    def job(self, name: str) -> Generator[Job]:
+        """One more, for as long as the block lasts."""
+        job = Job(name, self._news)
+        self.under_way = (*self.under_way, job)
+        self._news()
+        try:
+            yield job
+        finally:
+            self.under_way = tuple(each for each in self.under_way if each is not job)
+            self._news()
+
+    @property
+    def doing(self) -> str:
+        """One line about them; empty where nothing is under way."""
+        return ", ".join(map(str, self.under_way))
+
+    def stop(self) -> str:
+        """All of them are to end; the sentence that says so."""
+        if not (jobs := self.under_way):
+            return "nothing is under way"
+        for job in jobs:
+            job.stop()
+        return f"stopped: {', '.join(job.name for job in jobs)}"
+
+
+WHERE_TO_STOP = (
+    "What a screen asked for (a drill, a sweep, previews, a plan) is stopped there: esc. All else by esc or :stop."
+)
+
+
+def jobs_text(jobs: Jobs, asked: Sequence[str], query: TextQuery) -> TextAnswer:
+    """`asked`: what the screens asked for, a line each."""
+    sheet = Sheet("jobs", query.width)
+    for each in (*map(str, jobs.under_way), *asked):
+        sheet.say(each.removesuffix(f"; {STOPPABLE}"))
+    if not (jobs.under_way or asked):
+        sheet.say("nothing is under way", "dim")
+    return sheet.gap().say(WHERE_TO_STOP, "dim").answer()

@@ -1,0 +1,1 @@
+"""The rebalance lab: every strategy for one consumer group, with members and partitions tried."""

@@ -1,0 +1,153 @@
+"""Every list and text of the lab by its name, what the lab says as a whole, its bars and its graph.
+
+Bars have partitions and lag now, by the strategy in use, and by the one that is tried, side by side. The ownership
+graph has what would move: the group as it is, and as the strategy tried would have it.
+"""
+
+from itertools import zip_longest
+
+import numpy as np
+
+from model.analyses.previews.lab import Comparison
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.texts import listed
+from model.consumers.assignors.group import Ints
+from model.consumers.ownership import not_previewed
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.consumers.owners import NO_OWNER, Sharing, shared
+from tui.engine.consumers.ownership import graph_window
+from tui.engine.lab.rows import lab_consumers, lab_groups, lab_partition_text, lab_partitions, lab_strategies
+from tui.engine.lab.trial import Shares, Tried, apart, made_up_keys, preview_of, shares_of, tried
+from tui.engine.listing import Memory, window
+from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.plots import SIGNS, grouped_bars, uncoloured
+from tui.engine.rows import Window, span
+from tui.engine.sheets import Sheet, clock_text
+from tui.engine.text import cells, plain
+
+TITLE = "partitions and lag by consumer"
+LEAST_BESIDE = 40
+"""Cells of width from which two plots stand side by side."""
+
+
+def lab_bars(look: AnalysisAnswer, query: TextQuery, memory: Memory) -> TextAnswer:
+    """Of the group in `key`, as a plot; `view` mono leaves the colours out."""
+    one = tried(look, query.key, query.bench, memory)
+    shares = shares_of(one) if one is not None else None
+    if one is None or shares is None:
+        said = plain(one.refused if one else look.note or "choose a group")
+        return TextAnswer(TITLE, ansi=said, plain=said)
+    made_from = (one, query.width, query.height, query.view, query.bench.leaves)
+    ansi = memory.recall("lab bars", made_from, lambda: _drawn(one, shares, query))
+    return TextAnswer(TITLE, ansi=ansi, plain=uncoloured(ansi))
+
+
+def _drawn(one: Tried, shares: Shares, query: TextQuery) -> str:
+    colour, width, height = query.view != "mono", query.width, max(query.height - 2, 5)
+    kinds = ["has", f"{one.left} gives", *([] if one.left == one.right else [f"{one.right} gives"])]
+    signs = [sign.coloured if colour else sign.mono for sign in SIGNS]
+    legend = "  ".join(f"{sign} {kind}" for sign, kind in zip(signs, kinds, strict=False))
+    names = _names(shares.consumers, query.bench.leaves)
+    drawn = [shares.has, shares.left, shares.right][: len(kinds)]
+    lags = any(share.lag.any() for share in drawn)
+    beside = lags and width >= LEAST_BESIDE
+    half = width // 2 if beside else width
+    why = "lag needs more room" if lags else "nobody lags" if shares.is_lag_known else "no lag is known"
+    title = "partitions" if beside else f"partitions; {why}"
+    plots = [_plot(title, names, [share.partitions for share in drawn], (half, height), colour=colour)]
+    if beside:
+        title = f"lag, {shares.unknown:,} not known" if shares.unknown else "lag, records"
+        plots.append(_plot(title, names, [share.lag for share in drawn], (half, height), colour=colour))
+    lines = ("".join(_filled(part, half) for part in parts).rstrip() for parts in zip_longest(*plots, fillvalue=""))
+    return "\n".join((legend[:width].center(width).rstrip(), *lines))
+
+
+def _plot(title: str, names: list[str], groups: list[Ints], size: tuple[int, int], *, colour: bool) -> list[str]:
+    drawn = grouped_bars(names, [values.tolist() for values in groups], size, colour=colour)
+    return [title[: size[0]].center(size[0]), *drawn.split("\n")]
+
+
+def _filled(text: str, width: int) -> str:
+    return text + " " * (width - cells(uncoloured(text)))
+
+
+def _names(consumers: tuple[str, ...], dies: str) -> list[str]:
+    """What tells the consumers apart; X before who dies."""
+    each = zip(consumers, apart(consumers), strict=True)
+    return [plain(f"X{shown}" if name == dies else shown) for name, shown in each]
+
+
+def lab_graph(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """Of the group in `scope`. Its title says that this is simulated, whatever else is on the screen."""
+    one = tried(look, query.scope, query.bench, memory)
+    if one is None or one.comparison is None:
+        return Window(0, 0, (), note=one.refused if one else look.note or "choose a group")
+    compared = one.comparison
+    sharing = memory.recall("lab graph", (one,), lambda: _sharing(one, compared, query.bench.leaves))
+    moves, taken_up = len(compared.moves_right), int((sharing.before[sharing.moved] == NO_OWNER).sum())
+    title = f"SIMULATED {one.right}: {moves:,} would move" + (f", {taken_up:,} be taken up" if taken_up else "")
+    return graph_window(sharing, query, now_ms, memory, title=title)
+
+
+def _sharing(one: Tried, compared: Comparison, leaves: str) -> Sharing:
+    there = len(one.names.members)
+    dead = np.zeros(len(compared.members), bool)
+    if one.consumer_of is not None and leaves in one.names.consumers:
+        dead[:there] = one.consumer_of == one.names.consumers.index(leaves)
+    gets = np.isin(np.arange(len(compared.members)), compared.right)
+    states = [
+        "dead" if dead[member] else "joins" if member >= there else "ok" if gets[member] else "idle"
+        for member in range(len(compared.members))
+    ]
+    arrays = (compared.topic, compared.partition, compared.right, compared.before, compared.lag)
+    topic, number, owner, before, lag = (np.asarray(each, np.int64) for each in arrays)
+    return shared(compared.topics, topic, number, owner, before, lag, compared.members, states)
+
+
+MADE_UP = "it is not there: its consumers are taken to have what range deals them, and no lag is known"
+LONGER = {"lab-partition": lab_partition_text, "lab-bars": lab_bars}
+
+
+def lab_window(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """The rows asked for."""
+    if query.list == "lab-graph":
+        return lab_graph(look, query, now_ms, memory)
+    if query.list == "lab-groups":
+        listing = lab_groups(look, query)
+    elif query.list == "lab-strategies":
+        listing = lab_strategies(look, query, memory)
+    elif query.list == "lab-consumers":
+        listing = lab_consumers(look, query, memory)
+    else:
+        listing = lab_partitions(look, query, memory)
+    return window(listing, query, memory, now_ms)
+
+
+def lab_texts(look: AnalysisAnswer, query: TextQuery, now: ClusterImage, memory: Memory) -> TextAnswer:
+    """The text asked for; `now` is the cluster as it is."""
+    if query.about in LONGER:
+        return LONGER[query.about](look, query, memory)
+    sheet = Sheet("Lab", query.width)
+    if look.is_stale(now):
+        sheet.draw(span("the cluster has changed since: ", "warn"), span("r", "key"), span(" asks anew", "warn"))
+    if look.note:
+        sheet.say(look.note)
+    bench, found = query.bench, preview_of(look, query.key)
+    if found is not None:
+        sheet.fact("group", f"{found.names.key}, {found.names.kind} {found.names.state}".rstrip())
+        if found.names.key in made_up_keys(look):
+            sheet.fact("made up", MADE_UP, "added")
+            sheet.fact(
+                "reads", listed(found.names.topics, 8) or "no topic: none matches", "" if found.names.topics else "warn"
+            )
+        for note in found.names.notes:
+            sheet.fact("note", note, "warn")
+    if others := not_previewed(look.image):
+        sheet.say(others, "dim")
+    sheet.fact("dies", bench.leaves or "nobody", "dead" if bench.leaves else "")
+    sheet.fact("joins", f"{bench.joins or 'nobody'}", "added" if bench.joins else "")
+    if look.engine:
+        sheet.fact("engine", f"{look.engine}, {look.seconds:.2f} s")
+    if look.spark:
+        sheet.fact("Spark", look.spark.removeprefix("Spark "))
+    return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC").answer()

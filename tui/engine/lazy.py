@@ -1,0 +1,157 @@
+"""The ways to services that are loaded when they are first wanted, so that the first screens do not wait for them:
+actions, analyses, logs. What is refused before that is said here.
+"""
+
+import asyncio
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeGuard
+
+from model.cluster.cluster_image import ClusterImage
+from tui.engine.jobs import Jobs
+from tui.engine.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, Wish
+from tui.engine.opening import Opening
+
+if TYPE_CHECKING:
+    from model.planning.plan import Plan
+    from tui.engine.acting.service import ActionService
+    from tui.engine.analyses.service import AnalysisService
+    from tui.engine.logs.pages import LogPages
+    from tui.engine.messages import PlanQuestion
+
+
+ACT = "act"
+"""What a proposal is asked for by, and the verb of the wish that confirms it."""
+
+NOT_ALLOWED = "nothing is done to a cluster without --allow-writes: start kdrill with it"
+NOTHING_PROPOSED = "nothing was done"
+PAST = "this is a moment of the past: nothing can be done to it"
+
+
+class LazyActions:
+    """Used on one event loop. `opening`: what is acted on; None: nothing can be."""
+
+    def __init__(
+        self, opening: Opening | None, image: Callable[[], ClusterImage], jobs: Jobs, told: Callable[[str], object]
+    ) -> None:
+        """As `ActionService`."""
+        self._told = told
+        self._opening = opening
+        self._image = image
+        self._jobs = jobs
+        self._service: ActionService | None = None
+
+    @property
+    def allows_writes(self) -> bool:
+        """Whether anything may be done."""
+        return self._opening is not None and self._opening.allow_writes and not self._opening.is_served
+
+    async def propose(self, query: TextQuery, plan: "Plan | None") -> TextAnswer:
+        """The proposal as a text; without lines the title is why there is none."""
+        if self._opening is None or not self.allows_writes:
+            return TextAnswer(NOT_ALLOWED)
+        if query.at:
+            return TextAnswer(PAST)
+        if (service := self._service) is None:
+            module = await asyncio.to_thread(import_module, "tui.engine.acting.service")
+            service = self._service = module.ActionService(self._opening, self._image, self._jobs, self._told)
+        return await service.propose(query, plan)
+
+    async def confirm(self, typed: str) -> str:
+        """Carries out what was proposed last; the sentence that says what came of it."""
+        return NOTHING_PROPOSED if self._service is None else await self._service.confirm(typed)
+
+    async def close(self) -> None:
+        """Nothing more is begun."""
+        if self._service is not None:
+            await self._service.close()
+
+
+WARM_UP_AFTER_S = 2.0
+"""Spark's start takes both cores of a small machine for seconds: the first screens come first."""
+
+
+def is_of_analysis(query: Query) -> bool:
+    """Whether this is asked of an analysis."""
+    name = query.verb if isinstance(query, Wish) else query.list if isinstance(query, ListQuery) else query.about
+    return name.partition("-")[0] in ("sweep", "lab", "plan")
+
+
+class LazyAnalyses:
+    """Used on one event loop."""
+
+    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], spark_master: str) -> None:
+        """As `AnalysisService`."""
+        self._image = image
+        self._news = news
+        self._spark_master = spark_master
+        self._service: AnalysisService | None = None
+        self._loading = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
+
+    @property
+    def spark(self) -> str:
+        """How Spark stands, one line."""
+        return "" if self._service is None else self._service.spark
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is being worked out, a line each."""
+        return [] if self._service is None else self._service.under_way
+
+    def warm_up(self) -> None:
+        """The first image is there: Spark may start, once."""
+        if self._spark_master and self._warming is None:
+            self._warming = asyncio.create_task(self._warm_up())
+
+    async def answer(self, query: Query, now_ms: int) -> Answer:
+        """Answers one question."""
+        return await (await self._opened()).answer(query, now_ms)
+
+    async def plan(self, question: "PlanQuestion") -> "Plan | None":
+        """What is to be carried out of the plan on the screen; None where there is none yet."""
+        return (await self._opened()).plan(question)
+
+    async def close(self) -> None:
+        """Ends all work, and Spark."""
+        if self._warming is not None:
+            self._warming.cancel()
+        if self._service is not None:
+            await self._service.close()
+
+    async def _warm_up(self) -> None:
+        await asyncio.sleep(WARM_UP_AFTER_S)
+        (await self._opened()).warm_up()
+
+    async def _opened(self) -> "AnalysisService":
+        async with self._loading:
+            if (service := self._service) is None:
+                module = await asyncio.to_thread(import_module, "tui.engine.analyses.service")
+                service = self._service = module.AnalysisService(self._image, self._news, self._spark_master)
+            return service
+
+
+def is_of_logs(query: Query) -> TypeGuard[ListQuery | TextQuery]:
+    """Whether this is asked of log folders."""
+    name = "" if isinstance(query, Wish) else query.list if isinstance(query, ListQuery) else query.about
+    return name.startswith("log-")
+
+
+class LazyLogs:
+    """Used on one event loop."""
+
+    def __init__(self, folder: str = "") -> None:
+        """`folder`: where the source's brokers have their log folders; empty where that is not this machine."""
+        self._folder = folder
+        self._pages: LogPages | None = None
+        self._busy = asyncio.Lock()
+
+    async def answer(self, query: ListQuery | TextQuery, now_ms: int) -> Answer:
+        """Answers one question."""
+        async with self._busy:
+            return await asyncio.to_thread(self._answer, query, now_ms)
+
+    def _answer(self, query: ListQuery | TextQuery, now_ms: int) -> Answer:
+        if (pages := self._pages) is None:  # loaded when the first screen asks: the start does not wait for it
+            pages = self._pages = import_module("tui.engine.logs.pages").LogPages(self._folder)
+        return pages.window(query, now_ms) if isinstance(query, ListQuery) else pages.text(query)

@@ -1,0 +1,231 @@
+"""From a list's rows to the window a screen asked for: filtered, sorted, cut, with the cursor's row found again.
+
+A list can also have columns of one width, of which as many are in view as fit, and a cursor that goes across them. It
+is drawn without colour: `>` before its column's name, `|` before its cells.
+
+Knows no particular list. What is remembered between two questions lives in a Memory that the caller owns.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import groupby
+from typing import Any, TypeVar, cast
+
+import msgspec
+import numpy as np
+
+from model.cluster.topic_image import Longs
+from tui.engine.filters import BadFilter, Field, Searched, depends_on_time, matching_rows
+from tui.engine.messages import ListQuery
+from tui.engine.rows import Across, Column, Line, Row, Span, Window
+
+NOWHERE = -1
+"""The column of a cursor that is not there."""
+
+NAMED, BESIDE = ">", "|"
+
+
+@dataclass(frozen=True)
+class VisibleColumns:
+    """The `count` columns from `first` on, each `cell` characters with the blank before it; `column` has the cursor."""
+
+    first: int
+    count: int
+    cell: int
+    column: int = NOWHERE
+
+    @property
+    def lead(self) -> int:
+        """Characters before the first cell's own: its blank, where the cursor may have to stand."""
+        return int(self.column != NOWHERE)
+
+    @property
+    def width(self) -> int:
+        """Characters of all together."""
+        return max(self.count * self.cell - 1 + self.lead, 0)
+
+    @property
+    def view(self) -> slice:
+        """The columns in view, of all there are."""
+        return slice(self.first, self.first + self.count)
+
+    def line(self, cells: Sequence[Span]) -> Line:
+        """What is in view of a row, each to the right of its cell, with the cursor's sign where it is."""
+        texts = [
+            ((BESIDE if place == self.column else " ") + text.rjust(self.cell - 1), style)
+            for place, (text, style) in enumerate(cells, self.first)
+        ]
+        runs = [(style, "".join(text for text, _ in run)) for style, run in groupby(texts, lambda one: one[1])]
+        skipped = 1 - self.lead
+        return tuple((text if place else text[skipped:], style) for place, (style, text) in enumerate(runs))
+
+    def title(self, names: Sequence[str]) -> str:
+        """The names in view, above their cells."""
+        signed = ((NAMED if place == self.column else " ") + name for place, name in enumerate(names, self.first))
+        return "".join(name.rjust(self.cell) for name in signed)[1 - self.lead :]
+
+    def across(self, names: Sequence[str], place: int) -> Across:
+        """What the list has to know; `names` are all there are, `place` is the column of the list that holds them."""
+        column = names[self.column] if self.column != NOWHERE else ""
+        return Across(tuple(names), column, place, self.first, self.cell)
+
+
+def visible_columns(count: int, cell: int, room: int, offset: int, column: int = NOWHERE) -> VisibleColumns:
+    """As many of `count` columns as fit, at least one, from the one at `offset` on, but with the cursor's in view."""
+    room -= column != NOWHERE
+    most = max((room + 1) // cell, 1)
+    first = max(0, min(offset, count - most))
+    if column != NOWHERE:
+        first = max(min(first, column), column - most + 1)
+    return VisibleColumns(first, min(most, count - first), cell, column)
+
+
+T = TypeVar("T")
+
+MOST_COMPARED = 2_000
+"""Names that a mistyped one is compared with."""
+_NAMED = re.compile(r"(?:^|\s)([a-z_-]+):=?([^\s<>=|!]+)(?=\s|$)")
+
+Order = Longs | range
+"""Indices of rows; a range where these are all rows, forwards or backwards."""
+
+
+@dataclass
+class Memory:
+    """Answers kept for as long as what they were made from is still the very same; one for each name."""
+
+    _kept: dict[str, tuple[tuple[object, ...], Any]] = field(default_factory=dict[str, tuple[tuple[object, ...], Any]])
+    good_filters: dict[str, str] = field(default_factory=dict[str, str])
+    """List → the last filter that could be understood: its rows stay while a bad one is typed."""
+
+    def recall(self, name: str, made_from: tuple[object, ...], make: Callable[[], T]) -> T:
+        """What was made from these very objects (texts and numbers: equal ones), or is made now."""
+        known = self._kept.get(name)
+        if known is None or len(known[0]) != len(made_from) or not all(map(_same, known[0], made_from)):
+            known = self._kept[name] = (made_from, make())
+        return cast(T, known[1])
+
+    def last(self, name: str) -> Any:
+        """What was made last under this name, of whatever; None where nothing was."""
+        return self._kept.get(name, ((), None))[1]
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other or (isinstance(one, str | int) and type(one) is type(other) and one == other)
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """A list before it is filtered, in its own order. Fields are made only when a question needs them."""
+
+    count: int
+    fields: Callable[[], Mapping[str, Field]]
+    shown: Sequence[str]
+    """Fields that a plain word of a filter is looked for in: the columns on the screen."""
+    row: Callable[[int], Row]
+    place: Callable[[str], int | range]
+    """Index of the row with a key, -1 if there is none; a range where the first in view of several rows is meant."""
+    columns: tuple[Column, ...]
+    made_from: tuple[object, ...]
+    """The objects that the rows and their order depend on."""
+    nothing: str = ""
+    """What to say when the list is empty, filter or not."""
+    names: Mapping[str, Callable[[], Iterable[str]]] = field(default_factory=dict[str, Callable[[], Iterable[str]]])
+    """Fields whose values are names of things → all there are, whether or not a row is about them."""
+
+    @cached_property
+    def all_fields(self) -> Mapping[str, Field]:
+        return self.fields()
+
+
+def place_in(keys: Sequence[str]) -> Callable[[str], int]:
+    """A Listing's `place` for keys in a sequence."""
+    return lambda key: keys.index(key) if key in keys else -1
+
+
+def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Window:
+    """The rows asked for."""
+    order, error = rows_in_order(listing, query, memory, now_ms)
+    first = max(0, min(query.first, len(order) - query.count))
+    shown = map(int, order[first : first + max(query.count, 0)])
+    return Window(
+        first=first,
+        total=len(order),
+        rows=tuple(listing.row(index) for index in shown),
+        columns=listing.columns,
+        cursor=_cursor(order, listing.place(query.key)) if query.key else -1,
+        unfiltered_total=listing.count,
+        note=error or _emptiness(listing, query, len(order)),
+    )
+
+
+def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> tuple[Order, str]:
+    """Indices of the rows that match, in the order asked for; with a bad filter those of the last good one, and why."""
+    good = f"{query.list} {query.scope}"
+    try:
+        order = _remembered(listing, query, memory, now_ms)
+        memory.good_filters[good] = query.filter
+    except BadFilter as bad:
+        last = msgspec.structs.replace(query, filter=memory.good_filters.get(good, ""))
+        return _remembered(listing, last, memory, now_ms), str(bad)
+    return order, ""
+
+
+def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Order:
+    second = now_ms // 1000 if depends_on_time(query.filter) else 0
+    asked = (query.scope, query.view, query.filter, query.sort, query.reverse, listing.count, second)
+
+    def order() -> Order:
+        return ordered(listing, query.filter, query.sort, query.reverse)
+
+    return memory.recall(f"{query.list} order", (*listing.made_from, *asked), order)
+
+
+def ordered(listing: Listing, text: str = "", sort: str = "", reverse: bool = False) -> Order:
+    """Indices of the rows that match, in order. Rows that rank the same keep the list's own order. Raises BadFilter."""
+    rows: Order = range(listing.count)
+    if text.strip():
+        searched = Searched(listing.count, listing.all_fields, listing.shown)
+        rows = np.flatnonzero(matching_rows(text, searched))
+    if sort and sort in listing.all_fields:
+        rows = indices(rows)
+        ranks = listing.all_fields[sort].ranks()[rows]
+        return rows[np.argsort(-ranks if reverse else ranks, kind="stable")]
+    return rows[::-1] if reverse else rows
+
+
+def indices(order: Order) -> Longs:
+    """The same as an array."""
+    return np.arange(order.start, order.stop, order.step) if isinstance(order, range) else order
+
+
+def _cursor(order: Order, place: int | range) -> int:
+    meant = place if isinstance(place, range) else range(place, place + 1)
+    if isinstance(order, range):
+        ends = (meant[0], meant[-1]) if meant else ()
+        return min((order.index(end) for end in ends if end in order), default=-1)
+    found = np.flatnonzero((order >= max(meant.start, 0)) & (order < meant.stop))
+    return int(found[0]) if len(found) else -1
+
+
+def _emptiness(listing: Listing, query: ListQuery, count: int) -> str:
+    if count:
+        return ""
+    if not (listing.count and query.filter):
+        return listing.nothing
+    return _absent(listing, query.filter) or "nothing matches the filter"
+
+
+def _absent(listing: Listing, text: str) -> str:
+    """What the filter names and nothing is called; with the names nearest to it, which are its author's way out."""
+    for kind, name in _NAMED.findall(text.lower()):
+        names = {each.lower(): each for each in listing.names[kind]()} if kind in listing.names else {}
+        if names and not any(name in each for each in names):
+            # Only of those that begin alike where there are many: this is worked out as often as the list is looked at.
+            few = list(names) if len(names) <= MOST_COMPARED else [each for each in names if each[:2] == name[:2]]
+            near = [names[each] for each in get_close_matches(name, few[:MOST_COMPARED], 3, 0.5)]
+            return f"there is no {kind} {name}" + (f": did you mean {' or '.join(near)}?" if near else "")
+    return ""

@@ -1,0 +1,220 @@
+"""What the farther levels of the map count: the partitions that match the filter, by topic, broker and rack.
+
+Replicas are counted by broker and sign; one replica's sign is what `signs_of_state` says of it, and here the same is
+said of whole columns. Counts are made once for as long as the partitions and the filter stay. A filter means the same
+on every level.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.ids import NO_LEADER
+from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
+from model.sources.feed import Moment
+from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
+from tui.engine.messages import ListQuery
+from tui.engine.partitions.rows import partition_listing, table_of
+from tui.engine.partitions.table import PartitionTable
+from tui.engine.rows import Window
+
+SIGNS = ".oL+-?X"
+"""In the order of how bad they are: the last one that occurs is a group's worst."""
+
+NOTHING, IN_SYNC, LEADS, ADDING, OUT, STRANGER, LEADERLESS = range(len(SIGNS))
+"""Indices into SIGNS. LEADERLESS: leads, or was last in sync, and is dead."""
+
+MOST_ID = 1_000_000
+"""Broker ids up to here are looked up in a table of that length, larger ones are searched for."""
+
+Rows = slice | Longs
+
+
+class SignCounts:
+    """Counts the replicas of any rows of one table."""
+
+    def __init__(self, table: PartitionTable) -> None:
+        self._columns = table.columns
+        self._health = table.health
+        self._ids = np.array(table.brokers, np.int64)
+        self._dead = np.array([*map(table.is_dead, table.brokers), False], np.bool_)
+        self._adding = _adding(table)
+        self._place = np.full(0, 0, np.int64)
+        if len(self._ids) and self._ids[-1] <= MOST_ID:
+            self._place = np.full(self._ids[-1] + 2, len(self._ids), np.int64)  # -1, nobody, is its last
+            self._place[self._ids] = np.arange(len(self._ids))
+
+    def of(self, rows: Rows) -> Longs:
+        """int64[B, 7]: how many replicas of these rows each broker of the table has in each of SIGNS."""
+        size = (len(self._ids) + 1) * len(SIGNS)
+        counts = np.zeros(size, np.int64)
+        for places, codes in self._signed(rows):
+            counts += np.bincount(places * len(SIGNS) + codes, minlength=size)
+        return counts.reshape(-1, len(SIGNS))[:-1]
+
+    def _signed(self, rows: Rows) -> Iterator[tuple[Longs, Longs]]:
+        """(place of the broker, sign) of each replica, a column at a time; then of who is no replica."""
+        columns, health = self._columns, self._health
+        leader = columns.leader[rows]
+        for number in range(columns.replicas.shape[1]):
+            in_isr = columns.in_isr[rows, number]
+            signs = np.where(in_isr, IN_SYNC, OUT)
+            if self._adding is not None:
+                signs[self._adding[rows, number] & ~in_isr] = ADDING
+            yield self._led(columns.replicas[rows, number], signs, health.eligible[rows, number], leader)
+        if health.isr_not_replica[rows].any() or health.leader_not_replica[rows].any():
+            yield from self._strangers(rows, leader)
+
+    def _strangers(self, rows: Rows, leader: Ints) -> Iterator[tuple[Longs, Longs]]:
+        columns, health = self._columns, self._health
+        for number in range(columns.isr.shape[1]):
+            in_isr = health.strangers[rows, number]
+            ids = np.where(in_isr, columns.isr[rows, number], NOBODY)
+            yield self._led(ids, np.full(len(ids), STRANGER), in_isr, leader)
+        unlisted = health.leader_not_replica[rows] & ~columns.leader_in_isr[rows]
+        ids = np.where(unlisted, leader, NOBODY)
+        yield self._led(ids, np.full(len(ids), STRANGER), unlisted, leader)
+
+    def _led(self, ids: Ints, signs: Longs, eligible: Flags, leader: Ints) -> tuple[Longs, Longs]:
+        """The signs again, with leaders, and with those who are dead and missed."""
+        places = self._places(ids)
+        leads = (ids == leader) & (leader != NO_LEADER)
+        signs[leads] = LEADS
+        signs[self._dead[places] & (leads | (eligible & (leader == NO_LEADER)))] = LEADERLESS
+        return places, signs
+
+    def _places(self, ids: Ints) -> Longs:
+        if len(self._place):
+            return self._place[ids]
+        return np.where(ids == NOBODY, len(self._ids), np.searchsorted(self._ids, ids))
+
+
+def worst(counts: Longs) -> tuple[Ints, Longs]:
+    """(index into SIGNS, how many) of the worst sign in each row of counts."""
+    there = counts > 0
+    there[:, NOTHING] = True
+    codes = len(SIGNS) - 1 - np.argmax(there[:, ::-1], axis=1)
+    return codes.astype(np.int32), counts[np.arange(len(counts)), codes]
+
+
+def _adding(table: PartitionTable) -> Flags | None:
+    """bool[N, RF]: whether the replica there is being added by a reassignment; None where none is."""
+    pairs = [
+        (table.starts[topic.name] + topic.row_of[partition], broker)
+        for topic in table.columns.topics
+        for partition, brokers in topic.adding.items()
+        if partition in topic.row_of
+        for broker in brokers
+    ]
+    if not pairs:
+        return None
+    rows, ids = np.array(pairs, np.int64).T
+    adding = np.zeros(table.columns.replicas.shape, np.bool_)
+    pair, number = np.nonzero(table.columns.replicas[rows] == ids[:, None])
+    adding[rows[pair], number] = True
+    return adding
+
+
+NO_RACK = "none"
+"""Where brokers are that name no rack, or are dead: a rack is known only from a registration."""
+
+TOPICS_KEPT = 1_024
+
+
+def rack_name(image: ClusterImage, broker: int) -> str:
+    """The rack that a broker's registration names, or NO_RACK."""
+    registered = image.brokers.get(broker)
+    return (registered.rack if registered else "") or NO_RACK
+
+
+class LevelCells(NamedTuple):
+    """A row of the map: for each column an index into SIGNS, and how many replicas are so."""
+
+    codes: list[int]
+    counts: list[int]
+
+
+class Counted:
+    """The partitions of a table that are counted, all or some; `rows` ascend."""
+
+    def __init__(self, table: PartitionTable, rows: Longs) -> None:
+        self.table = table
+        self._rows = None if len(rows) == len(table) else rows
+        topic = table.columns.topic if self._rows is None else table.columns.topic[rows]
+        self.starts = np.flatnonzero(np.diff(topic, prepend=-1))
+        self.sizes = np.diff(self.starts, append=len(topic))
+        self.topics = [table.columns.topics[number] for number in topic[self.starts].tolist()]
+        self.place_of_topic = {known.name: place for place, known in enumerate(self.topics)}
+        self.cells_of = lru_cache(TOPICS_KEPT)(self._cells_of)
+
+    @cached_property
+    def worst_states(self) -> Ints:
+        """int32[T]: of each topic the worst of its partitions' states, an index into STATES."""
+        states = self.table.states if self._rows is None else self.table.states[self._rows]
+        return np.minimum.reduceat(states, self.starts) if len(self.starts) else states
+
+    @cached_property
+    def widest_name(self) -> int:
+        """Characters of the longest topic's name."""
+        return max((len(topic.name) for topic in self.topics), default=0)
+
+    @cached_property
+    def all_topics(self) -> int:
+        """Topics that have partitions, counted or not."""
+        return sum(1 for topic in self.table.columns.topics if len(topic))
+
+    @cached_property
+    def signs(self) -> SignCounts:
+        """Counts replicas by sign."""
+        return SignCounts(self.table)
+
+    @cached_property
+    def by_broker(self) -> Longs:
+        """int64[B, 7]: replicas by broker and sign."""
+        return self.signs.of(slice(None) if self._rows is None else self._rows)
+
+    @cached_property
+    def racks(self) -> list[str]:
+        """Their names in order; NO_RACK last, where it is needed."""
+        return sorted(set(self._rack_names) - {NO_RACK}) + [NO_RACK] * (NO_RACK in self._rack_names)
+
+    @cached_property
+    def rack_of(self) -> list[int]:
+        """For each of the table's brokers, which of `racks` it is in."""
+        return [self.racks.index(name) for name in self._rack_names]
+
+    @cached_property
+    def _rack_names(self) -> list[str]:
+        return [rack_name(self.table.image, broker) for broker in self.table.brokers]
+
+    def by_rack(self, by_broker: Longs) -> Longs:
+        """int64[R, 7]: counts of brokers summed up by rack."""
+        counts = np.zeros((len(self.racks), by_broker.shape[1]), np.int64)
+        np.add.at(counts, self.rack_of, by_broker)
+        return counts
+
+    def _cells_of(self, topic: int, racks: bool) -> LevelCells:
+        start, end = int(self.starts[topic]), int(self.starts[topic] + self.sizes[topic])
+        counts = self.signs.of(slice(start, end) if self._rows is None else self._rows[start:end])
+        codes, numbers = worst(self.by_rack(counts) if racks else counts)
+        return LevelCells(codes.tolist(), numbers.tolist())
+
+
+def counted_of(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> tuple[Counted, str]:
+    """The moment's partitions that match the query's filter, and what is wrong with that filter."""
+    table = table_of(moment, memory)
+    wanted = msgspec.structs.replace(query, list="counted partitions", view="", sort="", reverse=False)
+    rows, error = rows_in_order(partition_listing(table, wanted, now_ms), wanted, memory, now_ms)
+    return memory.recall("counted", (table, rows), lambda: Counted(table, indices(rows))), error
+
+
+def level_window(listing: Listing, query: ListQuery, now_ms: int, memory: Memory, error: str) -> Window:
+    """The window of a level; its filter was one of partitions, and has done its work."""
+    asked = msgspec.structs.replace(query, list=f"partitions by {query.view}", filter="")
+    shown = window(listing, asked, memory, now_ms)
+    note = error or ("nothing matches the filter" if query.filter and not shown.total else shown.note)
+    return msgspec.structs.replace(shown, note=note)

@@ -1,0 +1,264 @@
+"""The partition list: who leads, who is in sync, who is behind. As a map of brokers, or as plain columns.
+
+A cell of the map is what a broker is to one partition, a sign each. Shape says it, colour doubles it.
+
+L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   + being added   ? stranger   . none
+
+Where KRaft has emptied the ISR, who is in the ELR (KIP-966) was last in sync.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from model.cluster.ids import NO_LEADER
+from model.sources.feed import Moment
+from tui.engine.listing import NOWHERE, Listing, Memory, VisibleColumns, visible_columns, window
+from tui.engine.messages import ListQuery
+from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
+from tui.engine.rows import Across, Column, Line, Row, Window, line, span
+from tui.engine.sheets import age_text
+
+STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
+"""Sign → style name."""
+
+
+@dataclass(frozen=True)
+class MapColumns:
+    """All brokers, and which of them are in view."""
+
+    all: Sequence[int]
+    seen: VisibleColumns
+    marked: Collection[str] = ()
+
+    @property
+    def brokers(self) -> Sequence[int]:
+        """Those in view."""
+        return self.all[self.seen.view]
+
+    @property
+    def width(self) -> int:
+        """Characters of all cells together."""
+        return self.seen.width
+
+    @property
+    def cut(self) -> str:
+        """`3-12 of 30 brokers` where not all are in view."""
+        first, last, total = self.seen.first, self.seen.first + self.seen.count, len(self.all)
+        return f"brokers {first + 1}-{last} of {total}" if self.seen.count < total else ""
+
+    def across(self, place: int) -> Across:
+        """All brokers as things to choose; `place` is the list's column that holds the map."""
+        return self.seen.across([thing(broker) for broker in self.all], place)
+
+
+def thing(broker: int) -> str:
+    """A broker as it is chosen: `b3`."""
+    return f"b{broker}"
+
+
+def map_columns(
+    brokers: Sequence[int], width: int, offset: int, column: str = "", marked: Collection[str] = ()
+) -> MapColumns:
+    """As many brokers as fit, at least one, from the one at `offset` on; the last page is full, `column` in view."""
+    cell = max((len(str(broker)) for broker in brokers), default=1) + 2
+    cursor = next((place for place, broker in enumerate(brokers) if thing(broker) == column), NOWHERE)
+    return MapColumns(brokers, visible_columns(len(brokers), cell, width, offset, cursor), marked)
+
+
+def map_column(table: PartitionTable, shown: MapColumns) -> Column:
+    """One column for the whole map; its title names the brokers, dead ones as `X5`."""
+    return Column(titles(shown, table.is_dead), shown.width)
+
+
+def titles(shown: MapColumns, is_dead: Callable[[int], bool]) -> str:
+    """The names of the brokers in view, above their cells; marked ones as `#5`."""
+
+    def sign(broker: int) -> str:
+        return "#" if thing(broker) in shown.marked else "X" if is_dead(broker) else "b"
+
+    return shown.seen.title([f"{sign(broker)}{broker}" for broker in shown.brokers])
+
+
+def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
+    """One partition's signs under the brokers' names."""
+    return signs_line(signs_of(table, row), shown)
+
+
+def signs_line(signs: Mapping[int, str], shown: MapColumns) -> Line:
+    """These signs under the brokers' names."""
+    cells = (signs.get(broker, ".") for broker in shown.brokers)
+    return shown.seen.line([(sign, STYLES[sign]) for sign in cells])
+
+
+def signs_of(table: PartitionTable, row: int) -> dict[int, str]:
+    """Broker → its sign, for brokers that have something to do with the partition."""
+    topic = table.columns.topics[table.columns.topic[row]]
+    adding = topic.adding.get(int(table.columns.partitions[row]), ())
+    leader = int(table.columns.leader[row])
+    isr = isr_of(table, row)
+    signs = signs_of_state(replicas_of(table, row), adding, isr, leader, table.is_dead)
+    eligible = () if isr or leader != NO_LEADER else elr_of(table, row) or ()
+    return signs | {broker: "X" for broker in eligible if broker in signs and table.is_dead(broker)}
+
+
+def signs_of_state(
+    replicas: Sequence[int], adding: Sequence[int], isr: Sequence[int], leader: int, is_dead: Callable[[int], bool]
+) -> dict[int, str]:
+    """The same from a partition's assignment and state."""
+    signs = {broker: "+" if broker in adding else "-" for broker in replicas}
+    signs.update({broker: "o" if broker in replicas else "?" for broker in isr})
+    if leader == NO_LEADER:
+        signs.update({broker: "X" for broker in isr if is_dead(broker)})
+    else:
+        signs[leader] = "X" if is_dead(leader) else "L"
+    return signs
+
+
+TABLE = "partition table"
+"""Its name in a Memory."""
+
+EDGES = 4
+"""Cells of a list that are not its columns': cursor, mark, a blank, the scroll bar."""
+
+MAP = 1
+"""The place of the map among the columns."""
+
+ANY = "-*"
+"""Ends the key that means any partition of a topic."""
+
+SHOWN = ("name", "leader", "isr", "epoch", "state")
+"""What a plain word of the filter is looked for in. An age is not: it changes while one looks."""
+
+STATE_WIDTH = max(len(state.label) for state in STATES)
+
+
+class Cells(NamedTuple):
+    """A column, and what a row has in it."""
+
+    column: Column
+    cell: Callable[[PartitionTable, int], Line]
+
+
+def table_of(moment: Moment, memory: Memory) -> PartitionTable:
+    """The moment's partitions, made once for as long as nothing they depend on changes."""
+    image = moment.image
+    made_from = (image.topics, image.brokers, image.fenced, image.configs, image.admin, image.unreadable)
+    return memory.recall(TABLE, made_from, lambda: partition_table(image, memory.last(TABLE)))
+
+
+def partitions_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+    """`query.view` is matrix (also when empty) or list."""
+    table = table_of(moment, memory)
+    cells, shown = _cells(table, query, now_ms)
+    found = window(_listing(table, cells, now_ms), query, memory, now_ms)
+    return found if shown is None else msgspec.structs.replace(found, across=shown.across(MAP))
+
+
+def partition_listing(table: PartitionTable, query: ListQuery, now_ms: int) -> Listing:
+    """All partitions. The key `orders-*` stands for the first of a topic's that is in view."""
+    return _listing(table, _cells(table, query, now_ms)[0], now_ms)
+
+
+def _listing(table: PartitionTable, cells: Sequence[Cells], now_ms: int) -> Listing:
+    return Listing(
+        count=len(table),
+        fields=lambda: table.fields(now_ms),
+        shown=SHOWN,
+        row=lambda row: _row(table, row, cells),
+        place=lambda key: _rows_of(table, key.removesuffix(ANY)) if key.endswith(ANY) else table.place(key),
+        columns=tuple(one.column for one in cells),
+        made_from=(table,),
+        nothing="there are no topics",
+        names={"topic": lambda: table.image.topics, "broker": lambda: map(str, table.brokers)},
+    )
+
+
+def _rows_of(table: PartitionTable, topic: str) -> range:
+    start = table.starts.get(topic, 0)
+    return range(start, start + len(table.image.topics[topic]) if topic in table.starts else start)
+
+
+def _row(whole: PartitionTable, place: int, cells: Iterable[Cells]) -> Row:
+    table, row = whole.near(place)
+    return Row(
+        key=str(table.topic_partition(row)),
+        cells=tuple(one.cell(table, row) for one in cells),
+        mark=STATES[table.states[row]].mark,
+    )
+
+
+def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> tuple[list[Cells], MapColumns | None]:
+    """The columns of this view, with as much of the map as fits between name and leader; and what fits of it."""
+    digits = max((len(str(broker)) for broker in table.brokers), default=1)
+    isr_width = min(max(table.isr_width * (digits + 1) - 1, 3), 16)
+    name = min(max(table.widest_name, len("partition")), max(query.width * 2 // 5, 12))
+    facts = [
+        Cells(Column("leader", max(digits + 2, 6), ">", "leader"), _leader),
+        Cells(Column("isr", isr_width, "<", "isr"), lambda at, row: _brokers(at, isr_of(at, row))),
+        Cells(Column("epoch", 6, ">", "epoch"), _epoch),
+        Cells(Column("age", 4, ">", "age"), lambda at, row: _age(at, row, now_ms)),
+        Cells(Column("state", STATE_WIDTH, "<", "state"), _state),
+    ]
+    title, shown = "partition", None
+    if query.view == "list":
+        width = min(max(table.replicas_width * (digits + 1) - 1, 8), 24)
+        replicas = Column("replicas", width, "<", "broker")
+        facts.insert(1, Cells(replicas, lambda at, row: _brokers(at, replicas_of(at, row))))
+        if table.has_elr:
+            facts.insert(3, Cells(Column("elr", isr_width, "<", "elr"), lambda at, row: _elr(at, elr_of(at, row))))
+    else:
+        facts, fitted = _beside_the_map(table, facts, query, EDGES + name + 1)
+        facts.insert(0, Cells(map_column(table, fitted), lambda at, row: map_line(at, row, fitted)))
+        title, shown = f"{title} {fitted.cut}".rstrip(), fitted
+    names = Cells(Column(title, -name, "<", "topic"), lambda at, row: line(str(at.topic_partition(row))))
+    return [names, *facts], shown
+
+
+def _beside_the_map(
+    table: PartitionTable, facts: list[Cells], query: ListQuery, taken: int
+) -> tuple[list[Cells], MapColumns]:
+    """The columns that stay, and the brokers that fit beside them: where space is short the map comes first."""
+    fitted = [_fitted(table, facts, given_up, query, taken) for given_up in ((), ("age",), ("age", "isr"))]
+    return next((one for one in fitted if not one[1].cut), fitted[-1 if query.column else 0])
+
+
+def _fitted(
+    table: PartitionTable, facts: list[Cells], given_up: tuple[str, ...], query: ListQuery, taken: int
+) -> tuple[list[Cells], MapColumns]:
+    kept = [one for one in facts if one.column.title not in given_up]
+    room = query.width - taken - sum(1 + one.column.width for one in kept)
+    return kept, map_columns(table.brokers, room, query.offset, query.column, query.marked)
+
+
+def _leader(table: PartitionTable, row: int) -> Line:
+    leader = int(table.columns.leader[row])
+    if leader == NO_LEADER:
+        return line(span("none", "error"))
+    return line(span(f"X {leader}", "dead") if table.is_dead(leader) else span(leader, "leader"))
+
+
+def _brokers(table: PartitionTable, ids: tuple[int, ...]) -> Line:
+    """`3,1,2` with the dead ones in their own style."""
+    commas = ["", *(",",) * (len(ids) - 1)]
+    pieces = [span(f"{comma}{b}", "dead" if table.is_dead(b) else "") for comma, b in zip(commas, ids, strict=False)]
+    return tuple(pieces) or line(span("none", "error"))
+
+
+def _elr(table: PartitionTable, ids: tuple[int, ...] | None) -> Line:
+    return _brokers(table, ids) if ids else line(span("?" if ids is None else "-", "dim"))
+
+
+def _epoch(table: PartitionTable, row: int) -> Line:
+    return line(span(f"e{table.columns.leader_epoch[row]}" if table.columns.has_state[row] else "-", "dim"))
+
+
+def _age(table: PartitionTable, row: int, now_ms: int) -> Line:
+    return line(span(age_text(int(table.columns.time_ms[row]), now_ms), "dim"))
+
+
+def _state(table: PartitionTable, row: int) -> Line:
+    state = STATES[table.states[row]]
+    return line(span(state.label, state.style))

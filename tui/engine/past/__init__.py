@@ -1,0 +1,1 @@
+"""Which past moment is meant, what it looked like, and saving it."""

@@ -1,0 +1,1 @@
+"""Replica plans as rows and texts, and a plan's files."""

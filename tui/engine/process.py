@@ -1,0 +1,149 @@
+"""The data service behind a pipe, as the data process runs it, or behind a link within this very process.
+
+The process opens the source that it is told, tells of its news, and answers. The near link is for tests and pictures,
+not for the dashboard.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+
+from model.hosts.process import crash_line
+from model.sandbox.processes import SandboxError
+from model.sources.source import SourceError
+from tui.engine import link
+from tui.engine.link import DataLost, OnPulse
+from tui.engine.messages import (
+    SANDBOX,
+    Answer,
+    HeaderFacts,
+    ListQuery,
+    Pulse,
+    Query,
+    TextAnswer,
+    TextQuery,
+    TimeAnswer,
+    TimeQuery,
+    Wish,
+)
+from tui.engine.opening import Opening
+from tui.engine.rows import Window
+from tui.engine.sandbox.service import SandboxService
+from tui.engine.service import DataService
+from tui.engine.sources import source_of
+
+
+async def serve(output: BinaryIO) -> None:
+    """Follows the source that the first message names, until standard input ends. Raises `wire.Garbled`."""
+    reader, writer = await link.reader_of(sys.stdin.buffer), await link.writer_of(output)
+    opening = await link.read_message(reader, msgspec.msgpack.Decoder(Opening))
+    if opening is None:
+        return
+    async with contextlib.AsyncExitStack() as ends:
+        # Opening takes seconds where servers have to be started first; the end of the input must be noticed meanwhile.
+        service = asyncio.create_task(_open(opening, ends, lambda pulse: writer.write(link.frame(pulse))))
+        tasks = {asyncio.create_task(_tell(service, writer))}
+        decoder = msgspec.msgpack.Decoder(link.Asked)
+        while (asked := await link.read_message(reader, decoder)) is not None:
+            task = asyncio.create_task(_answer(service, asked, writer))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+
+async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
+    name, kind, sandbox = opening.name, opening.kind, None
+    if opening.is_demo:
+        from model.sandbox.demo.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+
+        kind, demo = "DEMO", DemoSandbox()
+        await asyncio.to_thread(demo.open)
+        ends.callback(demo.close)
+        opening = msgspec.structs.replace(opening, source=demo.source)
+    elif not opening.source:
+        name, kind, sandbox = "sandbox", SANDBOX, SandboxService(opening.sandbox)
+        ends.push_async_callback(sandbox.close)
+        starting = HeaderFacts(name, kind=kind, phase="starting")
+        source = await sandbox.open(lambda who: tell(Pulse(0, msgspec.structs.replace(starting, reason=who))))
+        opening = msgspec.structs.replace(opening, source=source, bootstrap=sandbox.bootstrap)
+    service = DataService(
+        source_of(opening),
+        name=name,
+        kind=kind,
+        sandbox=sandbox,
+        spark_master=opening.spark_master,
+        is_served=opening.is_served,
+        acting=msgspec.structs.replace(opening, bootstrap="") if sandbox else opening,
+    )
+    service.open()
+    ends.push_async_callback(service.close)
+    return service
+
+
+async def _tell(opened: "asyncio.Task[DataService]", writer: asyncio.StreamWriter) -> None:
+    try:
+        async for pulse in (await opened).pulses():
+            writer.write(link.frame(pulse))
+            await writer.drain()  # a UI that is suspended reads nothing; pulses must not pile up meanwhile
+    except (SourceError, SandboxError) as error:
+        writer.write(link.frame(Pulse(0, HeaderFacts(), fatal=str(error))))
+    except Exception as error:  # better no dashboard than one that stands still
+        writer.write(link.frame(Pulse(0, HeaderFacts(), fatal=crash_line(error))))
+
+
+async def _answer(opened: "asyncio.Task[DataService]", asked: link.Asked, writer: asyncio.StreamWriter) -> None:
+    try:
+        answer = await (await asyncio.shield(opened)).answer(asked.query)
+        writer.write(link.frame(link.Answered(asked.id, msgspec.Raw(link.encode(answer)))))
+    except Exception as error:  # one answer failed; the others, and the terminal, live on
+        writer.write(link.frame(link.Answered(asked.id, failure=crash_line(error))))
+
+
+class NearLink:
+    """Asks the service directly; a DataLink."""
+
+    def __init__(self, service: DataService) -> None:
+        self._service = service
+        self._pulses: asyncio.Task[None] | None = None
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        self._service.open()
+        self._pulses = asyncio.create_task(self._pass_on(on_pulse))
+
+    async def rows(self, query: ListQuery) -> Window:
+        answer = await self._answer(query)
+        assert isinstance(answer, Window)
+        return answer
+
+    async def text(self, query: TextQuery) -> TextAnswer:
+        answer = await self._answer(query)
+        assert isinstance(answer, TextAnswer)
+        return answer
+
+    async def wish(self, wish: Wish) -> str:
+        answer = await self._answer(wish)
+        assert isinstance(answer, TextAnswer)
+        return answer.title
+
+    async def moment(self, query: TimeQuery) -> TimeAnswer:
+        answer = await self._answer(query)
+        assert isinstance(answer, TimeAnswer)
+        return answer
+
+    async def close(self) -> None:
+        if self._pulses is not None:
+            self._pulses.cancel()
+        await self._service.close()
+
+    async def _pass_on(self, on_pulse: OnPulse) -> None:
+        async for pulse in self._service.pulses():
+            on_pulse(pulse)
+
+    async def _answer(self, query: Query | TimeQuery) -> Answer | TimeAnswer:
+        try:
+            return await self._service.answer(query)
+        except Exception as error:  # as over the pipe: one answer failed, the others live on
+            raise DataLost(crash_line(error)) from error

@@ -1,0 +1,100 @@
+"""An `Opening` → the source it names, not opened yet; and which costly things a question needs a source to know.
+
+Knows no screens and no configuration files.
+"""
+
+from typing import Any
+
+from model.hosts.client_security.tls import kafka_options, tls_context
+from model.hosts.client_security.values import SecurityError
+from model.hosts.process import without_hypothesis
+from model.hosts.zookeeper.settings import Credential, Sasl
+from model.sources.addresses import KafkaAddress, RecordingName, ZooKeeperAddress, parse_source
+from model.sources.combined_source import CombinedSource
+from model.sources.file_source import file_source
+from model.sources.source import CONFIGS, GROUPS, LOG_DIRS, Source, SourceError
+from model.sources.zookeeper.follower import Timing
+from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from tui.engine.messages import ListQuery, Query, TextQuery, TimeQuery
+from tui.engine.opening import Login, Opening
+
+REFUSED_S = Timing().refused_s
+
+
+def source_of(opening: Opening) -> Source:
+    """Raises SourceError, as one line, for what cannot be a source."""
+    named = parse_source(opening.source)
+    if isinstance(named, RecordingName):
+        return _recording(named)
+    if isinstance(named, KafkaAddress):
+        return _brokers(named, opening)
+    if not isinstance(named, ZooKeeperAddress):
+        return file_source(named)
+    limit_s, login = opening.connect_timeout_s, opening.login
+    try:
+        zookeeper = ZooKeeperSource(
+            named,
+            Timing() if limit_s is None else Timing(connect_s=limit_s, refused_s=min(limit_s, REFUSED_S)),
+            limits=opening.limits,
+            **zookeeper_login(login),
+        )
+    except ValueError as error:
+        raise SourceError(f"{named}: {error}") from None
+    return _with_groups(zookeeper, opening) if opening.bootstrap else zookeeper
+
+
+def zookeeper_login(login: Login) -> dict[str, Any]:
+    """Keyword arguments of a ZooKeeper's Settings. Raises ValueError, as one line; may take a second (keytool)."""
+    return {
+        "credentials": tuple(Credential(scheme, secret) for scheme, secret in login.credentials),
+        "sasl": None if login.sasl is None else Sasl(**login.sasl),
+        "tls": None if login.tls is None else tls_context(login.tls),
+    }
+
+
+def _recording(name: RecordingName) -> Source:
+    # Arrow takes a while to load, and only recordings need it.
+    from model.sources.recording_source import RecordingSource  # noqa: PLC0415
+
+    return RecordingSource(name)
+
+
+def _with_groups(zookeeper: ZooKeeperSource, opening: Opening) -> Source:
+    # Kafka's protocol takes a while to load, and only those who ask brokers need it.
+    with without_hypothesis():
+        from model.sources.kafka.groups import INTERVAL_S, CoordinatorGroupsSource  # noqa: PLC0415
+
+    security, poll_s = _security(opening), opening.poll_s or INTERVAL_S
+    return CombinedSource(zookeeper, CoordinatorGroupsSource(opening.bootstrap, poll_s, security=security))
+
+
+def _brokers(address: KafkaAddress, opening: Opening) -> Source:
+    with without_hypothesis():
+        from model.sources.kafka.kafka_source import CONNECT_S, INTERVAL_S, KafkaSource  # noqa: PLC0415 - as above
+
+    connect_s = CONNECT_S if opening.connect_timeout_s is None else opening.connect_timeout_s
+    return KafkaSource(address, opening.poll_s or INTERVAL_S, security=_security(opening), connect_s=connect_s)
+
+
+def _security(opening: Opening) -> dict[str, Any]:
+    try:
+        return kafka_options(opening.login.kafka)
+    except SecurityError as error:
+        raise SourceError(str(error)) from None
+
+
+_GROUPS = ("group", "lab", "ownership", "overview", "findings", "finding", "events")
+"""Findings tell of groups that lag, and events of groups that rebalance."""
+_PREFIXES = {GROUPS: _GROUPS, LOG_DIRS: ("plan", "znode"), CONFIGS: ("partition", "plan", "topics", "znode")}
+
+
+def wanted_for(query: Query | TimeQuery) -> tuple[str, ...]:
+    """Some of COSTLY; none for most questions."""
+    match query:
+        case ListQuery():
+            about = query.list
+        case TextQuery():
+            about = query.about
+        case _:
+            return ()
+    return tuple(what for what, prefixes in _PREFIXES.items() if about.startswith(prefixes))
