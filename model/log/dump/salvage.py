@@ -7,16 +7,20 @@ damage is here, too.
 
 from collections.abc import Generator, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from model.log.records import Damage, DamageKind, RecordBatch, Source
 from model.log.records.batch import crc_holds, parse_batch
-from model.log.records.columns import HeaderColumns, window_columns
 from model.log.records.layout import BATCH_SIZE, CURRENT_MAGIC, FRAME_SIZE, unknown_magic
 from model.log.records.scan import WINDOW, BatchWindow, batch_windows, damage_at
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from model.log.records.columns import HeaderColumns
 
 _PIECE = 1 << 20
 _FIRST_PIECE = 1 << 12
@@ -147,13 +151,15 @@ def damaged_headers(source: Source, found: BatchWindow | RecordBatch) -> Iterato
     if isinstance(found, RecordBatch):
         yield from ((found, damage) for damage in header_damage(found, crc_holds(source, found)))
         return
+    from model.log.records.columns import window_columns  # noqa: PLC0415 - numpy takes long to load
+
     headers = window_columns(found)
-    for place in np.flatnonzero(is_damaged(headers)).tolist():
+    for place in is_damaged(headers).nonzero()[0].tolist():
         batch = found.batch(place)
         yield from ((batch, damage) for damage in header_damage(batch, bool(headers.crc_valid[place])))
 
 
-def is_damaged(headers: HeaderColumns) -> NDArray[np.bool_]:
+def is_damaged(headers: "HeaderColumns") -> "NDArray[np.bool_]":
     """Of which headers `header_damage` has anything to say."""
     return ~headers.crc_valid | (headers.magic > CURRENT_MAGIC)
 
