@@ -61,7 +61,8 @@ A_WHILE_S = 1.0
 
 @pytest.fixture(scope="module")
 def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LoneBroker]:
-    with lone_broker(f"{zookeeper_server.address}/decisions", tmp_path_factory.mktemp("decisions")) as broker:
+    zookeeper, folder = f"{zookeeper_server.address}/decisions", tmp_path_factory.mktemp("decisions")
+    with lone_broker(zookeeper, folder, controller=CONTROLLER) as broker:
         yield broker
 
 
@@ -138,9 +139,11 @@ async def ruled_by_us(broker: LoneBroker, controller_port: int) -> AsyncIterator
     ruled = Ruled(broker, connection, controller_port)
     server = Server({ALTER_PARTITION: Api(0, 1, ruled.alter_partition)})
     await server.start("127.0.0.1", controller_port)
-    yield ruled
-    await connection.close()
-    await server.close()
+    try:
+        yield ruled
+    finally:
+        await connection.close()
+        await server.close()
 
 
 async def test_a_topic_id_comes_with_the_leader_epoch_of_before(broker: LoneBroker, controller_port: int) -> None:

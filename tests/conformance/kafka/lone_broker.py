@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+from kazoo.client import KazooClient
 
 from model.controller.commands import BrokerAnswer, BrokerRequest
 from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, api_key, entity_of
@@ -39,11 +43,28 @@ class LoneBroker:
 
 
 @contextmanager
-def lone_broker(zookeeper: str, folder: Path) -> Iterator[LoneBroker]:
-    """Started, registered, and gone at the end. Skips the test if there is no Kafka."""
+def lone_broker(zookeeper: str, folder: Path, *, controller: int | None = None) -> Iterator[LoneBroker]:
+    """Started, registered, and gone at the end. Skips the test if there is no Kafka.
+
+    `controller`: who has been elected before. Else it elects itself, and may ask itself what it asks a controller:
+    it keeps to the first one it hears of.
+    """
+    if controller is not None:
+        elect(controller, zookeeper)
     with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1) as cluster:
         chroot = zookeeper.partition("/")[2]
         yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
+
+
+def elect(broker: int, zookeeper: str) -> None:
+    """For good: the znode goes with no session."""
+    server, _, chroot = zookeeper.partition("/")
+    client: Any = KazooClient(hosts=server)  # kazoo has no types
+    client.start(timeout=30)
+    elected = {"version": 1, "brokerid": broker, "timestamp": "0"}
+    client.create(f"/{chroot}/controller", json.dumps(elected).encode(), makepath=True)
+    client.stop()
+    client.close()
 
 
 def _registrations(ports: Mapping[int, int]) -> dict[int, BrokerRegistration]:
