@@ -134,8 +134,8 @@ def test_groups_that_no_strategy_deals_to_are_named_and_left_out(tmp_path: Path)
         for name, groups in (("alone", others), ("among", [*others, GroupImage("g", {}, kind=CLASSIC)]))
     )
     left_out = "not previewed: apps (streams), sharers (share); strategies here apply to groups"
-    assert " ".join(table(kdrill("preview", alone))).split(": ", 1)[1].startswith(left_out)
-    lines = table(kdrill("preview", among))
+    assert " ".join(table(kdrill("preview", alone.name, cwd=tmp_path))).split(": ", 1)[1].startswith(left_out)
+    lines = table(kdrill("preview", among.name, cwd=tmp_path))
     assert left_out in " ".join(lines)
     assert [line for line in lines if " group, " in line or "group;" in line] == [lines[0]]
     assert [one["group"] for one in document(kdrill("preview", among, "--json"))["groups"]] == ["g"]
