@@ -204,6 +204,10 @@ class ClusterDelta:
             self._groups[name] = GroupDelta(name, self._base.groups.get(name))
         return self._groups[name]
 
+    def remove_group(self, name: str) -> None:
+        """With all that was known of it: below a znode that is gone nothing is left."""
+        self._groups[name] = GroupDelta(name, None)
+
 
 def _register(delta: ClusterDelta, record: r.BrokerRegistered) -> None:
     facts = record.endpoints, record.rack, record.epoch, record.registered_ms
@@ -231,12 +235,6 @@ def _change_epoch(delta: ClusterDelta, record: r.ControllerEpochChanged) -> None
 
 def _see_group(delta: ClusterDelta, record: r.GroupSeen) -> None:
     delta.group(record.group).mentioned = True
-
-
-def _remove_group(delta: ClusterDelta, record: r.GroupRemoved) -> None:
-    group = delta.group(record.group)
-    group.exists = group.mentioned = False
-    group.rebalances = ()
 
 
 def _join(delta: ClusterDelta, record: r.MemberJoined) -> None:
@@ -279,7 +277,7 @@ _REPLAY: dict[type[r.Record], _Replay] = {
     r.ConfigChanged: lambda d, x: d.configs.update({x.entity: dict(x.config)}),
     r.ConfigRemoved: lambda d, x: d.configs.update({x.entity: None}),
     r.GroupSeen: _see_group,
-    r.GroupRemoved: _remove_group,
+    r.GroupRemoved: lambda d, x: d.remove_group(x.group),
     r.MemberJoined: _join,
     r.MemberLeft: lambda d, x: d.group(x.group).members.update({x.member: None}),
     r.PartitionClaimed: lambda d, x: _named(d, x.group).owners.update({x.partition: x.owner}),

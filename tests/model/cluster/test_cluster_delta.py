@@ -10,11 +10,22 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, records_of
-from model.cluster.records import AnyRecord, MemberJoined, MemberLeft, Record, TopicAssigned
+from model.cluster.ids import TopicPartition
+from model.cluster.records import (
+    AnyRecord,
+    GroupRemoved,
+    MemberJoined,
+    MemberLeft,
+    OffsetCommitted,
+    OffsetRemoved,
+    Record,
+    TopicAssigned,
+)
 from tests.model.cluster.build import brokers, image, state, topic, without_past, written
 from tests.model.cluster.strategies import RECORDS, histories, images
 
 SEEN = Provenance("test", 1, 1, complete=True)
+READ = TopicPartition("orders", 0)
 
 
 def listed(records: list[Record], base: ClusterImage) -> ClusterImage:
@@ -39,6 +50,7 @@ def test_every_record_type_can_be_replayed(kind: type[Record], data: st.DataObje
 @example(
     [MemberJoined(group="g", member="c", subscription={}), MemberLeft(group="g", member="c")], [1]
 )  # fmt: skip
+@example([OffsetCommitted("g", READ, 0), GroupRemoved("g"), OffsetRemoved("g", READ)], [2])
 @given(histories, st.lists(st.integers(0, 30), max_size=5))
 def test_any_split_into_deltas_gives_an_equal_image(records: list[Record], cuts: list[int]) -> None:
     edges = sorted({0, len(records), *(cut for cut in cuts if cut < len(records))})
