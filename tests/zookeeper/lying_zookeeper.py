@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from io import BufferedReader
 from typing import Self
 
 from model.hosts.zookeeper.requests import NO_NODE
@@ -131,23 +132,28 @@ class LyingZooKeeper:
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        with suppress(OSError, EOFError), connection, connection.makefile("rb") as incoming:
-            start = _exactly(incoming.read, 4)
-            if start == b"srvr":
-                connection.sendall(_SRVR % (_OLDER if self.is_old else _NEWER))
+        with suppress(OSError), connection:
+            with suppress(OSError, EOFError), connection.makefile("rb") as incoming:
+                self._converse(connection, incoming)
+            _end(connection)
+
+    def _converse(self, connection: socket.socket, incoming: BufferedReader) -> None:
+        start = _exactly(incoming.read, 4)
+        if start == b"srvr":
+            connection.sendall(_SRVR % (_OLDER if self.is_old else _NEWER))
+            return
+        request = _exactly(incoming.read, struct.unpack("!i", start)[0])
+        self.connections += 1
+        number = self.connections
+        session = struct.unpack_from("!iqiq", request)[3] or number
+        self._send(connection, Asked(number, CONNECT), _Greeting(0, 0, body=struct.pack("!q", session)))
+        while True:
+            frame = _exactly(incoming.read, struct.unpack("!i", _exactly(incoming.read, 4))[0])
+            xid, opcode = struct.unpack_from("!ii", frame)
+            if opcode == CLOSE:
                 return
-            request = _exactly(incoming.read, struct.unpack("!i", start)[0])
-            self.connections += 1
-            number = self.connections
-            session = struct.unpack_from("!iqiq", request)[3] or number
-            self._send(connection, Asked(number, CONNECT), _Greeting(0, 0, body=struct.pack("!q", session)))
-            while True:
-                frame = _exactly(incoming.read, struct.unpack("!i", _exactly(incoming.read, 4))[0])
-                xid, opcode = struct.unpack_from("!ii", frame)
-                if opcode == CLOSE:
-                    return
-                asked = Asked(number, opcode, _paths(opcode, frame[8:]))
-                self._send(connection, asked, Reply(xid, self.zxid, *self._answer(asked, frame[8:])))
+            asked = Asked(number, opcode, _paths(opcode, frame[8:]))
+            self._send(connection, asked, Reply(xid, self.zxid, *self._answer(asked, frame[8:])))
 
     def _send(self, connection: socket.socket, asked: Asked, reply: Reply) -> None:
         self.asked.append(asked)
@@ -183,6 +189,14 @@ class _Greeting(Reply):
 
 
 _END = struct.pack("!i?i", -1, True, -1)
+
+
+def _end(connection: socket.socket) -> None:
+    """Read what is still coming, too: a socket closed before that resets the connection, and may take answers along."""
+    connection.settimeout(1.0)
+    connection.shutdown(socket.SHUT_WR)
+    while connection.recv(65536):
+        pass
 
 
 def framed(message: bytes) -> bytes:
