@@ -13,17 +13,22 @@ from model.drills.scenario import Deed
 from model.drills.setup_znodes import rules_of
 from model.drills.timeline import (
     AnyRow,
-    BrokerKilled,
-    BrokerStopped,
-    ControllerMoved,
+    BrokerFenced,
     MetadataLearnt,
     MetadataWritten,
-    RequestSent,
     StateWritten,
     Timeline,
     ZnodeWritten,
 )
 from model.drills.voters import is_kraft, not_forecast
+from model.hosts.virtual.journal import (
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerAsked,
+    ControllerElected,
+    RequestSent,
+    SessionEnded,
+)
 from model.znodes.paths import partition_state_path
 
 FORMAT = "kdrill.drill/1"
@@ -94,19 +99,19 @@ def notes_on(drill: Drill) -> Iterable[str]:
 
 
 def _notes_on_races(timeline: Timeline) -> Iterable[str]:
-    """Who won a race for the office, as far as anything depends on it."""
+    """Who won a race to be the controller, as far as anything depends on it."""
     for number, row in enumerate(timeline.rows):
-        if not isinstance(row, ControllerMoved) or not row.is_race:
+        if not isinstance(row, ControllerElected) or not row.is_race:
             continue
         who = f"Which of {brokers(row.candidates)} became the controller (epoch {row.epoch}) is a race"
         later = timeline.rows[number:]
-        gone = {one.broker for one in later if isinstance(one, BrokerKilled | BrokerStopped)}.intersection(
+        gone = {one.broker for one in later if isinstance(one, BrokerCrashed | BrokerStopped)}.intersection(
             row.candidates
         )
         if gone:
             yield (
-                f"{who}, played as if b{row.new} had won it. Whether {brokers(gone)}, gone later, controlled by then "
-                "is open: leader and controller epochs may differ."
+                f"{who}, played as if b{row.broker} had won it. Whether {brokers(gone)}, gone later, controlled by "
+                "then is open: leader and controller epochs may differ."
             )
         else:
             yield f"{who}: leaders, ISRs and leader epochs are the same whoever won it."
@@ -180,8 +185,8 @@ def _request_sent(row: RequestSent) -> Document:
     return {
         "what": "request-sent",
         "at_ms": row.at_ms,
-        "by": row.by,
-        "to": row.to,
+        "by": row.sender,
+        "to": row.receiver,
         "kind": row.kind,
         "partitions": row.partitions,
     }
@@ -192,7 +197,31 @@ def _metadata_written(row: MetadataWritten) -> Document:
 
 
 def _metadata_learnt(row: MetadataLearnt) -> Document:
-    return {"what": "metadata-learnt", "at_ms": row.at_ms, "to": row.to, "partitions": row.partitions}
+    return {"what": "metadata-learnt", "at_ms": row.at_ms, "to": row.receiver, "partitions": row.partitions}
+
+
+def _shutdown_asked(row: ControllerAsked) -> Document:
+    return {"what": "shutdown-asked", "at_ms": row.at_ms, "broker": row.by, "controller": row.controller}
+
+
+def _session_ended(row: SessionEnded) -> Document:
+    what = "session-expired" if row.expired else "session-closed"
+    return {"what": what, "at_ms": row.at_ms, "broker": row.broker, "controller": row.controller}
+
+
+def _broker_fenced(row: BrokerFenced) -> Document:
+    return {**_session_ended(row), "what": "broker-fenced", "stopped": not row.expired}
+
+
+def _controller_moved(row: ControllerElected) -> Document:
+    return {
+        "what": "controller-moved",
+        "at_ms": row.at_ms,
+        "old": row.old,
+        "new": row.broker,
+        "epoch": row.epoch,
+        "candidates": row.candidates,
+    }
 
 
 _SPECIAL: Mapping[type, Callable[[Any], Document]] = {
@@ -201,4 +230,8 @@ _SPECIAL: Mapping[type, Callable[[Any], Document]] = {
     RequestSent: _request_sent,
     MetadataWritten: _metadata_written,
     MetadataLearnt: _metadata_learnt,
+    ControllerAsked: _shutdown_asked,
+    SessionEnded: _session_ended,
+    BrokerFenced: _broker_fenced,
+    ControllerElected: _controller_moved,
 }

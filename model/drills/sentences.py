@@ -1,11 +1,13 @@
-"""A timeline in lines that people read: what follows each other and is of one kind becomes one line.
+"""A drill in words: what follows each other and is of one kind becomes one step, a sentence, with the reason for it.
 
-It bounds every line and counts the rest; what is in it must still be made fit to print, for topics name themselves.
+The reason is the controller's own words where it has some, else Kafka's or ZooKeeper's rule. A controller speaks after
+its write is done, and sends requests after it has spoken; these words are found again here. Every sentence is bounded
+and counts the rest; what is in it must still be made fit to print, for topics name themselves.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -15,43 +17,83 @@ from model.drills.timeline import (
     AnyRow,
     BrokerFellSilent,
     BrokerFenced,
-    BrokerKilled,
     BrokerLeft,
-    BrokerReturned,
-    BrokerStopped,
-    ControllerMoved,
     MetadataLearnt,
     MetadataWritten,
     QuorumShrank,
-    Reasoned,
-    RequestSent,
-    SessionClosed,
-    SessionEnded,
-    SessionExpired,
-    ShutdownAsked,
     StateWritten,
     WriteRefused,
     ZnodeWritten,
 )
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerAsked,
+    ControllerElected,
+    Reasoned,
+    RequestSent,
+    SessionEnded,
+)
 
 MOST = 4
-"""A line names this many things; the rest is counted."""
+"""A sentence names this many things; the rest is counted."""
+
+DEATH = "Killed, it closes nothing: its session lives on until it times out, and all others count on it until then."
+EXPIRY = "Its ephemeral znode in /brokers/ids went with the session: watches tell the controller, which acts now."
+VACANCY = "/controller went with the session, too: whoever creates it first is the next controller."
+RETURN = "It registers once its old registration is over; only then does the controller know."
+SILENCE = "Killed, it says nothing: all others count on it until broker.session.timeout.ms pass without a heartbeat."
+FENCED = "Only the active controller fences. A fenced broker leads nothing; it stays registered."
+REGISTERED = "It registers with the controller, and is unfenced once it has caught up with the metadata log."
+LEARNT = "Nobody sends it to them: each broker fetches the metadata log from the active controller."
+SHUTDOWN = "Told to stop, it asks the controller first: what it leads gets other leaders while it still serves."
+STOPPED = "Nothing waits for it any more, so it ends by itself."
+GIVEN_UP = "It asked as often as controlled.shutdown.max.retries says; nobody else in sync could lead what it leads."
+CONTROLLER_ELECTED = (
+    "The first to create /controller wins; with the epoch raised, all that the one before still does is refused."
+)
+MAJORITY = "A majority of the voters elects the active controller, and only that one elects leaders and changes ISRs."
+REFUSALS: Mapping[str, str] = {
+    "NODE_EXISTS": "It is there already: another one was faster, or made it before.",
+    "NO_NODE": "It is not there: there was nothing to change.",
+    "BAD_VERSION": "Somebody wrote it in between: the version is another one by now.",
+    "RUNTIME_INCONSISTENCY": "Another part of the same transaction failed: all of it or nothing is written.",
+}
+"""ZooKeeper's name of an error → what it means here."""
 
 
-class TimelineLine(msgspec.Struct, frozen=True):
-    """What happened from `at_ms` to `until_ms`, and how many rows of the timeline that is."""
+_RULES: Final[Mapping[type, tuple[str, ...]]] = {
+    MetadataLearnt: (LEARNT,),
+    ControllerAsked: (SHUTDOWN,),
+    BrokerBooted: (RETURN,),
+    ControllerElected: (CONTROLLER_ELECTED,),
+    QuorumShrank: (MAJORITY,),
+}
 
+
+class Step(msgspec.Struct, frozen=True):
+    """Rows `first` to `end` of a timeline, which follow each other and are of one kind, told in one sentence.
+
+    `sign`: what it is, in one letter; a dot for what is no milestone of a drill.
+    """
+
+    first: int
+    end: int
     at_ms: float
     until_ms: float
-    rows: int
+    sign: str
     text: str
 
 
-def timeline_lines(rows: Sequence[AnyRow]) -> Iterator[TimelineLine]:
-    """The rows in lines, in order."""
+def steps_of(rows: Sequence[AnyRow]) -> Iterator[Step]:
+    """The rows as steps, in order."""
+    first = 0
     for _, group in groupby(rows, key=_kind):
         some = list(group)
-        yield TimelineLine(some[0].at_ms, some[-1].at_ms, len(some), _TELL[type(some[0])](some))
+        sign, tell = _WORDS[type(some[0])]
+        yield Step(first, first + len(some), some[0].at_ms, some[-1].at_ms, sign, tell(some))
+        first += len(some)
 
 
 def _kind(row: AnyRow) -> object:
@@ -63,13 +105,11 @@ def _kind(row: AnyRow) -> object:
             return ZnodeWritten, by, verb, path.rpartition("/")[0]
         case WriteRefused(by=by, error=error):
             return WriteRefused, by, error
-        case RequestSent(by=by):
-            return RequestSent, by
-        case BrokerFenced(stopped=stopped):
-            return BrokerFenced, stopped
-        case (
-            BrokerKilled() | ShutdownAsked() | SessionEnded() | BrokerReturned() | MetadataWritten() | MetadataLearnt()
-        ):
+        case RequestSent(sender=sender):
+            return RequestSent, sender
+        case SessionEnded(expired=expired):
+            return type(row), expired
+        case BrokerCrashed() | ControllerAsked() | BrokerBooted() | MetadataWritten() | MetadataLearnt():
             return type(row)
         case BrokerStopped(controlled=controlled):
             return BrokerStopped, controlled
@@ -77,7 +117,62 @@ def _kind(row: AnyRow) -> object:
             return id(row)
 
 
-def _killed(rows: Sequence[BrokerKilled]) -> str:
+def reasons(rows: Sequence[AnyRow], first: int, end: int) -> tuple[str, ...]:
+    """Why rows `first` to `end`, which are of one kind, happened; empty where nobody said."""
+    row = rows[first]
+    if isinstance(row, StateWritten | ZnodeWritten):
+        return tuple(_said_after(rows, end, row.by))
+    if isinstance(row, RequestSent):
+        return tuple(_said_before(rows, first, row.sender))
+    return tuple(dict.fromkeys(text for one in rows[first:end] for text in _rule(one)))
+
+
+def _rule(row: AnyRow) -> Iterator[str]:
+    match row:
+        case BrokerFellSilent():
+            yield SILENCE
+        case BrokerCrashed():
+            yield DEATH
+        case BrokerLeft():
+            yield from (STOPPED,) if row.controlled else ()
+        case BrokerStopped():
+            yield STOPPED if row.controlled else GIVEN_UP
+        case BrokerFenced():
+            yield FENCED
+        case SessionEnded():
+            yield from (EXPIRY, VACANCY) if row.controller else (EXPIRY,)
+        case MetadataWritten() if row.place.startswith("/brokers/"):
+            yield REGISTERED
+        case WriteRefused() if row.error in REFUSALS:
+            yield REFUSALS[row.error]
+        case Reasoned():
+            yield row.why
+        case _:
+            yield from _RULES.get(type(row), ())
+
+
+def _said_after(rows: Sequence[AnyRow], end: int, by: int | None) -> Iterator[str]:
+    """The next words of a writer, unless somebody dies or comes before: they are about that then."""
+    for row in rows[end:]:
+        if isinstance(row, BrokerCrashed | SessionEnded | BrokerBooted):
+            return
+        if isinstance(row, Reasoned) and row.by == by:
+            yield row.why
+            return
+
+
+def _said_before(rows: Sequence[AnyRow], first: int, sender: int) -> list[str]:
+    """All words of a sender since it sent something the last time."""
+    said: list[str] = []
+    for row in reversed(rows[:first]):
+        if isinstance(row, RequestSent) and row.sender == sender:
+            break
+        if isinstance(row, Reasoned) and row.by == sender:
+            said.append(row.why)
+    return said[::-1]
+
+
+def _killed(rows: Sequence[BrokerCrashed]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
 
 
@@ -85,8 +180,8 @@ def _silent(rows: Sequence[BrokerFellSilent]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; the controller does not know yet"
 
 
-def _asked(rows: Sequence[ShutdownAsked]) -> str:
-    return f"{brokers(row.broker for row in rows)} asked {_who(rows[0].controller)} for a controlled shutdown"
+def _asked(rows: Sequence[ControllerAsked]) -> str:
+    return f"{brokers(row.by for row in rows)} asked {_who(rows[0].controller)} for a controlled shutdown"
 
 
 def _stopped(rows: Sequence[BrokerStopped]) -> str:
@@ -103,26 +198,26 @@ def _ended(rows: Sequence[SessionEnded]) -> str:
     controllers = [row.broker for row in rows if row.controller]
     office = f"; broker {controllers[0]} was the controller: the office is free" if controllers else ""
     whose = "session of" if len(rows) == 1 else "sessions of"
-    how = "expired" if isinstance(rows[0], SessionExpired) else "closed"
+    how = "expired" if rows[0].expired else "closed"
     return f"the {whose} {brokers(row.broker for row in rows)} {how}{office}"
 
 
 def _fenced(rows: Sequence[BrokerFenced]) -> str:
-    how = "the shutdown is done" if rows[0].stopped else "no heartbeat came in time"
+    how = "no heartbeat came in time" if rows[0].expired else "the shutdown is done"
     return f"{brokers(row.broker for row in rows)} {'is' if len(rows) == 1 else 'are'} fenced: {how}"
 
 
-def _returned(rows: Sequence[BrokerReturned]) -> str:
+def _returned(rows: Sequence[BrokerBooted]) -> str:
     return f"{brokers(row.broker for row in rows)} started again"
 
 
-def _moved(rows: Sequence[ControllerMoved]) -> str:
+def _moved(rows: Sequence[ControllerElected]) -> str:
     (row,) = rows
     before = "nobody" if row.old is None else f"broker {row.old}"
     if row.is_race:
         who = f"one of {brokers(row.candidates)} is the controller"
-        return f"{who} after {before}, epoch {row.epoch}: a race, played as if b{row.new} had won it"
-    return f"broker {row.new} is the controller after {before}, epoch {row.epoch}"
+        return f"{who} after {before}, epoch {row.epoch}: a race, played as if b{row.broker} had won it"
+    return f"broker {row.broker} is the controller after {before}, epoch {row.epoch}"
 
 
 def _shrank(rows: Sequence[QuorumShrank]) -> str:
@@ -162,12 +257,12 @@ def _requests(rows: Sequence[RequestSent]) -> str:
     parts: list[str] = []
     for kind in dict.fromkeys(row.kind for row in rows):
         some = [row for row in rows if row.kind == kind]
-        parts.append(f"{kind} ({_sizes(some)}) to {brokers(row.to for row in some)}")
-    return f"b{rows[0].by} sent {'; '.join(parts)}"
+        parts.append(f"{kind} ({_sizes(some)}) to {brokers(row.receiver for row in some)}")
+    return f"b{rows[0].sender} sent {'; '.join(parts)}"
 
 
 def _learnt(rows: Sequence[MetadataLearnt]) -> str:
-    return f"{brokers(row.to for row in rows)} learnt of {_sizes(rows)} from the metadata log"
+    return f"{brokers(row.receiver for row in rows)} learnt of {_sizes(rows)} from the metadata log"
 
 
 def _sizes(rows: Sequence[RequestSent] | Sequence[MetadataLearnt]) -> str:
@@ -198,23 +293,23 @@ def _capital(text: str) -> str:
 
 
 _DID = {"create": "created", "set": "set", "delete": "deleted"}
-_TELL: dict[type, Callable[[Any], str]] = {
-    BrokerKilled: _killed,
-    BrokerFellSilent: _silent,
-    ShutdownAsked: _asked,
-    BrokerStopped: _stopped,
-    BrokerLeft: _left,
-    SessionExpired: _ended,
-    SessionClosed: _ended,
-    BrokerFenced: _fenced,
-    BrokerReturned: _returned,
-    ControllerMoved: _moved,
-    QuorumShrank: _shrank,
-    StateWritten: _states,
-    ZnodeWritten: _znodes,
-    MetadataWritten: _metadata,
-    WriteRefused: _refused,
-    RequestSent: _requests,
-    MetadataLearnt: _learnt,
-    Reasoned: _reasoned,
+_WORDS: Final[Mapping[type, tuple[str, Callable[[Any], str]]]] = {
+    BrokerCrashed: ("K", _killed),
+    BrokerFellSilent: ("K", _silent),
+    ControllerAsked: ("D", _asked),
+    BrokerStopped: (".", _stopped),
+    BrokerLeft: (".", _left),
+    SessionEnded: ("x", _ended),
+    BrokerFenced: ("x", _fenced),
+    BrokerBooted: ("U", _returned),
+    ControllerElected: ("*", _moved),
+    QuorumShrank: ("*", _shrank),
+    StateWritten: ("w", _states),
+    ZnodeWritten: (".", _znodes),
+    MetadataWritten: (".", _metadata),
+    WriteRefused: (".", _refused),
+    RequestSent: ("r", _requests),
+    MetadataLearnt: ("r", _learnt),
+    Reasoned: (".", _reasoned),
 }
+"""A step's sign and its sentence, by what it is."""

@@ -1,6 +1,8 @@
-"""What happened in a drill, moment by moment, as compact values; and what the cluster looked like at any moment.
+"""What happened in a drill, as the records of its journal; and what the cluster looked like at any moment.
 
-It knows no virtual cluster: `chronicle` writes it down. Times are virtual, in ms since the death of the victims.
+What the journal has as transactions is here as what was written over what, state by state. Times are virtual, in ms
+since the death of the victims. On KRaft, some records have classes of their own: what was played with ZooKeeper's rules
+is told there in KRaft's words.
 """
 
 from bisect import bisect_right
@@ -15,107 +17,20 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.controller.commands import BrokerRequest
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerAsked,
+    ControllerElected,
+    Reasoned,
+    Record,
+    RequestSent,
+    SessionEnded,
+)
 
 
-def _kebab(name: str) -> str:
-    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
-
-
-class Row(msgspec.Struct, frozen=True, tag_field="what", tag=_kebab):
-    """Something that happened; `by` and the like are brokers."""
-
-    at_ms: float
-
-
-class BrokerKilled(Row, frozen=True):
-    """A victim's process is gone; ZooKeeper does not know yet."""
-
-    broker: int
-
-
-class BrokerFellSilent(BrokerKilled, frozen=True, tag="broker-killed"):
-    """The same in a KRaft cluster, whose controller does not know yet."""
-
-
-class ShutdownAsked(Row, frozen=True):
-    """A broker that was told to stop asked the controller to take over what it leads. `controller` None: KRaft's."""
-
-    broker: int
-    controller: int | None
-
-
-class BrokerStopped(Row, frozen=True):
-    """A broker left by itself. `controlled`: it led nothing any more; else it gave up asking for that."""
-
-    broker: int
-    controlled: bool
-
-
-class BrokerLeft(BrokerStopped, frozen=True, tag="broker-stopped"):
-    """The same in a KRaft cluster, which has no retries of a controlled shutdown to count."""
-
-
-class SessionEnded(Row, frozen=True):
-    """A broker's session is over, and its ephemeral znodes went: now the others can know.
-
-    `controller`: it was the controller, and the office is free.
-    """
-
-    broker: int
-    controller: bool
-
-
-class SessionExpired(SessionEnded, frozen=True):
-    """ZooKeeper took the session for dead."""
-
-
-class SessionClosed(SessionEnded, frozen=True):
-    """The broker closed it, for it left by itself."""
-
-
-class BrokerFenced(SessionEnded, frozen=True):
-    """The controller of a KRaft cluster fenced it: no heartbeat for broker.session.timeout.ms, or it `stopped`."""
-
-    stopped: bool
-
-
-class QuorumShrank(Row, frozen=True):
-    """Voters of a KRaft quorum died. `candidates` may be the active controller now: several are in a race.
-
-    `unnoticed`: brokers that died with the majority. Nobody fences them, and nobody leads in their place.
-    `moves`: the active controller is another one, or gone.
-    """
-
-    unnoticed: tuple[int, ...]
-    text: str
-    moves: bool
-    candidates: tuple[int, ...]
-
-
-class BrokerReturned(Row, frozen=True):
-    """A broker that was dead was started."""
-
-    broker: int
-
-
-class ControllerMoved(Row, frozen=True):
-    """A broker won `/controller`; `old` None: nobody had it.
-
-    Whoever lives stands for it, and the first one wins: any of `candidates` may be it in reality, `new` is it here.
-    """
-
-    old: int | None
-    new: int
-    epoch: int
-    candidates: tuple[int, ...]
-
-    @property
-    def is_race(self) -> bool:
-        """Whether it could have been another broker."""
-        return len(self.candidates) > 1
-
-
-class StateWritten(Row, frozen=True, gc=False):
+class StateWritten(Record, frozen=True, gc=False):
     """A partition's state was written. `before` None: it was made. `unclean`: its leader was not in sync.
 
     `by` is None where KRaft's controller wrote it.
@@ -133,7 +48,7 @@ class StateWritten(Row, frozen=True, gc=False):
         return TopicPartition(self.topic, self.after.partition)
 
 
-class ZnodeWritten(Row, frozen=True):
+class ZnodeWritten(Record, frozen=True):
     """Another znode was created, set or deleted; `says` is what that tells of the cluster.
 
     `before` and `after` are what it held: None where there was no znode, or is none any more.
@@ -148,14 +63,7 @@ class ZnodeWritten(Row, frozen=True):
     says: tuple[r.Record, ...]
 
 
-class MetadataWritten(Row, frozen=True):
-    """KRaft's controller wrote something else; `says` is what that tells of the cluster, `place` where it stands."""
-
-    place: str
-    says: tuple[r.Record, ...]
-
-
-class WriteRefused(Row, frozen=True):
+class WriteRefused(Record, frozen=True):
     """ZooKeeper refused a write; `error` is its name of the reason."""
 
     by: int
@@ -164,28 +72,42 @@ class WriteRefused(Row, frozen=True):
     error: str
 
 
-class RequestSent(Row, frozen=True, gc=False):
-    """The controller told a broker something."""
+class QuorumShrank(Record, frozen=True):
+    """Voters of a KRaft quorum died. `candidates` may be the active controller now: several are in a race.
 
-    by: int
-    to: int
-    request: BrokerRequest
+    `unnoticed`: brokers that died with the majority. Nobody fences them, and nobody leads in their place.
+    `moves`: the active controller is another one, or gone.
+    """
 
-    @property
-    def kind(self) -> str:
-        """Kafka's name of the request: LeaderAndIsr, UpdateMetadata, StopReplica."""
-        return type(self.request).__name__.removesuffix("Request")
-
-    @property
-    def partitions(self) -> int:
-        """How many partitions are in it."""
-        return len(self.request.partitions)
+    unnoticed: tuple[int, ...]
+    text: str
+    moves: bool
+    candidates: tuple[int, ...]
 
 
-class MetadataLearnt(Row, frozen=True, gc=False):
+class BrokerFellSilent(BrokerCrashed, frozen=True, tag="broker-killed"):
+    """A broker of a KRaft cluster died; its controller does not know yet."""
+
+
+class BrokerLeft(BrokerStopped, frozen=True, tag="broker-stopped"):
+    """A broker left a KRaft cluster, which has no retries of a controlled shutdown to count."""
+
+
+class BrokerFenced(SessionEnded, frozen=True):
+    """KRaft's controller fenced a broker: `expired`, no heartbeat for broker.session.timeout.ms, or it stopped."""
+
+
+class MetadataWritten(Record, frozen=True):
+    """KRaft's controller wrote something else; `says` is what that tells of the cluster, `place` where it stands."""
+
+    place: str
+    says: tuple[r.Record, ...]
+
+
+class MetadataLearnt(Record, frozen=True, gc=False):
     """A broker of a KRaft cluster read in the metadata log what a request would tell it."""
 
-    to: int
+    receiver: int
     request: BrokerRequest
 
     @property
@@ -194,25 +116,14 @@ class MetadataLearnt(Row, frozen=True, gc=False):
         return len(self.request.partitions)
 
 
-class Reasoned(Row, frozen=True):
-    """The controller's own words for what it decided. `by` None: KRaft's."""
-
-    by: int | None
-    why: str
-
-
 AnyRow = (
-    BrokerKilled
-    | BrokerFellSilent
-    | ShutdownAsked
+    BrokerCrashed
     | BrokerStopped
-    | BrokerLeft
-    | SessionExpired
-    | SessionClosed
-    | BrokerFenced
+    | BrokerBooted
+    | ControllerAsked
+    | SessionEnded
+    | ControllerElected
     | QuorumShrank
-    | BrokerReturned
-    | ControllerMoved
     | StateWritten
     | ZnodeWritten
     | MetadataWritten
@@ -221,6 +132,7 @@ AnyRow = (
     | MetadataLearnt
     | Reasoned
 )
+"""What a drill's rows are. A ControllerAsked is one for a controlled shutdown."""
 
 
 class Outage(msgspec.Struct, frozen=True, gc=False):
@@ -271,9 +183,9 @@ class Timeline:
         elected = [row for row in self.rows if isinstance(row, QuorumShrank) and row.moves]
         if elected:
             return elected[-1].candidates
-        moves = [row for row in self.rows if isinstance(row, ControllerMoved)]
+        moves = [row for row in self.rows if isinstance(row, ControllerElected)]
         office = self.after.controller.broker
-        if not moves or moves[-1].new != office:
+        if not moves or moves[-1].broker != office:
             return () if office is None else (office,)
         return tuple(broker for broker in moves[-1].candidates if broker in self.after.brokers)
 

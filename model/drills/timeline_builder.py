@@ -1,17 +1,16 @@
-"""Writes down a virtual cluster's journal as a timeline: what was written over what, and who was led again when.
+"""A drill's timeline, from a virtual cluster's journal: what was written over what, and who was led again when.
 
-It decides nothing and makes nothing happen; it may be asked for the timeline so far at any time.
+Records that say it already are taken over as they are. It decides nothing and makes nothing happen; it may be asked
+for the timeline so far at any time.
 
-A drill's rows as they are on KRaft: what was played with ZooKeeper's rules, in KRaft's words.
-
-What KRaft has no like of is left out: requests that nobody sends, znodes that nobody has, who stands in for the
-controller. Sources: KIP-631 (brokers register and send heartbeats; the active controller fences who is silent for
-broker.session.timeout.ms), KIP-500 (brokers learn by fetching the metadata log).
+On KRaft, what was played with ZooKeeper's rules is told in KRaft's words, without what KRaft has no like of: requests
+that nobody sends, znodes that nobody has, who stands in for the controller. Sources: KIP-631 (brokers register and send
+heartbeats; the active controller fences who is silent for broker.session.timeout.ms), KIP-500 (brokers learn by
+fetching the metadata log).
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -26,28 +25,31 @@ from model.drills.timeline import (
     AnyRow,
     BrokerFellSilent,
     BrokerFenced,
-    BrokerKilled,
     BrokerLeft,
-    BrokerReturned,
-    BrokerStopped,
-    ControllerMoved,
     MetadataLearnt,
     MetadataWritten,
     Outage,
-    Reasoned,
-    RequestSent,
-    SessionClosed,
-    SessionEnded,
-    SessionExpired,
-    ShutdownAsked,
     StateWritten,
     Timeline,
     WriteRefused,
     ZnodeWritten,
 )
 from model.hosts.memory_zookeeper.tree import Node
-from model.hosts.virtual import journal
-from model.hosts.virtual.journal import ZnodeWrite, znode_writes
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerAsked,
+    ControllerElected,
+    Reasoned,
+    Record,
+    RequestSent,
+    RequestServed,
+    SessionEnded,
+    Transaction,
+    ZnodeWrite,
+    znode_writes,
+)
 from model.hosts.zookeeper.values import Missing, Stat, Znode
 from model.sources.zookeeper.translate import translate
 from model.znodes.catalogue import ZnodeKind
@@ -67,18 +69,26 @@ class TimelineBuilder:
         self._start_ms = start_ms
         self._rows: list[AnyRow] = []
         self._states: dict[TopicPartition, r.PartitionState] = {}
-        self._controller = image.controller.broker if image.controller.broker in image.brokers else None
-        self._last_controller = self._controller
-        self._alive = set(image.brokers)
         self._leaderless: dict[TopicPartition, float] = {}
         self._outages: list[Outage] = []
 
-    def take(self, records: Iterable[journal.Record]) -> None:
-        """What came next in the journal."""
+    def take(self, records: Iterable[Record]) -> None:
+        """What came next in the"""
         for record in records:
-            tell = _TELL.get(type(record))
-            if tell is not None:
-                self._rows.extend(tell(self, record))
+            match record:
+                case BrokerCrashed() | BrokerStopped():
+                    self._gone(record)
+                    self._rows.append(record)
+                case BrokerBooted() | SessionEnded() | ControllerElected() | RequestSent() | Reasoned():
+                    self._rows.append(record)
+                case ControllerAsked() if isinstance(record.request, ControlledShutdownRequested):
+                    self._rows.append(record)
+                case Transaction():
+                    self._rows.extend(self._wrote(record))
+                case RequestServed():
+                    self._served(record)
+                case _:
+                    pass
 
     @property
     def length(self) -> int:
@@ -90,42 +100,7 @@ class TimelineBuilder:
         still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
         return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
 
-    def crashed(self, record: journal.BrokerCrashed) -> Iterator[AnyRow]:
-        """A victim died: what it leads has no leader from now on."""
-        self._gone(record)
-        yield BrokerKilled(record.at_ms, record.broker)
-
-    def asked(self, record: journal.ControllerAsked) -> Iterator[AnyRow]:
-        """A broker asked something of the controller."""
-        if isinstance(record.request, ControlledShutdownRequested):
-            yield ShutdownAsked(record.at_ms, record.by, record.controller)
-
-    def stopped(self, record: journal.BrokerStopped) -> Iterator[AnyRow]:
-        """A broker left: what it still leads has no leader from now on."""
-        self._gone(record)
-        yield BrokerStopped(record.at_ms, record.broker, record.controlled)
-
-    def booted(self, record: journal.BrokerBooted) -> Iterator[AnyRow]:
-        """A broker is there that was dead."""
-        self._alive.add(record.broker)
-        yield BrokerReturned(record.at_ms, record.broker)
-
-    def session_ended(self, record: journal.SessionEnded) -> Iterator[AnyRow]:
-        """A session is over."""
-        was_controller = record.broker == self._controller
-        if was_controller:
-            self._controller = None
-        how = SessionExpired if record.expired else SessionClosed
-        yield how(record.at_ms, record.broker, was_controller)
-
-    def elected(self, record: journal.ControllerElected) -> Iterator[AnyRow]:
-        """The office has somebody again."""
-        old, self._controller = self._last_controller, record.broker
-        self._last_controller = record.broker
-        yield ControllerMoved(record.at_ms, old, record.broker, record.epoch, tuple(sorted(self._alive)))
-
-    def wrote(self, record: journal.Transaction) -> Iterator[AnyRow]:
-        """Znodes were written, or not."""
+    def _wrote(self, record: Transaction) -> Iterator[AnyRow]:
         for write in znode_writes(record):
             if write.error != "NONE":
                 yield WriteRefused(record.at_ms, record.by, write.verb, write.path, write.error)
@@ -136,11 +111,7 @@ class TimelineBuilder:
             else:
                 yield self._znode_written(record, write)
 
-    def sent(self, record: journal.RequestSent) -> Iterator[AnyRow]:
-        """The controller told a broker something."""
-        yield RequestSent(record.at_ms, record.sender, record.receiver, record.request)
-
-    def served(self, record: journal.RequestServed) -> Iterator[AnyRow]:
+    def _served(self, record: RequestServed) -> None:
         """A broker did what it was told: maybe it leads now."""
         if self._leaderless and isinstance(record.request, LeaderAndIsrRequest) and record.answer.error == "NONE":
             receiver, leaderless = record.receiver, self._leaderless
@@ -149,14 +120,9 @@ class TimelineBuilder:
             led -= {name for name, error in record.answer.partition_errors if error != "NONE"} if led else set()
             for name in sorted(led):
                 self._outages.append(Outage(name, leaderless.pop(name), record.at_ms, leader=receiver))
-        return iter(())
 
-    def reasoned(self, record: journal.Reasoned) -> Iterator[AnyRow]:
-        """A controller said why."""
-        yield Reasoned(record.at_ms, record.broker, record.why)
-
-    def _gone(self, record: journal.BrokerCrashed | journal.BrokerStopped) -> None:
-        self._alive.discard(record.broker)
+    def _gone(self, record: BrokerCrashed | BrokerStopped) -> None:
+        """What the broker still leads has no leader from now on."""
         for name in self._led_by(record.broker):
             self._leaderless.setdefault(name, record.at_ms)
 
@@ -171,7 +137,7 @@ class TimelineBuilder:
         led = {name for name, state in self._states.items() if state.leader == broker}
         return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
 
-    def _znode_written(self, record: journal.Transaction, write: ZnodeWrite) -> ZnodeWritten:
+    def _znode_written(self, record: Transaction, write: ZnodeWrite) -> ZnodeWritten:
         says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
         before = None if write.verb == "create" else self._held(write.path)
         after = self._written[write.path] = None if write.verb == "delete" else write.data
@@ -183,7 +149,7 @@ class TimelineBuilder:
         planted = self._znodes.get(path)
         return None if planted is None else planted.data
 
-    def _state_written(self, record: journal.Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
+    def _state_written(self, record: Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
         name = TopicPartition(match.topic, match.partition)
         before = self._states.get(name) or state_in(self._image, name)
         payload = decode_partition_state(write.data)
@@ -213,7 +179,7 @@ def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState)
     return after.leader != before.leader or after.leader in after.isr
 
 
-def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Znode | Missing:
+def _as_read(write: ZnodeWrite, record: Transaction, start_ms: int) -> Znode | Missing:
     """A write as a source would read it."""
     if write.verb == "delete":
         return Missing(write.path)
@@ -222,47 +188,33 @@ def _as_read(write: ZnodeWrite, record: journal.Transaction, start_ms: int) -> Z
     return Znode(write.path, write.data, stat)
 
 
-_TELL: dict[type, Callable[[TimelineBuilder, Any], Iterator[AnyRow]]] = {
-    journal.BrokerCrashed: TimelineBuilder.crashed,
-    journal.BrokerStopped: TimelineBuilder.stopped,
-    journal.ControllerAsked: TimelineBuilder.asked,
-    journal.BrokerBooted: TimelineBuilder.booted,
-    journal.SessionEnded: TimelineBuilder.session_ended,
-    journal.ControllerElected: TimelineBuilder.elected,
-    journal.Transaction: TimelineBuilder.wrote,
-    journal.RequestSent: TimelineBuilder.sent,
-    journal.RequestServed: TimelineBuilder.served,
-    journal.Reasoned: TimelineBuilder.reasoned,
-}
-
-
 _STRATEGY = re.compile(r"^[A-Z]\w+ elected ")
 """Names of elections are those of `kafka.controller.PartitionStateMachine`."""
 _TAKING_OVER = re.compile(r"/controller|^Read \d")
-"""What a broker says that comes into office, where all brokers had died: KRaft's controllers are there already."""
-_OFFICE = ("/controller", "/controller_epoch")
+"""What a broker says that becomes the controller, where all brokers had died: KRaft's controllers are there already."""
+_CONTROLLER_ZNODES = ("/controller", "/controller_epoch")
 
 
 def kraft_rows(rows: Iterable[AnyRow], controller: int | None) -> Iterator[AnyRow]:
     """The rows; `controller` is the broker that played the controller."""
     for row in rows:
         match row:
-            case BrokerKilled():
+            case BrokerCrashed():
                 yield BrokerFellSilent(row.at_ms, row.broker)
             case BrokerStopped():
                 yield BrokerLeft(row.at_ms, row.broker, row.controlled)
             case SessionEnded():
-                yield BrokerFenced(row.at_ms, row.broker, controller=False, stopped=isinstance(row, SessionClosed))
-            case ShutdownAsked():
-                yield ShutdownAsked(row.at_ms, row.broker, None)
+                yield BrokerFenced(row.at_ms, row.broker, row.session, row.expired, controller=False)
+            case ControllerAsked():
+                yield msgspec.structs.replace(row, controller=None)
             case StateWritten():
                 yield msgspec.structs.replace(row, by=None)
-            case ZnodeWritten() if row.says and row.path not in _OFFICE:
+            case ZnodeWritten() if row.says and row.path not in _CONTROLLER_ZNODES:
                 yield MetadataWritten(row.at_ms, metadata_place(row.path), row.says)
             case RequestSent() if row.partitions:
-                yield MetadataLearnt(row.at_ms, row.to, row.request)
-            case ControllerMoved():
-                controller = row.new
+                yield MetadataLearnt(row.at_ms, row.receiver, row.request)
+            case ControllerElected():
+                controller = row.broker
             case Reasoned() if row.by == controller and not _TAKING_OVER.search(row.why):
                 yield Reasoned(row.at_ms, None, _STRATEGY.sub("Elected ", row.why))
             case ZnodeWritten() | WriteRefused() | RequestSent() | Reasoned():

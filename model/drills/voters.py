@@ -11,8 +11,9 @@ import msgspec
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import NO_QUORUM_LEADER
 from model.cluster.texts import listed
-from model.drills.timeline import AnyRow, BrokerKilled, BrokerReturned, BrokerStopped, QuorumShrank
+from model.drills.timeline import AnyRow, QuorumShrank
 from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 
 NOT_FORECAST = (
     "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are "
@@ -112,7 +113,7 @@ def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[
 
     `dead` die at the beginning, those that are no brokers among them.
     """
-    at_first = [row for row in rows if isinstance(row, BrokerKilled) and row.broker in dead and row.at_ms == 0]
+    at_first = [row for row in rows if isinstance(row, BrokerCrashed) and row.broker in dead and row.at_ms == 0]
     yield from at_first
     quorum = _Quorum(image)
     yield from quorum.loses(0.0, dead)
@@ -120,9 +121,9 @@ def with_voters(rows: Collection[AnyRow], image: ClusterImage, dead: Collection[
         if any(row is one for one in at_first):
             continue
         yield row
-        if isinstance(row, BrokerKilled | BrokerStopped):
+        if isinstance(row, BrokerCrashed | BrokerStopped):
             yield from quorum.loses(row.at_ms, (row.broker,))
-        elif isinstance(row, BrokerReturned):
+        elif isinstance(row, BrokerBooted):
             quorum.regains(row.broker)
 
 

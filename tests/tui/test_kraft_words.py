@@ -19,6 +19,7 @@ from model.cluster.records import GroupDescribed, Record
 from model.drills.document import document_of
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts
+from model.drills.sentences import reasons
 from model.drills.timeline import BrokerFenced, StateWritten
 from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.sources.feed import Moment
@@ -33,7 +34,6 @@ from tui.app.screens.overlays import Describe
 from tui.cli.drill import lines
 from tui.cli.status_shown import as_text
 from tui.engine.actions import has_znodes
-from tui.engine.drill.step import reasons
 
 ZOOKEEPER = re.compile(
     r"zoo ?keeper|znode|zxid|\bzk\b|/brokers/(ids|topics)|/controller|/admin/|/config/|/consumers/|before Kafka"

@@ -23,7 +23,7 @@ from model.drills.document import document_of, notes_on
 from model.drills.drill import DEFAULT, Drill, run, usual
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, of_acts, of_rack
-from model.drills.sentences import timeline_lines
+from model.drills.sentences import steps_of
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from spark_tasks.spark_client import Engine
@@ -190,7 +190,7 @@ def _change(one: DrilledPartition) -> str:
 
 
 def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
-    all_told = list(timeline_lines(drill.timeline.rows))
+    all_told = list(steps_of(drill.timeline.rows))
     shown = all_told if everything else all_told[:MOST_ROWS]
     yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', and not over then'}:"
     for one in shown:

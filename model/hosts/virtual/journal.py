@@ -1,4 +1,7 @@
-"""What happened in a virtual cluster, as records in order. Facts only: nothing is decided or summed up here."""
+"""What happened in a virtual cluster, as records in order. Facts only: nothing is decided or summed up here.
+
+A drill's timeline and the screens show these same values; `model.drills.sentences` says them in words.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,8 +33,12 @@ OPERATOR: Final = -2
 """Who wrote or asked, where otherwise a broker's id stands: a person or a tool."""
 
 
-class Record(msgspec.Struct, frozen=True):
-    """`at_ms`: virtual time since the start."""
+def _kebab(name: str) -> str:
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
+
+
+class Record(msgspec.Struct, frozen=True, tag_field="what", tag=_kebab):
+    """`at_ms`: virtual time since the start. The tag is the record's name in a drill's document."""
 
     at_ms: float
 
@@ -53,11 +60,15 @@ class SessionOpened(Record, frozen=True):
 
 
 class SessionEnded(Record, frozen=True):
-    """A session and its ephemeral znodes are gone: closed by the broker, or `expired`."""
+    """A session and its ephemeral znodes are gone: closed by the broker, or `expired`. Now the others can know.
+
+    `controller`: `/controller` was among them, so that there is no controller now.
+    """
 
     broker: int
     session: int
     expired: bool
+    controller: bool
 
 
 class ConnectionLost(Record, frozen=True):
@@ -67,11 +78,22 @@ class ConnectionLost(Record, frozen=True):
     session: int
 
 
-class ControllerElected(Record, frozen=True):
-    """A broker is the controller from now on, as far as it knows."""
+class ControllerElected(Record, frozen=True, tag="controller-moved"):
+    """A broker is the controller from now on, as far as it knows; `old` was it before, None: nobody.
+
+    Every broker that lives tries to create `/controller`, and the first one wins: in reality any of `candidates` may
+    be it, `broker` is it here.
+    """
 
     broker: int
     epoch: int
+    old: int | None
+    candidates: tuple[int, ...]
+
+    @property
+    def is_race(self) -> bool:
+        """Whether it could have been another broker."""
+        return len(self.candidates) > 1
 
 
 class ControllerResigned(Record, frozen=True):
@@ -82,19 +104,29 @@ class ControllerResigned(Record, frozen=True):
 
 
 class Reasoned(Record, frozen=True):
-    """A sentence of a controller that says what it decided and by which rule."""
+    """A sentence of a controller that says what it decided and by which rule. `by` None: KRaft's controller."""
 
-    broker: int
+    by: int | None
     why: str
 
 
-class RequestSent(Record, frozen=True):
+class RequestSent(Record, frozen=True, gc=False):
     """A controller sent a request; `exchange` names it in the records that follow, and again if it is repeated."""
 
     sender: int
     receiver: int
     exchange: int
     request: BrokerRequest
+
+    @property
+    def kind(self) -> str:
+        """Kafka's name of the request: LeaderAndIsr, UpdateMetadata, StopReplica."""
+        return type(self.request).__name__.removesuffix("Request")
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions are in it."""
+        return len(self.request.partitions)
 
 
 class RequestServed(Record, frozen=True):
@@ -132,10 +164,13 @@ class RequestsDropped(Record, frozen=True):
 
 
 class ControllerAsked(Record, frozen=True):
-    """A broker (AlterPartition, ControlledShutdown) or an operator asked; its number is in the request."""
+    """A broker (AlterPartition, ControlledShutdown) or an operator asked; its number is in the request.
+
+    `controller` None: KRaft's controller.
+    """
 
     by: int
-    controller: int
+    controller: int | None
     request: RequestReceived
 
 
@@ -147,13 +182,13 @@ class ControllerAnswered(Record, frozen=True):
     answer: AnswerRequest
 
 
-class BrokerBooted(Record, frozen=True):
+class BrokerBooted(Record, frozen=True, tag="broker-returned"):
     """A broker's process started."""
 
     broker: int
 
 
-class BrokerCrashed(Record, frozen=True):
+class BrokerCrashed(Record, frozen=True, tag="broker-killed"):
     """kill -9, or it never got as far as registering. A session it has lives on until it times out."""
 
     broker: int

@@ -84,6 +84,8 @@ def adopt(world: World, broker: VirtualBroker, session: int, controller: Control
     if world.zookeeper.sessions.get(session) is None:
         raise ValueError(f"broker {broker.id} has no session {session} in this ZooKeeper")
     world.sessions[session] = broker.id
+    if controller.context.active:
+        world.controller = broker.id
     number, connection = world.next_number(), world.next_number()
     zxid = world.zookeeper.zxid
     broker = broker.replace(settings=replication_settings(world.assumptions, controller.context.settings.generation))

@@ -20,9 +20,10 @@ from model.controller.commands import (
 )
 from model.controller.decide import decide
 from model.controller.events import Event, ZnodeChange, event_for
-from model.controller.zookeeper import Answer, Code, Read, ZooKeeperRequest
-from model.hosts.memory_zookeeper.operations import SetWatches
+from model.controller.zookeeper import CONTROLLER, Answer, Code, Read, ZooKeeperRequest
+from model.hosts.memory_zookeeper.operations import Exists, SetWatches
 from model.hosts.memory_zookeeper.state import end_session, open_session
+from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual.channels import (
     answer_request,
     break_channels_to,
@@ -55,6 +56,7 @@ from model.hosts.virtual.scheduled_events import (
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Process, World
+from model.hosts.zookeeper.values import Stat
 from model.znodes.paths import broker_path
 
 
@@ -66,10 +68,15 @@ def hear(world: World, process: Process, event: Event) -> None:
     if before.active and (before.epoch != after.epoch or not after.active):
         world.journal.append(ControllerResigned(world.now_ms, process.id, before.epoch))
     if after.active and (before.epoch != after.epoch or not before.active):
-        world.journal.append(ControllerElected(world.now_ms, process.id, after.epoch))
+        world.journal.append(_elected(world, process.id, after.epoch))
     world.journal.extend(Reasoned(world.now_ms, process.id, why) for why in decision.reasons)
     for command in decision.commands:
         _CARRY_OUT[type(command)](world, world.processes[process.id], command)
+
+
+def _elected(world: World, broker: int, epoch: int) -> ControllerElected:
+    old, world.controller = world.controller, broker
+    return ControllerElected(world.now_ms, broker, epoch, old, tuple(sorted(world.processes)))
 
 
 def _ask(world: World, process: Process, command: AskZooKeeper) -> None:
@@ -138,9 +145,11 @@ def end(world: World, session: int, *, expired: bool) -> None:
     """The server ends a session. Its client, if there is one, learns of it when it next connects."""
     world.silent.pop(session, None)
     broker = world.sessions.pop(session)
+    znode = read(world.zookeeper.tree, Exists(CONTROLLER))
+    controls = isinstance(znode, Stat) and znode.ephemeral_owner == session
     ended = end_session(world.zookeeper, session)
     world.zookeeper = ended.state
-    world.journal.append(SessionEnded(world.now_ms, broker, session, expired))
+    world.journal.append(SessionEnded(world.now_ms, broker, session, expired, controls))
     tell_watchers(world, ended.events)
     process = world.processes.get(broker)
     if process is not None and process.session == session and process.connection != UNCONNECTED:

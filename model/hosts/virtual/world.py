@@ -157,6 +157,7 @@ class Moment(msgspec.Struct, frozen=True):
     counted: int
     asked: Mapping[int, Asked]
     answers: Mapping[int, AnswerRequest]
+    controller: int | None
     journal: list[Record]
     recorded: int
 
@@ -177,6 +178,8 @@ class World:
         """When the newest message from one to another arrives: the next one does not overtake it."""
         self.asked: dict[int, Asked] = {}
         self.answers: dict[int, AnswerRequest] = {}
+        self.controller: int | None = None
+        """Who was elected last, as it says itself; None: nobody yet."""
         self.journal: list[Record] = []
         self._counted = 0
 
@@ -248,6 +251,7 @@ class World:
             self._counted,
             dict(self.asked),
             dict(self.answers),
+            self.controller,
             self.journal,
             len(self.journal),
         )
@@ -268,6 +272,7 @@ class World:
         world.arrivals = dict(moment.arrivals)
         world.asked = dict(moment.asked)
         world.answers = dict(moment.answers)
+        world.controller = moment.controller
         world.journal = moment.journal[: moment.recorded]
         world._counted = moment.counted
         return world

@@ -10,11 +10,12 @@ from model.cluster.ids import TopicPartition
 from model.drills.document import document_of, notes_on
 from model.drills.drill import LONGEST_MS, run
 from model.drills.scenario import Act, Deed, of_acts, of_brokers
-from model.drills.sentences import timeline_lines
+from model.drills.sentences import steps_of
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import ControllerMoved, Timeline
+from model.drills.timeline import Timeline
 from model.drills.timeline_builder import TimelineBuilder
 from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.journal import ControllerElected
 from tests.model.drills.clusters import cluster, clusters, topic
 
 
@@ -68,7 +69,7 @@ def deaths(draw: st.DrawFn) -> tuple[ClusterImage, frozenset[int]]:
 def test_states_are_the_same_whoever_wins(case: tuple[ClusterImage, frozenset[int]]) -> None:
     image, dead = case
     drill = run(image, of_brokers(dead))
-    moved = [row for row in drill.timeline.rows if isinstance(row, ControllerMoved)][-1]
+    moved = [row for row in drill.timeline.rows if isinstance(row, ControllerElected)][-1]
     assert moved.candidates == drill.timeline.candidates == tuple(sorted(set(image.brokers) - dead))
     for winner in moved.candidates:
         timeline = won_by(image, dead, winner)
@@ -78,7 +79,7 @@ def test_states_are_the_same_whoever_wins(case: tuple[ClusterImage, frozenset[in
 
 def test_all_who_may_win_are_named() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1)), of_brokers([1]))
-    texts = [one.text for one in timeline_lines(drill.timeline.rows)]
+    texts = [one.text for one in steps_of(drill.timeline.rows)]
     played = drill.after.controller.broker
     race = f"one of brokers 2, 3 is the controller after broker 1, epoch 8: a race, played as if b{played} had won it"
     assert race in texts
@@ -92,9 +93,7 @@ def test_all_who_may_win_are_named() -> None:
 def test_where_only_one_is_left_it_is_no_race() -> None:
     drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1)), of_brokers([1]))
     assert document_of(drill)["summary"]["controller"] == [1, 2]
-    assert "broker 2 is the controller after broker 1, epoch 8" in [
-        one.text for one in timeline_lines(drill.timeline.rows)
-    ]
+    assert "broker 2 is the controller after broker 1, epoch 8" in [one.text for one in steps_of(drill.timeline.rows)]
     assert not any("race" in note for note in notes_on(drill))
 
 

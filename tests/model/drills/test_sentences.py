@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from model.drills.drill import run
 from model.drills.scenario import of_brokers
-from model.drills.sentences import timeline_lines
+from model.drills.sentences import steps_of
 from tests.model.drills.clusters import cluster, topic
 
 
 def test_the_death_of_a_leader() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1), controller=3), of_brokers([1]))
-    lines = list(timeline_lines(drill.timeline.rows))
+    lines = list(steps_of(drill.timeline.rows))
     assert [one.text for one in lines] == [
         "Broker 1 died; ZooKeeper does not know yet",
         "the session of broker 1 expired",
@@ -26,17 +26,17 @@ def test_the_death_of_a_leader() -> None:
 def test_many_things_of_a_kind_are_counted() -> None:
     records = [record for number in range(30) for record in topic((1, 2), (1, 2), 1, name=f"t{number:02}")]
     drill = run(cluster([1, 2, 3], *records, controller=3), of_brokers([1]))
-    lines = [one for one in timeline_lines(drill.timeline.rows) if "partition state" in one.text]
-    assert [one.rows for one in lines] == [30]
+    lines = [one for one in steps_of(drill.timeline.rows) if "partition state" in one.text]
+    assert [one.end - one.first for one in lines] == [30]
     assert lines[0].text.startswith("b3 wrote 30 partition states: t00-0 v1 leader 1>2")
     assert lines[0].text.endswith("+26 more")
     assert lines[0].until_ms > lines[0].at_ms
-    assert sum(one.rows for one in timeline_lines(drill.timeline.rows)) == len(drill.timeline.rows)
+    assert sum(one.end - one.first for one in steps_of(drill.timeline.rows)) == len(drill.timeline.rows)
 
 
 def test_the_death_of_the_controller_names_who_follows() -> None:
     drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1)), of_brokers([1]))
-    texts = [one.text for one in timeline_lines(drill.timeline.rows)]
+    texts = [one.text for one in steps_of(drill.timeline.rows)]
     assert "the session of broker 1 expired; broker 1 was the controller: the office is free" in texts
     assert "broker 2 is the controller after broker 1, epoch 8" in texts
     assert "b2 created /controller" in texts

@@ -10,15 +10,14 @@ from model.cluster.records import ReassignmentsRequested, TopicDeletionRequested
 from model.drills.drill import DEFAULT, RESTARTING, run
 from model.drills.outcomes import OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers, of_rack
-from model.drills.timeline import (
-    BrokerKilled,
+from model.drills.timeline import StateWritten
+from model.hosts.virtual.journal import (
+    BrokerCrashed,
     BrokerStopped,
-    ControllerMoved,
+    ControllerAsked,
+    ControllerElected,
     RequestSent,
-    SessionClosed,
-    SessionExpired,
-    ShutdownAsked,
-    StateWritten,
+    SessionEnded,
 )
 from tests.model.drills.clusters import EPOCH, T0, became, cluster, topic
 
@@ -69,9 +68,11 @@ def test_the_controller_dies_and_what_it_led_takes_two_epochs() -> None:
     drill = run(image, killing(1))
     assert became(drill) == (2, 2, (2, 3))
     assert became(drill, TopicPartition("u", 0)) == (2, 1, (2,))
-    (moved,) = [row for row in drill.timeline.rows if isinstance(row, ControllerMoved)]
-    assert (moved.old, moved.new, moved.epoch) == (1, drill.after.controller.broker, EPOCH + 1)
-    assert [row.controller for row in drill.timeline.rows if isinstance(row, SessionExpired)] == [True]
+    (moved,) = [row for row in drill.timeline.rows if isinstance(row, ControllerElected)]
+    assert (moved.old, moved.broker, moved.epoch) == (1, drill.after.controller.broker, EPOCH + 1)
+    assert [(row.expired, row.controller) for row in drill.timeline.rows if isinstance(row, SessionEnded)] == [
+        (True, True)
+    ]
     assert drill.after.controller.epoch == EPOCH + 1
 
 
@@ -190,7 +191,7 @@ def test_a_reassignment_that_nobody_has_seen_yet_is_begun() -> None:
 
 def test_a_cluster_without_a_controller_elects_one_first() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), controller=None), killing(1))
-    moved = [row for row in drill.timeline.rows if isinstance(row, ControllerMoved)]
+    moved = [row for row in drill.timeline.rows if isinstance(row, ControllerElected)]
     assert moved[0].old is None
     assert drill.after.controller.epoch == EPOCH + len(moved)
     assert became(drill)[0] == 2
@@ -242,8 +243,8 @@ def test_what_was_assumed_decides_how_long_it_takes() -> None:
 def test_all_brokers_are_told_and_the_dead_one_is_not() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1), controller=3), of_brokers([1]))
     sent = [row for row in drill.timeline.rows if isinstance(row, RequestSent)]
-    assert {row.to for row in sent if row.kind == "UpdateMetadata"} == {2, 3}
-    assert {row.to for row in sent if row.kind == "LeaderAndIsr"} == {2, 3}
+    assert {row.receiver for row in sent if row.kind == "UpdateMetadata"} == {2, 3}
+    assert {row.receiver for row in sent if row.kind == "LeaderAndIsr"} == {2, 3}
 
 
 def test_a_dead_broker_starts_and_its_replicas_come_back() -> None:
@@ -274,9 +275,10 @@ def test_a_broker_stops_in_good_order() -> None:
     assert became(drill) == (2, 1, (2, 3))
     assert drill.timeline.outages == ()
     what = [type(row) for row in drill.timeline.rows]
-    assert [what.index(kind) for kind in (ShutdownAsked, BrokerStopped, SessionClosed)] == sorted(
-        what.index(kind) for kind in (ShutdownAsked, BrokerStopped, SessionClosed)
+    assert [what.index(kind) for kind in (ControllerAsked, BrokerStopped, SessionEnded)] == sorted(
+        what.index(kind) for kind in (ControllerAsked, BrokerStopped, SessionEnded)
     )
+    assert [row.expired for row in drill.timeline.rows if isinstance(row, SessionEnded)] == [False]
     assert sorted(drill.after.brokers) == [2, 3]
 
 
@@ -291,7 +293,7 @@ def test_a_broker_that_is_the_last_in_sync_leads_until_it_has_gone() -> None:
 def test_one_dies_while_another_is_stopped_and_both_start() -> None:
     acts = [Act(Deed.STOP, (1,)), Act(Deed.KILL, (2,)), Act(Deed.START, (1,)), Act(Deed.START, (2,))]
     image = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), controller=3)
-    assert [row.broker for row in run(image, of_acts(acts[:2])).timeline.rows if isinstance(row, BrokerKilled)] == [2]
+    assert [row.broker for row in run(image, of_acts(acts[:2])).timeline.rows if isinstance(row, BrokerCrashed)] == [2]
     assert became(run(image, of_acts(acts[:2])))[::2] == (-1, (2,))
     assert became(run(image, of_acts(acts[:3])))[::2] == (-1, (2,))
     assert became(run(image, of_acts(acts)))[::2] == (2, (2, 1))

@@ -22,58 +22,22 @@ from model.cluster.records import PartitionState
 from model.drills.drill import Drill, Progress, play, usual
 from model.drills.outcomes import DrilledPartition
 from model.drills.scenario import Act, Deed, Scenario, ScenarioError, dead_brokers
-from model.drills.sentences import timeline_lines
-from model.drills.timeline import (
-    AnyRow,
-    BrokerFellSilent,
-    BrokerFenced,
-    BrokerKilled,
-    BrokerReturned,
-    BrokerStopped,
-    ControllerMoved,
-    MetadataLearnt,
-    QuorumShrank,
-    RequestSent,
-    SessionClosed,
-    SessionEnded,
-    SessionExpired,
-    ShutdownAsked,
-    StateWritten,
-)
+from model.drills.sentences import Step, steps_of
+from model.drills.timeline import AnyRow, QuorumShrank, StateWritten
 from model.hosts.process import crash_line
 from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerElected,
+    SessionEnded,
+)
 from tui.engine.messages import STOPPABLE, DrillPlan
 from tui.engine.partitions.counts import rack_name
 
-SIGNS: Mapping[type, str] = {
-    BrokerKilled: "K",
-    BrokerFellSilent: "K",
-    ShutdownAsked: "D",
-    SessionExpired: "x",
-    SessionClosed: "x",
-    BrokerFenced: "x",
-    ControllerMoved: "*",
-    QuorumShrank: "*",
-    StateWritten: "w",
-    RequestSent: "r",
-    MetadataLearnt: "r",
-    BrokerReturned: "U",
-}
-"""What a moment is, in one letter; anything else is a dot."""
-
 MARKS = "KDxU*"
 """The letters of the moments that are worth a jump."""
-
-
-class PlaybackStep(msgspec.Struct, frozen=True):
-    """One moment: rows `first` to `end` of the timeline, which follow each other and are of one kind."""
-
-    first: int
-    end: int
-    at_ms: float
-    until_ms: float
-    sign: str
-    text: str
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -91,7 +55,7 @@ class Playback:
     """`steps` in order of time, `counts` after each, and the number of leaders of each broker after each."""
 
     drill: Drill
-    steps: tuple[PlaybackStep, ...]
+    steps: tuple[Step, ...]
     counts: tuple[Counts, ...]
     brokers: tuple[int, ...]
     leaders: NDArray[np.int64]  # [step, broker]
@@ -123,12 +87,12 @@ class Playback:
         gone: set[int] = set()
         for row in self._of_brokers:
             if row.at_ms <= self.steps[moment].until_ms:
-                gone.discard(row.broker) if isinstance(row, BrokerReturned) else gone.add(row.broker)
+                gone.discard(row.broker) if isinstance(row, BrokerBooted) else gone.add(row.broker)
         return frozenset(gone)
 
     def started(self, moment: int) -> frozenset[int]:
         """Brokers that have been started by this moment."""
-        return frozenset(row.broker for row in self.happened(moment) if isinstance(row, BrokerReturned))
+        return frozenset(row.broker for row in self.happened(moment) if isinstance(row, BrokerBooted))
 
     def registered(self, moment: int) -> frozenset[int]:
         """Brokers that the others take for alive at this moment."""
@@ -136,32 +100,32 @@ class Playback:
         for row in self.happened(moment):
             if isinstance(row, SessionEnded):
                 alive.discard(row.broker)
-            elif isinstance(row, BrokerReturned):
+            elif isinstance(row, BrokerBooted):
                 alive.add(row.broker)
         return frozenset(alive)
 
     def controllers(self, moment: int) -> frozenset[int]:
-        """Who may have the office at this moment: more than one where it was a race."""
+        """Who may be the controller at this moment: more than one where it was a race."""
         office = self.drill.before.controller.broker
         some = frozenset[int]() if office is None else frozenset({office})
         for row in self.happened(moment):
-            if isinstance(row, ControllerMoved) or (isinstance(row, QuorumShrank) and row.moves):
+            if isinstance(row, ControllerElected) or (isinstance(row, QuorumShrank) and row.moves):
                 some = frozenset(row.candidates)
             elif isinstance(row, SessionEnded) and row.controller:
                 some = frozenset[int]()
         return some
 
     @property
-    def _of_brokers(self) -> Iterator[BrokerKilled | BrokerStopped | BrokerReturned]:
+    def _of_brokers(self) -> Iterator[BrokerCrashed | BrokerStopped | BrokerBooted]:
         for row in self.drill.timeline.rows:
-            if isinstance(row, BrokerKilled | BrokerStopped | BrokerReturned):
+            if isinstance(row, BrokerCrashed | BrokerStopped | BrokerBooted):
                 yield row
 
 
 def playback_of(drill: Drill) -> Playback:
     """Everything that the screens look up, worked out once."""
     rows = drill.timeline.rows
-    steps = tuple(_steps(drill))
+    steps = tuple(steps_of(rows))
     history: dict[TopicPartition, tuple[list[int], list[PartitionState]]] = {}
     for number, row in enumerate(rows):
         if isinstance(row, StateWritten):
@@ -179,15 +143,7 @@ def playback_of(drill: Drill) -> Playback:
     )
 
 
-def _steps(drill: Drill) -> Iterator[PlaybackStep]:
-    first = 0
-    for one in timeline_lines(drill.timeline.rows):
-        sign = SIGNS.get(type(drill.timeline.rows[first]), ".")
-        yield PlaybackStep(first, first + one.rows, one.at_ms, one.until_ms, sign, one.text)
-        first += one.rows
-
-
-def _leaders(drill: Drill, steps: tuple[PlaybackStep, ...], brokers: tuple[int, ...]) -> NDArray[np.int64]:
+def _leaders(drill: Drill, steps: tuple[Step, ...], brokers: tuple[int, ...]) -> NDArray[np.int64]:
     places = {broker: place for place, broker in enumerate(brokers)}
     now = np.array([drill.summary.leaders_by_broker[broker][0] for broker in brokers], np.int64)
     leaders = np.empty((len(steps), len(brokers)), np.int64)
@@ -201,7 +157,7 @@ def _leaders(drill: Drill, steps: tuple[PlaybackStep, ...], brokers: tuple[int, 
     return leaders
 
 
-def _counts(drill: Drill, steps: tuple[PlaybackStep, ...]) -> Iterator[Counts]:
+def _counts(drill: Drill, steps: tuple[Step, ...]) -> Iterator[Counts]:
     outages = drill.timeline.outages
     began = np.array([one.from_ms for one in outages])
     ended = np.array([math.inf if one.to_ms is None else one.to_ms for one in outages])

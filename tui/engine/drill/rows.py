@@ -13,8 +13,9 @@ from model.cluster.records import PartitionState
 from model.cluster.topic_image import unpadded
 from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Deed
+from model.drills.sentences import Step
 from tui.engine.cluster.brokers import host_of
-from tui.engine.drill.playback import MARKS, SIGNS, DrillAnswer, Playback, PlaybackStep, scenario_of
+from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import DIES, GONE, STARTS, STOPS, ListQuery, TextAnswer, TextQuery
@@ -68,12 +69,12 @@ def drill_timeline(look: DrillAnswer, _query: ListQuery) -> Listing:
     )
 
 
-def _moment_row(number: int, step: PlaybackStep) -> Row:
+def _moment_row(number: int, step: Step) -> Row:
     cells = line(span(seconds(step.at_ms), "dim")), line(span(step.text, SIGN_STYLES.get(step.sign, "")))
     return Row(key=str(number), cells=cells, mark=step.sign)
 
 
-def _place(steps: Sequence[PlaybackStep], key: str) -> int:
+def _place(steps: Sequence[Step], key: str) -> int:
     sign, rest = key[:1], key[1:]
     try:
         if sign == "@":
@@ -90,7 +91,7 @@ def _place(steps: Sequence[PlaybackStep], key: str) -> int:
         return -1
 
 
-SIGN_RANKS = {sign: rank for rank, sign in enumerate(dict.fromkeys((*MARKS, *SIGNS.values(), ".")))}
+SIGN_RANKS = {sign: rank for rank, sign in enumerate((*MARKS, *"wr."))}
 """Where steps share a cell, the first of these is seen."""
 
 HERE = "@"
@@ -106,7 +107,7 @@ def scrubber_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
     return sheet.draw(*_timeline_signs(playback.steps, query.width, here)).answer()
 
 
-def _timeline_signs(steps: Sequence[PlaybackStep], width: int, here: int) -> Iterator[Span]:
+def _timeline_signs(steps: Sequence[Step], width: int, here: int) -> Iterator[Span]:
     cells = ["-"] * width
     for number, step in enumerate(steps):
         cell = cell_of(number, width, len(steps))
@@ -121,7 +122,7 @@ def _timeline_signs(steps: Sequence[PlaybackStep], width: int, here: int) -> Ite
             yield span(sign, SIGN_STYLES.get(sign, "dim"))
 
 
-def _times(steps: Sequence[PlaybackStep], width: int) -> str:
+def _times(steps: Sequence[Step], width: int) -> str:
     """As many times as fit, each beginning above its step: those of marks first, then what is not the same ms."""
     cells, told = [" "] * width, set[int]()
     for number, step in sorted(enumerate(steps), key=lambda one: (one[1].sign not in MARKS, one[0])):

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from model.drills.drill import run
 from model.drills.scenario import Scenario
-from model.drills.timeline import Reasoned, RequestSent, StateWritten, ZnodeWritten
+from model.drills.sentences import CONTROLLER_ELECTED, DEATH, EXPIRY, REFUSALS, RETURN, VACANCY, reasons
+from model.drills.timeline import StateWritten, ZnodeWritten
+from model.hosts.virtual.journal import Reasoned, RequestSent
 from tests.tui.data.small_cluster import small_image, text_of
 from tui.engine.drill.pages import drill_text
 from tui.engine.drill.playback import DrillAnswer, Playback, playback_of
 from tui.engine.drill.rows import BROKER_COLUMNS, drill_brokers
-from tui.engine.drill.step import CONTROLLER_ELECTED, DEATH, EXPIRY, REFUSALS, RETURN, VACANCY, reasons
 from tui.engine.messages import DrillPlan, ListQuery, TextQuery
 
 STATE = [column.title for column in BROKER_COLUMNS].index("state")
