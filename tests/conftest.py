@@ -16,6 +16,7 @@ from hypothesis import settings
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.processes import GONE, ZOMBIE, process_state
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests import fast_tier
 from tests.parallel import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 # A noisy machine must not fail a property, nor may an example that no run before had: tests.search looks for those.
@@ -36,8 +37,9 @@ OBJECTS_OF_A_TEST = 10_000
 Eventually = Callable[[Callable[[], object]], None]
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Outside of tests (fixtures of the session) settings and state are where nothing can be."""
+    config.pluginmanager.register(fast_tier)
     for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL):
         os.environ.pop(name, None)
     os.environ.update(dict.fromkeys(USERS_FOLDERS, f"{os.devnull}/none"))

@@ -13,6 +13,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
+from tests.fast_tier import EXPRESSION
+
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
 
@@ -45,9 +47,12 @@ class BySharedParts(LoadScopeScheduling):
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core, and one for while others wait: sessions expire and brokers come back in their own time."""
+    """One for each core, and one for while others wait: sessions expire and brokers come back in their own time.
+
+    The fast tier waits for nothing.
+    """
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        return min(len(os.sched_getaffinity(0)) + 1, WORKERS_MOST)
+        return min(len(os.sched_getaffinity(0)) + (config.option.markexpr != EXPRESSION), WORKERS_MOST)
     return 0
 
 
