@@ -1,7 +1,7 @@
 """The fast tier, `pytest -m fast`: tests that start no process and open no connection, for after every change.
 
 Which they are is a table of folders. A test of these folders that starts a process, listens or connects fails, whoever
-runs it: it belongs into `NOT_FAST`, or its server into another test.
+runs it: its file goes into `NOT_FAST`, or its server into another test.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ NOT_FAST = {
     "tests/model/hosts/live_broker/": "brokers",
     "tests/model/hosts/live_controller/": "listens, ZooKeeper",
     "tests/model/hosts/wire/test_limits.py": "listens",
+    "tests/model/hosts/wire/test_messages.py": "takes long: every version of every message",
     "tests/model/hosts/wire/test_server.py": "listens",
     "tests/model/hosts/wire/test_without_hypothesis.py": "another Python",
     "tests/model/hosts/zookeeper_consumer/": "ZooKeeper",
+    "tests/model/log/records/test_damage_anywhere.py": "takes long: every byte changed",
     "tests/model/log/records/test_crc32c.py": "another Python",
     "tests/model/log/recovery/test_killed_writer.py": "kills a process",
     "tests/model/log/test_log_folder.py": "another Python",
+    "tests/model/recordings/test_damaged_pages.py": "takes long: every page damaged",
     "tests/model/recordings/test_recording_live.py": "ZooKeeper",
     "tests/model/sources/coordinator_groups/": "listens",
     "tests/model/sources/kafka/": "listens",
@@ -47,7 +50,7 @@ NOT_FAST = {
     "tests/tui/data/test_process.py": "data processes",
     "tests/tui/data/test_service.py": "connects",
 }
-"""Exceptions, and what they start or open."""
+"""Exceptions: what they start or open, or why they take seconds."""
 
 EXPRESSION = "fast"
 """What `-m` says when only this tier is wanted: then no other file is even read."""
@@ -56,8 +59,8 @@ FEWER_EXAMPLES = 30
 """Of a property that does not say how many it wants; the whole suite has hypothesis' hundred."""
 
 FORBIDDEN = frozenset(
-    ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn", "subprocess.Popen")
-    + ("socket.bind", "socket.connect", "socket.getaddrinfo", "socket.sendto")
+    {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn", "subprocess.Popen"}
+    | {"socket.bind", "socket.connect", "socket.getaddrinfo", "socket.sendto"}
 )
 """Names of Python's audit events."""
 

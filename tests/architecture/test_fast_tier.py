@@ -17,7 +17,7 @@ TOUCHES = {
     "forks": "import os; os.fork() or os._exit(0)",
     "listens": "import socket; socket.create_server(('127.0.0.1', 0))",
     "connects": "import socket; socket.create_connection(('127.0.0.1', 1))",
-    "hides the error": "import contextlib, subprocess\n    with contextlib.suppress(Exception): subprocess.run(['true'])",
+    "hides the error": "import subprocess\n    try: subprocess.run(['true'])\n    except RuntimeError: pass",
 }
 
 
