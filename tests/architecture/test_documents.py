@@ -37,12 +37,19 @@ def test_a_command_that_is_shown_is_understood(words: list[str]) -> None:
     command.make_context(name, with_address(rest), parent=group)
 
 
+TOUR = [
+    command
+    for row in re.findall(r"^\|[^|]*\|([^|]*)\|[^|]*\|$", README, re.MULTILINE)
+    for command in re.findall(r"`kdrill ([^`]*)`", row)
+]
+
+
 def test_every_command_is_shown() -> None:
-    shown = {words[0] for words in shown_commands(README) if words}
+    shown = {words[0] for words in (*shown_commands(README), *map(shlex.split, TOUR)) if words}
     assert set(kdrill.list_commands(click.Context(kdrill))) - {"open"} <= shown
 
 
-@pytest.mark.parametrize("command", re.findall(r"^\|[^|]*\| `kdrill ([^`]*)` \|", README, re.MULTILINE))
+@pytest.mark.parametrize("command", TOUR)
 def test_a_command_of_the_tour_is_understood(command: str) -> None:
     test_a_command_that_is_shown_is_understood(shlex.split(command))
 
@@ -70,6 +77,10 @@ def test_what_is_linked_is_there(document: Path) -> None:
         titles = re.findall(r"^#+ (.*)$", linked.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
         anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
         assert not anchor or anchor in anchors, f"{file}#{anchor}"
+
+
+def test_the_readme_is_read_in_one_go() -> None:
+    assert len(README.splitlines()) <= 150
 
 
 @pytest.mark.parametrize("name", GUIDES)

@@ -7,6 +7,8 @@ import re
 from difflib import SequenceMatcher
 
 import pytest
+from PIL import Image
+from PIL.GifImagePlugin import GifImageFile
 
 from tui.app.export import screen_text
 from tui.app.widgets.edge_lines import tab_line
@@ -43,3 +45,11 @@ def test_every_picture_has_the_screens_that_there_are(name: str) -> None:
         "".join(text for text, _ in tab_line(TITLES, NUMBERS, active, SIZE[0])).strip() for active in range(len(TITLES))
     }
     assert text_of(FOLDER / f"{name}.png").split("\n")[1].strip() in forms, "take it anew"
+
+
+def test_the_moving_picture_moves_and_is_light() -> None:
+    path = FOLDER / "failover.gif"
+    with Image.open(path) as image:
+        assert isinstance(image, GifImageFile)
+        assert image.n_frames > 20
+    assert path.stat().st_size < 2_000_000

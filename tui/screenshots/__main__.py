@@ -1,13 +1,14 @@
 """`python -m tui.screenshots`: takes the pictures of the README anew, of the real program.
 
 Most are of the demo cluster, standing still, so that pictures differ only where the program does; the rest are of a
-sandbox in which the controller was killed. Each is kept as PNG and as SVG.
+sandbox in which the controller was killed. Each is kept as PNG and as SVG; a run with a kill is kept as a GIF, too.
 """
 
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from textual.pilot import Pilot
@@ -23,6 +24,7 @@ from tui.engine.process import NearLink
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
+from tui.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tui.screenshots.png import ScreenshotError, save_png
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
@@ -132,20 +134,33 @@ async def take_all(folder: Path) -> list[Path]:
         taken.extend((png, svg))
 
     await take_of_demo(keep)
-    service = SandboxService(SandboxOptions(load=True, rate=20.0))
-    try:
-        source = await service.open(lambda _: None)
-        service = DataService(
-            source_of(Opening(source=source, bootstrap=service.bootstrap)),
-            name="sandbox",
-            kind=SANDBOX,
-            sandbox=service,
-        )
-        await asyncio.sleep(TRAFFIC_S)
+    async with _sandbox_with_traffic() as service:
         await _take(service, SANDBOX_PICTURES, keep)
-    finally:
-        await service.close()
+    async with _sandbox_with_traffic() as service:
+        taken.append(await take_moving(service, folder / "failover.gif"))
     return taken
+
+
+@asynccontextmanager
+async def _sandbox_with_traffic() -> AsyncIterator[DataService]:
+    sandbox = SandboxService(SandboxOptions(load=True, rate=20.0))
+    try:
+        source = await sandbox.open(lambda _: None)
+        opening = Opening(source=source, bootstrap=sandbox.bootstrap)
+        service = DataService(source_of(opening), name="sandbox", kind=SANDBOX, sandbox=sandbox)
+        await asyncio.sleep(TRAFFIC_S)
+        yield service
+    finally:
+        await sandbox.close()
+
+
+async def take_moving(service: DataService, path: Path) -> Path:
+    """The README's moving picture, of a sandbox in which nothing is broken yet."""
+    app = Kdrill(NearLink(service))
+    async with app.run_test(size=MOVING_SIZE) as pilot:
+        await _settle(pilot, lambda: service.moment.image.provenance.complete)
+        save_gif(await record_failover(pilot, _settle), app, path)
+    return path
 
 
 async def take_of_demo(keep: Keep) -> None:

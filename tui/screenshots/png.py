@@ -44,16 +44,31 @@ def find_font(name: str = FONT) -> Path:
     raise ScreenshotError(f"{name} is not among this machine's fonts: install DejaVu (Debian: fonts-dejavu-core)")
 
 
+Strips = list[list[Segment]]
+"""A screen: the segments of each of its lines."""
+
+
 def save_png(app: App[Any], path: Path, *, font_size: int = 16) -> None:
     """Write the app's present screen. Raises ScreenshotError without a font."""
+    told = PngInfo()
+    told.add_itxt(TEXT, screen_text(app))
+    drawn(strips_of(app), app.ansi_theme, font_size).save(path, pnginfo=told)
+
+
+def strips_of(app: App[Any]) -> Strips:
+    """The app's present screen, to be drawn later."""
+    return [list(strip) for strip in app.screen._compositor.render_strips()]
+
+
+def drawn(strips: Strips, theme: TerminalTheme, font_size: int) -> Image.Image:
+    """A picture of a screen. Raises ScreenshotError without a font."""
     fonts = [ImageFont.truetype(find_font(name), font_size) for name in (FONT, BOLD_FONT)]
     ascent, descent = fonts[0].getmetrics()
     cell_width, cell_height = round(fonts[0].getlength("M")), ascent + descent
-    width, height = app.size
-    theme = app.ansi_theme
-    image = Image.new("RGB", (width * cell_width, height * cell_height), theme.background_color)
+    width = sum(cells(segment.text) for segment in strips[0])
+    image = Image.new("RGB", (width * cell_width, len(strips) * cell_height), theme.background_color)
     draw = ImageDraw.Draw(image)
-    for y, strip in enumerate(app.screen._compositor.render_strips()):
+    for y, strip in enumerate(strips):
         x = 0
         for segment in strip:
             if not segment.text:
@@ -61,9 +76,7 @@ def save_png(app: App[Any], path: Path, *, font_size: int = 16) -> None:
             box = Box(x * cell_width, y * cell_height, cell_width, cell_height)
             _draw_segment(draw, segment, box, fonts, theme)
             x += cells(segment.text)
-    told = PngInfo()
-    told.add_itxt(TEXT, screen_text(app))
-    image.save(path, pnginfo=told)
+    return image
 
 
 def text_of(path: Path) -> str:
