@@ -32,8 +32,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.pending_work import pending_work
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, replicas
-from model.controller.zookeeper import REASSIGNMENTS
-from model.znodes.paths import config_path, partition_state_path, topic_path
+from model.znodes.paths import REASSIGNMENTS, config_path, partition_state_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import (
     PartitionReassignment,

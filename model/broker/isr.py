@@ -29,7 +29,6 @@ from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.zookeeper import Answer, Code, SetData
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import (
     RECOVERING,
@@ -38,6 +37,7 @@ from model.znodes.topics import (
     PartitionEntry,
     decode_partition_state,
 )
+from model.zookeeper.operations import Answer, Code, SetData
 
 
 def propose_joining(partition: Partition, follower: int, conditions: Conditions) -> PartitionDecision:

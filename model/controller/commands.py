@@ -10,7 +10,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.controller.zookeeper import ZooKeeperRequest
+from model.zookeeper.operations import ZooKeeperRequest
 
 EPOCH_DURING_DELETE = -2
 """StopReplica's leader epoch while the topic is being deleted: stronger than any other."""

@@ -24,7 +24,7 @@ from model.controller.events import Event
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import UNLED
 from model.controller.topics import DeletionQueues, Leadership, Partition, Topics
-from model.controller.zookeeper import Answer, ZooKeeperRequest
+from model.zookeeper.operations import Answer, ZooKeeperRequest
 
 Entry = TypeVar("Entry", PartitionToServe, PartitionToStop)
 

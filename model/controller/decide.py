@@ -44,7 +44,9 @@ from model.controller.steps.requested_elections import (
     ShutDownBroker,
 )
 from model.controller.steps.topics import CompareAssignment, CompareTopics
-from model.controller.zookeeper import ISR_CHANGES, LOG_DIR_EVENTS, READS, Answer, Code, ZooKeeperRequest, unfenced
+from model.controller.steps.znodes import unfenced
+from model.znodes.paths import ISR_CHANGES, LOG_DIR_EVENTS
+from model.zookeeper.operations import Answer, Code, Read, ZooKeeperRequest
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -233,8 +235,8 @@ class _Turn:
         """Whether a read failed that a new controller relies on: what it does not see it would take for dead."""
         if self.state.context.activity is not Activity.TAKING_OVER:
             return False
-        asked = zip(waiting.requests, answers, strict=True)
-        return any(answer.code is Code.OTHER and isinstance(request, READS) for request, answer in asked)
+        reads = (answer for asked, answer in zip(waiting.requests, answers, strict=True) if isinstance(asked, Read))
+        return any(answer.code in (Code.OTHER, Code.BAD_ARGUMENTS) for answer in reads)
 
     def go_on(self) -> None:
         """Take steps and events until ZooKeeper is to answer or nothing is left to do."""

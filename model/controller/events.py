@@ -5,17 +5,16 @@ and ZNodeChildChangeHandlers. Deletions of znodes other than `/controller` mean 
 appear looks again by itself.
 """
 
-from enum import Enum
-
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.controller import zookeeper
 from model.controller.commands import BrokerAnswer, BrokerRequest
 from model.controller.features import FeatureUpdate
-from model.controller.zookeeper import Answer
+from model.znodes import paths
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import recognise
+from model.zookeeper.operations import Answer
+from model.zookeeper.znodes import EventKind
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,35 +197,26 @@ class ZooKeeperAnswered(Event, frozen=True):
     answers: tuple[Answer, ...]
 
 
-class ZnodeChange(Enum):
-    """`org.apache.zookeeper.Watcher.Event.EventType`."""
-
-    CREATED = 1
-    DELETED = 2
-    DATA_CHANGED = 3
-    CHILDREN_CHANGED = 4
-
-
-_MEANING: dict[tuple[str, ZnodeChange], type[Event]] = {
-    (zookeeper.CONTROLLER, ZnodeChange.CREATED): ControllerChanged,
-    (zookeeper.CONTROLLER, ZnodeChange.DATA_CHANGED): ControllerChanged,
-    (zookeeper.CONTROLLER, ZnodeChange.DELETED): ControllerZnodeDeleted,
-    (zookeeper.BROKER_IDS, ZnodeChange.CHILDREN_CHANGED): BrokersChanged,
-    (zookeeper.TOPICS, ZnodeChange.CHILDREN_CHANGED): TopicsChanged,
-    (zookeeper.DELETIONS, ZnodeChange.CHILDREN_CHANGED): DeletionsRequested,
-    (zookeeper.REASSIGNMENTS, ZnodeChange.CREATED): ReassignmentZnodeCreated,
-    (zookeeper.PREFERRED_ELECTION, ZnodeChange.CREATED): PreferredElectionZnodeCreated,
-    (zookeeper.ISR_CHANGES, ZnodeChange.CHILDREN_CHANGED): IsrChangesNotified,
-    (zookeeper.LOG_DIR_EVENTS, ZnodeChange.CHILDREN_CHANGED): LogDirsFailed,
+_MEANING: dict[tuple[str, EventKind], type[Event]] = {
+    (paths.CONTROLLER, EventKind.CREATED): ControllerChanged,
+    (paths.CONTROLLER, EventKind.DATA_CHANGED): ControllerChanged,
+    (paths.CONTROLLER, EventKind.DELETED): ControllerZnodeDeleted,
+    (paths.BROKER_IDS, EventKind.CHILDREN_CHANGED): BrokersChanged,
+    (paths.TOPICS, EventKind.CHILDREN_CHANGED): TopicsChanged,
+    (paths.DELETIONS, EventKind.CHILDREN_CHANGED): DeletionsRequested,
+    (paths.REASSIGNMENTS, EventKind.CREATED): ReassignmentZnodeCreated,
+    (paths.PREFERRED_ELECTION, EventKind.CREATED): PreferredElectionZnodeCreated,
+    (paths.ISR_CHANGES, EventKind.CHILDREN_CHANGED): IsrChangesNotified,
+    (paths.LOG_DIR_EVENTS, EventKind.CHILDREN_CHANGED): LogDirsFailed,
 }
 
 
-def event_for(path: str, change: ZnodeChange, at_ms: int) -> Event | None:
+def event_for(path: str, change: EventKind, at_ms: int) -> Event | None:
     """The event that a watch stands for; None if a controller does not care."""
     known = _MEANING.get((path, change))
     if known is not None:
         return known(at_ms=at_ms)
-    if change is not ZnodeChange.DATA_CHANGED:
+    if change is not EventKind.DATA_CHANGED:
         return None
     znode = recognise(path)
     if znode.kind is ZnodeKind.BROKER:

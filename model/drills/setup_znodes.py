@@ -13,13 +13,12 @@ import msgspec
 from model.cluster.cluster_image import BrokerImage, ClusterImage, state_of
 from model.cluster.ids import NO_STATE, KafkaGeneration
 from model.cluster.topic_image import TopicImage, rows_of
-from model.controller import zookeeper as paths
 from model.controller.generations import LATEST, Generation, Settings, default_settings, generation_of
 from model.controller.topics import Partition, Topic, Topics
 from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names
 from model.hosts.memory_zookeeper.state import Planted, planted_nodes
 from model.hosts.memory_zookeeper.tree import Node
-from model.hosts.zookeeper.values import Stat
+from model.znodes import paths
 from model.znodes.cluster import (
     BrokerRegistration,
     ClusterId,
@@ -46,6 +45,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
+from model.zookeeper.znodes import Stat
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 

@@ -50,11 +50,11 @@ from model.hosts.virtual.journal import (
     ZnodeWrite,
     znode_writes,
 )
-from model.hosts.zookeeper.values import Missing, Stat, Znode
 from model.sources.zookeeper.translate import translate
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.paths import ZnodeMatch, recognise
 from model.znodes.topics import RECOVERING, decode_partition_state
+from model.zookeeper.znodes import Missing, Stat, Znode
 
 
 class TimelineBuilder:

@@ -7,7 +7,6 @@ pointed at a cluster that is not the sandbox's; it reads nothing back and retrie
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -20,35 +19,7 @@ from platformdirs import user_cache_path
 from model.sandbox.java import ClassArchive, Java, find_java, zookeeper_jars
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-
-
-@dataclass(frozen=True)
-class CreateZnode:
-    """Make a znode, which must not exist, under a parent that must."""
-
-    path: str
-    data: bytes = b""
-    ephemeral: bool = False
-    sequential: bool = False
-
-
-@dataclass(frozen=True)
-class WriteZnode:
-    """Replace the data of a znode, which must exist."""
-
-    path: str
-    data: bytes
-
-
-@dataclass(frozen=True)
-class DeleteZnode:
-    """Remove a znode, which must exist and have no children."""
-
-    path: str
-
-
-ZnodeWrite = CreateZnode | WriteZnode | DeleteZnode
-
+from model.zookeeper.operations import Create, Delete, SetData, Write
 
 # pyright: reportMissingTypeStubs=false
 
@@ -84,7 +55,7 @@ class ZnodeSession:
         """Create the root, and `path` under it, with all parents where absent."""
         self._client.ensure_path(self._root + path)
 
-    def apply(self, writes: Sequence[ZnodeWrite]) -> None:
+    def apply(self, writes: Sequence[Write]) -> None:
         """Carry the writes out in order, up to 500 in one transaction. Raises SandboxError: one was refused."""
         for first in range(0, len(writes), WRITES_AT_ONCE):
             self._commit(writes[first : first + WRITES_AT_ONCE])
@@ -94,7 +65,7 @@ class ZnodeSession:
         self._client.stop()
         self._client.close()
 
-    def _commit(self, writes: Sequence[ZnodeWrite]) -> None:
+    def _commit(self, writes: Sequence[Write]) -> None:
         # Otherwise kazoo keeps the request, and carries it out long after the caller gave up.
         if not self._client.connected:
             raise SandboxError("the sandbox's ZooKeeper did not take a write: not connected")
@@ -102,11 +73,11 @@ class ZnodeSession:
         for write in writes:
             path = self._root + write.path
             match write:
-                case CreateZnode():
+                case Create():
                     transaction.create(path, write.data, ephemeral=write.ephemeral, sequence=write.sequential)
-                case WriteZnode():
+                case SetData():
                     transaction.set_data(path, write.data)
-                case DeleteZnode():
+                case Delete():
                     transaction.delete(path)
         try:
             results = transaction.commit_async().get(timeout=ANSWER_TIMEOUT_S)
@@ -180,7 +151,7 @@ def train(java: Java, jars: Sequence[Path], archive: Path) -> None:
     flags = [f"-XX:ArchiveClassesAtExit={archive}"]
     with EmbeddedZooKeeper(java=java, jars=jars, java_flags=flags) as server:
         session = ZnodeSession(server.address)
-        session.apply([CreateZnode("/warm"), WriteZnode("/warm", b"up"), DeleteZnode("/warm")])
+        session.apply([Create("/warm"), SetData("/warm", b"up"), Delete("/warm")])
         session.close()
         if not server.stop():
             raise SandboxError("Java did not write the class archive in time.")

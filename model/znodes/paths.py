@@ -13,16 +13,30 @@ import msgspec
 from model.znodes.catalogue import CATALOGUE, UNKNOWN_ZNODE, ZnodeDescription, ZnodeKind
 from model.znodes.payload import INT32_MAX
 
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+BROKER_IDS = "/brokers/ids"
+TOPICS = "/brokers/topics"
+DELETIONS = "/admin/delete_topics"
+REASSIGNMENTS = "/admin/reassign_partitions"
+PREFERRED_ELECTION = "/admin/preferred_replica_election"
+ISR_CHANGES = "/isr_change_notification"
+LOG_DIR_EVENTS = "/log_dir_event_notification"
+FEATURE = "/feature"
+CLUSTER_ID = "/cluster/id"
+PRODUCER_IDS = "/latest_producer_id_block"
+TOKENS = "/delegation_token/tokens"
+
 PATHS_AT_BROKER_START = (
     "/consumers",
-    "/brokers/ids",
-    "/brokers/topics",
+    BROKER_IDS,
+    TOPICS,
     "/config/changes",
-    "/admin/delete_topics",
+    DELETIONS,
     "/brokers/seqid",
-    "/isr_change_notification",
-    "/latest_producer_id_block",
-    "/log_dir_event_notification",
+    ISR_CHANGES,
+    PRODUCER_IDS,
+    LOG_DIR_EVENTS,
     "/config/topics",
     "/config/clients",
     "/config/users",

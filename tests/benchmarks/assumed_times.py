@@ -15,12 +15,14 @@ from pathlib import Path
 from model.cluster.ids import TopicPartition
 from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.controller.zookeeper import CONTROLLER_EPOCH, Create, Read, SetData, fenced
+from model.controller.steps.znodes import fenced
 from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.wire.connection import Connection
 from model.hosts.writing_zookeeper.session import WritingSession
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.znodes.paths import CONTROLLER_EPOCH
+from model.zookeeper.operations import Create, GetData, SetData
 from tests.benchmarks.figure import Figure
 from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
 
@@ -49,7 +51,7 @@ async def _zookeeper(address: str) -> tuple[float, float]:
     try:
         await session.ask([Create(CONTROLLER_EPOCH, b"0"), *(Create(path, b"") for path in PATHS)])
         writes = [fenced(SetData(path, b"x" * 80, -1), 0) for path in PATHS]
-        reads = [Read(path) for path in PATHS]
+        reads = [GetData(path) for path in PATHS]
         return await _median(lambda _: session.ask(reads)), await _median(lambda _: session.ask(writes))
     finally:
         await session.close()

@@ -10,7 +10,8 @@ import json
 import sys
 import time
 
-from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.zookeeper.operations import SetData
 from tests.benchmarks.zookeeper_image import state, state_path
 
 PARTITIONS = 100
@@ -26,7 +27,7 @@ def main(address: str, count: str, rate: str) -> None:
         epoch = int(time.time() * 1000) % (1 << 31)
         numbers = range(first, min(first + AT_ONCE, int(count)))
         places = [divmod(number, PARTITIONS) for number in numbers]
-        session.apply([WriteZnode(state_path(*place), state(place[1], epoch)) for place in places])
+        session.apply([SetData(state_path(*place), state(place[1], epoch)) for place in places])
         written += ((number, epoch) for number in numbers)
     session.close()
     print(json.dumps(written))

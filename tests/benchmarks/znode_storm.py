@@ -12,14 +12,15 @@ import sys
 import time
 from collections.abc import Callable
 
-from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.zookeeper.operations import SetData
 from tests.benchmarks.zookeeper_image import entry_path, state, state_path
 
 BEAT_S = 0.05
 FEW = 10
 
 
-def storm(address: str, rate: int, write: Callable[[int, int], WriteZnode], total: int, near: range) -> float:
+def storm(address: str, rate: int, write: Callable[[int, int], SetData], total: int, near: range) -> float:
     """Writes until standard input ends; writes a second."""
     session, chosen = ZnodeSession(address), random.Random(1)
     print("begun", flush=True)
@@ -39,14 +40,14 @@ def storm(address: str, rate: int, write: Callable[[int, int], WriteZnode], tota
 def main(address: str, rate: str, kind: str, total: str, first: str, last: str) -> None:
     """Kinds: `entries` of the folder, or `states`, where TOTAL is TOPICSxPARTITIONS and partitions are counted on."""
     if kind == "entries":
-        count, write = int(total), lambda number, turn: WriteZnode(entry_path(number), str(turn).encode())
+        count, write = int(total), lambda number, turn: SetData(entry_path(number), str(turn).encode())
     else:
         topics, partitions = map(int, total.split("x"))
         count = topics * partitions
 
-        def write(number: int, turn: int) -> WriteZnode:
+        def write(number: int, turn: int) -> SetData:
             topic, partition = divmod(number, partitions)
-            return WriteZnode(state_path(topic, partition), state(partition, turn))
+            return SetData(state_path(topic, partition), state(partition, turn))
 
     print(storm(address, int(rate), write, count, range(int(first), int(last))))
 

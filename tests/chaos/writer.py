@@ -8,11 +8,12 @@ from bisect import bisect_right
 from contextlib import suppress
 
 from model.sandbox.demo.tree import DemoCommand, InSession
-from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.processes import SandboxError
 from model.znodes.cluster import ClusterId
 from model.znodes.codec import encode
 from model.znodes.configs import EntityConfig
+from model.zookeeper.operations import Create, SetData
 from tests.soak.churn import Churn
 
 AGAIN_S = 0.05
@@ -63,7 +64,7 @@ class Canary:
             number += 1
             async with self._churn.paused():
                 named = encode(ClusterId(cluster_id=f"{CANARY_PREFIX}{number}"))
-                await self._churn.write(InSession(CANARY, (WriteZnode("/cluster/id", named),)))
+                await self._churn.write(InSession(CANARY, (SetData("/cluster/id", named),)))
             self._numbers.append(number)
             self._known_s.append(loop.time())
             await asyncio.sleep(CANARY_S)
@@ -93,7 +94,7 @@ class Marks:
                 self._session.make_path(MARKED)
             self._tried += 1
             name = f"mark-{self._address.rpartition(':')[2]}-{self._tried}"
-            self._session.apply([CreateZnode(f"{MARKED}/{name}", encode(EntityConfig(config={"marked": name})))])
+            self._session.apply([Create(f"{MARKED}/{name}", encode(EntityConfig(config={"marked": name})))])
             self.made += 1
 
     def close(self) -> None:

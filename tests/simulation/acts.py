@@ -10,7 +10,6 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.hosts.memory_zookeeper.operations import Create, Created, Delete, SetData
 from model.hosts.virtual.assumptions import ZOOKEEPER
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import (
@@ -20,6 +19,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.simulation.scenario import Scenario
 from tests.simulation.znodes import partition_state, partitions, topic, topics, znode
 
@@ -124,13 +124,13 @@ class Operation:
         version = self.scenario.generation.forms.topic_version
         topic_id = f"{name}-{self._created}".ljust(22, "A") if version > 2 else None
         payload = TopicAssignment(partitions=replicas, topic_id=topic_id, version=version)
-        if isinstance(self.cluster.write(Create(f"/brokers/topics/{name}", payload.to_bytes())), Created):
+        if self.cluster.write(Create(f"/brokers/topics/{name}", payload.to_bytes())).ok:
             self.wanted.add(name)
 
     def delete_topic(self) -> None:
         """Not while it is being reassigned: in Kafka, each may then wait for the other, or an entry is left behind."""
         name = self._one([name for name in sorted(self.wanted) if not self._is_moving(name)])
-        if name is not None and isinstance(self.cluster.write(Create(f"/admin/delete_topics/{name}")), Created):
+        if name is not None and self.cluster.write(Create(f"/admin/delete_topics/{name}")).ok:
             self.wanted.remove(name)
 
     def add_partitions(self) -> None:

@@ -11,12 +11,11 @@ from typing import Any
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller.commands import LeaderAndIsrRequest
 from model.controller.events import AlterPartitionReceived
-from model.controller.zookeeper import CONTROLLER_EPOCH
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import OPERATOR, ZnodeWrite, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.catalogue import ZnodeKind
-from model.znodes.paths import recognise
+from model.znodes.paths import CONTROLLER_EPOCH, recognise
 from model.znodes.topics import LeaderIsrAndControllerEpoch, decode_partition_state
 from tests.simulation.announcements import Announcements
 from tests.simulation.violation import promise

@@ -7,9 +7,9 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.generations import LATEST
-from model.hosts.memory_zookeeper.operations import Create
 from model.hosts.virtual.assumptions import Assumptions
 from model.znodes.topics import TopicAssignment
+from model.zookeeper.operations import Create
 from tests.simulation.endings import check_ending
 from tests.simulation.history import History
 from tests.simulation.scenario import Scenario

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from model.cluster.ids import TopicPartition
-from model.hosts.memory_zookeeper.operations import GetChildren, GetData
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.zookeeper.values import Children, Znode
 from model.znodes.paths import partition_state_path, topic_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state, decode_topic
+from model.zookeeper.operations import Answer, GetChildren, GetData
 
 
-def znode(state: ServerState, path: str) -> Znode | None:
+def znode(state: ServerState, path: str) -> Answer | None:
     """One znode."""
     found = read(state.tree, GetData(path))
-    return found if isinstance(found, Znode) else None
+    return found if found.ok else None
 
 
 def names(state: ServerState, path: str) -> tuple[str, ...]:
     """The names below a znode; nothing if it is not there."""
     found = read(state.tree, GetChildren(path))
-    return found.names if isinstance(found, Children) else ()
+    return found.names if found.ok else ()
 
 
 def topic(state: ServerState, name: str) -> TopicAssignment | None:
@@ -47,4 +46,4 @@ def partitions(state: ServerState) -> Iterator[tuple[TopicPartition, tuple[int, 
 def partition_state(state: ServerState, name: TopicPartition) -> tuple[LeaderIsrAndControllerEpoch, int] | None:
     """A partition's state and its version."""
     found = znode(state, partition_state_path(name.topic, name.partition))
-    return None if found is None else (decode_partition_state(found.data), found.stat.version)
+    return None if found is None else (decode_partition_state(found.data), found.version)

@@ -9,14 +9,15 @@ from contextlib import asynccontextmanager
 from typing import Self
 
 from model.sandbox.demo.tree import DemoCommand, EndSession, InSession
-from model.sandbox.embedded_zookeeper import WriteZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.processes import SandboxError
+from model.zookeeper.operations import SetData
 from tests.soak.group_life import GroupLife
 from tests.soak.shape import Shape
 from tests.soak.topic_life import TopicLife
 
 PATIENCE_S = 60.0
-NOTHING_NEW = WriteZnode("/consumers", b"")
+NOTHING_NEW = SetData("/consumers", b"")
 """May be carried out any number of times."""
 
 

@@ -9,10 +9,10 @@ import random
 from collections.abc import Iterator
 
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode
 from model.znodes import paths
 from model.znodes.codec import encode
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.soak.shape import Shape
 
 COMMITTED_AT_ONCE = 10
@@ -32,8 +32,8 @@ class GroupLife:
         group = f"/consumers/{self._name}"
         folders = ("", "/ids", "/owners", f"/owners/{self._topic}", "/offsets", f"/offsets/{self._topic}")
         offsets = (paths.offset_path(self._name, self._topic, row) for row in range(self._shape.partitions))
-        made = [CreateZnode(group + folder) for folder in folders]
-        made += [CreateZnode(path, encode(ConsumerOffset(0))) for path in offsets]
+        made = [Create(group + folder) for folder in folders]
+        made += [Create(path, encode(ConsumerOffset(0))) for path in offsets]
         yield InSession(CLUSTER, tuple(made))
         for _ in range(self._shape.consumers):
             yield from self._joins()
@@ -54,7 +54,7 @@ class GroupLife:
         for row in self._dice.sample(sorted(self._owners), min(COMMITTED_AT_ONCE, len(self._owners))):
             offset = encode(ConsumerOffset(self._dice.randrange(10**6)))
             path = paths.offset_path(self._name, self._topic, row)
-            yield InSession(self._owners[row], (WriteZnode(path, offset),))
+            yield InSession(self._owners[row], (SetData(path, offset),))
 
     def _joins(self) -> Iterator[DemoCommand]:
         self._came += 1
@@ -62,7 +62,7 @@ class GroupLife:
         self._consumers.append(consumer)
         registration = ConsumerRegistration(subscription={self._topic: 1}, pattern="static", timestamp=str(self._came))
         path = paths.member_path(self._name, consumer)
-        yield InSession(consumer, (CreateZnode(path, encode(registration), ephemeral=True),))
+        yield InSession(consumer, (Create(path, encode(registration), ephemeral=True),))
         yield from self._shared()
 
     def _shared(self) -> Iterator[DemoCommand]:
@@ -72,10 +72,10 @@ class GroupLife:
         moved = [row for row in rows if self._owners.get(row) != wanted[row]]
         for row in moved:
             if row in self._owners:
-                yield InSession(self._owners[row], (DeleteZnode(self._owner_path(row)),))
+                yield InSession(self._owners[row], (Delete(self._owner_path(row)),))
         for row in moved:
             owner = encode(PartitionOwner(f"{wanted[row]}-0"))
-            yield InSession(wanted[row], (CreateZnode(self._owner_path(row), owner, ephemeral=True),))
+            yield InSession(wanted[row], (Create(self._owner_path(row), owner, ephemeral=True),))
         self._owners = wanted
 
     def _owner_path(self, row: int) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from model.sandbox.demo.tree import CLUSTER, DemoCommand, EndSession, InSession, broker_session
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
 from model.znodes import paths
 from model.znodes.cluster import BrokerRegistration, ClusterId, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import encode
@@ -24,6 +23,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
+from model.zookeeper.operations import Create, Delete, SetData, Write
 from tests.soak.shape import Shape
 
 REASSIGN, ELECT = "/admin/reassign_partitions", "/admin/preferred_replica_election"
@@ -62,10 +62,10 @@ class TopicLife:
     def founding(self) -> Iterator[DemoCommand]:
         """The first tree."""
         yield InSession(CLUSTER, tuple(_with_parents(paths.PATHS_AT_BROKER_START)))
-        yield InSession(CLUSTER, (CreateZnode("/cluster"), CreateZnode("/cluster/id", encode(_ID))))
+        yield InSession(CLUSTER, (Create("/cluster"), Create("/cluster/id", encode(_ID))))
         for broker in sorted(self._alive):
             yield self._register(broker)
-        yield InSession(CLUSTER, (CreateZnode("/controller_epoch", encode(ControllerEpoch(0))),))
+        yield InSession(CLUSTER, (Create("/controller_epoch", encode(ControllerEpoch(0))),))
         yield self._elected()
         for _ in range(self._shape.topics):
             yield from self.create_topic()
@@ -91,8 +91,8 @@ class TopicLife:
         yield InSession(
             CLUSTER,
             (
-                CreateZnode(paths.topic_path(name), self._assignment(topic)),
-                CreateZnode(paths.partitions_path(name)),
+                Create(paths.topic_path(name), self._assignment(topic)),
+                Create(paths.partitions_path(name)),
             ),
         )
         yield InSession(CLUSTER, tuple(self._states_made(name, 0)))
@@ -101,14 +101,14 @@ class TopicLife:
         """One goes as Kafka deletes it, bottom-up, and another comes."""
         name = self._dice.choice([*self.topics][self.kept :])
         topic = self.topics.pop(name)
-        yield InSession(CLUSTER, (CreateZnode(paths.delete_topic_path(name)),))
+        yield InSession(CLUSTER, (Create(paths.delete_topic_path(name)),))
         rows = range(len(topic.partitions))
         states = (paths.partition_state_path(name, row) for row in rows)
         folders = (paths.partition_path(name, row) for row in rows)
-        yield InSession(CLUSTER, tuple(map(DeleteZnode, (*states, *folders, paths.partitions_path(name)))))
+        yield InSession(CLUSTER, tuple(map(Delete, (*states, *folders, paths.partitions_path(name)))))
         last = [paths.topic_path(name), paths.delete_topic_path(name)]
         config = [paths.config_path(f"topics/{name}")] if topic.has_config else []
-        yield InSession(CLUSTER, tuple(map(DeleteZnode, (*config, *last))))
+        yield InSession(CLUSTER, tuple(map(Delete, (*config, *last))))
         yield from self.create_topic()
 
     def add_partitions(self) -> Iterator[DemoCommand]:
@@ -120,7 +120,7 @@ class TopicLife:
             yield from self.replace_topic()
             return
         topic.partitions += [self._placed() for _ in range(more)]
-        yield InSession(CLUSTER, (WriteZnode(paths.topic_path(name), self._assignment(topic)),))
+        yield InSession(CLUSTER, (SetData(paths.topic_path(name), self._assignment(topic)),))
         yield InSession(CLUSTER, tuple(self._states_made(name, first)))
 
     def configure(self) -> Iterator[DemoCommand]:
@@ -129,7 +129,7 @@ class TopicLife:
         topic = self.topics[name]
         config = encode(EntityConfig(config={"retention.ms": str(self._dice.randrange(10**9))}))
         path = paths.config_path(f"topics/{name}")
-        yield InSession(CLUSTER, (WriteZnode(path, config) if topic.has_config else CreateZnode(path, config),))
+        yield InSession(CLUSTER, (SetData(path, config) if topic.has_config else Create(path, config),))
         topic.has_config = True
 
     def ask_for_work(self) -> Iterator[DemoCommand]:
@@ -143,9 +143,9 @@ class TopicLife:
             ("/isr_change_notification/isr_change_0000000001", encode(IsrChange(partitions=(chosen,)))),
         )
         for path, data in asked:
-            yield InSession(CLUSTER, (CreateZnode(path, data),))
+            yield InSession(CLUSTER, (Create(path, data),))
         for path, _ in asked:
-            yield InSession(CLUSTER, (DeleteZnode(path),))
+            yield InSession(CLUSTER, (Delete(path),))
 
     def broker_dies(self) -> Iterator[DemoCommand]:
         """Its session ends, and every state that names it is written anew, in one burst; so again when it is back."""
@@ -163,13 +163,13 @@ class TopicLife:
 
     def controller_moves(self) -> Iterator[DemoCommand]:
         """It resigns, and another broker is elected."""
-        resigned = InSession(broker_session(self._controller), (DeleteZnode("/controller"),))
+        resigned = InSession(broker_session(self._controller), (Delete("/controller"),))
         self._controller = self._dice.choice(sorted(self._alive))
         self._epoch += 1
         yield resigned
         yield self._elected()
 
-    def _left(self, broker: int) -> Iterator[ZnodeWrite]:
+    def _left(self, broker: int) -> Iterator[Write]:
         for name, topic in self.topics.items():
             for row, partition in enumerate(topic.partitions):
                 if broker in partition.isr:
@@ -179,7 +179,7 @@ class TopicLife:
                     partition.leader_epoch += 1
                     yield self._state(name, row)
 
-    def _rejoined(self, broker: int) -> Iterator[ZnodeWrite]:
+    def _rejoined(self, broker: int) -> Iterator[Write]:
         for name, topic in self.topics.items():
             for row, partition in enumerate(topic.partitions):
                 if broker in partition.replicas and (broker not in partition.isr or partition.leader == NO_LEADER):
@@ -194,12 +194,12 @@ class TopicLife:
         replicas = tuple(self._dice.sample(sorted(self._alive), self._dice.randint(2, 3)))
         return Partition(replicas, replicas, replicas[0])
 
-    def _states_made(self, name: str, first: int) -> Iterator[ZnodeWrite]:
+    def _states_made(self, name: str, first: int) -> Iterator[Write]:
         for row in range(first, len(self.topics[name].partitions)):
-            yield CreateZnode(paths.partition_path(name, row))
-            yield CreateZnode(paths.partition_state_path(name, row), self._state(name, row).data)
+            yield Create(paths.partition_path(name, row))
+            yield Create(paths.partition_state_path(name, row), self._state(name, row).data)
 
-    def _state(self, name: str, row: int) -> WriteZnode:
+    def _state(self, name: str, row: int) -> SetData:
         partition = self.topics[name].partitions[row]
         state = LeaderIsrAndControllerEpoch(
             controller_epoch=self._epoch,
@@ -207,7 +207,7 @@ class TopicLife:
             leader_epoch=partition.leader_epoch,
             isr=partition.isr,
         )
-        return WriteZnode(paths.partition_state_path(name, row), encode(state))
+        return SetData(paths.partition_state_path(name, row), encode(state))
 
     def _assignment(self, topic: Topic) -> bytes:
         placed = {row: partition.replicas for row, partition in enumerate(topic.partitions)}
@@ -223,14 +223,14 @@ class TopicLife:
             rack=f"rack-{broker % self._shape.racks}",
             timestamp=str(self._dice.randrange(10**12)),
         )
-        made = CreateZnode(paths.broker_path(broker), encode(registration), ephemeral=True)
+        made = Create(paths.broker_path(broker), encode(registration), ephemeral=True)
         return InSession(broker_session(broker), (made,))
 
     def _elected(self) -> InSession:
         who = ControllerRegistration(version=2, broker_id=self._controller, timestamp=str(self._epoch))
         writes = (
-            CreateZnode("/controller", encode(who), ephemeral=True),
-            WriteZnode("/controller_epoch", encode(ControllerEpoch(self._epoch))),
+            Create("/controller", encode(who), ephemeral=True),
+            SetData("/controller_epoch", encode(ControllerEpoch(self._epoch))),
         )
         return InSession(broker_session(self._controller), writes)
 
@@ -238,11 +238,11 @@ class TopicLife:
 _ID = ClusterId(cluster_id="kdrill-soak-cluster-00")
 
 
-def _with_parents(folders: Sequence[str]) -> Iterator[ZnodeWrite]:
+def _with_parents(folders: Sequence[str]) -> Iterator[Write]:
     made = {""}
     for folder in folders:
         steps = folder.split("/")
         for depth in range(2, len(steps) + 1):
             if (path := "/".join(steps[:depth])) not in made:
                 made.add(path)
-                yield CreateZnode(path)
+                yield Create(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeWrite
+from model.zookeeper.operations import Create, SetData, Write
 from tests.trust.canaries import canary
 
 USER, CLIENT = "alice", "app"
@@ -77,17 +77,17 @@ def znodes(topic: str, broker: int) -> Iterator[tuple[str, bytes]]:
 PARENTS = ("/delegation_token", "/delegation_token/tokens", "/somebody")
 
 
-def writes(topic: str, broker: int) -> list[ZnodeWrite]:
+def writes(topic: str, broker: int) -> list[Write]:
     """All of them, over the demo cluster's tree."""
     every = [*((path, b"") for path in PARENTS), *znodes(topic, broker)]
     written_over = f"/config/topics/{topic}"
-    return [WriteZnode(path, data) if path == written_over else CreateZnode(path, data) for path, data in every]
+    return [SetData(path, data) if path == written_over else Create(path, data) for path, data in every]
 
 
-def changes(topic: str) -> list[ZnodeWrite]:
+def changes(topic: str) -> list[Write]:
     """Another life of some of them, for whatever tells two versions apart."""
     return [
-        WriteZnode(f"/config/users/{USER}", _config(scram(USER, "again"))),
-        WriteZnode(f"/config/topics/{topic}", _config({"retention.ms": "5", "ssl.key.password": canary("changed")})),
-        WriteZnode("/somebody/text", f"password: {canary('changed text')}".encode()),
+        SetData(f"/config/users/{USER}", _config(scram(USER, "again"))),
+        SetData(f"/config/topics/{topic}", _config({"retention.ms": "5", "ssl.key.password": canary("changed")})),
+        SetData("/somebody/text", f"password: {canary('changed text')}".encode()),
     ]

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.zookeeper.operations import Create
 from tests.trust.ground import Ground, ground
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.test_app_hostile import writes
@@ -82,8 +83,8 @@ def here(tmp_path: Path, zookeeper: str) -> Iterator[Ground]:
         session = ZnodeSession(server, f"/{root}/kafka")
         session.apply(writes()[:-1])
         long = json.dumps({"version": 1, "config": {"long": LONG}}).encode()
-        session.apply([CreateZnode(f"/brokers/topics/{LONG}", b'{"version":1,"partitions":{"0":[1]}}')])
-        session.apply([CreateZnode("/config/topics/long", long)])
+        session.apply([Create(f"/brokers/topics/{LONG}", b'{"version":1,"partitions":{"0":[1]}}')])
+        session.apply([Create("/config/topics/long", long)])
         session.close()
         write_log(here.mine / "orders-0", batches=3)
         yield here

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from model.sandbox.demo.demo_sandbox import DemoCluster
-from model.sandbox.embedded_zookeeper import ZnodeSession, ZnodeWrite, start_zookeeper
+from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.operations import Write
 from tests.tui.dashboard import BEGAN_MS
 
 
@@ -20,7 +21,7 @@ class Cluster:
     demo: DemoCluster
     session: ZnodeSession
 
-    def write(self, *writes: ZnodeWrite) -> None:
+    def write(self, *writes: Write) -> None:
         """Changes znodes, paths being relative to the root."""
         self.session.apply(writes)
 

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 
-from model.sandbox.embedded_zookeeper import WriteZnode
+from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
 from tui.engine.link import DataLink, DataLost, OnPulse
@@ -74,7 +74,7 @@ async def test_a_piece_of_news_is_asked_about_once_by_each_pane_in_sight(cluster
         link = links[0]
         link.asked.clear()
         told = len(link.pulses)
-        cluster.write(WriteZnode("/brokers/topics/orders/partitions/3/state", b"{}"))
+        cluster.write(SetData("/brokers/topics/orders/partitions/3/state", b"{}"))
         await until(pilot, lambda: "16 ALERTS" in text(pilot))
         await settled(pilot)
         news = len(link.pulses) - told
@@ -97,7 +97,7 @@ async def test_what_is_out_of_sight_asks_nothing(cluster: Cluster) -> None:
             link = links[0]
             link.asked.clear()
             told = len(link.pulses)
-            cluster.write(WriteZnode("/brokers/topics/orders/partitions/3/state", b"{}"))
+            cluster.write(SetData("/brokers/topics/orders/partitions/3/state", b"{}"))
             await until(pilot, lambda link=link, told=told: any(not each.steady for each in link.pulses[told:]))
             await settled(pilot)
             assert set(link.asked) == asking

@@ -12,7 +12,7 @@ import pytest
 from textual.events import Paste
 
 from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
+from model.zookeeper.operations import Create, Delete, SetData, Write
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import NOW_MS, Keys, kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.data.logs.log_folders import write_log
@@ -38,23 +38,23 @@ NAMES = [f"{number}{allowed_in_names(each)}" for number, each in enumerate(HOSTI
 TEXTS = [each.encode("utf-8", "replace").decode() for each in HOSTILE] + ["long " * 2_000]
 
 
-def writes() -> list[ZnodeWrite]:
+def writes() -> list[Write]:
     """Topics, groups, configs, a broker and payloads with such names and texts."""
-    found: list[ZnodeWrite] = []
+    found: list[Write] = []
     for name, said in zip(NAMES, TEXTS, strict=True):
         found += [
-            CreateZnode(f"/brokers/topics/{name}", b'{"version":1,"partitions":{"0":[1]}}'),
-            CreateZnode(f"/config/topics/{name}", json.dumps({"version": 1, "config": {said: said}}).encode()),
-            CreateZnode(f"/consumers/{name}"),
-            CreateZnode(f"/consumers/{name}/owners"),
-            CreateZnode(f"/consumers/{name}/owners/{name}"),
-            CreateZnode(f"/consumers/{name}/owners/{name}/0", said.encode()),
-            CreateZnode(f"/admin/{name}", said.encode()),
+            Create(f"/brokers/topics/{name}", b'{"version":1,"partitions":{"0":[1]}}'),
+            Create(f"/config/topics/{name}", json.dumps({"version": 1, "config": {said: said}}).encode()),
+            Create(f"/consumers/{name}"),
+            Create(f"/consumers/{name}/owners"),
+            Create(f"/consumers/{name}/owners/{name}"),
+            Create(f"/consumers/{name}/owners/{name}/0", said.encode()),
+            Create(f"/admin/{name}", said.encode()),
         ]
     for number, said in enumerate(TEXTS, start=100):
         broker = {"version": 5, "host": said, "port": 1, "rack": said, "endpoints": [f"PLAINTEXT://{said}:9"]}
-        found.append(CreateZnode(f"/brokers/ids/{number}", json.dumps(broker).encode()))
-    return [*found, WriteZnode("/cluster/id", json.dumps({"version": "1", "id": "\x1b[31m[bold]\u202e"}).encode())]
+        found.append(Create(f"/brokers/ids/{number}", json.dumps(broker).encode()))
+    return [*found, SetData("/cluster/id", json.dumps({"version": "1", "id": "\x1b[31m[bold]\u202e"}).encode())]
 
 
 def assert_harmless(pilot: Keys) -> None:
@@ -118,7 +118,7 @@ async def test_no_page_of_any_screen_does_harm(cluster: Cluster, tmp_path: Path,
     async with opened(cluster.address, size=size, link=sandbox) as pilot:
         kdrill(pilot).run_command(f"logs {tmp_path}")
         before = kdrill(pilot).changes
-        await asyncio.to_thread(cluster.write, *(DeleteZnode(f"/consumers/{name}/owners/{name}/0") for name in NAMES))
+        await asyncio.to_thread(cluster.write, *(Delete(f"/consumers/{name}/owners/{name}/0") for name in NAMES))
         await until(pilot, lambda: kdrill(pilot).changes > before)
         seen = set[str]()
         async for page in walk(pilot, {**PAGES, "lab": Page(("5", has("lab-strategies")))}):
@@ -183,7 +183,7 @@ async def test_a_cluster_that_is_all_hostile_goes_away_again(cluster: Cluster) -
     async with opened(cluster.address) as pilot:
         await press(pilot, "3")
         before = rows(pilot).total
-        cluster.write(*(DeleteZnode(f"/brokers/topics/{name}") for name in NAMES))
+        cluster.write(*(Delete(f"/brokers/topics/{name}") for name in NAMES))
         await press(pilot, "2", "3", "r")
         while rows(pilot).total != before - len(NAMES):
             await pilot.pause()

@@ -3,7 +3,8 @@
 import asyncio
 
 from model.sandbox.demo.demo_sandbox import DemoCluster
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, start_zookeeper
+from model.sandbox.embedded_zookeeper import start_zookeeper
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import BEGAN_MS, Keys, kdrill, mark, mode, opened, press, rows, settled, text, until
 
@@ -62,8 +63,8 @@ async def test_the_cursor_stays_on_its_partition_when_a_topic_appears_before_it(
         await press(pilot, "3", "G", "k")
         key, place = rows(pilot).cursor_key, rows(pilot).cursor
         cluster.write(
-            CreateZnode("/brokers/topics/aaa", b'{"version":1,"partitions":{"0":[1],"1":[2]}}'),
-            CreateZnode("/brokers/topics/aaa/partitions"),
+            Create("/brokers/topics/aaa", b'{"version":1,"partitions":{"0":[1],"1":[2]}}'),
+            Create("/brokers/topics/aaa/partitions"),
         )
         await until(pilot, lambda: rows(pilot).total == 128)
         assert (rows(pilot).cursor_key, rows(pilot).cursor) == (key, place + 2)
@@ -73,11 +74,11 @@ async def test_a_znode_that_goes_is_shown_as_gone_with_the_cursor_still_on_it(cl
     async with opened(cluster.address) as pilot:
         kdrill(pilot).show_znode("/admin/delete_topics")
         await press(pilot, "2")
-        cluster.write(CreateZnode("/admin/preferred_replica_election", b'{"version":1,"partitions":[]}'))
+        cluster.write(Create("/admin/preferred_replica_election", b'{"version":1,"partitions":[]}'))
         await until(pilot, lambda: "preferred_replica" in text(pilot))
         await press(pilot, "j")
         assert rows(pilot).cursor_key == "/admin/preferred_replica_election"
-        cluster.write(DeleteZnode("/admin/preferred_replica_election"))
+        cluster.write(Delete("/admin/preferred_replica_election"))
         await until(pilot, lambda: mark(pilot) == "-")
         assert rows(pilot).cursor_key == "/admin/preferred_replica_election"
 
@@ -90,11 +91,11 @@ async def test_the_tree_marks_what_changed(cluster: Cluster) -> None:
         kdrill(pilot).show_znode("/admin/delete_topics")
         await press(pilot, "2")
         await until(pilot, lambda: rows(pilot).cursor_key == "/admin/delete_topics")
-        cluster.write(CreateZnode("/admin/reassign_partitions", b'{"version":1,"partitions":[]}'))
+        cluster.write(Create("/admin/reassign_partitions", b'{"version":1,"partitions":[]}'))
         await until(pilot, lambda: marks().get("reassign_partitions") == "+")
-        cluster.write(WriteZnode("/controller_epoch", b"9"))
+        cluster.write(SetData("/controller_epoch", b"9"))
         await until(pilot, lambda: marks().get("controller_epoch") == "~")
-        cluster.write(DeleteZnode("/admin/reassign_partitions"))
+        cluster.write(Delete("/admin/reassign_partitions"))
         await until(pilot, lambda: marks().get("reassign_partitions") == "-")
 
 
@@ -103,14 +104,14 @@ async def test_the_znode_beside_the_tree_follows_its_changes(cluster: Cluster) -
         kdrill(pilot).show_znode("/controller_epoch")
         await press(pilot, "2")
         assert "data version    1" in text(pilot)
-        cluster.write(WriteZnode("/controller_epoch", b"4711"))
+        cluster.write(SetData("/controller_epoch", b"4711"))
         await until(pilot, lambda: "4711" in text(pilot) and "data version    2" in text(pilot))
 
 
 async def test_a_payload_that_becomes_unreadable_is_a_finding_and_the_rest_goes_on(cluster: Cluster) -> None:
     async with opened(cluster.address) as pilot:
         alerts = int(text(pilot).split("\n")[0].rpartition("|")[2].split()[0])
-        cluster.write(WriteZnode("/brokers/topics/orders/partitions/3/state", b'{"version":1,"lea'))
+        cluster.write(SetData("/brokers/topics/orders/partitions/3/state", b'{"version":1,"lea'))
         await until(pilot, lambda: f"{alerts + 1} ALERTS" in text(pilot).split("\n")[0])
         kdrill(pilot).show_partitions("orders-3")
         await press(pilot, "3")

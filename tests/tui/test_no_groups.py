@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from model.consumers.ownership import NOT_ASKED
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.operations import Create
 from tests.tui.command_line.running import failure, kdrill
 from tests.tui.dashboard import opened, press, settled, text, until
 
@@ -24,7 +25,7 @@ def modern(still_server: EmbeddedZooKeeper) -> Iterator[str]:
     session = ZnodeSession(still_server.address, root)
     session.make_path("/brokers/ids")
     session.make_path("/brokers/topics")
-    session.apply([CreateZnode("/brokers/ids/1", json.dumps(BROKER).encode())])
+    session.apply([Create("/brokers/ids/1", json.dumps(BROKER).encode())])
     yield f"{still_server.address}{root}"
     session.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.sandbox.embedded_zookeeper import WriteZnode
+from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, text, type_in, until
 from tui.app.screens.overlays import command_lines
@@ -130,7 +130,7 @@ async def test_on_the_screens(cluster: Cluster) -> None:
         await press(pilot, "8")
         assert f"Tour 2 of 5  Put the cursor on broker {before.controller}" in strip(pilot)
         epoch = (before.controller_epoch or 0) + 1
-        cluster.write(WriteZnode("/controller_epoch", str(epoch).encode()))
+        cluster.write(SetData("/controller_epoch", str(epoch).encode()))
         await until(pilot, lambda: "Tour 3 of 5" in strip(pilot))
         assert f"Epoch {before.controller_epoch} became {epoch}" in strip(pilot)
         await press(pilot, "3")

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.operations import Create
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
 from tests.web.browser import ELSEWHERE, PATIENCE_MS, Tab, chromium
@@ -38,7 +39,7 @@ def server(zookeeper_server: EmbeddedZooKeeper) -> Iterator[Served]:
             f"{root}/kafka/admin/hostile": HOSTILE_TEXT,
             f"{root}/kafka/brokers/topics/{HOSTILE_TOPIC}": b'{"version":1,"partitions":{"0":[1]}}',
         }
-        session.apply([CreateZnode(path, data) for path, data in writes.items()])
+        session.apply([Create(path, data) for path, data in writes.items()])
         with served(tree.source) as server:
             yield server
     session.close()

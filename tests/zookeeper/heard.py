@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from model.hosts.zookeeper.values import Connected, ConnectionState, ZnodeChanged
+from model.hosts.zookeeper.states import Connected, ConnectionState
+from model.zookeeper.znodes import ZnodeChanged
 
 PATIENCE_S = 60.0
 

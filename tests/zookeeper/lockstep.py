@@ -12,20 +12,11 @@ from typing import Any, Self
 
 from msgspec import Struct, structs
 
-from model.hosts.memory_zookeeper.operations import (
-    Create,
-    Delete,
-    Exists,
-    GetChildren,
-    GetData,
-    Operation,
-    Read,
-    SetWatches,
-)
 from model.hosts.memory_zookeeper.state import Planted, planted_server
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.zookeeper.values import Children, Stat
 from model.sandbox.java import find_java
+from model.zookeeper.operations import Create, Delete, Exists, GetChildren, GetData, Operation, Read, SetWatches
+from model.zookeeper.znodes import Stat
 from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession
 
@@ -93,7 +84,7 @@ class Lockstep:
             for number in range(len(self)):
                 self.ask(number, Exists(ROOT))
             state, ids = self.memory.state, self._ids
-            there = dict(tree(lambda one: normal(self._observer.ask(one).result, ids)))
+            there = dict(tree(lambda one: normal(self._observer.ask(one).answer, ids)))
             assert there == dict(tree(lambda one: normal(read(state.tree, one))))
         for pair in self._pairs:
             pair[0].close()
@@ -138,8 +129,8 @@ def tree(answer: Callable[[Read], Any], path: str = ROOT) -> Iterator[tuple[str,
 
 def remove(session: RawSession, path: str) -> None:
     """Delete a znode and all below, if it is there."""
-    children = session.ask(GetChildren(path)).result
-    if isinstance(children, Children):
+    children = session.ask(GetChildren(path)).answer
+    if children.ok:
         for name in children.names:
             remove(session, f"{path}/{name}")
         session.ask(Delete(path))

@@ -8,7 +8,6 @@ from typing import Final
 
 import msgspec
 
-from model.hosts.memory_zookeeper.operations import Operation, Reply
 from model.hosts.memory_zookeeper.state import (
     Answered,
     ServerState,
@@ -18,7 +17,16 @@ from model.hosts.memory_zookeeper.state import (
     new_server,
     open_session,
 )
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.zookeeper.operations import Answer, Operation
+from model.zookeeper.znodes import ZnodeChanged
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """The answer to an operation and the newest transaction it saw: for a write its own."""
+
+    zxid: int
+    answer: Answer
+
 
 Message = ZnodeChanged | Reply
 """What a client receives, in order: what happened before it was answered comes before the answer."""
@@ -58,16 +66,18 @@ class MemoryZooKeeper:
     def ask(self, session: int, operation: Operation) -> Reply:
         """Carry out one operation; its events and then its reply go to the clients."""
         answered = answer(self._state, session, operation, self._now_ms())
-        self._accept(answered)
-        self._send(session, answered.reply)
-        return answered.reply
+        return self._reply(session, answered)
 
     def close(self, session: int) -> Reply:
         """End a session on its client's wish."""
         answered = end_session(self._state, session)
+        return self._reply(session, answered)
+
+    def _reply(self, session: int, answered: Answered) -> Reply:
         self._accept(answered)
-        self._send(session, answered.reply)
-        return answered.reply
+        reply = Reply(answered.state.zxid, answered.answer)
+        self._send(session, reply)
+        return reply
 
     def expire(self, session: int) -> None:
         """End a session whose client was not heard of for its timeout. That client hears no more of anything."""

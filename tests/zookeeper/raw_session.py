@@ -9,28 +9,24 @@ import socket
 import struct
 from typing import Any
 
-from model.hosts.memory_zookeeper.operations import (
+from model.zookeeper.operations import (
     AddWatch,
-    CheckVersion,
-    Committed,
+    Answer,
+    Check,
+    Code,
     Create,
-    Created,
     Delete,
-    ErrorCode,
     Exists,
-    Failed,
     GetChildren,
     GetData,
     Multi,
     Operation,
-    Reply,
-    RolledBack,
     SetData,
     SetWatches,
     Sync,
 )
-from model.hosts.zookeeper.values import Children, EventKind, Stat, Znode, ZnodeChanged
-from tests.zookeeper.memory_zookeeper import Message
+from model.zookeeper.znodes import EventKind, Stat, ZnodeChanged
+from tests.zookeeper.memory_zookeeper import Message, Reply
 
 ANSWER_TIMEOUT_S = 30.0
 LONG_MS = 60_000
@@ -45,7 +41,7 @@ OPCODES = {
     SetData: 5,
     Sync: 9,
     GetChildren: 12,
-    CheckVersion: 13,
+    Check: 13,
     Multi: 14,
     SetWatches: 101,
     AddWatch: 106,
@@ -111,7 +107,7 @@ class RawSession:
             frame = self._frame()
             xid, zxid, code = struct.unpack_from("!iqi", frame)
             if xid == self._xid:
-                reply = Reply(zxid, Failed(ErrorCode(code)) if code else decoded(operation, frame[16:]))
+                reply = Reply(zxid, Answer(Code(code)) if code else decoded(operation, frame[16:]))
                 self._messages.append(reply)
                 return reply
             if xid != EVENT:
@@ -127,7 +123,7 @@ class RawSession:
         return self._file.read(length)
 
 
-def encoded(operation: Operation | CheckVersion) -> bytes:
+def encoded(operation: Operation | Check) -> bytes:
     """The body of the request, in jute."""
     match operation:
         case Create(path, data, ephemeral, sequential):
@@ -135,7 +131,7 @@ def encoded(operation: Operation | CheckVersion) -> bytes:
             return _text(path) + _buffer(data) + everybody + struct.pack("!i", ephemeral + 2 * sequential)
         case SetData(path, data, version):
             return _text(path) + _buffer(data) + struct.pack("!i", version)
-        case Delete(path, version) | CheckVersion(path, version):
+        case Delete(path, version) | Check(path, version):
             return _text(path) + struct.pack("!i", version)
         case GetData(path, watch) | GetChildren(path, watch) | Exists(path, watch):
             return _text(path) + struct.pack("!?", watch)
@@ -151,7 +147,7 @@ def encoded(operation: Operation | CheckVersion) -> bytes:
     raise TypeError(operation)
 
 
-def decoded(operation: Operation | CheckVersion | None, body: bytes) -> Any:
+def decoded(operation: Operation | Check | None, body: bytes) -> Answer:
     """The result in the body of an answer."""
     return _Body(body).result(operation)
 
@@ -161,33 +157,34 @@ class _Body:
         self._body = body
         self._at = 0
 
-    def result(self, operation: Operation | CheckVersion | None) -> Any:
+    def result(self, operation: Operation | Check | None) -> Answer:
         match operation:
             case Create():
-                return Created(self._buffer().decode(), self._stat())
+                return Answer(path=self._buffer().decode(), stat=self._stat())
             case SetData() | Exists():
-                return self._stat()
+                return Answer(stat=self._stat())
             case GetData():
-                return Znode(operation.path, self._buffer(), self._stat())
+                return Answer(data=self._buffer(), stat=self._stat())
             case GetChildren():
                 names = sorted(self._buffer().decode() for _ in range(self._take("!i")[0]))
-                return Children(operation.path, tuple(names), self._stat())
+                return Answer(names=tuple(names), stat=self._stat())
             case Multi():
                 return self._multi(operation)
             case _:
-                return None
+                return Answer()
 
-    def _multi(self, multi: Multi) -> Committed | RolledBack:
-        results: list[Any] = []
-        codes: list[ErrorCode] = []
-        for one in multi.operations:
+    def _multi(self, multi: Multi) -> Answer:
+        results: list[Answer] = []
+        codes: list[Code] = []
+        for one in multi.parts:
             kind, _, _ = self._take("!i?i")
             if kind == -1:
-                codes.append(ErrorCode(self._take("!i")[0]))
+                codes.append(Code(self._take("!i")[0]))
             else:
                 results.append(self.result(one))
         assert not (results and codes)
-        return RolledBack(tuple(codes)) if codes else Committed(tuple(results))
+        failure = next((code for code in codes if code), Code.OK)
+        return Answer(failure, parts=tuple(map(Answer, codes)) or tuple(results))
 
     def _take(self, form: str) -> tuple[Any, ...]:
         values = struct.unpack_from(form, self._body, self._at)

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.java import Java
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
+from model.zookeeper.operations import Create
 
 SESSION_S = 60.0
 HOSTS = 12
@@ -137,9 +138,9 @@ def test_options_reach_the_server():
     with EmbeddedZooKeeper(options=options) as server:
         configuration = ask_four_letters(("127.0.0.1", server.port), "conf").splitlines()
         session = ZnodeSession(server.address)
-        session.apply([CreateZnode("/small", b"x" * 10_000)])
+        session.apply([Create("/small", b"x" * 10_000)])
         with pytest.raises(SandboxError, match="ConnectionLoss"):
-            session.apply([CreateZnode("/large", b"x" * 30_000)])
+            session.apply([Create("/large", b"x" * 30_000)])
         session.close()
     assert {"tickTime=250", "maxClientCnxns=7", "minSessionTimeout=700", "maxSessionTimeout=7000"} <= {*configuration}
 

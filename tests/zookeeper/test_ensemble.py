@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.values import Connected, Unread, Znode
+from model.hosts.zookeeper.states import Connected
 from model.sandbox.cluster.ensemble import Ensemble
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
 from model.sandbox.control.messages import SandboxOptions
@@ -22,6 +22,7 @@ from model.sources.feed import Moment
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.zookeeper.znodes import Unread, Znode
 from tests.conftest import Eventually
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife

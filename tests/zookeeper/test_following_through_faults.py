@@ -15,7 +15,8 @@ import pytest
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import Children, Connected, ConnectionState, Znode, ZnodeChanged
+from model.hosts.zookeeper.states import Connected, ConnectionState
+from model.zookeeper.znodes import Children, Znode, ZnodeChanged
 from tests.conftest import Eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 

@@ -14,13 +14,13 @@ import pytest
 
 from model.hosts.zookeeper.connection import MAX_KEPT_BYTES
 from model.hosts.zookeeper.requests import MAX_PAYLOAD_BYTES
-from model.hosts.zookeeper.values import TooLarge, Znode
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.zookeeper.znodes import TooLarge, Znode
 from tests.conftest import Eventually
 from tests.tui.command_line.running import failure, kdrill
 from tests.zookeeper.conftest import OpenReader

@@ -8,10 +8,9 @@ from random import Random
 
 import pytest
 
-from model.hosts.memory_zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData
-from model.hosts.zookeeper.requests import WatchMode
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData, WatchMode
 from tests.zookeeper.lockstep import ROOT, Lockstep, normal
 from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession

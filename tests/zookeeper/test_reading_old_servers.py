@@ -9,8 +9,8 @@ import pytest
 from kazoo.client import KazooClient
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnsupported
-from model.hosts.zookeeper.values import EventKind, Missing, Znode
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.znodes import EventKind, Missing, Znode
 from tests.maven import UnavailableError
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy

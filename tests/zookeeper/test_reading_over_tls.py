@@ -10,7 +10,8 @@ from kazoo.client import KazooClient
 
 from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Store, Tls
-from model.hosts.zookeeper.values import AuthFailed, Connecting, Znode
+from model.hosts.zookeeper.states import AuthFailed, Connecting
+from model.zookeeper.znodes import Znode
 from tests.authority import Authority
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.secure_server import SecureServer, secure_server

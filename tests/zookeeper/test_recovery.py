@@ -15,9 +15,10 @@ from kazoo.protocol.connection import ConnectionHandler
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import Lost, Missing, Refused, Suspended, Wiped, Znode, ZnodeChanged
+from model.hosts.zookeeper.states import Lost, Suspended, Wiped
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.znodes import Missing, Refused, Znode, ZnodeChanged
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy, Rewrite
 from tests.zookeeper.heard import PATIENCE_S, Heard

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from model.hosts.zookeeper.settings import Sasl
-from model.hosts.zookeeper.values import AuthFailed, Znode
+from model.hosts.zookeeper.states import AuthFailed
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.zookeeper.znodes import Znode
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.secure_server import jars_with_netty
 

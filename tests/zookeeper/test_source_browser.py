@@ -10,9 +10,10 @@ from kazoo.security import make_digest_acl
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.values import Connected, Forbidden, Missing, Suspended, Znode
+from model.hosts.zookeeper.states import Connected, Suspended
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.browser import BELIEVED_MS, KEPT, MARK_MS, ZnodeBrowser
+from model.zookeeper.znodes import Forbidden, Missing, Znode
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.heard import Heard

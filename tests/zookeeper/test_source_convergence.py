@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.values import Children, Unread, Znode
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
+from model.zookeeper.znodes import Children, Unread, Znode
 from tests.maven import UnavailableError
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed

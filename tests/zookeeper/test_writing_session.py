@@ -8,26 +8,14 @@ from typing import Any
 
 import pytest
 
-from model.controller.zookeeper import (
-    CONTROLLER_EPOCH,
-    Answer,
-    Check,
-    Children,
-    Code,
-    Create,
-    Delete,
-    Exists,
-    Multi,
-    Read,
-    SetData,
-    fenced,
-    unfenced,
-)
+from model.controller.steps.znodes import fenced, unfenced
 from model.hosts.writing_zookeeper.session import WritingSession
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import EventKind
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.znodes.paths import CONTROLLER_EPOCH
+from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Exists, GetChildren, GetData, Multi, SetData
+from model.zookeeper.znodes import EventKind
 from tests.zookeeper.counting_proxy import CountingProxy
 
 PATIENCE_S = 30.0
@@ -89,17 +77,17 @@ async def test_writes_and_reads_say_what_came_of_them(open_session: Open, zookee
         Create("/a"),
         SetData("/a", b"2", 0),
         SetData("/a", b"3", 0),
-        Read("/a"),
-        Read("/nothing"),
+        GetData("/a"),
+        GetData("/nothing"),
         Create("/a/e", b"mine", ephemeral=True),
-        Read("/a/e"),
+        GetData("/a/e"),
         Create("/a/c"),
-        Children("/a"),
+        GetChildren("/a"),
         Delete("/a"),
         Delete("/a/c", 7),
         Delete("/a/c", 0),
         Exists("/a/c"),
-        Read("/a/é"),
+        GetData("/a/é"),
     )
     bad, exists, none = Code.BAD_VERSION, Code.NODE_EXISTS, Code.NO_NODE
     ok = Code.OK
@@ -137,8 +125,8 @@ async def test_a_fenced_write_takes_place_only_under_its_epoch(open_session: Ope
     ]
     assert unfenced(right, answers[0]).version == 1
     assert codes(answers[2].parts) == [Code.OK, Code.BAD_VERSION]
-    assert codes(answers[1].parts) == [Code.BAD_VERSION, Code.ROLLED_BACK]
-    read, gone = await one.ask(Read("/state"), Exists("/state/made"))
+    assert codes(answers[1].parts) == [Code.BAD_VERSION, Code.RUNTIME_INCONSISTENCY]
+    read, gone = await one.ask(GetData("/state"), Exists("/state/made"))
     assert read.data == b"new" and gone.code is Code.NO_NODE
 
 
@@ -147,19 +135,19 @@ async def test_thousands_of_requests_are_answered_in_their_order(open_session: O
     one = await open_session(address, f"/{root}")
     paths = [f"/n{number}" for number in range(3_000)]
     assert set(codes(await one.ask(*(Create(path, path.encode()) for path in paths)))) == {Code.OK}
-    assert [answer.data.decode() for answer in await one.ask(*map(Read, paths))] == paths
+    assert [answer.data.decode() for answer in await one.ask(*map(GetData, paths))] == paths
 
 
 async def test_watches_fire_once(open_session: Open, zookeeper: str) -> None:
     address, _, root = zookeeper.partition("/")
     one, other = await open_session(address, f"/{root}"), await open_session(address, f"/{root}")
     await one.ask(Create("/d"), Create("/c"), Create("/unwatched"))
-    await one.ask(Read("/d", watch=True), Exists("/later", watch=True), Children("/c", watch=True))
+    await one.ask(GetData("/d", watch=True), Exists("/later", watch=True), GetChildren("/c", watch=True))
     for version in range(2):
         await other.ask(SetData("/d", b"x", version), SetData("/unwatched", b"x"), Create(f"/c/{version}"))
     await other.ask(Create("/later"), SetData("/later", b"x"))
     await one.until(lambda: len(one.seen) == 3)
-    await one.ask(Read("/d"))
+    await one.ask(GetData("/d"))
     kinds = [EventKind.DATA_CHANGED, EventKind.CHILDREN_CHANGED, EventKind.CREATED]
     assert one.seen == list(zip(kinds, ("/d", "/c", "/later"), strict=True))
 
@@ -170,8 +158,8 @@ async def test_what_a_lost_connection_took_is_asked_again_and_watches_are_set_ag
     address, _, root = zookeeper.partition("/")
     one = await open_session(proxy.address, f"/{root}", timeout_ms=20_000)
     other = await open_session(address, f"/{root}")
-    await one.ask(Create("/d"), Create("/c"), Read("/d", watch=True), Exists("/later", watch=True))
-    await one.ask(Read("/c", watch=True), Children("/c", watch=True))
+    await one.ask(Create("/d"), Create("/c"), GetData("/d", watch=True), Exists("/later", watch=True))
+    await one.ask(GetData("/c", watch=True), GetChildren("/c", watch=True))
     session = one.session.id
     proxy.cut()
     asked = asyncio.create_task(one.ask(*(Create(f"/n{number}") for number in range(500)), SetData("/d", b"x")))
@@ -179,7 +167,7 @@ async def test_what_a_lost_connection_took_is_asked_again_and_watches_are_set_ag
     answers = await asked
     # Those that took place before the cut say so now.
     assert set(codes(answers[:-1])) <= {Code.OK, Code.NODE_EXISTS} and answers[-1].ok
-    assert len((await other.ask(Children("/")))[0].names) == 502
+    assert len((await other.ask(GetChildren("/")))[0].names) == 502
     await other.ask(Create("/later"), Create("/c/child"))
     await one.until(lambda: len(one.seen) == 4)
     assert sorted(path for _, path in one.seen) == ["/c", "/c", "/d", "/later"]
@@ -192,8 +180,8 @@ async def test_a_watch_that_was_set_as_the_one_before_it_fired_is_set_again(
     address, _, root = zookeeper.partition("/")
     one = await open_session(proxy.address, f"/{root}", timeout_ms=20_000)
     other = await open_session(address, f"/{root}")
-    await one.ask(Create("/d"), Read("/d", watch=True))
-    await one.ask(SetData("/d", b"its own"), Read("/d", watch=True))
+    await one.ask(Create("/d"), GetData("/d", watch=True))
+    await one.ask(SetData("/d", b"its own"), GetData("/d", watch=True))
     await one.until(lambda: len(one.seen) == 1)
     proxy.cut()
     await other.ask(SetData("/d", b"while it was away"))
@@ -207,7 +195,7 @@ async def test_connections_that_break_all_the_time_lose_no_request(
     one = await open_session(proxy.address, f"/{root}", timeout_ms=30_000)
     await one.ask(Create("/d"))
     for _ in range(5):
-        asked = asyncio.create_task(one.ask(*(SetData("/d", b"%d" % number) for number in range(400)), Read("/d")))
+        asked = asyncio.create_task(one.ask(*(SetData("/d", b"%d" % number) for number in range(400)), GetData("/d")))
         await asyncio.sleep(0)
         proxy.cut()
         answers = await asked
@@ -219,7 +207,7 @@ async def test_a_session_that_expired_answers_nothing_else_any_more(
 ) -> None:
     one = await open_session(own_zookeeper.address, timeout_ms=2_000)
     other = await open_session(own_zookeeper.address, timeout_ms=20_000)
-    await one.ask(Create("/mine", ephemeral=True), Read("/mine", watch=True))
+    await one.ask(Create("/mine", ephemeral=True), GetData("/mine", watch=True))
     with CountingProxy(own_zookeeper.address) as proxy:
         cut_off = await open_session(proxy.address, timeout_ms=2_000)
         await cut_off.ask(Create("/its", ephemeral=True), Exists("/mine", watch=True))
@@ -231,7 +219,7 @@ async def test_a_session_that_expired_answers_nothing_else_any_more(
         proxy.flow()
         assert [codes(await answers) for answers in asked] == [[Code.SESSION_EXPIRED]] * 3
         await cut_off.until(lambda: cut_off.ends == 1)
-        assert codes(await cut_off.ask(Read("/mine"), Read("/mine"))) == [Code.SESSION_EXPIRED] * 2
+        assert codes(await cut_off.ask(GetData("/mine"), GetData("/mine"))) == [Code.SESSION_EXPIRED] * 2
         await other.ask(SetData("/mine", b"x"))
         await one.until(lambda: one.seen == [(EventKind.DATA_CHANGED, "/mine")])
         assert cut_off.seen == [] and cut_off.ends == 1
@@ -245,16 +233,16 @@ async def test_a_closed_session_takes_its_ephemerals_along_at_once(
     await one.ask(Create("/mine", ephemeral=True))
     await one.session.close()
     assert (await other.ask(Exists("/mine")))[0].code is Code.NO_NODE
-    assert codes(await one.ask(Read("/mine"))) == [Code.SESSION_EXPIRED] and one.ends == 0
+    assert codes(await one.ask(GetData("/mine"))) == [Code.SESSION_EXPIRED] and one.ends == 0
 
 
 async def test_the_server_comes_back_and_so_does_the_session(
     open_session: Open, own_zookeeper: EmbeddedZooKeeper
 ) -> None:
     one = await open_session(own_zookeeper.address, timeout_ms=10_000)
-    await one.ask(Create("/d"), Read("/d", watch=True), Create("/mine", ephemeral=True))
+    await one.ask(Create("/d"), GetData("/d", watch=True), Create("/mine", ephemeral=True))
     own_zookeeper.kill()
-    asked = asyncio.create_task(one.ask(SetData("/d", b"x"), Read("/mine")))
+    asked = asyncio.create_task(one.ask(SetData("/d", b"x"), GetData("/mine")))
     await asyncio.to_thread(own_zookeeper.start)
     answers = await asked
     assert codes(answers) == [Code.OK, Code.OK] and answers[1].owner == one.session.id

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import TypeVar
 
-from model.hosts.memory_zookeeper.operations import (
+from model.hosts.memory_zookeeper.tree import Tree
+from model.zookeeper.operations import (
     AddWatch,
-    CheckVersion,
+    Check,
     Create,
     Delete,
     Exists,
@@ -16,14 +17,13 @@ from model.hosts.memory_zookeeper.operations import (
     GetData,
     Multi,
     Operation,
-    Part,
     Read,
     SetData,
     SetWatches,
     Sync,
+    WatchMode,
+    Write,
 )
-from model.hosts.memory_zookeeper.tree import Tree
-from model.hosts.zookeeper.requests import WatchMode
 
 T = TypeVar("T")
 NAMES = ("a", "b", "c", "long-name", "é")
@@ -79,11 +79,17 @@ class ZnodeLife:
     def _set(self, tree: Tree) -> SetData:
         return SetData(self._path(tree), self._data(), self._version())
 
-    def _check(self, tree: Tree) -> CheckVersion:
-        return CheckVersion(self._path(tree), self._version())
+    def _check(self, tree: Tree) -> Check:
+        return Check(self._path(tree), self._version())
 
     def _multi(self, tree: Tree) -> Multi:
-        choices: Sequence[Callable[[Tree], Part]] = (self._create, self._create, self._delete, self._set, self._check)
+        choices: Sequence[Callable[[Tree], Write | Check]] = (
+            self._create,
+            self._create,
+            self._delete,
+            self._set,
+            self._check,
+        )
         return Multi(tuple(self._pick(choices)(tree) for _ in range(self.number(4))))
 
     def _read(self, tree: Tree) -> Read:

@@ -29,11 +29,11 @@ from model.consumers.zookeeper_groups.events_and_commands import (
 )
 from model.consumers.zookeeper_groups.member_state import Conflict, GroupView, MemberState, Stage
 from model.consumers.zookeeper_groups.releasing import attempts_of, end, fail, noted
-from model.controller.zookeeper import TOPICS, Answer, Children, Code, Create, Delete, Read
 from model.znodes.consumers import ConsumerRegistration, PartitionOwner, decode_consumer, decode_offset
-from model.znodes.paths import member_path, offset_path, owner_path, topic_path
+from model.znodes.paths import TOPICS, member_path, offset_path, owner_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_topic
+from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData
 
 
 def owners_of(
@@ -101,7 +101,7 @@ def claims_answered(member: MemberState, answers: tuple[Answer, ...], at_ms: int
     if Code.NO_NODE in codes.values() and not attempts.parents_made:
         return _claim(noted(noting, parents_made=True))
     group = member.settings.group_id
-    return ask(noting, Stage.CHECKING_CLAIMS, *(Read(owner_path(group, *read)) for read in left))
+    return ask(noting, Stage.CHECKING_CLAIMS, *(GetData(owner_path(group, *read)) for read in left))
 
 
 def conflicts_looked_at(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -123,7 +123,9 @@ def conflicts_looked_at(member: MemberState, answers: tuple[Answer, ...], at_ms:
 
 def _read_offsets(member: MemberState) -> MemberDecision:
     group = member.settings.group_id
-    return ask(member, Stage.READING_OFFSETS, *(Read(offset_path(group, *read)) for read in attempts_of(member).claims))
+    return ask(
+        member, Stage.READING_OFFSETS, *(GetData(offset_path(group, *read)) for read in attempts_of(member).claims)
+    )
 
 
 def offsets_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -179,7 +181,7 @@ def members_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -
         return fail(member, "the group's members cannot be read", at_ms)
     group = member.settings.group_id
     asking = noted(member, names=listed.names)
-    return ask(asking, Stage.READING_REGISTRATIONS, *(Read(member_path(group, name)) for name in listed.names))
+    return ask(asking, Stage.READING_REGISTRATIONS, *(GetData(member_path(group, name)) for name in listed.names))
 
 
 def registrations_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -194,7 +196,7 @@ def registrations_read(member: MemberState, answers: tuple[Answer, ...], at_ms: 
             return fail(member, f"the registration of {name} {error}", at_ms)
     seen = replace(member, view=GroupView(at_ms, registrations, {}))
     if any(registration.pattern != "static" for registration in registrations.values()):
-        return ask(seen, Stage.READING_TOPIC_NAMES, Children(TOPICS))
+        return ask(seen, Stage.READING_TOPIC_NAMES, GetChildren(TOPICS))
     return _read_topics(seen, (), at_ms)
 
 
@@ -209,7 +211,7 @@ def _read_topics(member: MemberState, there: tuple[str, ...], at_ms: int) -> Mem
     except AssignorError as error:
         return fail(member, str(error), at_ms)
     names = tuple(sorted(read))
-    return ask(noted(member, names=names), Stage.READING_TOPICS, *(Read(topic_path(name)) for name in names))
+    return ask(noted(member, names=names), Stage.READING_TOPICS, *(GetData(topic_path(name)) for name in names))
 
 
 def topics_known(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:

@@ -46,16 +46,16 @@ from model.consumers.zookeeper_groups.releasing import (
     uncommitted,
     wish,
 )
-from model.controller.zookeeper import BROKER_IDS, TOPICS, Answer, Children, Code, Create, Exists, Read
 from model.znodes.consumers import ConsumerRegistration
-from model.znodes.paths import member_path, members_path, topic_path
+from model.znodes.paths import BROKER_IDS, TOPICS, member_path, members_path, topic_path
+from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData
 
 
 def watched(member: MemberState, event: WatchFired) -> MemberDecision:
     """The deletion of a topic alone starts no rebalance; a change of members, partitions or brokers does."""
     path = event.path
     if path == TOPICS:
-        return aside(member, Stage.SIDE_TOPICS, Children(path, watch=True))
+        return aside(member, Stage.SIDE_TOPICS, GetChildren(path, watch=True))
     if path.startswith(f"{TOPICS}/"):
         armed = aside(member, Stage.SIDE_WATCH, Exists(path, watch=True))
         why = f"partitions of {path.removeprefix(f'{TOPICS}/')} have changed"
@@ -63,7 +63,7 @@ def watched(member: MemberState, event: WatchFired) -> MemberDecision:
     if path not in (members_path(member.settings.group_id), BROKER_IDS):
         return MemberDecision(member)
     why = "brokers have come" if path == BROKER_IDS else "members have come or gone"
-    armed = aside(member, Stage.SIDE_WATCH, Children(path, watch=True))
+    armed = aside(member, Stage.SIDE_WATCH, GetChildren(path, watch=True))
     return armed.then(lambda m: wish(m, why, event.at_ms))
 
 
@@ -89,7 +89,7 @@ def register(member: MemberState, at_ms: int) -> MemberDecision:
     path = member_path(group, settings.consumer_id)
     above = ("/brokers", BROKER_IDS, TOPICS, "/consumers", f"/consumers/{group}", members_path(group))
     id_znode = Create(path, payload, ephemeral=True)
-    return ask(replace(member, registered=payload), Stage.REGISTERING, *map(Create, above), id_znode, Read(path))
+    return ask(replace(member, registered=payload), Stage.REGISTERING, *map(Create, above), id_znode, GetData(path))
 
 
 def registration_answered(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -100,7 +100,7 @@ def registration_answered(member: MemberState, answers: tuple[Answer, ...], at_m
     told = MemberDecision(member, (), (Registered(member.settings.consumer_id),))
     if member.settings.pattern == "static":
         return told.then(lambda m: _subscribe(replace(m, topics=tuple(m.settings.subscription))))
-    return told.then(lambda m: ask(m, Stage.LISTING_TOPICS, Children(TOPICS, watch=True)))
+    return told.then(lambda m: ask(m, Stage.LISTING_TOPICS, GetChildren(TOPICS, watch=True)))
 
 
 def topics_listed(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> MemberDecision:
@@ -113,7 +113,7 @@ def topics_listed(member: MemberState, answers: tuple[Answer, ...], at_ms: int) 
 
 
 def _subscribe(member: MemberState) -> MemberDecision:
-    group = Children(members_path(member.settings.group_id), watch=True)
+    group = GetChildren(members_path(member.settings.group_id), watch=True)
     topics = (Exists(topic_path(topic), watch=True) for topic in member.topics)
     return ask(member, Stage.SUBSCRIBING, group, *topics)
 

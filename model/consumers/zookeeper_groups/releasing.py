@@ -27,19 +27,9 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     replace,
 )
 from model.consumers.zookeeper_groups.member_state import REBALANCES_KEPT, Attempts, MemberRebalance, MemberState, Stage
-from model.controller.zookeeper import (
-    BROKER_IDS,
-    Answer,
-    Children,
-    Code,
-    Create,
-    Delete,
-    Read,
-    SetData,
-    ZooKeeperRequest,
-)
 from model.znodes.consumers import ConsumerOffset
-from model.znodes.paths import member_path, members_path, offset_path, owner_path
+from model.znodes.paths import BROKER_IDS, member_path, members_path, offset_path, owner_path
+from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
 
 
 def attempts_of(member: MemberState) -> Attempts:
@@ -72,7 +62,7 @@ def attempt(member: MemberState) -> MemberDecision:
     path = member_path(member.settings.group_id, member.settings.consumer_id)
     told = RebalanceBegan(attempts.why, attempts.number)
     return MemberDecision(member, (), (told,)).then(
-        lambda m: ask(m, Stage.READING_SELF, Read(path), Children(BROKER_IDS))
+        lambda m: ask(m, Stage.READING_SELF, GetData(path), GetChildren(BROKER_IDS))
     )
 
 
@@ -183,7 +173,7 @@ def self_read(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> M
     if not own.ok:
         return fail(member, "its own registration is gone", at_ms)
     if not brokers.names:
-        waiting = aside(member, Stage.SIDE_WATCH, Children(BROKER_IDS, watch=True))
+        waiting = aside(member, Stage.SIDE_WATCH, GetChildren(BROKER_IDS, watch=True))
         return waiting.then(lambda m: end(m, at_ms, succeeded=True))
     return MemberDecision(replace(member, stage=Stage.STOPPING), (StopFetching(),))
 
@@ -228,4 +218,4 @@ def released(member: MemberState, answers: tuple[Answer, ...], at_ms: int) -> Me
 
 def read_members(member: MemberState) -> MemberDecision:
     """Who is in the group?"""
-    return ask(member, Stage.READING_MEMBERS, Children(members_path(member.settings.group_id)))
+    return ask(member, Stage.READING_MEMBERS, GetChildren(members_path(member.settings.group_id)))

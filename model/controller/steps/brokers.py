@@ -23,21 +23,10 @@ from model.controller.steps.deletion import FailDeletions, ResumeDeletionsOf
 from model.controller.steps.partitions import ElectOffline, MovePartitions
 from model.controller.steps.reassignment import ResumeReassignments
 from model.controller.steps.replicas import MoveReplicas
-from model.controller.zookeeper import (
-    BROKER_IDS,
-    CLUSTER_ID,
-    Answer,
-    Children,
-    Code,
-    Create,
-    Delete,
-    Multi,
-    Read,
-    SetData,
-)
 from model.znodes.cluster import BrokerRegistration, ClusterId, decode_broker
-from model.znodes.paths import broker_path
+from model.znodes.paths import BROKER_IDS, CLUSTER_ID, broker_path
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, Multi, SetData
 
 
 class MakeZnode(Step, frozen=True):
@@ -62,7 +51,7 @@ class MakeClusterId(Step, frozen=True):
     proposed: str
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Read(CLUSTER_ID),))
+        return StepOutcome(context, ask=(GetData(CLUSTER_ID),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if answers[0].ok:
@@ -87,7 +76,7 @@ class RegisterBroker(Step, frozen=True):
         register = Create(path, self.registration, ephemeral=True)
         if context.settings.forms.broker_epochs:
             register = Multi((Create(path, ephemeral=True), SetData(path, self.registration, version=0)))
-        return StepOutcome(context, ask=(register, Read(path)))
+        return StepOutcome(context, ask=(register, GetData(path)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         registered, found = answers
@@ -147,7 +136,7 @@ class ReadBrokers(Step, frozen=True):
     compare: bool = False
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(BROKER_IDS, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(BROKER_IDS, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         ids = tuple(sorted(int(name) for name in answers[0].names if name.isascii() and name.isdigit()))
@@ -161,7 +150,7 @@ class ReadRegistrations(Step, frozen=True):
     compare: bool
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(Read(broker_path(broker), watch=True) for broker in self.ids))
+        return StepOutcome(context, ask=tuple(GetData(broker_path(broker), watch=True) for broker in self.ids))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         found = {
@@ -223,7 +212,7 @@ class ReadBroker(Step, frozen=True):
     broker: int
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Read(broker_path(self.broker), watch=True),))
+        return StepOutcome(context, ask=(GetData(broker_path(self.broker), watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         old = context.live.get(self.broker)

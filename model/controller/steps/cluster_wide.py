@@ -23,19 +23,6 @@ from model.controller.features import (
     update_problem,
 )
 from model.controller.refusal import Refusal
-from model.controller.zookeeper import (
-    FEATURE,
-    PRODUCER_IDS,
-    TOKENS,
-    Answer,
-    Children,
-    Code,
-    Create,
-    Delete,
-    Read,
-    SetData,
-    Write,
-)
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.cluster import (
     FinalizedFeatures,
@@ -46,15 +33,16 @@ from model.znodes.cluster import (
     decode_producer_id_block,
 )
 from model.znodes.configs import DelegationToken, TokenChange, decode_token
-from model.znodes.paths import sequential_path, token_path
+from model.znodes.paths import FEATURE, PRODUCER_IDS, TOKENS, sequential_path, token_path
 from model.znodes.payload import INT64_MAX, UnusablePayloadError
+from model.zookeeper.operations import Answer, Code, Create, Delete, GetChildren, GetData, SetData, Write
 
 
 class SetUpFeatures(Step, frozen=True):
     """Make `/feature` say what it has to after an election, if it does not."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Read(FEATURE),))
+        return StepOutcome(context, ask=(GetData(FEATURE),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         version = context.settings.forms.feature_version
@@ -93,7 +81,7 @@ class UpdateFeatures(Step, frozen=True):
     def begin(self, context: ControllerContext) -> StepOutcome:
         if context.settings.forms.feature_version is None:
             return StepOutcome(context, (AnswerRequest(self.request, "UNSUPPORTED_VERSION"),))
-        return StepOutcome(context, ask=(Read(FEATURE),))
+        return StepOutcome(context, ask=(GetData(FEATURE),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         existing = finalized_levels(_features_in(answers[0]))
@@ -189,7 +177,7 @@ class AllocateProducerIds(Step, frozen=True):
             return StepOutcome(context, (AnswerRequest(self.request, "BROKER_ID_NOT_REGISTERED"),))
         if live.epoch != self.broker_epoch:
             return StepOutcome(context, (AnswerRequest(self.request, "STALE_BROKER_EPOCH"),))
-        return StepOutcome(context, ask=(Read(PRODUCER_IDS),))
+        return StepOutcome(context, ask=(GetData(PRODUCER_IDS),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         newest = answers[0]
@@ -219,7 +207,7 @@ class WriteProducerIds(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         data = self.block.to_bytes()
-        return StepOutcome(context, ask=(SetData(PRODUCER_IDS, data, self.version), Read(PRODUCER_IDS)))
+        return StepOutcome(context, ask=(SetData(PRODUCER_IDS, data, self.version), GetData(PRODUCER_IDS)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         written, now = answers
@@ -241,7 +229,7 @@ class ExpireTokens(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         timer = StartTimer(TOKEN_TIMER, context.settings.delegation_token_expiry_check_interval_ms)
-        return StepOutcome(context, (timer,), ask=(Children(TOKENS),))
+        return StepOutcome(context, (timer,), ask=(GetChildren(TOKENS),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         return StepOutcome(context, then=(ReadTokens(answers[0].names),) if answers[0].names else ())
@@ -253,7 +241,7 @@ class ReadTokens(Step, frozen=True):
     ids: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(Read(token_path(token)) for token in self.ids))
+        return StepOutcome(context, ask=tuple(GetData(token_path(token)) for token in self.ids))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         now_ms = context.now_ms

@@ -16,22 +16,21 @@ from model.controller.steps.cluster_wide import TOKEN_TIMER
 from model.controller.steps.failover import TakeOver
 from model.controller.steps.requested_elections import REBALANCE_TIMER
 from model.controller.steps.znodes import fence
-from model.controller.zookeeper import (
-    CONTROLLER,
-    CONTROLLER_EPOCH,
+from model.znodes.cluster import ControllerEpoch, ControllerRegistration, decode_controller, decode_controller_epoch
+from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
+from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import (
     Answer,
     Code,
     Create,
     Delete,
     Exists,
+    GetData,
     Multi,
-    Read,
     SetData,
     Write,
     ZooKeeperRequest,
 )
-from model.znodes.cluster import ControllerEpoch, ControllerRegistration, decode_controller, decode_controller_epoch
-from model.znodes.payload import UnusablePayloadError
 
 UNREADABLE_EPOCH = "/controller_epoch holds no number: nobody can be elected until an operator repairs it."
 FIRST_EPOCH = 1
@@ -76,7 +75,9 @@ class CheckClaim(Step, frozen=True):
     otherwise: Step
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Exists(CONTROLLER, watch=True), Read(CONTROLLER), Read(CONTROLLER_EPOCH)))
+        return StepOutcome(
+            context, ask=(Exists(CONTROLLER, watch=True), GetData(CONTROLLER), GetData(CONTROLLER_EPOCH))
+        )
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         active_id, epoch = controller_in(answers[1]), epoch_in(answers[2])
@@ -92,7 +93,7 @@ class ClaimFirst(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         create = _create_controller(context)
-        return StepOutcome(context, ask=(create, Exists(CONTROLLER, watch=True), Read(CONTROLLER)))
+        return StepOutcome(context, ask=(create, Exists(CONTROLLER, watch=True), GetData(CONTROLLER)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if answers[0].ok or controller_in(answers[2]) == context.broker_id:
@@ -104,7 +105,7 @@ class ReadEpoch(Step, frozen=True):
     """The office is taken: read which epoch to raise."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Read(CONTROLLER_EPOCH),))
+        return StepOutcome(context, ask=(GetData(CONTROLLER_EPOCH),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if answers[0].code is Code.NO_NODE:
@@ -210,7 +211,7 @@ class ResignIfMoved(Step, frozen=True):
     """Watch `/controller`; resign if it was this broker and is not any more."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Exists(CONTROLLER, watch=True), Read(CONTROLLER)))
+        return StepOutcome(context, ask=(Exists(CONTROLLER, watch=True), GetData(CONTROLLER)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         active_id = controller_in(answers[1])
@@ -225,7 +226,7 @@ class ElectController(Step, frozen=True):
     def begin(self, context: ControllerContext) -> StepOutcome:
         if not context.settings.forms.looks_before_claiming:
             return StepOutcome(context.replace(activity=Activity.ELECTING), then=(ClaimFirst(self),))
-        return StepOutcome(context, ask=(Read(CONTROLLER), Read(CONTROLLER_EPOCH)))
+        return StepOutcome(context, ask=(GetData(CONTROLLER), GetData(CONTROLLER_EPOCH)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         active_id = controller_in(answers[0])
@@ -262,7 +263,7 @@ class MoveController(Step, frozen=True):
     """Something is wrong with this controller: let one begin anew, here or elsewhere (`triggerControllerMove`)."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context.replace(batch=RequestBatch()), ask=(Read(CONTROLLER),))
+        return StepOutcome(context.replace(batch=RequestBatch()), ask=(GetData(CONTROLLER),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if controller_in(answers[0]) != context.broker_id:

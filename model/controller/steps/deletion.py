@@ -21,15 +21,15 @@ from model.controller.topics import (
     resume_deletions,
     start_deletion,
 )
-from model.controller.zookeeper import DELETIONS, Answer, Children
-from model.znodes.paths import config_path, delete_topic_path, topic_path
+from model.znodes.paths import DELETIONS, config_path, delete_topic_path, topic_path
+from model.zookeeper.operations import Answer, GetChildren
 
 
 class ReadMarkers(Step, frozen=True):
     """Topics were marked for deletion, or markers went away."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(DELETIONS, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(DELETIONS, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         return deletions_marked(context, answers[0].names)

@@ -17,10 +17,10 @@ from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.state_machines import PartitionState
 from model.controller.steps.broker_requests import serve
 from model.controller.steps.znodes import reads, sets, states_read, states_written
-from model.controller.zookeeper import Answer, Read
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Answer, GetData
 
 UNCLEAN_KEY = "unclean.leader.election.enable"
 
@@ -62,7 +62,7 @@ class AskForUnclean(Step, frozen=True):
     topics: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(Read(config_path(f"topics/{topic}")) for topic in self.topics))
+        return StepOutcome(context, ask=tuple(GetData(config_path(f"topics/{topic}")) for topic in self.topics))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         default = context.settings.unclean_leader_election_enable

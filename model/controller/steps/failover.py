@@ -18,16 +18,8 @@ from model.controller.steps.requested_elections import REBALANCE_TIMER, ElectPre
 from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
 from model.controller.topics import DeletionQueues
-from model.controller.zookeeper import (
-    DELETIONS,
-    ISR_CHANGES,
-    LOG_DIR_EVENTS,
-    PREFERRED_ELECTION,
-    REASSIGNMENTS,
-    Answer,
-    Children,
-    Exists,
-)
+from model.znodes.paths import DELETIONS, ISR_CHANGES, LOG_DIR_EVENTS, PREFERRED_ELECTION, REASSIGNMENTS
+from model.zookeeper.operations import Answer, Exists, GetChildren
 
 FIRST_REBALANCE_MS = 5_000
 
@@ -77,7 +69,7 @@ class TakeUpNotifications(Step, frozen=True):
     folder: str
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(self.folder, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(self.folder, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
@@ -89,7 +81,7 @@ class ReadDeletions(Step, frozen=True):
     """Queue the topics that are marked for deletion; those with offline replicas or being reassigned have to wait."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(DELETIONS, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(DELETIONS, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         marked = answers[0].names

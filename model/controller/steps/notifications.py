@@ -23,9 +23,10 @@ from model.controller.steps.brokers import LoseReplicas
 from model.controller.steps.reassignment import CompleteIfInSync
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.steps.znodes import DeleteZnodes, reads, sets, states_read, states_written
-from model.controller.zookeeper import LOG_DIR_EVENTS, Answer, Children, Read
+from model.znodes.paths import LOG_DIR_EVENTS
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_isr_change, decode_log_dir_event
+from model.zookeeper.operations import Answer, GetChildren, GetData
 
 
 class AlterPartitions(Step, frozen=True):
@@ -93,7 +94,7 @@ class ListNotifications(Step, frozen=True):
     folder: str
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(self.folder, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(self.folder, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         paths = tuple(f"{self.folder}/{name}" for name in answers[0].names)
@@ -109,7 +110,7 @@ class ReadLogDirEvents(Step, frozen=True):
     paths: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(map(Read, self.paths)))
+        return StepOutcome(context, ask=tuple(map(GetData, self.paths)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         failed = frozenset(_brokers(answers))
@@ -124,7 +125,7 @@ class ReadIsrChanges(Step, frozen=True):
     paths: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(map(Read, self.paths)))
+        return StepOutcome(context, ask=tuple(map(GetData, self.paths)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         changed = tuple(dict.fromkeys(_partitions(answers)))

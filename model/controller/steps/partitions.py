@@ -27,8 +27,8 @@ from model.controller.steps.broker_requests import SendBatch, serve
 from model.controller.steps.elections import ElectLeaders
 from model.controller.steps.znodes import encode_state, fence, reads, states_read
 from model.controller.topics import Leadership, Partition
-from model.controller.zookeeper import Answer, Code, Create
 from model.znodes.paths import partition_path, partition_state_path, partitions_path
+from model.zookeeper.operations import Answer, Code, Create
 
 CHOSEN = "first assigned replica that is online leads, all that are online are in sync"
 

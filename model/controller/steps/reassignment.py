@@ -26,10 +26,10 @@ from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.steps.topics import encode_assignments
 from model.controller.steps.znodes import fence, reads, sets, states_read, states_written
-from model.controller.zookeeper import REASSIGNMENTS, Answer, Delete, Exists, Read, SetData, Write
-from model.znodes.paths import topic_path
+from model.znodes.paths import REASSIGNMENTS, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import PartitionReassignment, ReassignmentEntry, decode_reassignment
+from model.zookeeper.operations import Answer, Delete, Exists, GetData, SetData, Write
 
 
 class RaiseLeaderEpoch(Step, frozen=True):
@@ -79,7 +79,7 @@ class RemoveFromZnode(Step, frozen=True):
     partitions: tuple[tuple[TopicPartition, tuple[int, ...] | None], ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), Read(REASSIGNMENTS)))
+        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), GetData(REASSIGNMENTS)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if not answers[1].ok:

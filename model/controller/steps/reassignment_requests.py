@@ -12,7 +12,8 @@ from model.controller.leader_and_isr import ReplicaAssignment
 from model.controller.reassignment_requests import reassign_by_request, reassign_by_znode, reassign_unkept
 from model.controller.refusal import Refusal
 from model.controller.steps.reassignment import Reassign, RemoveFromZnode, ResumeReassignments, entries_in
-from model.controller.zookeeper import REASSIGNMENTS, Answer, Exists, Read
+from model.znodes.paths import REASSIGNMENTS
+from model.zookeeper.operations import Answer, Exists, GetData
 
 
 class ReassignByRequest(Step, frozen=True):
@@ -75,7 +76,7 @@ class ReassignFromZnode(Step, frozen=True):
     at_failover: bool = False
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), Read(REASSIGNMENTS)))
+        return StepOutcome(context, ask=(Exists(REASSIGNMENTS, watch=True), GetData(REASSIGNMENTS)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         steps: list[Step] = []

@@ -28,8 +28,8 @@ from model.controller.steps.broker_requests import SendBatch, refresh, serve, st
 from model.controller.steps.elections import allows_unclean
 from model.controller.steps.znodes import reads, sets, states_read, states_written
 from model.controller.topics import Leadership, Partition
-from model.controller.zookeeper import Answer, Read
 from model.znodes.paths import config_path
+from model.zookeeper.operations import Answer, GetData
 
 Removals = tuple[tuple[TopicPartition, IsrRemoval], ...]
 
@@ -62,7 +62,7 @@ class AskTopics(Step, frozen=True):
     topics: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(Read(config_path(f"topics/{topic}")) for topic in self.topics))
+        return StepOutcome(context, ask=tuple(GetData(config_path(f"topics/{topic}")) for topic in self.topics))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         default = context.settings.unclean_leader_election_enable

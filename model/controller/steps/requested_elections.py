@@ -19,9 +19,10 @@ from model.controller.steps.broker_requests import SendBatch, stop
 from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.steps.znodes import fence
-from model.controller.zookeeper import PREFERRED_ELECTION, Answer, Delete, Exists, Read
+from model.znodes.paths import PREFERRED_ELECTION
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import decode_preferred_election
+from model.zookeeper.operations import Answer, Delete, Exists, GetData
 
 REBALANCE_TIMER = "auto-leader-rebalance"
 
@@ -66,7 +67,7 @@ class ElectPreferredFromZnode(Step, frozen=True):
     at_failover: bool = False
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), Read(PREFERRED_ELECTION)))
+        return StepOutcome(context, ask=(Exists(PREFERRED_ELECTION, watch=True), GetData(PREFERRED_ELECTION)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         if not answers[1].ok and not self.at_failover:

@@ -25,10 +25,10 @@ from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.steps.znodes import fence, reads, states_read
 from model.controller.topics import Partition, Topic, Topics
-from model.controller.zookeeper import TOPICS, Answer, Children, Read, SetData
-from model.znodes.paths import partitions_path, topic_path
+from model.znodes.paths import TOPICS, partitions_path, topic_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import TopicAssignment, decode_topic
+from model.zookeeper.operations import Answer, GetChildren, GetData, SetData
 
 
 def topics_in(names: Sequence[str], answers: Sequence[Answer]) -> dict[str, Topic]:
@@ -136,7 +136,7 @@ class ReadAllTopics(Step, frozen=True):
     """After a failover: list all topics."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(TOPICS, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(TOPICS, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         context = context.replace(topics=Topics(), reassigning=frozenset[TopicPartition]())
@@ -149,7 +149,7 @@ class ReadAssignments(Step, frozen=True):
     topics: tuple[str, ...]
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=tuple(Read(topic_path(topic), watch=True) for topic in self.topics))
+        return StepOutcome(context, ask=tuple(GetData(topic_path(topic), watch=True) for topic in self.topics))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         found = topics_in(self.topics, answers)
@@ -184,7 +184,7 @@ class CompareTopics(Step, frozen=True):
     """The list of topics changed: forget those that are gone, read those that are new."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(TOPICS, watch=True),))
+        return StepOutcome(context, ask=(GetChildren(TOPICS, watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         known, there = context.topics.by_name.keys(), answers[0].names
@@ -209,7 +209,7 @@ class CompareAssignment(Step, frozen=True):
     topic: str
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Read(topic_path(self.topic), watch=True),))
+        return StepOutcome(context, ask=(GetData(topic_path(self.topic), watch=True),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         found = assignments_in(self.topic, answers[0])
@@ -231,7 +231,7 @@ class RestoreAssignment(Step, frozen=True):
     topic: str
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        return StepOutcome(context, ask=(Children(partitions_path(self.topic)),))
+        return StepOutcome(context, ask=(GetChildren(partitions_path(self.topic)),))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         there = frozenset(answers[0].names)

@@ -16,10 +16,36 @@ from model.cluster.ids import TopicPartition
 from model.controller.context import ControllerContext, Step, StepOutcome
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.topics import Leadership
-from model.controller.zookeeper import Answer, Children, Code, Delete, Read, SetData, Write, ZooKeeperRequest, fenced
-from model.znodes.paths import partition_state_path
+from model.znodes.paths import CONTROLLER_EPOCH, partition_state_path
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
+from model.zookeeper.operations import (
+    Answer,
+    Check,
+    Code,
+    Delete,
+    GetChildren,
+    GetData,
+    Multi,
+    SetData,
+    Write,
+    ZooKeeperRequest,
+)
+
+
+def fenced(write: Write, epoch_version: int) -> Multi:
+    """A write that only takes place while this is still the newest controller (KAFKA-6082, 2.1)."""
+    return Multi((Check(CONTROLLER_EPOCH, epoch_version), write))
+
+
+def unfenced(request: ZooKeeperRequest, answer: Answer) -> Answer:
+    """The write's own answer if the request is a fenced one; FENCED if another controller came after this."""
+    if not isinstance(request, Multi) or not answer.parts:
+        return answer
+    first = request.parts[0]
+    if not isinstance(first, Check) or first.path != CONTROLLER_EPOCH:
+        return answer
+    return answer.parts[1] if answer.parts[0].ok else Answer(Code.FENCED)
 
 
 def fence(context: ControllerContext, writes: Iterable[Write]) -> tuple[ZooKeeperRequest, ...]:
@@ -56,7 +82,7 @@ class DeleteTree(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         level = (self.path,) if self.level is None else self.level
-        return StepOutcome(context, ask=tuple(map(Children, level)))
+        return StepOutcome(context, ask=tuple(map(GetChildren, level)))
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         level = (self.path,) if self.level is None else self.level
@@ -87,9 +113,9 @@ class StatesWritten(NamedTuple):
     failed: tuple[TopicPartition, ...]
 
 
-def reads(partitions: Iterable[TopicPartition], *, watch: bool = False) -> tuple[Read, ...]:
+def reads(partitions: Iterable[TopicPartition], *, watch: bool = False) -> tuple[GetData, ...]:
     """The requests to read these partitions' states."""
-    return tuple(Read(partition_state_path(name.topic, name.partition), watch) for name in partitions)
+    return tuple(GetData(partition_state_path(name.topic, name.partition), watch) for name in partitions)
 
 
 def states_read(

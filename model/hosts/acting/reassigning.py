@@ -24,11 +24,11 @@ from model.actions.reassignment_run import Decision, decide, wanted
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import visible_json
 from model.cluster.whole_file import MOST_FACTS, read_whole
-from model.controller.zookeeper import BROKER_IDS
 from model.hosts.acting.carrying_out import AuditLog, UnansweredError, UnwrittenError, Writers, carry_out
 from model.hosts.acting.zookeeper_writes import ZnodeReading
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.log.checkpoints import fsync_folder
+from model.znodes.paths import BROKER_IDS
 
 JOURNAL_FOLDER = "reassignments"
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Sequence
 from typing import Self
 
 from model.actions.proposal import Found, FoundZnode, Step, ZnodeWrite
-from model.controller.zookeeper import Answer, Check, Code, Create, Delete, Multi, SetData, ZooKeeperRequest
 from model.hosts.acting.carrying_out import WriteOutcome
 from model.hosts.writing_zookeeper.client import Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import Children, Missing, TooLarge, Unread, Znode
+from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, ZooKeeperRequest
+from model.zookeeper.znodes import Children, Missing, TooLarge, Unread, Znode
 
 READ_CONNECT_S = 15.0
 TREE_ZNODES, TREE_S = 1_000_000, 60.0

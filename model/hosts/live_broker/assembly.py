@@ -21,7 +21,6 @@ from model.broker.settings import keys
 from model.broker.settings.dynamic_configs import SettingsInLayers
 from model.broker.settings.keys import AUTO_CREATE_TOPICS_ENABLE, KDRILL_FAULT_FOLDER, UNCLEAN_LEADER_ELECTION_ENABLE
 from model.broker.settings.settings import Settings, controller_settings, inter_broker_listener_of
-from model.controller.zookeeper import Exists
 from model.hosts.live_broker.apis.configs import Config, ConfigRequests, DynamicConfigs
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests, OperatorRequests
 from model.hosts.live_broker.apis.metadata_requests import CreateTopic, MetadataRequests
@@ -50,8 +49,9 @@ from model.hosts.wire.names import CONTROLLED_SHUTDOWN, UnavailableError, WireEr
 from model.hosts.wire.server import Api
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
-from model.hosts.zookeeper.values import ZnodeChanged
 from model.znodes.paths import broker_path
+from model.zookeeper.operations import Exists
+from model.zookeeper.znodes import ZnodeChanged
 
 
 class ControllerLink:

@@ -20,14 +20,15 @@ from model.broker.settings.keys import (
 from model.broker.settings.settings import Listener, Settings, advertised_listeners_of, listeners_of, protocols_of
 from model.controller.generations import generation_of
 from model.controller.znode_formats import registration_as
-from model.controller.zookeeper import CLUSTER_ID, Create, Read, SetData
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.process import file_limit
 from model.hosts.wire.frames import ServerLimits
 from model.hosts.wire.server import Api, Server
 from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
+from model.znodes.paths import CLUSTER_ID
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Create, GetData, SetData
 
 SEQUENCE = "/brokers/seqid"
 
@@ -59,7 +60,7 @@ async def broker_id(settings: Settings, folders: Sequence[Path], zookeeper: AskZ
 
 async def cluster_id(zookeeper: AskZooKeeper) -> str | None:
     """The name of the cluster; None before the first broker has given it one."""
-    (read,) = await zookeeper((Read(CLUSTER_ID),))
+    (read,) = await zookeeper((GetData(CLUSTER_ID),))
     try:
         return decode_cluster_id(read.data).cluster_id if read.ok else None
     except UnusablePayloadError:

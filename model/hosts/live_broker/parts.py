@@ -13,10 +13,10 @@ from typing import NamedTuple, Protocol
 
 from model.broker.metadata import MetadataImage
 from model.broker.settings.settings import Settings
-from model.controller.zookeeper import Answer, ZooKeeperRequest
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api
+from model.zookeeper.operations import Answer, ZooKeeperRequest
 
 
 class MetadataCache:

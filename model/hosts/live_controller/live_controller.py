@@ -27,16 +27,16 @@ from model.controller import commands, events
 from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest, Command
 from model.controller.context import Activity, ControllerContext, Step
 from model.controller.decide import ControllerState, decide, new_controller
-from model.controller.events import Event, RequestAnswered, ZnodeChange, event_for
+from model.controller.events import Event, RequestAnswered, event_for
 from model.controller.generations import Settings
 from model.controller.steps.elections import WriteElected
 from model.controller.steps.topics import ReadStates
-from model.controller.zookeeper import ZooKeeperRequest
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_controller.broker_channels import BrokerChannels
 from model.hosts.wire.names import topic_id_text
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.zookeeper.operations import ZooKeeperRequest
+from model.zookeeper.znodes import ZnodeChanged
 
 
 class ControllerOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -182,7 +182,7 @@ class LiveController:
 
     def watched(self, changed: ZnodeChanged) -> None:
         """A watch fired; what does not concern a controller is left alone."""
-        event = event_for(changed.path, ZnodeChange(int(changed.kind)), _now_ms())
+        event = event_for(changed.path, changed.kind, _now_ms())
         if event is not None:
             self._put(event)
 

@@ -10,23 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from model.hosts.memory_zookeeper.operations import (
-    AddWatch,
-    Create,
-    Delete,
-    ErrorCode,
-    Exists,
-    Failed,
-    GetChildren,
-    GetData,
-    Multi,
-    Operation,
-    Reply,
-    SetData,
-    SetWatches,
-    Sync,
-    Write,
-)
 from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
 from model.hosts.memory_zookeeper.tree import Change, Node, Tree, apply, new_tree, parent_of, read, remove
 from model.hosts.memory_zookeeper.watches import (
@@ -43,7 +26,23 @@ from model.hosts.memory_zookeeper.watches import (
     watch_data,
     without,
 )
-from model.hosts.zookeeper.values import EventKind, Stat
+from model.zookeeper.operations import (
+    AddWatch,
+    Answer,
+    Code,
+    Create,
+    Delete,
+    Exists,
+    GetChildren,
+    GetData,
+    Multi,
+    Operation,
+    SetData,
+    SetWatches,
+    Sync,
+    Write,
+)
+from model.zookeeper.znodes import EventKind, Stat
 
 
 class ServerState(msgspec.Struct, frozen=True, gc=False):
@@ -58,10 +57,13 @@ class ServerState(msgspec.Struct, frozen=True, gc=False):
 
 
 class Answered(msgspec.Struct, frozen=True, gc=False):
-    """What an operation led to; each session hears its events in this order, the asking one before its reply."""
+    """What an operation led to; each session hears its events in this order, the asking one before its answer.
+
+    The newest transaction that the answer saw is the state's; for a write it is its own.
+    """
 
     state: ServerState
-    reply: Reply
+    answer: Answer
     events: tuple[SessionEvent, ...] = ()
 
 
@@ -81,13 +83,13 @@ def end_session(state: ServerState, session: int) -> Answered:
     """Close a session, or let it expire: its ephemeral znodes go, then its watches. Nothing if it is not open."""
     ended = state.sessions.get(session)
     if ended is None:
-        return Answered(state, Reply(state.zxid, _EXPIRED))
+        return Answered(state, _EXPIRED)
     zxid = state.zxid + 1
     tree, changes = remove(state.tree, ended.closing_order(), zxid)
     watches, events = fire(state.watches, changes, zxid)
     sessions = state.sessions.changed({session: None})
     state = ServerState(tree, without(watches, session), sessions, zxid, state.next_session)
-    return Answered(state, Reply(zxid, None), events)
+    return Answered(state, _OK, events)
 
 
 def disconnect(state: ServerState, session: int) -> ServerState:
@@ -98,58 +100,58 @@ def disconnect(state: ServerState, session: int) -> ServerState:
 def answer(state: ServerState, session: int, operation: Operation, time_ms: int) -> Answered:
     """Carry out one operation of a session; SESSION_EXPIRED, and no transaction, where it is not open."""
     if state.sessions.get(session) is None:
-        return Answered(state, Reply(state.zxid, _EXPIRED))
+        return Answered(state, _EXPIRED)
     return _ANSWERS[type(operation)](state, session, operation, time_ms)
 
 
-def _write(state: ServerState, session: int, write: Write, time_ms: int) -> Answered:
+def _write(state: ServerState, session: int, write: Write | Multi, time_ms: int) -> Answered:
     zxid = state.zxid + 1
     tree, result, changes = apply(state.tree, write, zxid, time_ms, session)
     watches, events = fire(state.watches, changes, zxid)
     state = ServerState(tree, watches, sessions_after(state.sessions, changes), zxid, state.next_session)
-    return Answered(state, Reply(zxid, result), events)
+    return Answered(state, result, events)
 
 
 def _get_data(state: ServerState, session: int, get: GetData, _time_ms: int) -> Answered:
     result = read(state.tree, get)
-    if get.watch and not isinstance(result, Failed):
+    if get.watch and result.ok:
         state = _watching(state, watch_data(state.watches, get.path, session))
-    return Answered(state, Reply(state.zxid, result))
+    return Answered(state, result)
 
 
 def _get_children(state: ServerState, session: int, get: GetChildren, _time_ms: int) -> Answered:
     result = read(state.tree, get)
-    if get.watch and not isinstance(result, Failed):
+    if get.watch and result.ok:
         state = _watching(state, watch_children(state.watches, get.path, session))
-    return Answered(state, Reply(state.zxid, result))
+    return Answered(state, result)
 
 
 def _exists(state: ServerState, session: int, exists: Exists, _time_ms: int) -> Answered:
     result = read(state.tree, exists)
-    if exists.watch and result != _BAD_ARGUMENTS:
+    if exists.watch and result.code is not Code.BAD_ARGUMENTS:
         state = _watching(state, watch_data(state.watches, exists.path, session))
-    return Answered(state, Reply(state.zxid, result))
+    return Answered(state, result)
 
 
 def _sync(state: ServerState, _session: int, _request: Sync, _time_ms: int) -> Answered:
-    return Answered(state, Reply(state.zxid, None))
+    return Answered(state, _OK)
 
 
 def _add_watch(state: ServerState, session: int, request: AddWatch, _time_ms: int) -> Answered:
-    return Answered(_watching(state, add_watch(state.watches, request, session)), Reply(state.zxid, None))
+    return Answered(_watching(state, add_watch(state.watches, request, session)), _OK)
 
 
 def _set_watches(state: ServerState, session: int, request: SetWatches, _time_ms: int) -> Answered:
     watches, missed = set_again(state.watches, request, state.tree, session)
-    return Answered(_watching(state, watches), Reply(state.zxid, None), missed)
+    return Answered(_watching(state, watches), _OK, missed)
 
 
 def _watching(state: ServerState, watches: Watches) -> ServerState:
     return ServerState(state.tree, watches, state.sessions, state.zxid, state.next_session)
 
 
-_EXPIRED: Final = Failed(ErrorCode.SESSION_EXPIRED)
-_BAD_ARGUMENTS: Final = Failed(ErrorCode.BAD_ARGUMENTS)
+_OK: Final = Answer()
+_EXPIRED: Final = Answer(Code.SESSION_EXPIRED)
 _ANSWERS: Final[Mapping[type, Callable[[ServerState, int, Any, int], Answered]]] = {
     Create: _write,
     Delete: _write,

@@ -14,27 +14,22 @@ from typing import Any, Final
 
 import msgspec
 
-from model.hosts.memory_zookeeper.operations import (
+from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
+from model.zookeeper.operations import (
     ANY_VERSION,
-    CheckVersion,
-    Committed,
+    Answer,
+    Check,
+    Code,
     Create,
-    Created,
     Delete,
-    ErrorCode,
     Exists,
-    Failed,
     GetData,
     Multi,
-    PartResult,
     Read,
-    Result,
-    RolledBack,
     SetData,
     Write,
 )
-from model.hosts.memory_zookeeper.persistent_map import NO_NAMES, Names, PersistentMap
-from model.hosts.zookeeper.values import Children, EventKind, Stat, Znode
+from model.zookeeper.znodes import EventKind, Stat
 
 SPECIAL = frozenset({"/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"})
 """Can't be deleted (org.apache.zookeeper.server.ZKDatabase.isSpecialPath)."""
@@ -86,17 +81,16 @@ def new_tree() -> Tree:
     )
 
 
-def read(tree: Tree, operation: Read) -> Stat | Znode | Children | Failed:
+def read(tree: Tree, operation: Read) -> Answer:
     """Carry out one read; its watch is not set here."""
-    path = operation.path
-    node = tree.get(path)
+    node = tree.get(operation.path)
     if node is None:
-        return _BAD_ARGUMENTS if isinstance(operation, Exists) and "\0" in path else _NO_NODE
+        return _BAD_ARGUMENTS if isinstance(operation, Exists) and "\0" in operation.path else _NO_NODE
     if isinstance(operation, GetData):
-        return Znode(path, node.data, node.stat)
+        return Answer(data=node.data, stat=node.stat)
     if isinstance(operation, Exists):
-        return node.stat
-    return Children(path, tuple(sorted(node.names)), node.stat)
+        return Answer(stat=node.stat)
+    return Answer(names=tuple(sorted(node.names)), stat=node.stat)
 
 
 def creations(stat: Stat) -> int:
@@ -109,8 +103,10 @@ def _uncounted(*names: str) -> Node:
     return Node(b"", Stat(0, 0, 0, 0, 0, -len(names), 0, 0, 0, len(names), 0), Names(names))
 
 
-_NO_NODE: Final = Failed(ErrorCode.NO_NODE)
-_BAD_ARGUMENTS: Final = Failed(ErrorCode.BAD_ARGUMENTS)
+_OK: Final = Answer()
+_NOT_TRIED: Final = Answer(Code.RUNTIME_INCONSISTENCY)
+_NO_NODE: Final = Answer(Code.NO_NODE)
+_BAD_ARGUMENTS: Final = Answer(Code.BAD_ARGUMENTS)
 
 
 # To look up a member of an enumeration takes longer than to make a Change of it.
@@ -207,19 +203,19 @@ def _recounted(old: Stat, more: int, zxid: int) -> Stat:
     )
 
 
-Applied = tuple[Tree, Result, tuple[Change, ...]]
+Applied = tuple[Tree, Answer, tuple[Change, ...]]
 
 
-def apply(tree: Tree, write: Write, zxid: int, time_ms: int, session: int) -> Applied:
+def apply(tree: Tree, write: Write | Multi, zxid: int, time_ms: int, session: int) -> Applied:
     """Carry out one write. The same tree comes back when it failed."""
     draft = Draft(tree, zxid, time_ms, session)
     if isinstance(write, Multi):
         return _apply_all(tree, draft, write)
     try:
-        result = _CARRY_OUT[type(write)](draft, write)
+        answer = _CARRY_OUT[type(write)](draft, write)
     except _RefusedError as refused:
-        return tree, Failed(refused.code), ()
-    return draft.tree(), result, tuple(draft.changes)
+        return tree, Answer(refused.code), ()
+    return draft.tree(), answer, tuple(draft.changes)
 
 
 def remove(tree: Tree, paths: Iterable[str], zxid: int) -> tuple[Tree, tuple[Change, ...]]:
@@ -231,79 +227,84 @@ def remove(tree: Tree, paths: Iterable[str], zxid: int) -> tuple[Tree, tuple[Cha
 
 
 class _RefusedError(Exception):
-    def __init__(self, code: ErrorCode) -> None:
+    def __init__(self, code: Code) -> None:
         self.code = code
 
 
 def _apply_all(tree: Tree, draft: Draft, multi: Multi) -> Applied:
-    results: list[PartResult] = []
-    for part in multi.operations:
+    answers: list[Answer] = []
+    for part in multi.parts:
         try:
-            results.append(_CARRY_OUT[type(part)](draft, part))
+            answers.append(_CARRY_OUT[type(part)](draft, part))
         except _RefusedError as refused:
-            before = (ErrorCode.OK,) * len(results)
-            behind = (ErrorCode.RUNTIME_INCONSISTENCY,) * (len(multi.operations) - len(results) - 1)
-            return tree, RolledBack((*before, refused.code, *behind)), ()
-    return draft.tree(), Committed(tuple(results)), tuple(draft.changes)
+            return tree, _rolled_back(refused.code, len(answers), len(multi.parts)), ()
+    return draft.tree(), Answer(parts=tuple(answers)), tuple(draft.changes)
 
 
-def _create(draft: Draft, create: Create) -> Created:
+def _rolled_back(code: Code, failed: int, parts: int) -> Answer:
+    behind = (_NOT_TRIED,) * (parts - failed - 1)
+    return Answer(code, parts=(*(_OK,) * failed, Answer(code), *behind))
+
+
+def _create(draft: Draft, create: Create) -> Answer:
     path = create.path
     if "/" not in path or "\0" in path:
-        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+        raise _RefusedError(Code.BAD_ARGUMENTS)
     parent_path = parent_of(path)
     parent = _existing(draft, parent_path)
     if create.sequential:
         path = f"{path}{creations(parent.stat):010d}"
     if not is_valid(path):
-        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+        raise _RefusedError(Code.BAD_ARGUMENTS)
     if draft.node(path) is not None:
-        raise _RefusedError(ErrorCode.NODE_EXISTS)
+        raise _RefusedError(Code.NODE_EXISTS)
     if parent.stat.ephemeral_owner:
-        raise _RefusedError(ErrorCode.NO_CHILDREN_FOR_EPHEMERALS)
+        raise _RefusedError(Code.NO_CHILDREN_FOR_EPHEMERALS)
     owner = draft.session if create.ephemeral else 0
-    return Created(path, draft.create(path, create.data, owner, parent_path, parent))
+    return Answer(stat=draft.create(path, create.data, owner, parent_path, parent), path=path)
 
 
-def _delete(draft: Draft, delete: Delete) -> None:
+def _delete(draft: Draft, delete: Delete) -> Answer:
     path = delete.path
     if "/" not in path or "\0" in path or path in SPECIAL:
-        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+        raise _RefusedError(Code.BAD_ARGUMENTS)
     node = _expected(draft, path, delete.version)
     if node.stat.num_children:
-        raise _RefusedError(ErrorCode.NOT_EMPTY)
+        raise _RefusedError(Code.NOT_EMPTY)
     draft.delete(path, node)
+    return _OK
 
 
-def _set_data(draft: Draft, write: SetData) -> Stat:
+def _set_data(draft: Draft, write: SetData) -> Answer:
     if not is_valid(write.path):
-        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
-    return draft.write(write.path, _expected(draft, write.path, write.version), write.data)
+        raise _RefusedError(Code.BAD_ARGUMENTS)
+    return Answer(stat=draft.write(write.path, _expected(draft, write.path, write.version), write.data))
 
 
-def _check_version(draft: Draft, check: CheckVersion) -> None:
+def _check(draft: Draft, check: Check) -> Answer:
     if not is_valid(check.path):
-        raise _RefusedError(ErrorCode.BAD_ARGUMENTS)
+        raise _RefusedError(Code.BAD_ARGUMENTS)
     _expected(draft, check.path, check.version)
+    return _OK
 
 
 def _existing(draft: Draft, path: str) -> Node:
     node = draft.node(path)
     if node is None:
-        raise _RefusedError(ErrorCode.NO_NODE)
+        raise _RefusedError(Code.NO_NODE)
     return node
 
 
 def _expected(draft: Draft, path: str, version: int) -> Node:
     node = _existing(draft, path)
     if version not in (ANY_VERSION, node.stat.version):
-        raise _RefusedError(ErrorCode.BAD_VERSION)
+        raise _RefusedError(Code.BAD_VERSION)
     return node
 
 
-_CARRY_OUT: Final[Mapping[type, Callable[[Draft, Any], Any]]] = {
+_CARRY_OUT: Final[Mapping[type, Callable[[Draft, Any], Answer]]] = {
     Create: _create,
     Delete: _delete,
     SetData: _set_data,
-    CheckVersion: _check_version,
+    Check: _check,
 }

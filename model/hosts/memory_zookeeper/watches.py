@@ -17,11 +17,10 @@ from typing import Final
 
 import msgspec
 
-from model.hosts.memory_zookeeper.operations import AddWatch, SetWatches
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.tree import Change, Tree, parent_of
-from model.hosts.zookeeper.requests import WatchMode
-from model.hosts.zookeeper.values import EventKind, ZnodeChanged
+from model.zookeeper.operations import AddWatch, SetWatches, WatchMode
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 _LOAD_FACTOR = 0.75
 _FEWEST_BUCKETS = 16

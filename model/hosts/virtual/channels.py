@@ -9,7 +9,6 @@ import msgspec
 
 from model.controller.commands import AnswerRequest, DropRequests, SendRequest
 from model.controller.events import RequestReceived
-from model.hosts.memory_zookeeper.operations import Exists
 from model.hosts.memory_zookeeper.state import disconnect
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual.assumptions import ZOOKEEPER
@@ -34,7 +33,8 @@ from model.hosts.virtual.scheduled_events import (
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Asked, Channel, MissedWatches, Process, Queued, World
-from model.hosts.zookeeper.values import EventKind, Stat, ZnodeChanged
+from model.zookeeper.operations import Exists
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 
 def lose_connection(world: World, broker: int) -> None:
@@ -93,7 +93,7 @@ def _watched(world: World, session: int) -> MissedWatches:
     watches = world.zookeeper.watches
     data = sorted(path for path, watchers in watches.data.items() if session in watchers)
     children = sorted(path for path, watchers in watches.children.items() if session in watchers)
-    there = {path for path in data if isinstance(read(world.zookeeper.tree, Exists(path)), Stat)}
+    there = {path for path in data if read(world.zookeeper.tree, Exists(path)).ok}
     missing = tuple(path for path in data if path not in there)
     return MissedWatches(tuple(path for path in data if path in there), missing, tuple(children))
 

@@ -10,24 +10,8 @@ import msgspec
 
 from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest
 from model.controller.events import RequestReceived
-from model.controller.zookeeper import CONTROLLER_EPOCH
-from model.hosts.memory_zookeeper.operations import (
-    CheckVersion,
-    Committed,
-    Create,
-    Created,
-    Delete,
-    ErrorCode,
-    Failed,
-    Multi,
-    Part,
-    PartResult,
-    Result,
-    RolledBack,
-    SetData,
-    Write,
-)
-from model.hosts.zookeeper.values import Stat
+from model.znodes.paths import CONTROLLER_EPOCH
+from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, Write
 
 OPERATOR: Final = -2
 """Who wrote or asked, where otherwise a broker's id stands: a person or a tool."""
@@ -48,8 +32,8 @@ class Transaction(Record, frozen=True):
 
     by: int
     zxid: int
-    write: Write
-    result: Result
+    write: Write | Multi
+    answer: Answer
 
 
 class SessionOpened(Record, frozen=True):
@@ -243,36 +227,27 @@ class ZnodeWrite(msgspec.Struct, frozen=True, gc=False):
 
 def znode_writes(transaction: Transaction) -> Iterator[ZnodeWrite]:
     """What a transaction wrote, or failed to write, znode by znode."""
-    parts: tuple[Part, ...] = transaction.write.operations if isinstance(transaction.write, Multi) else ()
-    if not parts:
-        yield _written(transaction.write, transaction.result, None)
+    write, answer = transaction.write, transaction.answer
+    if not isinstance(write, Multi):
+        yield _written(write, answer, None)
         return
-    fences = [part.version for part in parts if isinstance(part, CheckVersion) and part.path == CONTROLLER_EPOCH]
-    results = _results(transaction.result, len(parts))
-    for part, result in zip(parts, results, strict=True):
-        if not isinstance(part, CheckVersion):
-            yield _written(part, result, fences[0] if fences else None)
+    checks = (part for part in write.parts if isinstance(part, Check) and part.path == CONTROLLER_EPOCH)
+    fence = next((check.version for check in checks), None)
+    for part, each in zip(write.parts, answer.parts or (answer,) * len(write.parts), strict=True):
+        if not isinstance(part, Check):
+            # What came before the part that failed was taken back, too.
+            yield _written(part, each if answer.ok or not each.ok else _TAKEN_BACK, fence)
 
 
-def _results(result: Result, parts: int) -> tuple[PartResult | Failed, ...]:
-    if isinstance(result, Committed):
-        return result.results
-    if isinstance(result, RolledBack):
-        # What came before the part that failed was taken back, too.
-        return tuple(Failed(code or ErrorCode.RUNTIME_INCONSISTENCY) for code in result.codes)
-    return (result if isinstance(result, Failed) else Failed(ErrorCode.RUNTIME_INCONSISTENCY),) * parts
-
-
-def _written(part: object, result: object, fenced_by: int | None) -> ZnodeWrite:
-    error = result.code.name if isinstance(result, Failed) else "NONE"
+def _written(part: Write, answer: Answer, fenced_by: int | None) -> ZnodeWrite:
+    error = "NONE" if answer.ok else answer.code.name
     match part:
         case Create(path, data):
-            made = result.path if isinstance(result, Created) else path
-            return ZnodeWrite("create", made, data, 0 if error == "NONE" else -1, error, fenced_by)
+            return ZnodeWrite("create", answer.path or path, data, answer.version, error, fenced_by)
         case SetData(path, data, version):
-            after = result.version if isinstance(result, Stat) else version
-            return ZnodeWrite("set", path, data, after, error, fenced_by)
+            return ZnodeWrite("set", path, data, answer.version if answer.ok else version, error, fenced_by)
         case Delete(path, version):
             return ZnodeWrite("delete", path, b"", version, error, fenced_by)
-        case _:
-            raise TypeError(part)
+
+
+_TAKEN_BACK: Final = Answer(Code.RUNTIME_INCONSISTENCY)

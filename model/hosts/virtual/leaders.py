@@ -26,17 +26,17 @@ from model.broker.metadata import UNKNOWN_BROKER
 from model.broker.partition import EMPTY_LOG, LogPositions, Partition
 from model.broker.replication_rules import ReplicationSettings, replication_rules_of
 from model.broker.serving import Isolation, Read, judge_read
-from model.controller import zookeeper
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import AlterPartitionReceived, ProposedIsr
 from model.controller.generations import Generation
-from model.controller.zookeeper import ISR_CHANGES, Code, Create
 from model.hosts.virtual.assumptions import ZOOKEEPER, Assumptions, microseconds
 from model.hosts.virtual.channels import ask_controller, can_reach, lose_connection
 from model.hosts.virtual.questions import ask_at_once
 from model.hosts.virtual.scheduled_events import FollowerLags, LeaderLooks, LeaderWrites
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
 from model.hosts.virtual.world import UNCONNECTED, Process, World
+from model.znodes.paths import ISR_CHANGES
+from model.zookeeper.operations import Code, Create, GetData
 
 _ANY_NUMBER = 2**62
 
@@ -285,7 +285,7 @@ def _write(world: World, leader: int, command: ProposeIsr) -> PartitionOutcome |
     write = isr_write(command.proposal, leader, command.controller_epoch)
     answer = ask_at_once(world, world.processes[leader], write)
     if answer is not None and answer.code is Code.BAD_VERSION:
-        found = ask_at_once(world, world.processes[leader], zookeeper.Read(write.path))
+        found = ask_at_once(world, world.processes[leader], GetData(write.path))
         return None if found is None else isr_found(command.proposal, leader, write, found)
     return None if answer is None else isr_written(command.proposal, leader, answer)
 

@@ -15,17 +15,6 @@ from model.controller.commands import AnswerRequest
 from model.controller.decide import ControllerState, new_controller
 from model.controller.events import BrokerStarted, ControlledShutdownRequested
 from model.controller.generations import Settings
-from model.controller.zookeeper import (
-    BROKER_IDS,
-    CONTROLLER,
-    DELETIONS,
-    ISR_CHANGES,
-    LOG_DIR_EVENTS,
-    PREFERRED_ELECTION,
-    REASSIGNMENTS,
-    TOPICS,
-)
-from model.hosts.memory_zookeeper.operations import Create, GetData
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.memory_zookeeper.watches import ONE_SHOT, WatchTable
@@ -53,11 +42,22 @@ from model.hosts.virtual.scheduled_events import Reconnects, ShutdownGoesOn
 from model.hosts.virtual.sessions import begin_session, end, hear, remove_process
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, lose
 from model.hosts.virtual.world import UNCONNECTED, Process, World, link
-from model.hosts.zookeeper.values import Znode
 from model.znodes.cluster import decode_controller
-from model.znodes.paths import broker_path, topic_path
+from model.znodes.paths import (
+    BROKER_IDS,
+    CONTROLLER,
+    DELETIONS,
+    ISR_CHANGES,
+    LOG_DIR_EVENTS,
+    PREFERRED_ELECTION,
+    REASSIGNMENTS,
+    TOPICS,
+    broker_path,
+    topic_path,
+)
 from model.znodes.payload import UnusablePayloadError
 from model.znodes.topics import LogDirEvent
+from model.zookeeper.operations import Create, GetData
 
 CLUSTER_ID = "dUADuL1sSZy5fstnXFD1iQ"
 """What the first broker names a new cluster."""
@@ -132,7 +132,7 @@ def controller_in_zookeeper(world: World) -> int:
     """The broker that `/controller` names; -1 for none."""
     found = read(world.zookeeper.tree, GetData(CONTROLLER))
     try:
-        return decode_controller(found.data).broker_id if isinstance(found, Znode) else UNKNOWN_BROKER
+        return decode_controller(found.data).broker_id if found.ok else UNKNOWN_BROKER
     except UnusablePayloadError:
         return UNKNOWN_BROKER
 

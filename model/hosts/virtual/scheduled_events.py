@@ -9,8 +9,8 @@ import msgspec
 from model.broker.commands import ProposeIsr
 from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest
 from model.controller.events import Event, RequestReceived
-from model.controller.zookeeper import Answer, ZooKeeperRequest
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.zookeeper.operations import Answer, ZooKeeperRequest
+from model.zookeeper.znodes import ZnodeChanged
 
 
 class Timer(msgspec.Struct, frozen=True, gc=False):

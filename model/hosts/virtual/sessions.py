@@ -19,9 +19,7 @@ from model.controller.commands import (
     StartTimer,
 )
 from model.controller.decide import decide
-from model.controller.events import Event, ZnodeChange, event_for
-from model.controller.zookeeper import CONTROLLER, Answer, Code, Read, ZooKeeperRequest
-from model.hosts.memory_zookeeper.operations import Exists, SetWatches
+from model.controller.events import Event, event_for
 from model.hosts.memory_zookeeper.state import end_session, open_session
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual.channels import (
@@ -56,8 +54,8 @@ from model.hosts.virtual.scheduled_events import (
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Process, World
-from model.hosts.zookeeper.values import Stat
-from model.znodes.paths import broker_path
+from model.znodes.paths import CONTROLLER, broker_path
+from model.zookeeper.operations import Answer, Code, Exists, GetData, SetWatches, ZooKeeperRequest
 
 
 def hear(world: World, process: Process, event: Event) -> None:
@@ -130,7 +128,7 @@ def hear_watch(world: World, process: Process, fired: WatchFires) -> None:
     if fired.connection != process.connection:
         return
     process = world.put(process.replace(zxid=max(process.zxid, fired.changed.zxid)))
-    event = event_for(fired.changed.path, ZnodeChange(fired.changed.kind), world.time_ms)
+    event = event_for(fired.changed.path, fired.changed.kind, world.time_ms)
     if event is not None:
         hear(world, process, event)
 
@@ -145,8 +143,8 @@ def end(world: World, session: int, *, expired: bool) -> None:
     """The server ends a session. Its client, if there is one, learns of it when it next connects."""
     world.silent.pop(session, None)
     broker = world.sessions.pop(session)
-    znode = read(world.zookeeper.tree, Exists(CONTROLLER))
-    controls = isinstance(znode, Stat) and znode.ephemeral_owner == session
+    found = read(world.zookeeper.tree, Exists(CONTROLLER))
+    controls = found.ok and found.owner == session
     ended = end_session(world.zookeeper, session)
     world.zookeeper = ended.state
     world.journal.append(SessionEnded(world.now_ms, broker, session, expired, controls))
@@ -215,7 +213,7 @@ def _registered(process: Process, requests: tuple[ZooKeeperRequest, ...], answer
     """The broker's epoch, if these answers say that its znode is there: the transaction that made it."""
     path = broker_path(process.id)
     for request, answer in zip(requests, answers, strict=True):
-        if isinstance(request, Read) and request.path == path and answer.owner == process.session:
+        if isinstance(request, GetData) and request.path == path and answer.owner == process.session:
             return answer.czxid
     return None
 

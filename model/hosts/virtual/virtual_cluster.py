@@ -16,8 +16,6 @@ from model.controller.commands import AnswerRequest
 from model.controller.decide import ControllerState
 from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested, Event, RequestReceived
 from model.controller.generations import Settings
-from model.controller.zookeeper import Answer, ZooKeeperRequest
-from model.hosts.memory_zookeeper.operations import Operation, Result
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.virtual import leaders, life, questions, scheduled_events, sessions
 from model.hosts.virtual.assumptions import Assumptions, Network, microseconds, perfect
@@ -46,6 +44,7 @@ from model.hosts.virtual.scheduled_events import (
 from model.hosts.virtual.sessions import hear
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Channel, Moment, Process, World
+from model.zookeeper.operations import Answer, Operation, ZooKeeperRequest
 
 
 def serve(world: World, arrived: RequestArrives) -> None:
@@ -248,7 +247,7 @@ class VirtualCluster:
 
     # What people and tools do
 
-    def write(self, operation: Operation) -> Result:
+    def write(self, operation: Operation) -> Answer:
         """Carry out an operation in ZooKeeper at once, as a tool with a connection of its own."""
         return questions.write(self._world, operation)
 

@@ -13,7 +13,6 @@ from kazoo.exceptions import ConnectionDropped, ConnectionLoss, KazooException  
 from kazoo.protocol.connection import WATCH_XID
 from kazoo.protocol.states import KeeperState
 
-from model.controller.zookeeper import Answer, Code, ZooKeeperRequest
 from model.hosts.writing_zookeeper.requests import code_of, decode, encode, opcode
 from model.hosts.zookeeper.connection import BufferedConnection, missing_internals
 from model.hosts.zookeeper.link import LastReason, client_options, private_logger
@@ -21,7 +20,8 @@ from model.hosts.zookeeper.protocol import OnEvents, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import SetWatches, watch_event
 from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.throttle import Meter
-from model.hosts.zookeeper.values import ZnodeChanged
+from model.zookeeper.operations import Answer, Code, ZooKeeperRequest
+from model.zookeeper.znodes import ZnodeChanged
 
 GONE = Answer(Code.SESSION_EXPIRED)
 Note = Callable[[ZooKeeperRequest, Answer], None]

@@ -8,23 +8,23 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from model.controller.zookeeper import (
+from model.hosts.zookeeper.requests import full_path
+from model.zookeeper.operations import (
     Answer,
     Check,
-    Children,
     Code,
     Create,
     Delete,
     Exists,
+    GetChildren,
+    GetData,
     Multi,
-    Read,
     SetData,
     ZooKeeperRequest,
 )
-from model.hosts.zookeeper.requests import full_path
+from model.zookeeper.znodes import STAT, Stat
 
 _INT = struct.Struct(">i")
-_STAT = struct.Struct(">qqqqiiiqiiq")
 _PART = struct.Struct(">iBi")
 _LAST_PART = _PART.pack(-1, True, -1)
 _EPHEMERAL = 1
@@ -45,7 +45,10 @@ def encode(request: ZooKeeperRequest, chroot: str) -> bytes:
 
 
 def decode(request: ZooKeeperRequest, buffer: bytes, offset: int) -> Answer:
-    """What the server answered to this request. Raises struct.error, KeyError or ValueError for garbage."""
+    """What the server answered to this request. Raises struct.error, KeyError or ValueError for garbage.
+
+    The path of what was created is as the server has it, chroot and all.
+    """
     if isinstance(request, Multi):
         return _take_parts(request, buffer, offset)
     return _take(_OPCODES[type(request)], buffer, offset)[0]
@@ -66,7 +69,7 @@ def _data(data: bytes) -> bytes:
     return _INT.pack(len(data)) + data if data else _NULL
 
 
-def _encode_read(request: Read | Exists | Children, chroot: str) -> bytes:
+def _encode_read(request: GetData | Exists | GetChildren, chroot: str) -> bytes:
     return _text(full_path(chroot, request.path)) + (b"\1" if request.watch else b"\0")
 
 
@@ -95,9 +98,9 @@ _OPCODES: dict[type[Any], int] = {
     Create: 1,
     Delete: 2,
     Exists: 3,
-    Read: 4,
+    GetData: 4,
     SetData: 5,
-    Children: 12,
+    GetChildren: 12,
     Check: 13,
     Multi: 14,
 }
@@ -105,9 +108,9 @@ _ENCODE: dict[type[Any], Callable[[Any, str], bytes]] = {
     Create: _encode_create,
     Delete: _encode_version,
     Exists: _encode_read,
-    Read: _encode_read,
+    GetData: _encode_read,
     SetData: _encode_set,
-    Children: _encode_read,
+    GetChildren: _encode_read,
     Check: _encode_version,
     Multi: _encode_multi,
 }
@@ -123,8 +126,7 @@ def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
 
 
 def _take_stat(buffer: bytes, offset: int, data: bytes = b"") -> tuple[Answer, int]:
-    stat = _STAT.unpack_from(buffer, offset)
-    return Answer(data=data, version=stat[4], czxid=stat[0], owner=stat[7]), offset + _STAT.size
+    return Answer(data=data, stat=Stat(*STAT.unpack_from(buffer, offset))), offset + STAT.size
 
 
 def _take_znode(buffer: bytes, offset: int) -> tuple[Answer, int]:
@@ -133,8 +135,8 @@ def _take_znode(buffer: bytes, offset: int) -> tuple[Answer, int]:
 
 
 def _take_created(buffer: bytes, offset: int) -> tuple[Answer, int]:
-    _, offset = _take_bytes(buffer, offset)
-    return Answer(version=0), offset
+    path, offset = _take_bytes(buffer, offset)
+    return Answer(path=path.decode()), offset
 
 
 def _take_children(buffer: bytes, offset: int) -> tuple[Answer, int]:
@@ -144,7 +146,7 @@ def _take_children(buffer: bytes, offset: int) -> tuple[Answer, int]:
     for _ in range(count):
         name, offset = _take_bytes(buffer, offset)
         names.append(name.decode())
-    return Answer(names=tuple(sorted(names))), offset + _STAT.size
+    return Answer(names=tuple(sorted(names))), offset + STAT.size
 
 
 def _take_nothing(_buffer: bytes, offset: int) -> tuple[Answer, int]:
@@ -167,7 +169,6 @@ def _take(kind: int, buffer: bytes, offset: int) -> tuple[Answer, int]:
 
 
 def _take_parts(request: Multi, buffer: bytes, offset: int) -> Answer:
-    """In a transaction that was rolled back, parts before the one that failed say OK, those behind it ROLLED_BACK."""
     parts: list[Answer] = []
     failure = Code.OK
     for _ in request.parts:

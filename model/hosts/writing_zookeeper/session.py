@@ -13,12 +13,12 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from model.controller.zookeeper import Answer, Children, Code, Create, Exists, Read, ZooKeeperRequest
 from model.hosts.writing_zookeeper.client import GONE, Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.requests import SetWatches
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.values import EventKind, ZnodeChanged
+from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, ZooKeeperRequest
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 WATCHES_AT_ONCE = 500
 """A SetWatches must stay below the server's jute.maxbuffer of 1 MB."""
@@ -34,12 +34,12 @@ class ArmedWatches:
 
     def note(self, request: ZooKeeperRequest, answer: Answer) -> None:
         """A request was answered: it may have left a watch."""
-        if not isinstance(request, Read | Exists | Children) or not request.watch:
+        if not isinstance(request, GetData | Exists | GetChildren) or not request.watch:
             return
         if isinstance(request, Exists) and answer.code is Code.NO_NODE:
             self._existence.add(request.path)
         elif answer.ok:
-            (self._children if isinstance(request, Children) else self._data).add(request.path)
+            (self._children if isinstance(request, GetChildren) else self._data).add(request.path)
 
     def fired(self, path: str, kind: EventKind) -> None:
         """A watch has fired and is gone."""

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from model.hosts.zookeeper.states import ConnectionState
 from model.hosts.zookeeper.throttle import Usage
-from model.hosts.zookeeper.values import Children, ConnectionState, Stat, Unread, Znode, ZnodeChanged
+from model.zookeeper.znodes import Children, Stat, Unread, Znode, ZnodeChanged
 
 OnEvents = Callable[[Sequence[ZnodeChanged]], None]
 """Called on the connection's own thread with every event of one network read: only enqueue, never raise."""

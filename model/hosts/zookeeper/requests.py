@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Protocol
 
-from model.hosts.zookeeper.values import (
+from model.zookeeper.operations import WatchMode
+from model.zookeeper.znodes import (
     NO_STAT,
     STAT,
     Children,
@@ -244,13 +245,6 @@ def _take_folders(paths: Sequence[str], buffer: bytes, offset: int) -> list[Chil
             before, names = buffer[start:offset], answer.names
         answers.append(Children(path, names, None))
     return answers
-
-
-class WatchMode(IntEnum):
-    """org.apache.zookeeper.AddWatchMode."""
-
-    PERSISTENT = 0
-    PERSISTENT_RECURSIVE = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,20 +24,19 @@ from model.hosts.zookeeper.link import Link, Refusal, ask
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable, ZooKeeperUnsupported
 from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
 from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.throttle import Meter
-from model.hosts.zookeeper.values import (
+from model.hosts.zookeeper.states import (
     AuthFailed,
-    Children,
     Closed,
     Connected,
     Connecting,
     ConnectionState,
     Lost,
-    Missing,
     Server,
     Suspended,
     Wiped,
 )
+from model.hosts.zookeeper.throttle import Meter
+from model.zookeeper.znodes import Children, Missing
 
 FIRST_WITH_MULTI_READ = (3, 6, 0)
 _VERSION = re.compile(r"Zookeeper version: (\d+)\.(\d+)\.(\d+)")

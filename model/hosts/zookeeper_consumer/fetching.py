@@ -13,7 +13,6 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.member_state import MemberSettings
-from model.controller.zookeeper import BROKER_IDS, Answer, Children, Read, ZooKeeperRequest
 from model.hosts.background import tell_failure
 from model.hosts.kafka_client.kafka_client import fetch_request, fetched_records, list_offsets_request, listed_offsets
 from model.hosts.wire.connection import Channel, Connection
@@ -22,7 +21,9 @@ from model.hosts.wire.names import METADATA, WireError
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.log.records import Damage, Record, records_of, scan
 from model.znodes.cluster import decode_broker
+from model.znodes.paths import BROKER_IDS
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Answer, GetChildren, GetData, ZooKeeperRequest
 
 EARLIEST = -2
 LATEST = -1
@@ -108,8 +109,8 @@ class Leaders:
             await channel.close()
 
     async def _brokers(self) -> list[Address]:
-        (listed,) = await self._ask((Children(BROKER_IDS),))
-        answers = await self._ask([Read(f"{BROKER_IDS}/{name}") for name in listed.names])
+        (listed,) = await self._ask((GetChildren(BROKER_IDS),))
+        answers = await self._ask([GetData(f"{BROKER_IDS}/{name}") for name in listed.names])
         return [address for answer in answers if answer.ok and (address := self._address(answer.data)) is not None]
 
     def _address(self, data: bytes) -> Address | None:

@@ -16,9 +16,9 @@ from model.consumers.zookeeper_groups.events_and_commands import Command
 from model.consumers.zookeeper_groups.member_state import MemberState, new_member
 from model.hosts.background import BackgroundTasks
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
-from model.hosts.zookeeper.values import EventKind, ZnodeChanged
 from model.hosts.zookeeper_consumer.fetching import ConsumerOptions, Fetching, Leaders
 from model.log.records import Record
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 CONNECTION_TIMEOUT_S = 30.0
 LEAVE_TIMEOUT_S = 15.0

@@ -22,7 +22,6 @@ from model.sandbox.demo.state import (
     DemoState,
     new_consumer,
 )
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode, ZnodeWrite
 from model.znodes import paths
 from model.znodes.catalogue import ZnodeKind
 from model.znodes.cluster import (
@@ -37,6 +36,7 @@ from model.znodes.codec import encode
 from model.znodes.configs import AclEntry, ConfigChange, EntityConfig, ResourceAcls
 from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, PartitionOwner
 from model.znodes.topics import RECOVERING, IsrChange, LeaderIsrAndControllerEpoch, PartitionEntry, TopicAssignment
+from model.zookeeper.operations import Create, Delete, SetData, Write
 
 CLUSTER = "cluster"
 """The session that writes what is nobody's: it owns no ephemeral znode."""
@@ -47,7 +47,7 @@ class InSession:
     """Write in this session, opening it if need be."""
 
     session: str
-    writes: tuple[ZnodeWrite, ...]
+    writes: tuple[Write, ...]
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def election(state: DemoState) -> InSession:
         version=2, broker_id=state.controller, timestamp=str(state.elected_ms), kraft_controller_epoch=-1
     )
     writes = (
-        CreateZnode("/controller", encode(controller), ephemeral=True),
-        WriteZnode("/controller_epoch", encode(ControllerEpoch(state.controller_epoch))),
+        Create("/controller", encode(controller), ephemeral=True),
+        SetData("/controller_epoch", encode(ControllerEpoch(state.controller_epoch))),
     )
     return InSession(broker_session(state.controller), writes)
 
@@ -100,12 +100,12 @@ def partition_state(partition: DemoPartition) -> bytes:
     return encode(state)[:30] if partition.unreadable else encode(state)
 
 
-def membership(group: DemoGroup, consumer: DemoConsumer) -> CreateZnode:
+def membership(group: DemoGroup, consumer: DemoConsumer) -> Create:
     """A consumer joins its group."""
     registration = ConsumerRegistration(
         subscription={group.topic: consumer.threads}, pattern="static", timestamp=str(consumer.joined_ms)
     )
-    return CreateZnode(paths.member_path(group.name, consumer.consumer_id), encode(registration), ephemeral=True)
+    return Create(paths.member_path(group.name, consumer.consumer_id), encode(registration), ephemeral=True)
 
 
 def ownership_changes(before: DemoGroup | None, after: DemoGroup) -> Iterator[DemoCommand]:
@@ -115,11 +115,11 @@ def ownership_changes(before: DemoGroup | None, after: DemoGroup) -> Iterator[De
     for consumer in after.consumers:
         released = sorted(partition for partition in moved & old.keys() if old[partition][0] == consumer)
         path = [paths.owner_path(after.name, after.topic, partition) for partition in released]
-        yield InSession(consumer.consumer_id, tuple(DeleteZnode(each) for each in path))
+        yield InSession(consumer.consumer_id, tuple(Delete(each) for each in path))
     for consumer in after.consumers:
         taken = sorted(partition for partition in moved & new.keys() if new[partition][0] == consumer)
         creates = (
-            CreateZnode(
+            Create(
                 paths.owner_path(after.name, after.topic, partition),
                 encode(PartitionOwner(new[partition][1])),
                 ephemeral=True,
@@ -129,7 +129,7 @@ def ownership_changes(before: DemoGroup | None, after: DemoGroup) -> Iterator[De
         yield InSession(consumer.consumer_id, tuple(creates))
 
 
-def _registration(broker: int, now_ms: int) -> tuple[ZnodeWrite, ...]:
+def _registration(broker: int, now_ms: int) -> tuple[Write, ...]:
     """Created empty and then written, as brokers do since 2.2: the data version of a live broker is 1."""
     rack = next(name for name, brokers in RACKS.items() if broker in brokers)
     host = f"kafka-{broker}.example"
@@ -144,56 +144,56 @@ def _registration(broker: int, now_ms: int) -> tuple[ZnodeWrite, ...]:
         timestamp=str(now_ms),
     )
     path = paths.broker_path(broker)
-    return CreateZnode(path, ephemeral=True), WriteZnode(path, encode(registration))
+    return Create(path, ephemeral=True), SetData(path, encode(registration))
 
 
-def _with_parents(creates: Iterable[CreateZnode]) -> Iterator[CreateZnode]:
+def _with_parents(creates: Iterable[Create]) -> Iterator[Create]:
     made = {"/", ""}
     for create in creates:
         steps = create.path.split("/")
         for depth in range(2, len(steps)):
             if (parent := "/".join(steps[:depth])) not in made:
                 made.add(parent)
-                yield CreateZnode(parent)
+                yield Create(parent)
         if create.path not in made:
             made.add(create.path)
             yield create
 
 
-def _persistent(state: DemoState) -> Iterator[CreateZnode]:
+def _persistent(state: DemoState) -> Iterator[Create]:
     yield from _cluster_znodes(state)
     by_topic: dict[str, list[DemoPartition]] = {topic.name: [] for topic in TOPICS}
     for partition in state.partitions.values():
         by_topic[partition.topic].append(partition)
     for topic in TOPICS:
-        yield CreateZnode(paths.config_path(f"topics/{topic.name}"), encode(EntityConfig(config=topic.config)))
-        yield CreateZnode(paths.topic_path(topic.name), _assignment(by_topic[topic.name]))
+        yield Create(paths.config_path(f"topics/{topic.name}"), encode(EntityConfig(config=topic.config)))
+        yield Create(paths.topic_path(topic.name), _assignment(by_topic[topic.name]))
         for each in by_topic[topic.name]:
-            yield CreateZnode(paths.partition_state_path(topic.name, each.number), partition_state(each))
+            yield Create(paths.partition_state_path(topic.name, each.number), partition_state(each))
     for group in state.groups:
-        yield CreateZnode(paths.members_path(group.name))
-        yield CreateZnode(f"/consumers/{group.name}/owners/{group.topic}")
+        yield Create(paths.members_path(group.name))
+        yield Create(f"/consumers/{group.name}/owners/{group.topic}")
         for number, offset in enumerate(group.offsets):
-            yield CreateZnode(paths.offset_path(group.name, group.topic, number), encode(ConsumerOffset(offset)))
+            yield Create(paths.offset_path(group.name, group.topic, number), encode(ConsumerOffset(offset)))
 
 
-def _cluster_znodes(state: DemoState) -> Iterator[CreateZnode]:
+def _cluster_znodes(state: DemoState) -> Iterator[Create]:
     block = ProducerIdBlock(broker=state.controller, block_start="5000", block_end="5999")
-    yield CreateZnode("/latest_producer_id_block", encode(block))
+    yield Create("/latest_producer_id_block", encode(block))
     for path in paths.PATHS_AT_BROKER_START:
-        yield CreateZnode(path)
-    yield CreateZnode("/cluster/id", encode(ClusterId(cluster_id=CLUSTER_ID)))
-    yield CreateZnode("/feature", encode(FinalizedFeatures(features={}, version=2, status=1)))
-    yield CreateZnode("/controller_epoch", encode(ControllerEpoch(state.controller_epoch - 1)))
-    yield CreateZnode(paths.delete_topic_path(TOPIC_BEING_DELETED))
+        yield Create(path)
+    yield Create("/cluster/id", encode(ClusterId(cluster_id=CLUSTER_ID)))
+    yield Create("/feature", encode(FinalizedFeatures(features={}, version=2, status=1)))
+    yield Create("/controller_epoch", encode(ControllerEpoch(state.controller_epoch - 1)))
+    yield Create(paths.delete_topic_path(TOPIC_BEING_DELETED))
     quota = EntityConfig(config={"producer_byte_rate": "1048576"})
-    yield CreateZnode(paths.config_path("clients/mobile-app"), encode(quota))
+    yield Create(paths.config_path("clients/mobile-app"), encode(quota))
     change = ConfigChange(version=2, entity_path="clients/mobile-app")
-    yield CreateZnode(paths.sequential_path(ZnodeKind.CONFIG_CHANGE), encode(change), sequential=True)
+    yield Create(paths.sequential_path(ZnodeKind.CONFIG_CHANGE), encode(change), sequential=True)
     slow = IsrChange(partitions=(PartitionEntry(topic="payments", partition=4),))
-    yield CreateZnode(paths.sequential_path(ZnodeKind.ISR_CHANGE), encode(slow), sequential=True)
+    yield Create(paths.sequential_path(ZnodeKind.ISR_CHANGE), encode(slow), sequential=True)
     allowed = AclEntry(principal="User:billing", permission_type="Allow", operation="Read", host="*")
-    yield CreateZnode(paths.acl_path("Topic", "payments"), encode(ResourceAcls(acls=(allowed,))))
+    yield Create(paths.acl_path("Topic", "payments"), encode(ResourceAcls(acls=(allowed,))))
 
 
 def _assignment(partitions: list[DemoPartition]) -> bytes:
@@ -229,7 +229,7 @@ def commit_offsets(state: DemoState, number: int, now_ms: int) -> Change:
     commands: list[DemoCommand] = [
         InSession(
             owner.consumer_id,
-            (WriteZnode(paths.offset_path(group.name, group.topic, each), encode(ConsumerOffset(offsets[each]))),),
+            (SetData(paths.offset_path(group.name, group.topic, each), encode(ConsumerOffset(offsets[each]))),),
         )
         for each, (owner, _) in owners.items()
     ]
@@ -288,7 +288,7 @@ def move_controller(state: DemoState, number: int, now_ms: int) -> Change:
         controller_epoch=state.controller_epoch + 1,
         elected_ms=now_ms,
     )
-    return after, [InSession(broker_session(state.controller), (DeleteZnode("/controller"),)), election(after)]
+    return after, [InSession(broker_session(state.controller), (Delete("/controller"),)), election(after)]
 
 
 STEPS: tuple[DemoStep, ...] = (
@@ -324,7 +324,7 @@ def _elect(state: DemoState, partition: DemoPartition, leader: int) -> Change:
 def _write(state: DemoState, partition: DemoPartition) -> Change:
     path = paths.partition_state_path(partition.topic, partition.number)
     after = replace(state, partitions={**state.partitions, (partition.topic, partition.number): partition})
-    return after, [InSession(CLUSTER, (WriteZnode(path, partition_state(partition)),))]
+    return after, [InSession(CLUSTER, (SetData(path, partition_state(partition)),))]
 
 
 def _with_group(state: DemoState, position: int, group: DemoGroup) -> DemoState:

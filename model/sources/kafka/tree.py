@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from model.hosts.zookeeper.values import Children, Connected, ConnectionState, Missing, Server, Stat, Unread, Znode
+from model.hosts.zookeeper.states import Connected, ConnectionState, Server
 from model.sources.kafka.views import ClusterView, TopicView
+from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode
 
 ROOTS = ("brokers", "clusterId", "configs", "features", "logDirs", "metadataQuorum", "topicIds", "topics")
 

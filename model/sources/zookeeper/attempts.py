@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from model.hosts.client_security.tls_refusals import PLAIN_ON_TLS
 from model.hosts.zookeeper.settings import hosts_of
+from model.hosts.zookeeper.states import Connected, ConnectionState
 from model.hosts.zookeeper.throttle import Usage
-from model.hosts.zookeeper.values import Connected, ConnectionState
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Cost, Progress
 from model.sources.zookeeper.tree_plan import Found

@@ -11,9 +11,10 @@ from typing import Generic, TypeVar, cast
 import msgspec
 
 from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.values import Children, Connected, Missing, Stat, Unread, Znode, columns_of
+from model.hosts.zookeeper.states import Connected
 from model.sources.source import Batch, Sink, SourceStatus
 from model.znodes.history import Version, ZnodeHistory, controllers_of
+from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode, columns_of
 
 MARK_MS = 5_000
 """How long a change stays marked."""

@@ -13,8 +13,8 @@ import msgspec
 
 from model.hosts.process import crash_line, uncollected
 from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
+from model.hosts.zookeeper.states import AuthFailed, Closed, Connected, ConnectionState
 from model.hosts.zookeeper.throttle import Usage
-from model.hosts.zookeeper.values import AuthFailed, Closed, Connected, ConnectionState, Forbidden, columns_of
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus
 from model.sources.zookeeper.attempts import (
@@ -32,6 +32,7 @@ from model.sources.zookeeper.inbox import Inbox, read_ahead
 from model.sources.zookeeper.translate import is_read, translate
 from model.sources.zookeeper.tree_plan import KAFKAS_OWN, SINGLES, Found, walk
 from model.sources.zookeeper.watching import Answer, ChooseWatching, Watching, watching_for
+from model.zookeeper.znodes import Forbidden, columns_of
 
 CHUNK = 10_000
 """Znodes of a part of a listing: between two looks at what has arrived, and two reports of progress."""

@@ -9,7 +9,8 @@ from concurrent.futures import Future, wait
 from threading import Thread
 from typing import TypeVar
 
-from model.hosts.zookeeper.values import Connected, Connecting, ConnectionState, EventKind, ZnodeChanged
+from model.hosts.zookeeper.states import Connected, Connecting, ConnectionState
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 
 class Inbox:

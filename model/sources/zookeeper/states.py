@@ -14,10 +14,10 @@ import numpy as np
 from model.cluster import records as r
 from model.cluster.partition_columns import StateColumns
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs, padded, untold, widened
-from model.hosts.zookeeper.values import Unread, ZnodeColumns
 from model.znodes.paths import state_runs
 from model.znodes.payload import INT32_MAX
 from model.znodes.topics import RECOVERING, LeaderIsrAndControllerEpoch, decode_partition_state
+from model.zookeeper.znodes import Unread, ZnodeColumns
 
 _USUAL = re.compile(
     rb'\{"controller_epoch":0{1,10},"leader":-?0{1,10},"version":0{1,10},"leader_epoch":0{1,10},'

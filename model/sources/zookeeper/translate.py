@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 from model.cluster import records as r
 from model.cluster.ids import KafkaGeneration, TopicPartition, newest
 from model.cluster.texts import redacted
-from model.hosts.zookeeper.values import Forbidden, Missing, Refused, Stat, TooLarge, Unread, Znode, columns_of
 from model.sources.zookeeper.states import StatesRead
 from model.znodes.catalogue import CONFIG_KINDS, ZnodeKind
 from model.znodes.cluster import (
@@ -27,6 +26,7 @@ from model.znodes.consumers import ConsumerOffset, ConsumerRegistration, Partiti
 from model.znodes.paths import ZnodeMatch, recognise
 from model.znodes.payload import Unreadable
 from model.znodes.topics import PartitionReassignment, PreferredReplicaElection, TopicAssignment
+from model.zookeeper.znodes import Forbidden, Missing, Refused, Stat, TooLarge, Unread, Znode, columns_of
 
 
 def generation_shown_by(payload: object, stat: Stat) -> KafkaGeneration:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import msgspec
 
-from model.hosts.zookeeper.values import Children, Forbidden, Unread
+from model.zookeeper.znodes import Children, Forbidden, Unread
 
 
 class Below(msgspec.Struct, frozen=True):

@@ -11,8 +11,9 @@ from itertools import islice
 from typing import Protocol
 
 from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.values import Children, Connected, Missing, Unread, Znode
+from model.hosts.zookeeper.states import Connected
 from model.sources.zookeeper.tree_plan import Below, below, children_of, walk
+from model.zookeeper.znodes import Children, Missing, Unread, Znode
 
 WATCH_BUDGET = 20_000
 """Data watches this session sets at most on what is plentiful: each costs the server about 300 bytes of heap."""

@@ -17,8 +17,7 @@ from kazoo.exceptions import NoNodeError
 
 from model.controller import events
 from model.controller.generations import default_settings, generation_of
-from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
-from model.hosts.zookeeper.values import Znode
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
 from tests.conformance.kafka.topic_znodes import Assignment, assignment_payload, topic_znodes
@@ -72,7 +71,7 @@ class VirtualZnodes:
 
     def get(self, path: str) -> tuple[bytes, int] | None:
         found = self.cluster.read(path)
-        return (found.data, found.stat.version) if isinstance(found, Znode) else None
+        return (found.data, found.stat.version) if found.ok else None
 
 
 class Both:

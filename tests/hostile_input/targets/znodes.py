@@ -9,13 +9,13 @@ from random import Random
 
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
-from model.hosts.zookeeper.values import Stat, Znode
 from model.sources.zookeeper.translate import translate
 from model.znodes.catalogue import CATALOGUE
 from model.znodes.codec import decode, encode, payload_version
 from model.znodes.history import difference_text, differences
 from model.znodes.paths import recognise
 from model.znodes.payload import Unreadable
+from model.zookeeper.znodes import Stat, Znode
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json, hostile_value
 from tests.hostile_input.hostile_values import NUMBERS, TEXTS

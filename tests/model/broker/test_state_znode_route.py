@@ -7,11 +7,13 @@ from model.cluster.ids import TopicPartition
 from model.controller.commands import PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.zookeeper import Answer, Code
 from model.znodes.topics import decode_isr_change, decode_partition_state
+from model.zookeeper.operations import Answer, Code
+from model.zookeeper.znodes import Stat
 from tests.model.broker.partitions import NAME
 
 ASKED = ProposedIsr(NAME, 5, 3, (1, 2))
+FOUND = Stat(version=4)
 
 
 def test_the_write_expects_the_version_and_names_the_controller_that_elected() -> None:
@@ -27,7 +29,7 @@ def test_a_recovering_leader_says_so() -> None:
 
 def test_a_write_that_was_made_is_an_accepted_isr() -> None:
     state = LeaderAndIsr(1, 5, (1, 2), partition_epoch=4)
-    assert isr_written(ASKED, 1, Answer(version=4)) == PartitionOutcome(NAME, state=state)
+    assert isr_written(ASKED, 1, Answer(stat=Stat(version=4))) == PartitionOutcome(NAME, state=state)
 
 
 def test_a_lost_race_is_an_invalid_version() -> None:
@@ -38,9 +40,13 @@ def test_a_lost_race_is_an_invalid_version() -> None:
 
 def test_a_write_that_was_made_before_the_connection_broke_is_found_again() -> None:
     write = isr_write(ASKED, 1, 7)
-    found = Answer(data=b'{"isr":[1,2],"leader_epoch":5,"version":1,"leader":1,"controller_epoch":7}', version=4)
+    found = Answer(
+        data=b'{"isr":[1,2],"leader_epoch":5,"version":1,"leader":1,"controller_epoch":7}', stat=Stat(version=4)
+    )
     assert isr_found(ASKED, 1, write, found).state == LeaderAndIsr(1, 5, (1, 2), partition_epoch=4)
-    other = Answer(data=b'{"isr":[1],"leader_epoch":6,"version":1,"leader":1,"controller_epoch":8}', version=4)
+    other = Answer(
+        data=b'{"isr":[1],"leader_epoch":6,"version":1,"leader":1,"controller_epoch":8}', stat=Stat(version=4)
+    )
     assert isr_found(ASKED, 1, write, other).error == "INVALID_UPDATE_VERSION"
 
 

@@ -15,8 +15,8 @@ from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
 from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
 from model.controller.events import ReassignmentsRequested
-from model.hosts.memory_zookeeper.operations import Create
 from model.hosts.virtual.journal import BrokerBooted, RequestServed
+from model.zookeeper.operations import Create
 from tests.model.broker.served_broker import ServedBroker, errors
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.virtual_cluster import VirtualCluster

@@ -9,8 +9,7 @@ from model.controller import events
 from model.controller.commands import AnswerRequest
 from model.controller.events import ProposedIsr
 from model.controller.generations import generation_of
-from model.hosts.memory_zookeeper.operations import SetData
-from model.hosts.zookeeper.values import Znode
+from model.zookeeper.operations import SetData
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.virtual_cluster import VirtualCluster
 
@@ -30,7 +29,7 @@ def cluster_of_three() -> VirtualCluster:
 def state(cluster: VirtualCluster) -> tuple[int, list[int], int, int]:
     """Leader epoch, ISR, recovery state and version."""
     found = cluster.read(STATE)
-    assert isinstance(found, Znode)
+    assert found.ok
     payload = json.loads(found.data)
     recovery = payload.get("leader_recovery_state", 0)
     return payload["leader_epoch"], payload["isr"], recovery, found.stat.version

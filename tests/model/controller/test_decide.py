@@ -13,15 +13,16 @@ from model.controller.decide import ControllerState, decide, new_controller
 from model.controller.events import Event, ZooKeeperAnswered
 from model.controller.generations import Settings
 from model.controller.steps.broker_requests import tell
-from model.controller.zookeeper import Answer, Code
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch
+from model.zookeeper.operations import Answer, Code
+from model.zookeeper.znodes import Stat
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.transaction_text import words_of
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 NOBODY = Answer(Code.NO_NODE)
-DONE = Answer(version=0)
+DONE = Answer(stat=Stat(version=0))
 
 
 class Playbook:
@@ -73,12 +74,12 @@ def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(NOBODY, NOBODY)
     assert book.asks == ["read /controller", "read /controller_epoch"]
-    book.answers(NOBODY, Answer(data=b"4", version=9))
+    book.answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     assert book.asks == [
         'multi{create[E] /controller {"version":2,"brokerid":7,"timestamp":"1234","kraftControllerEpoch":-1} ; '
         "set /controller_epoch v10 5}"
     ]
-    book.answers(Answer(parts=(DONE, Answer(version=10))))
+    book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=10)))))
     assert book.asks == ["read /feature"]
     assert book.reasons == ("Broker 7 is the controller: it created /controller and raised the epoch to 5.",)
     assert (book.state.context.epoch, book.state.context.epoch_version) == (5, 10)
@@ -87,10 +88,10 @@ def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
 def test_who_loses_the_election_stays_out() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
     book.hears(events.ControllerZnodeDeleted())
-    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", version=9))
-    book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.ROLLED_BACK))))
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
+    book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
     winner = Answer(data=ControllerRegistration(broker_id=8).to_bytes())
-    book.answers(DONE, winner, Answer(data=ControllerEpoch(5).to_bytes(), version=10))
+    book.answers(DONE, winner, Answer(data=ControllerEpoch(5).to_bytes(), stat=Stat(version=10)))
     assert book.reasons == ("Broker 8 was elected controller before broker 7.",)
     assert book.state.context.activity is Activity.INACTIVE
     assert book.state.idle
@@ -99,10 +100,10 @@ def test_who_loses_the_election_stays_out() -> None:
 def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
     book.hears(events.ControllerZnodeDeleted())
-    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", version=9))
-    book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.ROLLED_BACK))))
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
+    book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
     me = Answer(data=ControllerRegistration(broker_id=7).to_bytes())
-    book.answers(DONE, me, Answer(data=b"5", version=10))
+    book.answers(DONE, me, Answer(data=b"5", stat=Stat(version=10)))
     assert book.state.context.active
     assert book.state.context.epoch_version == 10
 
@@ -110,7 +111,7 @@ def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
 def test_an_epoch_that_is_no_number_keeps_everybody_out_of_office() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
     book.hears(events.ControllerZnodeDeleted())
-    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"\xff", version=9))
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"\xff", stat=Stat(version=9)))
     assert book.state.idle
     assert book.reasons == ("/controller_epoch holds no number: nobody can be elected until an operator repairs it.",)
 
@@ -137,12 +138,12 @@ def test_a_write_that_is_fenced_ends_in_resignation() -> None:
     _, book = ruling()
     book.hears(events.ControlledShutdownRequested(request=6, broker=1))
     assert book.asks == ["read /brokers/topics/t/partitions/0/state"]
-    book.answers(Answer(data=state_of(1, (1, 2)), version=0))
+    book.answers(Answer(data=state_of(1, (1, 2)), stat=Stat(version=0)))
     assert book.asks == [
         "multi{check /controller_epoch v2 ; set /brokers/topics/t/partitions/0/state v1 "
         '{"controller_epoch":1,"leader":2,"version":1,"leader_epoch":1,"isr":[2]}}'
     ]
-    book.answers(Answer(Code.BAD_VERSION, parts=(Answer(Code.BAD_VERSION), Answer(Code.ROLLED_BACK))))
+    book.answers(Answer(Code.BAD_VERSION, parts=(Answer(Code.BAD_VERSION), Answer(Code.RUNTIME_INCONSISTENCY))))
     assert AnswerRequest(6, "NOT_CONTROLLER") in book.commands
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(DONE, Answer(data=ControllerRegistration(broker_id=2).to_bytes()))
@@ -153,10 +154,10 @@ def test_a_write_that_is_fenced_ends_in_resignation() -> None:
 def test_a_state_that_somebody_changed_is_read_and_decided_again() -> None:
     _, book = ruling()
     book.hears(events.ControlledShutdownRequested(request=6, broker=1))
-    book.answers(Answer(data=state_of(1, (1, 2)), version=0))
+    book.answers(Answer(data=state_of(1, (1, 2)), stat=Stat(version=0)))
     book.answers(Answer(Code.BAD_VERSION, parts=(DONE, Answer(Code.BAD_VERSION))))
     assert book.asks == ["read /brokers/topics/t/partitions/0/state"]
-    book.answers(Answer(data=state_of(1, (1,)), version=1))
+    book.answers(Answer(data=state_of(1, (1,)), stat=Stat(version=1)))
     assert "nobody in the ISR 1 can take over" in book.reasons[0]
     assert [outcome.partition for outcome in _answer(book, 6).partitions] == [("t", 0)]
 
@@ -164,7 +165,7 @@ def test_a_state_that_somebody_changed_is_read_and_decided_again() -> None:
 def test_a_state_of_a_newer_controller_is_left_alone() -> None:
     _, book = ruling()
     book.hears(events.ControlledShutdownRequested(request=6, broker=1))
-    book.answers(Answer(data=state_of(1, (1, 2), controller_epoch=2), version=1))
+    book.answers(Answer(data=state_of(1, (1, 2), controller_epoch=2), stat=Stat(version=1)))
     assert book.reasons[0] == "No election for t-0 (controller epoch 2 wrote it, a newer one)."
 
 
@@ -184,10 +185,10 @@ def test_a_lost_session_empties_the_queue_and_answers_who_waits() -> None:
 def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> None:
     book = Playbook(new_controller(Settings(broker_id=1)))
     book.hears(events.SessionEstablished(registration=registration(1), previous_session=99))
-    exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.ROLLED_BACK)))
-    book.answers(exists, Answer(owner=99))
+    exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
+    book.answers(exists, Answer(stat=Stat(ephemeral_owner=99)))
     assert book.asks == ["delete /brokers/ids/1"]
-    book.answers(DONE).answers(Answer(parts=(DONE, DONE)), Answer(czxid=40, owner=100))
+    book.answers(DONE).answers(Answer(parts=(DONE, DONE)), Answer(stat=Stat(czxid=40, ephemeral_owner=100)))
     assert book.reasons == ("Broker 1 is registered with broker epoch 40.",)
     assert book.asks == ["exists /controller and watch", "read /controller"]
 
@@ -195,8 +196,8 @@ def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> N
 def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
     book = Playbook(new_controller(Settings(broker_id=1)))
     book.hears(events.SessionEstablished(registration=registration(1), previous_session=99))
-    exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.ROLLED_BACK)))
-    book.answers(exists, Answer(owner=7))
+    exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
+    book.answers(exists, Answer(stat=Stat(ephemeral_owner=7)))
     assert book.state.idle
     assert book.reasons == ("Another broker is registered under id 1: this one stays out.",)
 
@@ -248,8 +249,8 @@ def test_requests_that_were_never_sent_end_the_office_and_another_epoch_begins()
     assert book.state.idle
     assert cluster.nodes[0].controller.context.epoch == 1
     book.hears(events.ControllerZnodeDeleted())
-    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"1", version=1))
-    book.answers(Answer(parts=(DONE, Answer(version=2))))
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"1", stat=Stat(version=1)))
+    book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=2)))))
     assert book.state.context.epoch == 2
 
 
@@ -266,8 +267,8 @@ def test_whose_office_has_passed_on_already_only_resigns() -> None:
 def test_a_new_controller_that_cannot_see_the_brokers_does_not_take_them_for_dead() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
     book.hears(events.ControllerZnodeDeleted())
-    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", version=9))
-    book.answers(Answer(parts=(DONE, Answer(version=10)))).answers(
+    book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
+    book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=10))))).answers(
         Answer(data=b'{"features":{},"version":2,"status":1}')
     )
     book.answers(NOBODY, NOBODY).answers(DONE).answers(DONE)

@@ -10,9 +10,8 @@ import pytest
 from model.controller import events
 from model.controller.features import FeatureUpdate, features_after_election, finalized, update_problem
 from model.controller.generations import generation_of
-from model.hosts.memory_zookeeper.operations import Create, SetData
-from model.hosts.zookeeper.values import Znode
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
+from model.zookeeper.operations import Create, SetData
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
@@ -97,7 +96,7 @@ def supporting(broker: int, highest: int) -> bytes:
 
 def features_in(cluster: VirtualCluster) -> object:
     znode = cluster.read(FEATURE)
-    assert isinstance(znode, Znode)
+    assert znode.ok
     return json.loads(znode.data)["features"]
 
 

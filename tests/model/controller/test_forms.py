@@ -12,9 +12,10 @@ from model.controller import events
 from model.controller.decide import decide
 from model.controller.generations import GENERATIONS, LATEST, default_settings, generation_of
 from model.controller.znode_formats import registration_as
-from model.controller.zookeeper import CONTROLLER, CONTROLLER_EPOCH, Answer
-from model.hosts.memory_zookeeper.operations import Create, SetData
 from model.znodes.cluster import decode_broker
+from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
+from model.zookeeper.operations import Answer, Create, SetData
+from model.zookeeper.znodes import Stat
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
@@ -221,7 +222,9 @@ def test_a_broker_that_bounced_unnoticed_is_noticed_from_2_2_on(release: str, no
     names = events.ZooKeeperAnswered(question=listed.waiting.question, answers=(Answer(names=("1", "2")),))
     read = decide(listed, names).state
     assert read.waiting is not None
-    now = tuple(Answer(data=live[id_].registration, czxid=live[id_].epoch + 1000 * (id_ == 2)) for id_ in (1, 2))
+    now = tuple(
+        Answer(data=live[id_].registration, stat=Stat(czxid=live[id_].epoch + 1000 * (id_ == 2))) for id_ in (1, 2)
+    )
     decision = decide(read, events.ZooKeeperAnswered(question=read.waiting.question, answers=now))
     assert ("Broker 2 went: 1 replica offline." in decision.reasons) == noticed
     assert decision.state.idle != noticed

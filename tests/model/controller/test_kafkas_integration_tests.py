@@ -14,10 +14,9 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.hosts.memory_zookeeper.operations import Create, Delete, SetData
 from model.hosts.virtual.journal import RequestSent
-from model.hosts.zookeeper.values import Znode
 from model.znodes.cluster import decode_broker
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect, reassign, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster, registration
@@ -36,14 +35,14 @@ def cluster_of(*brokers: int, **settings: Any) -> VirtualCluster:
 def state(cluster: VirtualCluster, partition: int = 0, topic: str = "t") -> tuple[int, int, list[int]] | None:
     """Leader, leader epoch and ISR in ZooKeeper."""
     found = cluster.read(f"/brokers/topics/{topic}/partitions/{partition}/state")
-    if not isinstance(found, Znode):
+    if not found.ok:
         return None
     payload = json.loads(found.data)
     return payload["leader"], payload["leader_epoch"], payload["isr"]
 
 
 def there(cluster: VirtualCluster, path: str) -> bool:
-    return isinstance(cluster.read(path), Znode)
+    return cluster.read(path).ok
 
 
 # New partitions

@@ -8,9 +8,9 @@ from model.controller import events
 from model.controller.commands import AnswerRequest, ProducerIds
 from model.controller.refusal import Refusal
 from model.controller.steps.cluster_wide import next_block
-from model.controller.zookeeper import PRODUCER_IDS
-from model.hosts.memory_zookeeper.operations import Delete, SetData
 from model.znodes.cluster import ProducerIdBlock
+from model.znodes.paths import PRODUCER_IDS
+from model.zookeeper.operations import Delete, SetData
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.virtual_cluster import VirtualCluster
 

@@ -33,8 +33,9 @@ from model.controller.state_machines import (
 from model.controller.steps.partitions import MovePartitions
 from model.controller.steps.replicas import MoveReplicas
 from model.controller.topics import Leadership, Partition, Topic, Topics
-from model.controller.zookeeper import Answer, Code
 from model.znodes.topics import LeaderIsrAndControllerEpoch
+from model.zookeeper.operations import Answer, Code
+from model.zookeeper.znodes import Stat
 from tests.model.controller.transaction_text import words_of
 
 B, OTHER = 5, 6
@@ -119,7 +120,7 @@ class Machines:
         return [command.broker for command in self.sent if isinstance(command.request, UpdateMetadataRequest)]
 
 
-OK = Answer(parts=(Answer(), Answer(version=0)))
+OK = Answer(parts=(Answer(), Answer(stat=Stat(version=0))))
 
 
 def refused(code: Code) -> Answer:
@@ -130,11 +131,11 @@ def refused(code: Code) -> Answer:
 def znode(leader: int, *isr: int, epoch: int = 0, version: int = 0, by: int = EPOCH) -> Answer:
     """What is read."""
     payload = LeaderIsrAndControllerEpoch(controller_epoch=by, leader=leader, leader_epoch=epoch, isr=isr)
-    return Answer(data=payload.to_bytes(), version=version)
+    return Answer(data=payload.to_bytes(), stat=Stat(version=version))
 
 
 def written(version: int) -> Answer:
-    return Answer(parts=(Answer(), Answer(version=version)))
+    return Answer(parts=(Answer(), Answer(stat=Stat(version=version))))
 
 
 def to_online(strategy: Strategy = Strategy.OFFLINE, *, unclean: bool = False) -> MovePartitions:

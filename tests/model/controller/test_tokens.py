@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.hosts.memory_zookeeper.operations import Create, GetChildren, GetData
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.zookeeper.values import Children, Znode
 from model.znodes.configs import DelegationToken
 from model.znodes.paths import token_path
+from model.zookeeper.operations import Create, GetChildren, GetData
 from tests.model.controller.virtual_cluster import AT_ONCE, VirtualCluster
 
 NOW_MS = AT_ONCE.start_ms
@@ -45,13 +44,13 @@ def tokens(cluster: VirtualCluster) -> tuple[str, ...]:
 
 def names(cluster: VirtualCluster, path: str) -> tuple[str, ...]:
     found = read(cluster.world.zookeeper.tree, GetChildren(path))
-    assert isinstance(found, Children)
+    assert found.ok
     return found.names
 
 
 def notices(cluster: VirtualCluster) -> list[bytes]:
     found = [read(cluster.world.zookeeper.tree, GetData(f"{CHANGES}/{name}")) for name in names(cluster, CHANGES)]
-    return [znode.data for znode in found if isinstance(znode, Znode)]
+    return [znode.data for znode in found if znode.ok]
 
 
 def test_a_new_controller_deletes_what_is_over_and_notifies_of_it() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.controller.steps.topics import new_topic_id
-from model.hosts.memory_zookeeper.operations import Create
+from model.zookeeper.operations import Create
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.virtual_cluster import VirtualCluster
 

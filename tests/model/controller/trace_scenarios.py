@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.hosts.memory_zookeeper.operations import CheckVersion, Create, Delete, Multi, SetData
 from model.znodes.topics import (
     PartitionEntry,
     PartitionReassignment,
@@ -18,6 +17,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
+from model.zookeeper.operations import Check, Create, Delete, Multi, SetData
 from tests.model.controller.virtual_cluster import VirtualCluster
 
 TOPIC_IDS = {
@@ -146,7 +146,7 @@ def s21(cluster: VirtualCluster) -> None:
 def s22(cluster: VirtualCluster) -> None:
     """A broker does it (KAFKA-16539: guarded by who the controller is); the controllers have nothing to add."""
     config = b'{"version":1,"config":{"min.insync.replicas":"2"}}'
-    cluster.write(Multi((CheckVersion("/controller", 0), SetData("/config/topics/t1", config))))
+    cluster.write(Multi((Check("/controller", 0), SetData("/config/topics/t1", config))))
     cluster.write(Create("/config/changes"))
     change = b'{"version":2,"entity_path":"topics/t1"}'
     cluster.write(Create("/config/changes/config_change_", change, sequential=True))

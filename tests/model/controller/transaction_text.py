@@ -2,55 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from model.zookeeper.operations import (
+    Answer,
+    Check,
+    Create,
+    Delete,
+    Exists,
+    GetChildren,
+    GetData,
+    Multi,
+    SetData,
+    Write,
+    ZooKeeperRequest,
+)
 
-from model.controller import zookeeper as ours
-from model.hosts.memory_zookeeper import operations as theirs
-from model.hosts.virtual.questions import operation_of
+READS = {GetData: "read", Exists: "exists", GetChildren: "children"}
 
 
-def words_of(request: ours.ZooKeeperRequest) -> str:
+def words_of(request: ZooKeeperRequest) -> str:
     """What a controller asks of ZooKeeper; reads by their names."""
     match request:
-        case ours.Multi(parts):
-            return f"multi{{{' ; '.join(_text(_translated(part), None) for part in parts)}}}"
-        case ours.Read() | ours.Exists() | ours.Children():
-            return f"{type(request).__name__.lower()} {request.path}{' and watch' if request.watch else ''}"
+        case Multi(parts):
+            return f"multi{{{' ; '.join(_text(part, None) for part in parts)}}}"
+        case GetData() | Exists() | GetChildren():
+            return f"{READS[type(request)]} {request.path}{' and watch' if request.watch else ''}"
         case _:
-            return _text(operation_of(request), None)
+            return _text(request, None)
 
 
-def transaction(operation: theirs.Write, result: Any) -> str:
+def transaction(operation: Write | Multi, answer: Answer) -> str:
     """A write as the decoder of the golden traces prints it."""
-    match operation, result:
-        case theirs.Multi(parts), theirs.Committed(results):
-            return f"multi{{{' ; '.join(_text(part, each) for part, each in zip(parts, results, strict=True))}}}"
-        case theirs.Multi(parts), theirs.RolledBack(codes):
+    match operation:
+        case Multi(parts) if answer.ok:
+            return f"multi{{{' ; '.join(_text(part, each) for part, each in zip(parts, answer.parts, strict=True))}}}"
+        case Multi(parts) if answer.parts:
             texts = (
-                _text(part, None) if code == theirs.ErrorCode.OK else f"error {int(code)}"
-                for part, code in zip(parts, codes, strict=True)
+                _text(part, None) if each.ok else f"error {int(each.code)}"
+                for part, each in zip(parts, answer.parts, strict=True)
             )
             return f"multi{{{' ; '.join(texts)}}}"
-        case _, theirs.Failed(code):
-            return f"error {int(code)}"
+        case Create() | SetData() | Delete() if answer.ok:
+            return _text(operation, answer)
         case _:
-            return _text(operation, result)
+            return f"error {int(answer.code)}"
 
 
-def _translated(part: Any) -> Any:
-    return theirs.CheckVersion(part.path, part.version) if isinstance(part, ours.Check) else operation_of(part)
-
-
-def _text(part: Any, result: Any) -> str:
+def _text(part: Write | Check, answer: Answer | None) -> str:
     match part:
-        case theirs.Create(path, data, ephemeral):
-            made = result.path if isinstance(result, theirs.Created) else path
+        case Create(path, data, ephemeral):
+            made = answer.path if answer is not None else path
             return f"create[{'E' if ephemeral else 'P'}] {made} {data.decode() or 'null'}"
-        case theirs.SetData(path, data, version):
-            return f"set {path} v{result.version if result is not None else version + 1} {data.decode()}"
-        case theirs.Delete(path):
+        case SetData(path, data, version):
+            return f"set {path} v{answer.version if answer is not None else version + 1} {data.decode()}"
+        case Delete(path):
             return f"delete {path}"
-        case theirs.CheckVersion(path, version):
+        case Check(path, version):
             return f"check {path} v{version + 1}"
-        case _:
-            raise AssertionError(part)

@@ -15,13 +15,13 @@ from model.controller.commands import AnswerRequest
 from model.controller.decide import ControllerState
 from model.controller.events import Event
 from model.controller.generations import Settings
-from model.hosts.memory_zookeeper.operations import GetData, Operation, Result
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import Assumptions, Fate, Passage
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
+from model.zookeeper.operations import Answer, GetData, Operation
 from tests.model.controller.transaction_text import transaction
 
 BASE_PORT = 29_090
@@ -111,7 +111,7 @@ class VirtualCluster:
 
     # What people and tools do
 
-    def write(self, operation: Operation) -> Result:
+    def write(self, operation: Operation) -> Answer:
         """Write as a tool would."""
         result = self.world.write(operation)
         self.settle()
@@ -164,7 +164,7 @@ class VirtualCluster:
     def since(self, mark: int) -> list[str]:
         """Transactions since `len(log)` was this much."""
         records = [record for record in self.world.journal if isinstance(record, journal.Transaction)]
-        texts = (transaction(record.write, record.result) for record in records[mark:])
+        texts = (transaction(record.write, record.answer) for record in records[mark:])
         return [_TIMESTAMP.sub('"timestamp":"T"', text) for text in texts]
 
     @property

@@ -12,8 +12,9 @@ from model.broker.commands import ProposeIsr
 from model.broker.isr import AlterPartitionQueue, IsrChangeNotices, hear_isr_answer, isr_found, isr_write, isr_written
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import AlterPartitionReceived, ProposedIsr
-from model.controller.zookeeper import ISR_CHANGES, Code, Create, Read
 from model.hosts.virtual.virtual_cluster import VirtualCluster
+from model.znodes.paths import ISR_CHANGES
+from model.zookeeper.operations import Code, Create, GetData
 from tests.simulation.replication.replicating_broker import ReplicatingBroker
 
 LOST = 0.05
@@ -125,7 +126,7 @@ class IsrProposals:
             return
         outcome = isr_written(command.proposal, self._broker.id, answer)
         if answer.code is Code.BAD_VERSION:
-            found = self._cluster.ask_zookeeper(self._broker.id, Read(write.path))
+            found = self._cluster.ask_zookeeper(self._broker.id, GetData(write.path))
             assert found is not None
             outcome = isr_found(command.proposal, self._broker.id, write, found)
         if outcome.error == "NONE" and self._broker.settings.rules.notifies_isr_changes:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.zookeeper.operations import Create
 from tests.tui.command_line.running import failure, kdrill
 
 FAILED, USAGE = 1, 2
@@ -65,7 +66,7 @@ def test_a_chroot_that_is_not_there(zookeeper: str, tmp_path: Path, command: tup
 def test_a_tree_that_is_not_kafkas(zookeeper: str, tmp_path: Path, command: tuple[str, ...]) -> None:
     address, slash, root = zookeeper.partition("/")
     session = ZnodeSession(address, slash + root)
-    session.apply([CreateZnode("/hbase")])
+    session.apply([Create("/hbase")])
     session.close()
     done = kdrill(*command, f"zk://{zookeeper}", cwd=tmp_path)
     assert "no Kafka cluster here" in failure(done)

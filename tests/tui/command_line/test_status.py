@@ -14,8 +14,9 @@ import pytest
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import GenerationRecognised, QuorumDescribed
 from model.cluster.snapshot_file import write_snapshot
-from model.sandbox.embedded_zookeeper import CreateZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from model.zookeeper.operations import Create
 from tests.demo_tree import DemoTree, demo_tree
 from tests.model.drills.clusters import cluster, topic
 from tests.tui.command_line.running import KDRILL, kdrill, running
@@ -37,9 +38,9 @@ def test_a_healthy_cluster(zookeeper: str) -> None:
     session = ZnodeSession(address, slash + root)
     broker = b'{"version":1,"host":"h","port":9092,"jmx_port":-1,"timestamp":"1"}'
     controller = b'{"version":1,"brokerid":1,"timestamp":"1"}'
-    session.apply([CreateZnode(path) for path in ("/brokers", "/brokers/ids", "/brokers/topics")])
-    session.apply([CreateZnode("/brokers/ids/1", broker, ephemeral=True)])
-    session.apply([CreateZnode("/controller", controller, ephemeral=True), CreateZnode("/controller_epoch", b"1")])
+    session.apply([Create(path) for path in ("/brokers", "/brokers/ids", "/brokers/topics")])
+    session.apply([Create("/brokers/ids/1", broker, ephemeral=True)])
+    session.apply([Create("/controller", controller, ephemeral=True), Create("/controller_epoch", b"1")])
     done = kdrill("status", f"zk://{zookeeper}")
     session.close()
     assert (done.returncode, done.stderr) == (HEALTHY, "")

@@ -12,8 +12,9 @@ import pytest
 
 from model.cluster.cluster_image import Provenance
 from model.cluster.snapshot_file import write_snapshot
-from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode, ZnodeSession
+from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sources.source import Batch, Sink, SourceStatus
+from model.zookeeper.operations import Create, SetData
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image
@@ -120,7 +121,7 @@ async def test_the_tree_marks_what_changed_since_it_was_looked_at(zookeeper: str
             assert before["/controller"] == ""
             address, slash, root = zookeeper.partition("/")
             session = ZnodeSession(address, f"{slash}{root}/kafka")
-            session.apply([CreateZnode("/new", b"1"), WriteZnode("/controller_epoch", b"99")])
+            session.apply([Create("/new", b"1"), SetData("/controller_epoch", b"99")])
             session.close()
             await pulses.until(lambda pulse: pulse.header.controller_epoch == 99)
             after = {row.key: row.mark for row in (await link.rows(TREE)).rows}

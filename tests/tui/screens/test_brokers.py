@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from model.sandbox.embedded_zookeeper import CreateZnode, WriteZnode
+from model.zookeeper.operations import Create, SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import Describe
@@ -99,7 +99,7 @@ async def test_another_controller_is_told_and_counted(cluster: Cluster) -> None:
         await asyncio.to_thread(cluster.demo.lose_broker, 4)
         await until(pilot, lambda: "broker    nobody" in text(pilot) and "nobody has taken over yet" in text(pilot))
         elected = b'{"version":1,"brokerid":2,"timestamp":"1700000000000"}'
-        won = CreateZnode("/controller", elected), WriteZnode("/controller_epoch", b"8")
+        won = Create("/controller", elected), SetData("/controller_epoch", b"8")
         await asyncio.to_thread(cluster.write, *won)
         await until(pilot, lambda: "broker    b2  kafka-2" in text(pilot) and "epoch     8" in text(pilot))
         await until(pilot, lambda: "data version 2" in text(pilot) and "1 time since kdrill began" in text(pilot))

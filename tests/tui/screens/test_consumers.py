@@ -4,7 +4,7 @@ from typing import cast
 
 from textual.pilot import Pilot
 
-from model.sandbox.embedded_zookeeper import WriteZnode
+from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.panes.ownership_graph import OwnershipGraph
@@ -94,7 +94,7 @@ async def move_a_partition(pilot: Pilot[int], cluster: Cluster) -> None:
     await press(pilot, "4")
     graph = rows(pilot, "group")
     await until(pilot, lambda: graph.answer.rows and graph.answer.rows[0].mark == "!")
-    cluster.write(WriteZnode("/consumers/audit-archiver/owners/audit-log/0", graph.answer.rows[0].key.encode()))
+    cluster.write(SetData("/consumers/audit-archiver/owners/audit-log/0", graph.answer.rows[0].key.encode()))
     await until(pilot, lambda: graph.answer.turn)
 
 

@@ -1,7 +1,7 @@
 """The tree: opened, closed, jumped about in, and beside it the znode under the cursor."""
 
-from model.sandbox.embedded_zookeeper import CreateZnode, DeleteZnode, WriteZnode
 from model.znodes.topics import LeaderIsrAndControllerEpoch
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 
@@ -113,9 +113,9 @@ async def test_the_history_shows_what_changed_while_one_looks(cluster: Cluster) 
         await press(pilot, "2", "H")
         assert f"history {path}" in text(pilot).split("\n")[1]
         assert "Values that kdrill saw" in text(pilot)
-        cluster.write(WriteZnode(path, state(leader_epoch=90, isr=(1, 2))))
+        cluster.write(SetData(path, state(leader_epoch=90, isr=(1, 2))))
         await until(pilot, lambda: "-> 90" in text(pilot))
-        cluster.write(WriteZnode(path, state(leader_epoch=91, isr=(1,))))
+        cluster.write(SetData(path, state(leader_epoch=91, isr=(1,))))
         await until(pilot, lambda: "leader_epoch 90 -> 91" in text(pilot))
         assert "isr 1,2 -> 1" in text(pilot)
         assert "The controller of epoch 7 (broker 4) wrote this" in text(pilot)
@@ -126,13 +126,13 @@ async def test_the_history_shows_what_changed_while_one_looks(cluster: Cluster) 
 async def test_the_history_of_what_goes_and_comes_again_stands_beside_the_tree(cluster: Cluster) -> None:
     path = "/admin/delete_topics/payments"
     async with opened(cluster.address, size=(120, 40)) as pilot:
-        cluster.write(CreateZnode(path, b"1"))
+        cluster.write(Create(path, b"1"))
         kdrill(pilot).show_znode(path)
         await press(pilot, "2", "v", "v")
         await until(pilot, lambda: "created" in text(pilot))
-        cluster.write(DeleteZnode(path))
+        cluster.write(Delete(path))
         await until(pilot, lambda: "gone, noticed then" in text(pilot))
-        cluster.write(CreateZnode(path, b"2"))
+        cluster.write(Create(path, b"2"))
         await until(pilot, lambda: "created anew" in text(pilot) and "1 -> 2" in text(pilot))
 
 

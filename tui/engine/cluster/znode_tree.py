@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.values import Forbidden, Missing, TooLarge, Unread, Znode
 from model.sources.feed import Moment
 from model.sources.zookeeper.browser import Witness, ZnodeBrowser, join, natural, parent_of
 from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
 from model.znodes.payload import Payload, Unreadable
+from model.zookeeper.znodes import Forbidden, Missing, TooLarge, Unread, Znode
 from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
 from tui.engine.listing import Memory
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery

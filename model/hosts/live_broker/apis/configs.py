@@ -24,15 +24,15 @@ from model.broker.settings.dynamic_configs import (
 )
 from model.broker.settings.settings import topic_defaults
 from model.controller.refusal import Refusal
-from model.controller.zookeeper import Answer, Children, Code, Create, Exists, Read, SetData
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ALTER_CONFIGS, DESCRIBE_CONFIGS, INCREMENTAL_ALTER_CONFIGS, error_code
 from model.hosts.wire.server import Api, Request
-from model.hosts.zookeeper.values import ZnodeChanged
 from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
 from model.znodes.paths import config_path, topic_path
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, SetData
+from model.zookeeper.znodes import ZnodeChanged
 
 CHANGES = "/config/changes"
 PREFIX = "config_change_"
@@ -66,9 +66,9 @@ class DynamicConfigs:
 
     async def load(self) -> None:
         """Read everything, and watch from now on. To be called at the start and with each new session."""
-        (changes,) = await self._zookeeper((Children(CHANGES, watch=True),))
+        (changes,) = await self._zookeeper((GetChildren(CHANGES, watch=True),))
         self._last = max(_changes(changes), default="")
-        topics, *_ = await self._zookeeper((Children(config_path("topics")),))
+        topics, *_ = await self._zookeeper((GetChildren(config_path("topics")),))
         entities = [f"topics/{name}" for name in topics.names]
         await self._apply((self._default, self._own, *entities))
 
@@ -77,15 +77,15 @@ class DynamicConfigs:
         while True:
             await self._news.wait()
             self._news.clear()
-            (listed,) = await self._zookeeper((Children(CHANGES, watch=True),))
+            (listed,) = await self._zookeeper((GetChildren(CHANGES, watch=True),))
             new = [name for name in _changes(listed) if name > self._last]
-            answers = await self._zookeeper([Read(f"{CHANGES}/{name}") for name in new])
+            answers = await self._zookeeper([GetData(f"{CHANGES}/{name}") for name in new])
             await self._apply(filter(None, map(_entity, answers)))
             self._last = max((self._last, *new))
 
     async def _apply(self, entities: Iterable[str]) -> None:
         named = list(dict.fromkeys(entities))
-        answers = await self._zookeeper([Read(config_path(entity)) for entity in named])
+        answers = await self._zookeeper([GetData(config_path(entity)) for entity in named])
         for entity, answer in zip(named, answers, strict=True):
             kind, _, name = entity.partition("/")
             if not answer.ok and answer.code is not Code.NO_NODE:
@@ -178,7 +178,7 @@ class ConfigRequests:
         layers = self._layers()
         if resource.type == BROKER:
             return layers.describe_broker() if resource.name else layers.describe_default()
-        (config,) = await self._zookeeper((Read(config_path(resource.entity)),))
+        (config,) = await self._zookeeper((GetData(config_path(resource.entity)),))
         return layers.describe_topic(config_in(config))
 
     async def _alter(self, request: Request) -> Entity:
@@ -204,7 +204,7 @@ class ConfigRequests:
         refusal = await self._refuse(resource)
         if refusal is not None:
             return refusal
-        (found,) = await self._zookeeper((Read(config_path(resource.entity)),))
+        (found,) = await self._zookeeper((GetData(config_path(resource.entity)),))
         after = alter(config_in(found), resource)
         if isinstance(after, Refusal):
             return after

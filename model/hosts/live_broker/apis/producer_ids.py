@@ -12,12 +12,13 @@ from kio.schema.errors import ErrorCode
 
 from model.controller.refusal import Refusal
 from model.controller.steps.cluster_wide import next_block
-from model.controller.zookeeper import PRODUCER_IDS, Code, Read, SetData
 from model.hosts.live_broker.parts import AskController, AskZooKeeper
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ALLOCATE_PRODUCER_IDS, INIT_PRODUCER_ID, WireError
 from model.hosts.wire.server import Api, Request
+from model.znodes.paths import PRODUCER_IDS
+from model.zookeeper.operations import Code, GetData, SetData
 
 NextBlock = Callable[[], Awaitable[range]]
 
@@ -61,7 +62,7 @@ def blocks_in_zookeeper(zookeeper: AskZooKeeper, broker: int) -> NextBlock:
 
     async def block() -> range:
         while True:
-            (newest,) = await zookeeper((Read(PRODUCER_IDS),))
+            (newest,) = await zookeeper((GetData(PRODUCER_IDS),))
             found = next_block(newest.data, broker)
             if isinstance(found, Refusal) or not newest.ok:
                 raise WireError(f"{PRODUCER_IDS} cannot be read")

@@ -28,12 +28,12 @@ from model.cluster.ids import OFFSETS_TOPIC
 from model.controller.placement import BrokerMetadata, PlacementRequest, place
 from model.controller.refusal import Refusal
 from model.controller.topic_validation import BROKER_DEFAULT, TopicCreation, creation_problem, creation_request_problem
-from model.controller.zookeeper import DELETIONS, TOPICS, Children, Code, Create, SetData
 from model.hosts.live_broker.parts import AskZooKeeper, MetadataCache
 from model.hosts.wire.names import ZERO_ID, topic_id_text
 from model.znodes.configs import EntityConfig
-from model.znodes.paths import config_path
+from model.znodes.paths import DELETIONS, TOPICS, config_path
 from model.znodes.topics import TopicAssignment
+from model.zookeeper.operations import Code, Create, GetChildren, SetData
 
 Dice = Callable[[int], int]
 """A number from 0 to below this one."""
@@ -122,7 +122,7 @@ class TopicMaker:
         """The id of the topic and its replicas, or why not. A `dry` run writes nothing and has no id."""
         layers = self._layers()
         wrong = topic_config_problem(layers, topic.configs)
-        existing, marked = await self._zookeeper((Children(TOPICS), Children(DELETIONS)))
+        existing, marked = await self._zookeeper((GetChildren(TOPICS), GetChildren(DELETIONS)))
         settings = layers.effective
         defaults = TopicDefaults(settings[NUM_PARTITIONS], settings[DEFAULT_REPLICATION_FACTOR])
         plan = planned_topic(topic, defaults, self.brokers(), existing.names, marked.names, random.randrange)

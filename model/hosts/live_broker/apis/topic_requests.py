@@ -17,14 +17,14 @@ from model.controller.placement import Placement
 from model.controller.refusal import Refusal
 from model.controller.topic_validation import PartitionAddition, add_partitions
 from model.controller.topics import Topic
-from model.controller.zookeeper import DELETIONS, Code, Create, SetData
 from model.hosts.live_broker.apis.topic_creation import PlannedReplicas, TopicMaker, WantedTopic
 from model.hosts.live_broker.parts import AskZooKeeper, MetadataCache
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS, ZERO_ID, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
-from model.znodes.paths import topic_path
+from model.znodes.paths import DELETIONS, topic_path
 from model.znodes.topics import TopicAssignment
+from model.zookeeper.operations import Code, Create, SetData
 
 Failure = tuple[ErrorCode, str | None]
 DONE: Failure = (ErrorCode.none, None)

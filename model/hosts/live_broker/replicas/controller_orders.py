@@ -33,7 +33,6 @@ from model.broker.metadata import BrokerNode, forgotten, learn, serve_update_met
 from model.broker.roles import with_storage_errors
 from model.cluster.ids import TopicPartition
 from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
-from model.controller.zookeeper import Code, Read
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
@@ -42,6 +41,7 @@ from model.log.names import DamagedFileError
 from model.znodes.configs import decode_config
 from model.znodes.paths import config_path
 from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Code, GetData
 
 _LOGGER = logging.getLogger(__name__)
 OnDiskFailure = Callable[[TopicPartition, OSError], None]
@@ -275,7 +275,7 @@ class ControllerOrders:
         unknown = sorted(topic for topic in topics if not self._held.settings.knows(topic))
         if not unknown:
             return
-        answers = await self._ask_zookeeper([Read(config_path(f"topics/{topic}")) for topic in unknown])
+        answers = await self._ask_zookeeper([GetData(config_path(f"topics/{topic}")) for topic in unknown])
         for topic, answer in zip(unknown, answers, strict=True):
             if answer.ok:
                 self._held.settings.configure(topic, _config(topic, answer.data))

@@ -24,12 +24,13 @@ from model.cluster.ids import TopicPartition
 from model.controller.commands import AnswerRequest, PartitionOutcome
 from model.controller.events import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.zookeeper import ISR_CHANGES, Code, Create, Read
 from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ALTER_PARTITION, WireError, error_name
+from model.znodes.paths import ISR_CHANGES
+from model.zookeeper.operations import Code, Create, GetData
 
 NEWEST_BY_NAME = 1
 """AlterPartition names topics by their ids after this version, which not every topic has."""
@@ -134,7 +135,7 @@ class IsrProposals:
         (answer,) = await ask((write,))
         outcome = isr_written(proposal, leader, answer)
         if answer.code is Code.BAD_VERSION:
-            (found,) = await ask((Read(write.path),))
+            (found,) = await ask((GetData(write.path),))
             outcome = isr_found(proposal, leader, write, found)
         if outcome.error == "NONE" and notify:
             self._notify(proposal.partition)

@@ -25,13 +25,14 @@ from model.broker.settings.keys import (
     REPLICA_LAG_TIME_MAX_MS,
 )
 from model.cluster.ids import TopicPartition
-from model.controller.zookeeper import LOG_DIR_EVENTS, Create
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.log.compaction import Compaction, cleanable_of
 from model.log.names import DamagedFileError
+from model.znodes.paths import LOG_DIR_EVENTS
 from model.znodes.topics import LogDirEvent
+from model.zookeeper.operations import Create
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -15,10 +15,9 @@ from model.consumers.zookeeper_groups import events_and_commands
 from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.events_and_commands import AUTO_COMMIT, AskZooKeeper, Happening
 from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, Stage, new_member
-from model.controller.zookeeper import Answer, Children, Create, Delete, Read, SetData, ZooKeeperRequest
-from model.hosts.virtual.questions import answer_of, operation_of
-from model.hosts.zookeeper.values import EventKind, ZnodeChanged
 from model.znodes.topics import TopicAssignment
+from model.zookeeper.operations import Answer, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 
 GROUP = "g"
@@ -161,7 +160,7 @@ class VirtualGroup:
         return sum(read.topic == topic for read in self.log_end)
 
     def ask(self, session: MemorySession, request: ZooKeeperRequest) -> Answer:
-        answer = answer_of(request, session.ask(operation_of(request)).result)
+        answer = session.ask(request).answer
         self.deliver()
         return answer
 
@@ -180,10 +179,10 @@ class VirtualGroup:
         return host
 
     def text(self, path: str) -> str:
-        return self.ask(self.admin, Read(path)).data.decode()
+        return self.ask(self.admin, GetData(path)).data.decode()
 
     def names(self, path: str) -> tuple[str, ...]:
-        return self.ask(self.admin, Children(path)).names
+        return self.ask(self.admin, GetChildren(path)).names
 
     def delete(self, path: str) -> None:
         self.ask(self.admin, Delete(path))

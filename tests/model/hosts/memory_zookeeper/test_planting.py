@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from model.hosts.memory_zookeeper.operations import Create, Created, Delete, GetData, SetData, Write
 from model.hosts.memory_zookeeper.state import (
     Planted,
     ServerState,
@@ -20,7 +19,8 @@ from model.hosts.memory_zookeeper.state import (
     server_over,
 )
 from model.hosts.memory_zookeeper.tree import Node, creations
-from model.hosts.zookeeper.values import Stat, Znode
+from model.zookeeper.operations import Create, Delete, GetData, SetData, Write
+from model.zookeeper.znodes import Stat
 
 paths = st.sampled_from(["/a", "/b", "/a/c", "/a/d", "/a/c/e"])
 writes = st.one_of(
@@ -85,8 +85,8 @@ def test_missing_parents_are_planted_too() -> None:
 def test_a_sequence_goes_on() -> None:
     state = planted_server({"/changes": Planted(creations=7), "/changes/n_0000000006": Planted()})
     state, session = open_session(state, 6000)
-    created = answer(state, session, Create("/changes/n_", sequential=True), 0).reply.result
-    assert isinstance(created, Created)
+    created = answer(state, session, Create("/changes/n_", sequential=True), 0).answer
+    assert created.ok
     assert created.path == "/changes/n_0000000007"
 
 
@@ -111,6 +111,6 @@ def test_a_server_over_znodes_that_are_worked_out_when_asked() -> None:
     state, session = open_session(server_over(Million(), {}, zxid=5, session_timeout_ms=6000), 6000)
     for operation in (SetData("/999999", b"new", 0), Create("/more"), Delete("/7")):
         state = answer(state, session, operation, 0).state
-    results = [answer(state, session, GetData(path), 0).reply.result for path in ("/999999", "/8", "/7", "/more")]
-    assert [result.data if isinstance(result, Znode) else None for result in results] == [b"new", b"/8", None, b""]
+    results = [answer(state, session, GetData(path), 0).answer for path in ("/999999", "/8", "/7", "/more")]
+    assert [result.data if result.ok else None for result in results] == [b"new", b"/8", None, b""]
     assert state.zxid == 9

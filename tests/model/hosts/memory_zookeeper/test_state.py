@@ -5,25 +5,24 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.memory_zookeeper.operations import (
+from model.hosts.memory_zookeeper.state import ServerState, answer, disconnect, end_session, new_server, open_session
+from model.zookeeper.operations import (
     AddWatch,
+    Answer,
+    Code,
     Create,
     Delete,
-    ErrorCode,
     Exists,
-    Failed,
     GetChildren,
     GetData,
     Multi,
     Operation,
-    Reply,
     SetData,
     SetWatches,
     Sync,
+    WatchMode,
 )
-from model.hosts.memory_zookeeper.state import ServerState, answer, disconnect, end_session, new_server, open_session
-from model.hosts.zookeeper.requests import WatchMode
-from model.hosts.zookeeper.values import EventKind
+from model.zookeeper.znodes import EventKind
 
 ALICE, BOB = 1, 2
 Heard = tuple[int, str, str]
@@ -109,14 +108,15 @@ def test_a_session_that_ends_takes_its_ephemerals_and_watches_along() -> None:
         (BOB, Exists("/e", watch=True)),
     )
     ended = end_session(state, ALICE)
-    assert ended.reply == Reply(state.zxid + 1, None)
+    assert (ended.state.zxid, ended.answer) == (state.zxid + 1, Answer())
     assert [(event.session, event.changed.kind) for event in ended.events] == [
         (BOB, EventKind.DELETED),
         (ALICE, EventKind.DELETED),
     ]
     assert play(ended.state, (BOB, Create("/x")))[1] == []
     assert ended.state.watches.recursive == ()
-    assert answer(ended.state, ALICE, Sync("/"), 0).reply == Reply(ended.state.zxid, Failed(ErrorCode.SESSION_EXPIRED))
+    expired = answer(ended.state, ALICE, Sync("/"), 0)
+    assert (expired.state.zxid, expired.answer) == (ended.state.zxid, Answer(Code.SESSION_EXPIRED))
     assert end_session(ended.state, ALICE).state is ended.state
 
 
@@ -158,7 +158,7 @@ def test_every_write_takes_a_zxid_and_no_read_does() -> None:
     for operation in (Create("/a"), Create("/a"), Multi(()), GetData("/a"), Sync("/a"), Delete("/x"), Exists("/x")):
         answered = answer(state, ALICE, operation, 0)
         state = answered.state
-        zxids.append(answered.reply.zxid - 2)
+        zxids.append(state.zxid - 2)
     assert zxids == [1, 2, 3, 3, 3, 4, 4]
 
 

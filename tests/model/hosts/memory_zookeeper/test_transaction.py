@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.hosts.memory_zookeeper.operations import (
-    CheckVersion,
-    Committed,
-    Create,
-    Created,
-    Delete,
-    ErrorCode,
-    Failed,
-    Multi,
-    RolledBack,
-    SetData,
-    Write,
-)
 from model.hosts.memory_zookeeper.tree import Change, Tree, apply, new_tree
-from model.hosts.zookeeper.values import EventKind, Stat
+from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, Write
+from model.zookeeper.znodes import EventKind, Stat
 
 SESSION = 7
 
@@ -28,14 +16,14 @@ def after(*writes: Write) -> Tree:
     tree = new_tree()
     for zxid, write in enumerate(writes, 1):
         tree, result, _ = apply(tree, write, zxid, 1000 + zxid, SESSION)
-        assert not isinstance(result, Failed | RolledBack)
+        assert result.ok
     return tree
 
 
 def test_a_created_znode() -> None:
     tree, result, changes = apply(after(Create("/a")), Create("/a/b", b"xy", ephemeral=True), 2, 1002, SESSION)
     stat = Stat(2, 2, 1002, 1002, 0, 0, 0, SESSION, 2, 0, 2)
-    assert result == Created("/a/b", stat)
+    assert result == Answer(stat=stat, path="/a/b")
     assert changes == (Change(EventKind.CREATED, "/a/b", SESSION),)
     parent = tree.get("/a")
     assert parent is not None
@@ -45,7 +33,7 @@ def test_a_created_znode() -> None:
 def test_a_sequential_znode_is_numbered_by_all_the_children_there_ever_were() -> None:
     tree = after(Create("/a"), Create("/a/x"), Delete("/a/x"), Create("/a/y"), SetData("/a", b"1"))
     _, result, _ = apply(tree, Create("/a/n_", sequential=True), 9, 0, SESSION)
-    assert isinstance(result, Created)
+    assert result.ok
     assert result.path == "/a/n_0000000002"
 
 
@@ -59,28 +47,29 @@ def test_data_is_written_at_the_expected_version() -> None:
 @pytest.mark.parametrize(
     ("write", "code"),
     [
-        (Create("/a"), ErrorCode.NODE_EXISTS),
-        (Create("/x/y"), ErrorCode.NO_NODE),
-        (Create("/e/x"), ErrorCode.NO_CHILDREN_FOR_EPHEMERALS),
-        (Create("/a/"), ErrorCode.BAD_ARGUMENTS),
-        (Create("a"), ErrorCode.BAD_ARGUMENTS),
-        (Create("/x/../y"), ErrorCode.NO_NODE),
-        (Delete("/a"), ErrorCode.NOT_EMPTY),
-        (Delete("/a/b", 5), ErrorCode.BAD_VERSION),
-        (Delete("/x"), ErrorCode.NO_NODE),
-        (Delete("/"), ErrorCode.BAD_ARGUMENTS),
-        (Delete("/zookeeper/quota"), ErrorCode.BAD_ARGUMENTS),
-        (SetData("/a", b"", 5), ErrorCode.BAD_VERSION),
-        (SetData("/x", b""), ErrorCode.NO_NODE),
-        (SetData("/a//b", b""), ErrorCode.BAD_ARGUMENTS),
+        (Create("/a"), Code.NODE_EXISTS),
+        (Create("/x/y"), Code.NO_NODE),
+        (Create("/e/x"), Code.NO_CHILDREN_FOR_EPHEMERALS),
+        (Create("/a/"), Code.BAD_ARGUMENTS),
+        (Create("a"), Code.BAD_ARGUMENTS),
+        (Create("/x/../y"), Code.NO_NODE),
+        (Delete("/a"), Code.NOT_EMPTY),
+        (Delete("/a/b", 5), Code.BAD_VERSION),
+        (Delete("/x"), Code.NO_NODE),
+        (Delete("/"), Code.BAD_ARGUMENTS),
+        (Delete("/zookeeper/quota"), Code.BAD_ARGUMENTS),
+        (SetData("/a", b"", 5), Code.BAD_VERSION),
+        (SetData("/x", b""), Code.NO_NODE),
+        (SetData("/a//b", b""), Code.BAD_ARGUMENTS),
     ],
 )
-def test_a_refused_write_changes_nothing(write: Create | Delete | SetData, code: ErrorCode) -> None:
+def test_a_refused_write_changes_nothing(write: Create | Delete | SetData, code: Code) -> None:
     tree = after(Create("/a"), Create("/a/b"), Create("/e", ephemeral=True))
     same, result, changes = apply(tree, write, 9, 0, SESSION)
-    assert (result, changes) == (Failed(code), ())
+    assert (result, changes) == (Answer(code), ())
     assert same is tree
-    assert apply(tree, Multi((write, write)), 9, 0, SESSION)[1] == RolledBack((code, ErrorCode.RUNTIME_INCONSISTENCY))
+    parts = (Answer(code), Answer(Code.RUNTIME_INCONSISTENCY))
+    assert apply(tree, Multi((write, write)), 9, 0, SESSION)[1] == Answer(code, parts=parts)
 
 
 def test_a_broker_registers_as_kafka_does() -> None:
@@ -88,7 +77,7 @@ def test_a_broker_registers_as_kafka_does() -> None:
     tree = after(Create("/ids"))
     multi = Multi((Create("/ids/1", ephemeral=True), SetData("/ids/1", b"{}", 0)))
     tree, result, changes = apply(tree, multi, 42, 0, SESSION)
-    assert isinstance(result, Committed)
+    assert result.ok
     node = tree.get("/ids/1")
     assert node is not None
     assert (node.data, node.stat.version, node.stat.czxid, node.stat.mzxid) == (b"{}", 1, 42, 42)
@@ -98,9 +87,10 @@ def test_a_broker_registers_as_kafka_does() -> None:
 def test_a_stale_controller_is_fenced() -> None:
     """Its check fails, the write behind it is innocent, and nothing happens."""
     tree = after(Create("/controller_epoch"), SetData("/controller_epoch", b"2"), Create("/state"))
-    multi = Multi((SetData("/state", b"x"), CheckVersion("/controller_epoch", 0), SetData("/state", b"y")))
+    multi = Multi((SetData("/state", b"x"), Check("/controller_epoch", 0), SetData("/state", b"y")))
     same, result, _ = apply(tree, multi, 9, 0, SESSION)
-    assert result == RolledBack((ErrorCode.OK, ErrorCode.BAD_VERSION, ErrorCode.RUNTIME_INCONSISTENCY))
+    assert result.code is Code.BAD_VERSION
+    assert result.parts == (Answer(), Answer(Code.BAD_VERSION), Answer(Code.RUNTIME_INCONSISTENCY))
     assert same is tree
 
 
@@ -112,13 +102,13 @@ def test_a_multi_sees_its_own_writes() -> None:
             Create("/a/n", sequential=True),
             Delete("/a/n0000000000"),
             Delete("/a/n0000000001"),
-            CheckVersion("/a", 0),
+            Check("/a", 0),
             Delete("/a"),
             Create("/a", b"again"),
         )
     )
     tree, result, _ = apply(new_tree(), multi, 1, 0, SESSION)
-    assert isinstance(result, Committed)
+    assert result.ok
     node = tree.get("/a")
     assert node is not None
     assert (node.data, node.stat.num_children, list(node.names)) == (b"again", 0, [])

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import Any, TypeVar
 
 from model.controller.generations import Settings
-from model.hosts.memory_zookeeper.operations import Create, GetData
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual.assumptions import Assumptions, Network, perfect
 from model.hosts.virtual.journal import Record
 from model.hosts.virtual.virtual_cluster import VirtualCluster
-from model.hosts.zookeeper.values import Znode
 from model.znodes.cluster import BrokerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state
+from model.zookeeper.operations import Create, GetData
 
 R = TypeVar("R", bound=Record)
 A_WHILE_MS = 60_000
@@ -46,7 +45,7 @@ def create_topic(cluster: VirtualCluster, topic: str, *replicas: tuple[int, ...]
 
 def state(cluster: VirtualCluster, topic: str, partition: int = 0) -> LeaderIsrAndControllerEpoch:
     found = read(cluster.zookeeper.tree, GetData(f"/brokers/topics/{topic}/partitions/{partition}/state"))
-    assert isinstance(found, Znode)
+    assert found.ok
     return decode_partition_state(found.data)
 
 

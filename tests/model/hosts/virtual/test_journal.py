@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from model.controller.zookeeper import CONTROLLER_EPOCH
-from model.hosts.memory_zookeeper.operations import (
-    CheckVersion,
-    Create,
-    Delete,
-    ErrorCode,
-    Failed,
-    Multi,
-    RolledBack,
-    SetData,
-)
 from model.hosts.virtual.journal import OPERATOR, Transaction, ZnodeWrite, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
+from model.znodes.paths import CONTROLLER_EPOCH
+from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData
 
 
 def test_writes_that_took_place_tell_the_version_after_them() -> None:
@@ -36,18 +27,19 @@ def test_writes_that_took_place_tell_the_version_after_them() -> None:
 
 def test_a_write_that_failed_says_why_and_which_version_it_expected() -> None:
     write = SetData("/a", b"2", 3)
-    record = Transaction(0, 1, 9, write, Failed(ErrorCode.BAD_VERSION))
+    record = Transaction(0, 1, 9, write, Answer(Code.BAD_VERSION))
     assert list(znode_writes(record)) == [ZnodeWrite("set", "/a", b"2", 3, "BAD_VERSION")]
 
 
 def test_a_fenced_write_tells_the_epoch_it_was_conditional_on() -> None:
-    fenced = Multi((CheckVersion(CONTROLLER_EPOCH, 4), SetData("/a", b"2", 3)))
-    codes = (ErrorCode.BAD_VERSION, ErrorCode.RUNTIME_INCONSISTENCY)
-    record = Transaction(0, 1, 9, fenced, RolledBack(codes))
+    fenced = Multi((Check(CONTROLLER_EPOCH, 4), SetData("/a", b"2", 3)))
+    parts = (Answer(Code.BAD_VERSION), Answer(Code.RUNTIME_INCONSISTENCY))
+    record = Transaction(0, 1, 9, fenced, Answer(Code.BAD_VERSION, parts=parts))
     assert list(znode_writes(record)) == [ZnodeWrite("set", "/a", b"2", 3, "RUNTIME_INCONSISTENCY", 4)]
 
 
 def test_what_comes_before_a_part_that_failed_was_taken_back() -> None:
     multi = Multi((Create("/a"), Create("/b")))
-    record = Transaction(0, 1, 9, multi, RolledBack((ErrorCode.OK, ErrorCode.NODE_EXISTS)))
+    parts = (Answer(), Answer(Code.NODE_EXISTS))
+    record = Transaction(0, 1, 9, multi, Answer(Code.NODE_EXISTS, parts=parts))
     assert [write.error for write in znode_writes(record)] == ["RUNTIME_INCONSISTENCY", "NODE_EXISTS"]

@@ -13,13 +13,13 @@ from model.controller.decide import new_controller
 from model.controller.events import AlterPartitionReceived, ProposedIsr
 from model.controller.generations import Settings, generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.hosts.memory_zookeeper.operations import Create, SetData
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import Assumptions, perfect
 from model.hosts.virtual.leaders import hear_outcome, look, look_soon
 from model.hosts.virtual.scheduled_events import LeaderLooks
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Process, World
+from model.zookeeper.operations import Create, SetData
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.virtual_cluster import VirtualCluster

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from model.controller import events
-from model.hosts.memory_zookeeper.operations import Create, Delete
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import LOST, ON_TIME, ZOOKEEPER, Fate, Passage
 from model.hosts.virtual.journal import znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import TopicAssignment
+from model.zookeeper.operations import Create, Delete
 from tests.model.hosts.virtual.clusters import A_WHILE_MS, cluster_of, create_topic, records, state
 
 

@@ -8,10 +8,10 @@ import msgspec
 
 from model.cluster.image_parts import LogDir, Quorum, QuorumReplica
 from model.hosts.kafka_client.kafka_client import PartitionPlace
-from model.hosts.zookeeper.values import Missing, Znode
 from model.sources.kafka.tree import TreeReader
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 from model.sources.zookeeper.browser import ZnodeBrowser
+from model.zookeeper.znodes import Missing, Znode
 
 VIEW = ClusterView(
     cluster_id="c",

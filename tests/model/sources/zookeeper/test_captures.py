@@ -6,9 +6,9 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, AdminImage, BrokerImage, ClusterImage, ControllerImage, Provenance
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member
-from model.hosts.zookeeper.values import Znode
 from model.sources.zookeeper.translate import translate
 from model.sources.zookeeper.tree_plan import SINGLES, walk
+from model.zookeeper.znodes import Znode
 from tests.model.sources.zookeeper.znode_values import Tree, captured
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 
-from model.hosts.zookeeper.values import Connected, Connecting, EventKind, Server, Suspended, Wiped, ZnodeChanged
+from model.hosts.zookeeper.states import Connected, Connecting, Server, Suspended, Wiped
 from model.sources.zookeeper.inbox import Inbox
+from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 SERVER = Server("h:2181", (3, 9, 5), "standalone", has_multi_read=True, has_add_watch=True)
 

@@ -1,9 +1,9 @@
 """What is remembered of znodes on the way from a source to its sink."""
 
-from model.hosts.zookeeper.values import Missing, Stat, Znode
 from model.sources.source import Batch, SourceStatus
 from model.sources.zookeeper.browser import Witness
 from model.znodes.history import TOTAL_BYTES
+from model.zookeeper.znodes import Missing, Stat, Znode
 
 
 class Heard:

@@ -17,9 +17,9 @@ from model.cluster.records import (
     TopicDeletionRequested,
     ZnodeUnreadable,
 )
-from model.hosts.zookeeper.values import Missing, Stat, Unread, Znode
 from model.sources.feed import Moment
 from model.sources.source import Cost
+from model.zookeeper.znodes import Missing, Stat, Unread, Znode
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.controller import admin_work_window, controller_text, states_text, znodes_behind
 from tui.engine.listing import Memory

@@ -32,7 +32,6 @@ from model.controller.commands import (
 )
 from model.controller.events import AlterPartitionReceived, RequestReceived
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.controller.zookeeper import Answer, Code, ZooKeeperRequest
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerRequests
@@ -44,6 +43,7 @@ from model.hosts.wire.connection import Channel
 from model.hosts.wire.names import topic_id_text
 from model.hosts.wire.server import Server
 from model.log.records import Record, encode_batch
+from model.zookeeper.operations import Answer, Code, ZooKeeperRequest
 
 PATIENCE_S = 60.0
 QUICK = {

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.zookeeper import Answer, Code, Create, ZooKeeperRequest
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
+from model.zookeeper.operations import Answer, Code, Create, ZooKeeperRequest
 from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch, until
 
 ORDERS = TopicPartition("orders", 0)

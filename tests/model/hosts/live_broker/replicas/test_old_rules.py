@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.zookeeper import Children, Create, Read
 from model.hosts.writing_zookeeper.session import WritingSession
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch
+from model.zookeeper.operations import Create, GetChildren, GetData
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request
 from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, SOON_LAGGING, Cluster, until
 
@@ -43,7 +43,7 @@ async def old_cluster(cluster: Cluster, session: WritingSession) -> Cluster:
 
 
 async def names_below(session: WritingSession, path: str) -> tuple[str, ...]:
-    (found,) = await session.ask((Children(path),))
+    (found,) = await session.ask((GetChildren(path),))
     return found.names
 
 
@@ -59,7 +59,7 @@ async def test_before_2_7_leaders_write_isrs_themselves(old_cluster: Cluster, se
     cluster.time_passes()
     assert await appended == 1
     assert cluster.nodes[1].partition(ORDERS).state.isr == (1,)
-    (found,) = await session.ask((Read(STATE),))
+    (found,) = await session.ask((GetData(STATE),))
     written = json.loads(found.data)
     assert (written["isr"], written["leader"], written["controller_epoch"], found.version) == ([1], 1, 1, 1)
 
@@ -67,7 +67,7 @@ async def test_before_2_7_leaders_write_isrs_themselves(old_cluster: Cluster, se
     async with asyncio.timeout(PATIENCE_S):
         while not (names := await names_below(session, "/isr_change_notification")):
             await asyncio.sleep(0.05)
-    (found,) = await session.ask((Read(f"/isr_change_notification/{names[0]}"),))
+    (found,) = await session.ask((GetData(f"/isr_change_notification/{names[0]}"),))
     assert json.loads(found.data) == {"version": 1, "partitions": [{"topic": "orders", "partition": 0}]}
 
 
@@ -86,5 +86,5 @@ async def test_in_0_8_a_follower_that_is_too_many_messages_behind_leaves(
         while leader.partition(ORDERS).state.isr != (1,):  # it is not silent, and gets no further
             await follower.ask(fetch_request(cluster, ("orders", 0, 5), version=4, replica=2))
     assert "broker 2 was 15 messages behind, it leaves the ISR" in caplog.text
-    (found,) = await session.ask((Read(STATE),))
+    (found,) = await session.ask((GetData(STATE),))
     assert json.loads(found.data)["isr"] == [1]
