@@ -33,8 +33,6 @@ NEEDED_BUT_NOT_IMPORTED = {"pure-sasl"}
 """kazoo imports it when somebody logs in to ZooKeeper, and does not require it."""
 WITH_A_DECLARED_ONE = {"rich": "textual", "aiohttp": "textual-serve"}
 """Imported, and not declared: the declared one's own interface takes and gives their types, in the release it wants."""
-ONLY_FOR_PICTURES = {"pillow": "tui/screenshots"}
-"""Imported below this folder only, which the program does without."""
 PERMISSIVE = re.compile(r"(Apache|MIT|BSD|0BSD|ISC|PSF|Python Software Foundation|Zlib|CC0)\b", re.IGNORECASE)
 WEAK_COPYLEFT = {"crc32c": "LGPL-2.1-or-later"}
 """Used as they are, and replaceable by whoever installs kdrill, which is what this licence asks for."""
@@ -72,13 +70,13 @@ def needed_at_run_time() -> list[str]:
     return sorted(found)
 
 
-def imported_from_others() -> Iterator[tuple[str, Path]]:
-    """Distributions' names, and where they are imported."""
+def imported_from_others() -> Iterator[str]:
+    """Distributions' names."""
     for module in modules(*PACKAGES):
         tops: set[str] = {name for pair in IMPORT.findall(read(module)) for name in pair if name}
         for top in tops:
             if top not in sys.stdlib_module_names and top not in PACKAGES:
-                yield canonicalize_name(NAMED_OTHERWISE.get(top, top)), module
+                yield canonicalize_name(NAMED_OTHERWISE.get(top, top))
 
 
 def as_locked(requirement: Requirement) -> tuple[str, str, frozenset[str]]:
@@ -122,15 +120,12 @@ def test_nothing_locked_is_a_pre_release() -> None:
 
 
 def test_what_is_declared_is_imported_and_what_is_imported_is_declared() -> None:
-    places = list(imported_from_others())
-    imported = dict(places)
-    assert declared().keys() - imported.keys() == NEEDED_BUT_NOT_IMPORTED
-    assert imported.keys() - declared().keys() == WITH_A_DECLARED_ONE.keys() | ONLY_FOR_PICTURES.keys()
+    imported = set(imported_from_others())
+    assert declared().keys() - imported == NEEDED_BUT_NOT_IMPORTED
+    assert imported - declared().keys() == WITH_A_DECLARED_ONE.keys()
     for name, parent in WITH_A_DECLARED_ONE.items():
         requires = [entry["name"] for package in locked()[parent] for entry in package["dependencies"]]
         assert parent in declared() and name in requires
-    for name, where in places:
-        assert name not in ONLY_FOR_PICTURES or where.as_posix().startswith(ONLY_FOR_PICTURES[name])
 
 
 def test_the_reason_of_every_dependency_is_told() -> None:

@@ -12,6 +12,7 @@ import pytest
 from model.cluster import texts as rule
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from tests.demo_tree import demo_tree
+from tests.screenshots.png import save_png
 from tests.trust.canaries import canary
 from tests.trust.ground import BROKER, TOPIC, plant
 from tests.trust.leaks import Search
@@ -24,7 +25,6 @@ from tests.tui.screens.test_acting import confirmed, proposed
 from tui.app.screens.live_screen import LiveScreen
 from tui.engine.actions import SCREENS
 from tui.engine.link import DataLink
-from tui.screenshots.png import save_png
 
 WITH_SECRETS = (
     f"/config/users/{USER}",

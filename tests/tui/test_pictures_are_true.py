@@ -1,6 +1,6 @@
 """The pictures of the README show what the program shows now: who notices a difference takes them anew.
 
-`uv run python -m tui.screenshots` does; each picture carries the text of the screen it was taken of.
+`uv run python -m tests.screenshots` does; each picture carries the text of the screen it was taken of.
 """
 
 import re
@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 from PIL.GifImagePlugin import GifImageFile
 
+from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, SIZE, take_of_demo
+from tests.screenshots.png import text_of
 from tui.app.export import screen_text
 from tui.app.widgets.edge_lines import tab_line
 from tui.engine.actions import NUMBERS, TITLES
-from tui.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, SIZE, take_of_demo
-from tui.screenshots.png import text_of
 
 LIKENESS = 0.9
 """Of the lines, so many are the same but for their figures."""

@@ -8,10 +8,10 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.strip import Strip
 
+from tests.screenshots import png as screenshot
+from tests.screenshots.png import ScreenshotError, find_font, save_png
 from tui.app.theme import ThemedApp
 from tui.app.widgets.strip_widget import StripWidget
-from tui.screenshots import png as screenshot
-from tui.screenshots.png import ScreenshotError, find_font, save_png
 
 
 class Cells(StripWidget):

@@ -1,4 +1,4 @@
-"""`python -m tui.screenshots`: takes the pictures of the README anew, of the real program.
+"""`python -m tests.screenshots`: takes the pictures of the README anew, of the real program.
 
 Most are of the demo cluster, standing still, so that pictures differ only where the program does; the rest are of a
 sandbox in which the controller was killed. Each is kept as PNG and as SVG; a run with a kill is kept as a GIF, too.
@@ -15,6 +15,8 @@ from textual.pilot import Pilot
 
 from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.demo.demo_sandbox import DemoSandbox
+from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
+from tests.screenshots.png import ScreenshotError, save_png
 from tui.app.app import Kdrill
 from tui.app.export import screen_svg, screen_text
 from tui.app.panes.live_panes import LiveRows
@@ -24,8 +26,6 @@ from tui.engine.process import NearLink
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
-from tui.screenshots.moving import MOVING_SIZE, record_failover, save_gif
-from tui.screenshots.png import ScreenshotError, save_png
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (132, 40)

@@ -16,10 +16,10 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.pilot import Pilot
 
+from tests.screenshots.png import Strips, drawn, strips_of
 from tui.app.app import Kdrill
 from tui.app.panes.live_panes import LiveRows
 from tui.engine.text import cells
-from tui.screenshots.png import Strips, drawn, strips_of
 
 MOVING_SIZE = (112, 34)
 FONT_SIZE = 14

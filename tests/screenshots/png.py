@@ -14,9 +14,9 @@ from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 from textual.app import App
 
+from tests.screenshots.glyphs import Box, Colour, draw_shape
 from tui.app.export import screen_text
 from tui.engine.text import cells
-from tui.screenshots.glyphs import Box, Colour, draw_shape
 
 FONT_FOLDERS = (
     "/usr/share/fonts",
