@@ -97,7 +97,6 @@ class Move(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def name(self) -> TopicPartition:
-        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
 

@@ -83,7 +83,6 @@ def read_set(whole: PartSet) -> SetColumns:
 
 
 def _chunk(table: pa.Table, name: str) -> Any:
-    """A column in one piece."""
     column: Any = table.column(name)
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 

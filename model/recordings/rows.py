@@ -43,7 +43,6 @@ class Encoder:
         self.forget_rows()
 
     def __len__(self) -> int:
-        """Rows gathered."""
         return len(self._columns["record"])
 
     def forget_rows(self) -> None:
@@ -52,11 +51,9 @@ class Encoder:
         self._records = 0
 
     def table(self) -> pa.Table:
-        """All rows gathered."""
         return pa.Table.from_pydict(self._columns, schema=SCHEMA)
 
     def moment(self, at_ms: int, seen: Provenance, records: Iterable[r.Record]) -> None:
-        """What was learnt at one moment."""
         self._add(at_ms, MOMENT, 1, {"zxid": [seen.zxid], "time_ms": [seen.time_ms]})
         for record in records:
             self._encode(at_ms, record)

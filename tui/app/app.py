@@ -259,7 +259,6 @@ class Kdrill(Navigation):
             self.page.copy(marked) if marked else self.page.say(f"{self.sign('leave')} or ctrl+q quits")
 
     def action_theme(self) -> None:
-        """The next theme."""
         self.theme = THEMES[(THEMES.index(self.theme) + 1) % len(THEMES)] if self.theme in THEMES else THEMES[0]
         self.seq = self.seq  # plots bring their colours along
 

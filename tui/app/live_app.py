@@ -107,7 +107,6 @@ def seq_for(widget: Widget, state: ViewState) -> int:
 
 
 def live_app(widget: Widget) -> LiveApp:
-    """The app of a pane."""
     app = widget.app
     assert isinstance(app, LiveApp)
     return app

@@ -159,7 +159,6 @@ class Touring(LiveApp):
         return is_on
 
     def go_on_tour(self) -> None:
-        """Takes the steps that have happened."""
         after = followed(self.tour, self.facts, self.current_mode or "")
         if after.is_over:
             self.end_tour()
@@ -194,22 +193,18 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.call_next(self.action_screen, name)  # here and below: before the next key is looked at
 
     async def action_screen(self, name: str) -> None:
-        """Brings a screen to the front."""
         if name != self.current_mode:
             self._before = self.current_mode or "overview"
             await self.switch_mode(name)
             self.go_on_tour()
 
     async def action_previous(self) -> None:
-        """The screen before this one."""
         await self.action_screen(self._before)
 
     def action_alerts(self) -> None:
-        """The findings on the overview."""
         self.call_next(self._go, "overview", lambda screen: screen.set_focus(screen.query_one("#findings")))
 
     def show_jobs(self) -> None:
-        """What is under way, of every screen."""
         self.describe("jobs", "all", "")
 
     def describe(self, about: str, key: str, name: str | None = None) -> None:
@@ -316,7 +311,6 @@ class Navigation(TimeTravel, Noticing, Touring):
         then(self.screen)
 
     def action_help(self) -> None:
-        """The keys that work here."""
         if isinstance(self.screen, LiveScreen):
             unsaid = (*(() if self.facts.kind == SANDBOX else ("tour",)), *(() if has_znodes(self.facts) else ("zk",)))
             self.push_screen(Help(self.screen.place, worded(self.actions, self.facts), unsaid=unsaid))
@@ -340,5 +334,4 @@ class Navigation(TimeTravel, Noticing, Touring):
             await self.action_back()
 
     def action_leave(self) -> None:
-        """Quits."""
         self.exit(0)

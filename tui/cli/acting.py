@@ -135,7 +135,6 @@ def print_document(proposal: Proposal, outcome: Mapping[str, object]) -> None:
 
 
 def tell(said: str) -> None:
-    """One line on standard error."""
     click.echo(f"kdrill: {plain(said)}", err=True)
 
 

@@ -80,7 +80,6 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
 
 
 def answer(line: bytes, fallback: "Strategy | None", *, as_kafka: bool, explain: bool = False) -> dict[str, Any]:
-    """The result of one line."""
     from model.consumers.assignors.case import read_case  # noqa: PLC0415
     from model.consumers.assignors.group import AssignorError  # noqa: PLC0415
     from model.consumers.assignors.kafka_differences import best_answer  # noqa: PLC0415

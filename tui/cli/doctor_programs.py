@@ -45,7 +45,6 @@ Look = Callable[[Machine], Iterator[Fact]]
 
 
 def this_machine() -> Machine:
-    """The one that we run on."""
     release: dict[str, str] = {}
     with suppress(OSError):
         release = platform.freedesktop_os_release()

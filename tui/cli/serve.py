@@ -119,7 +119,6 @@ class DashboardServer(Server):
         self._page = Template(files("tui.cli").joinpath("page.html").read_text("utf-8"))
 
     async def application(self) -> web.Application:
-        """What answers requests."""
         application = await super()._make_app()
         application.middlewares.append(self._guard)
         return application

@@ -48,7 +48,6 @@ READS_AT_ONCE = 400
 
 
 def begun_s() -> float:
-    """When this command began."""
     return click.get_current_context().meta.get(BEGUN, time.monotonic())
 
 

@@ -34,11 +34,9 @@ class Job:
             self._news()
 
     def stop(self) -> None:
-        """It is to end soon."""
         self._stopped.set()
 
     def is_stopped(self) -> bool:
-        """Whether somebody wants it to end."""
         return self._stopped.is_set()
 
     def __str__(self) -> str:

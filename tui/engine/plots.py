@@ -38,7 +38,6 @@ SIGNS = (Sign("░", "."), Sign("▒", "="), Sign("█", "#"))
 
 
 def uncoloured(ansi: str) -> str:
-    """The text alone."""
     return _COLOUR.sub("", ansi)
 
 

@@ -98,7 +98,6 @@ class Sheet:
         return self
 
     def gap(self) -> "Sheet":
-        """An empty line."""
         self._lines.append(())
         return self
 

@@ -153,7 +153,6 @@ class BrokerProcess:
 
     @property
     def properties(self) -> Path:
-        """Its server.properties."""
         return self.folder / "server.properties"
 
     @property
@@ -230,7 +229,6 @@ class BrokerProcess:
         await asyncio.to_thread(self._process.pause)
 
     def resume(self) -> None:
-        """SIGCONT."""
         assert self._process is not None
         self._process.send(signal.SIGCONT)
         self._enter("running")
@@ -245,7 +243,6 @@ class BrokerProcess:
         return code
 
     async def close(self) -> None:
-        """Kill it if it runs."""
         await self._let_go()
 
     async def _let_go(self) -> None:

@@ -26,12 +26,10 @@ class Member:
         self.server: EmbeddedZooKeeper | None = None
 
     def enter(self, status: ProcessStatus) -> None:
-        """What it is from now on."""
         self.status = status
         self.since_ms = time.time_ns() // 1_000_000
 
     def view(self) -> ProcessView:
-        """As the sandbox tells of it."""
         server = self.server
         return ProcessView(
             name=f"zookeeper {self.number}",
@@ -103,7 +101,6 @@ class Ensemble:
                 yield member
 
     async def close(self) -> None:
-        """End all at once."""
         for member in self.members:
             if member.server is not None:
                 await asyncio.to_thread(member.server.close)

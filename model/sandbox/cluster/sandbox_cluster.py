@@ -178,7 +178,6 @@ class SandboxCluster:
         return self.ensemble.addresses + CHROOT
 
     def ready(self) -> SandboxReady:
-        """What is told once everything serves."""
         pids = {view.name.replace(" ", "-"): view.pid for view in self.views() if view.pid is not None}
         return SandboxReady(zookeeper=self.zookeeper, bootstrap=self.bootstrap, pids=pids, dir=str(self.folder.path))
 
@@ -221,7 +220,6 @@ class SandboxCluster:
         )
 
     def views(self) -> tuple[ProcessView, ...]:
-        """How every process stands."""
         brokers = (
             ProcessView(
                 name=f"broker {broker}",

@@ -36,7 +36,6 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, options: SandboxOptions) -> Self:
-        """The shape that is asked for."""
         return cls(brokers=options.brokers, racks=options.racks, zookeepers=options.zookeepers)
 
     def __str__(self) -> str:
@@ -74,11 +73,9 @@ class SandboxFolder:
         return self.path / "sandbox.json"
 
     def zookeeper(self, server: int) -> Path:
-        """A ZooKeeper server's own folder."""
         return self.path / f"zookeeper-{server}"
 
     def broker(self, broker: int) -> Path:
-        """A broker's own folder."""
         return self.path / f"broker-{broker}"
 
     @property

@@ -69,7 +69,6 @@ class DemoCluster:
         self._carry_out([EndSession(broker_session(broker))])
 
     def close(self) -> None:
-        """End all sessions; what is not ephemeral stays."""
         self._carry_out([EndSession(name) for name in self._sessions])
 
     def __enter__(self) -> Self:
@@ -124,7 +123,6 @@ class DemoSandbox:
         return self
 
     def close(self) -> None:
-        """End everything."""
         self._open.close()
 
     def __enter__(self) -> Self:

@@ -257,7 +257,6 @@ class GroupMember:
         return Generation(generation, assigned_partitions(bytes(synced.assignment)))
 
     async def _assign(self, joined: Entity) -> dict[str, bytes]:
-        """The leader's work."""
         metadata = await self._client.refresh()
         counts: dict[str, int] = {}
         for partition in metadata.partitions:
@@ -320,19 +319,16 @@ class GroupConsumer:
 
     @property
     def status(self) -> ConsumerStatus:
-        """Whether it owns its share."""
         if self._work is None:
             return "stopped"
         return "joining" if self._generation is None else "consuming"
 
     @property
     def partitions(self) -> tuple[TopicPartition, ...]:
-        """What it owns now."""
         return self._generation.partitions if self._generation else ()
 
     @property
     def consumed(self) -> int:
-        """Records, ever."""
         return self._reader.consumed
 
     def start(self) -> None:

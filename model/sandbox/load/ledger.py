@@ -74,7 +74,6 @@ class Ledger:
         """The offset behind the batch acknowledged last."""
 
     def note(self, partition: TopicPartition, acknowledged: Acknowledged) -> None:
-        """A batch was acknowledged."""
         if acknowledged.first_offset != UNKNOWN_OFFSET:
             self.overwritten += max(self._ends.get(partition, 0) - acknowledged.first_offset, 0)
             self._ends[partition] = acknowledged.first_offset + acknowledged.count

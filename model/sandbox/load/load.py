@@ -61,7 +61,6 @@ class ZooKeeperMember:
 
     @property
     def consumed(self) -> int:
-        """Records, ever."""
         return self._before + self._total
 
     async def start(self) -> None:
@@ -158,7 +157,6 @@ class LoadProcess:
         return told.report
 
     async def close(self) -> None:
-        """End it."""
         process = self._process
         if process is None or self._listening is None:
             return
@@ -251,7 +249,6 @@ class Load:
 
     @property
     def view(self) -> LoadView:
-        """The traffic."""
         facts = self._facts
         first, last = (self._past[0], self._past[-1]) if self._past else ((0.0, 0, 0),) * 2
         seconds = max(last[0] - first[0], LOOK_EVERY_S)
@@ -268,7 +265,6 @@ class Load:
 
     @property
     def processes(self) -> tuple[ProcessView, ...]:
-        """The producer and every consumer."""
         pid = self._process.pid
         log = str(self._cluster.folder.load)
         producer = ProcessView(
@@ -290,7 +286,6 @@ class Load:
         return (producer, *consumers, *members)
 
     def in_pids(self, ready: SandboxReady) -> SandboxReady:
-        """With the load's own."""
         pids = {f"consumer-{each.group}-{each.member}": each.pid for each in self._members.values() if each.pid}
         if self._process.pid is not None:
             pids["load"] = self._process.pid
@@ -331,7 +326,6 @@ class Load:
         return await self._process.ask(rate=rate)
 
     async def close(self) -> None:
-        """End it all."""
         if self._looking is not None:
             self._looking.cancel()
         await asyncio.gather(*(member.cut_off() for member in self._members.values()))

@@ -56,7 +56,6 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
         return not (self.lost or self.duplicated or self.reordered or self.unread)
 
     def __str__(self) -> str:
-        """One line."""
         if self.is_clean:
             return f"all {self.acknowledged:,} acknowledged records are there, each once and in order"
         wrong = {"lost": self.lost, "duplicated": self.duplicated, "reordered": self.reordered}

@@ -84,7 +84,6 @@ class PendingRecords:
         return self.waiting + (self.batch.count if self.batch else 0)
 
     def add(self, count: int) -> None:
-        """More records are due."""
         self.waiting = min(self.waiting + count, MOST_WAITING)
 
     def next_batch(self, now_ms: int) -> Batch | None:
@@ -99,7 +98,6 @@ class PendingRecords:
         return self.batch
 
     def done(self, base_offset: int, now_ms: int) -> Acknowledged:
-        """The batch is acknowledged."""
         batch = self._forget()
         sequence = add_sequence(self._producer.base_sequence, batch.count)
         self._producer = msgspec.structs.replace(self._producer, base_sequence=sequence)
@@ -224,7 +222,6 @@ class LoadProducer:
                     await asyncio.sleep(TICK_S)
 
     async def close(self) -> None:
-        """Send nothing more."""
         tasks = [*self._sending.values(), *([self._work] if self._work else [])]
         for task in tasks:
             task.cancel()

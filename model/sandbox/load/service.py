@@ -38,13 +38,11 @@ class LoadService:
         self._starting: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin; it takes as long as the brokers take."""
         for consumer in self._consumers.values():
             consumer.start()
         self._starting = asyncio.create_task(self._start_producer())
 
     def facts(self) -> LoadFacts:
-        """How everything stands."""
         return LoadFacts(
             rate=self._rate,
             acknowledged=self._ledger.total,
@@ -58,7 +56,6 @@ class LoadService:
         )
 
     async def obey(self, order: LoadOrder) -> LoadTold:
-        """Do it, and say what was done."""
         if order.audit:
             return LoadTold(id=order.id, report=await self._audit())
         if order.rate is not None:
@@ -79,7 +76,6 @@ class LoadService:
         return LoadTold(id=order.id, refused="an order with nothing to do")
 
     async def close(self) -> None:
-        """End everything."""
         if self._starting is not None:
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)

@@ -128,7 +128,6 @@ class MapRows(LiveRows):
 
     @property
     def across(self) -> Across:
-        """What stands across."""
         return self.answer.across
 
     @property

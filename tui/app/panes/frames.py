@@ -42,7 +42,6 @@ class Framed(StripWidget):
         return self.content_region.size
 
     def name_it(self, title: str) -> None:
-        """Another title."""
         if title != self.title:
             self.title = title
             self._strips.pop("top", None)
@@ -144,7 +143,6 @@ class BottomLine(Group):
 
     @property
     def is_typing(self) -> bool:
-        """Whether the prompt is there."""
         return self._prompt.display
 
     def takes(self, key: events.Key) -> bool:
@@ -157,12 +155,10 @@ class BottomLine(Group):
             self._prompt.begin(":", completed(self._prompt.text))
 
     def show_keys(self, keys: Keys) -> None:
-        """These keys from now on."""
         self._keys = keys
         self._show()
 
     def say(self, note: str) -> None:
-        """Says something for a few seconds."""
         self._said = note
         if self._silence is not None:
             self._silence.stop()

@@ -47,7 +47,6 @@ class OwnershipGraph(LiveRows):
 
     @property
     def is_graph(self) -> bool:
-        """Whether it is a graph now."""
         return self._view_of(self._live_app.view_state).startswith("graph")
 
     def replay(self) -> None:

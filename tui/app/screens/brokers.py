@@ -52,7 +52,6 @@ class Brokers(TimedScreen):
 
     @property
     def brokers(self) -> LiveRows:
-        """The list of brokers."""
         return self.query_one("#brokers", LiveRows)
 
     def is_offered(self, frame: Framed) -> bool:

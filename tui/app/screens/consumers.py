@@ -33,7 +33,6 @@ class Consumers(TimedScreen):
 
     @property
     def groups(self) -> LiveRows:
-        """The list of groups."""
         return self.query_one("#groups", LiveRows)
 
     @property

@@ -139,7 +139,6 @@ class RebalanceLab(AskedScreen):
 
     @property
     def _group(self) -> str:
-        """Key of the group at hand."""
         return self.query_one("#lab-groups", AskedRows).cursor_key
 
     @property

@@ -66,7 +66,6 @@ class Logs(LiveScreen):
         self._look_at(rows.cursor_key)
 
     def _title(self) -> str:
-        """Where we are."""
         path = self._scope("log-segments").rpartition("/")[2]
         parts = self._scope(LEVELS[self._level]).split("\t")
         match self._level:

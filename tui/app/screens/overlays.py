@@ -59,8 +59,6 @@ SIGNS = 17
 
 
 class Help(Overlay):
-    """Help for one screen."""
-
     def __init__(self, screen: str, actions: Iterable[Action], *, unsaid: Collection[str] = ()) -> None:
         """`unsaid`: words behind `:` that mean nothing on this cluster."""
         pane = TextPane()
@@ -140,8 +138,6 @@ class Confirm(Overlay):
 
 
 class KdrillPalette(CommandPalette):
-    """See CommandPalette."""
-
     def _action_command_list(self, action: str) -> None:
         """A page up or down looks for a line of the list, and fails where there is none."""
         if self.query_one(CommandList).scrollable_content_region:

@@ -59,7 +59,6 @@ class TooSmall(StripWidget):
         self._facts = HeaderFacts()
 
     def show(self, facts: HeaderFacts) -> None:
-        """The newest numbers."""
         if facts != self._facts:
             self._facts = facts
             self.refresh()
@@ -147,7 +146,6 @@ class Page(Screen[None]):
 
     @property
     def bottom(self) -> BottomLine:
-        """The last line."""
         return self.query_one(BottomLine)
 
     def on_mount(self) -> None:

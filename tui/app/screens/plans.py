@@ -46,12 +46,10 @@ class PlanReview(Group):
 
     @property
     def batches(self) -> AskedRows:
-        """The list of batches."""
         return self.query_one(AskedRows)
 
     @property
     def text(self) -> AskedText:
-        """What is said of the batch under the cursor."""
         return self.query_one(AskedText)
 
     @on(RowHighlighted, "#plan-batches")
@@ -97,7 +95,6 @@ class Plans(AskedScreen):
 
     @property
     def is_reviewing(self) -> bool:
-        """Whether the plan is under review."""
         return self.has_class("-review")
 
     @property

@@ -75,7 +75,6 @@ class TabLine(StripWidget):
             self.refresh()
 
     def name_them(self, titles: Sequence[str]) -> None:
-        """The screens are called like this."""
         if self._titles != (titles := tuple(titles)):
             self._titles = titles
             self.refresh()

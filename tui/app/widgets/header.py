@@ -278,7 +278,6 @@ class HeaderLine(StripWidget):
         self._due_ms = 0
 
     def show(self, facts: HeaderFacts) -> None:
-        """What the source says now."""
         self._facts = facts
         self.tick()
 
