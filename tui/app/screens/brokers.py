@@ -1,14 +1,11 @@
 """The brokers' screen: who controls, under which epochs, what every broker carries, what is asked and not done."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from tui.app import drill_choices
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen
@@ -26,7 +23,6 @@ WORK_ZNODES = {
 class Brokers(TimedScreen):
     """Brokers above; the controller, the states it holds and the broker under the cursor; work that is not done."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("controller")]
     place = "controller"
     main_list = "brokers"
 

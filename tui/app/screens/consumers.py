@@ -1,13 +1,10 @@
 """Screen 4: who owns what, who is idle, who lags."""
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows
 from tui.app.panes.ownership_graph import OwnershipGraph
@@ -20,7 +17,6 @@ from tui.engine.view_state import LEVELS, Filter, Narrow, SwitchView, Zoom, leve
 class Consumers(TimedScreen):
     """Groups, and the ownership graph of the one under the cursor: threads and the partitions they own."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("consumers")]
     place = "consumers"
     main_list = "groups"
 

@@ -3,15 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app import drill_choices
-from tui.app.keys import bindings
 from tui.app.panes.analysis_panes import DrillMapRows, DrillRows, DrillText, Scrubber
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import RowsShown
@@ -33,7 +30,6 @@ GO_TO = "@"
 class Drill(LiveScreen):
     """Who dies, how the cluster stands, the timeline, and the partitions at the moment under the timeline's cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("drill")]
     place = "drill"
     main_list = "drill-brokers"
     map_list = "drill-map"

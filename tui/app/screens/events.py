@@ -1,13 +1,10 @@
 """Screen i: what happened, all of it, and the way to each moment."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
@@ -17,7 +14,6 @@ from tui.app.widgets.lists import RowHighlighted, RowSelected
 class Events(TimedScreen):
     """All events, those after the moment looked at too; beside them the event under the cursor, and the timeline."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("events")]
     place = "events"
     main_list = "past-events"
 

@@ -1,14 +1,11 @@
 """Screen 5: the rebalance lab: strategies side by side, who would get what and why, if one dies, if some join."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.keys import bindings
 from tui.app.panes.analysis_panes import AskedPlot, AskedRows, AskedText
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.ownership_graph import LabGraph
@@ -24,7 +21,6 @@ BELOW = ("lab-consumers-frame", "lab-moves-frame", "lab-bars-frame")
 class RebalanceLab(AskedScreen):
     """Groups; for the one under the cursor its strategies, consumers and partitions."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("lab")]
     place = "lab"
     main_list = "lab-groups"
     kept = "preview"

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterable
 from functools import partial
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import LiveScreen
@@ -28,7 +25,6 @@ MORE, DAMAGE = "\tmore", "\tdamage"
 class Logs(LiveScreen):
     """One level at a time, and beside it what there is to say of the row under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("logs")]
     place = "logs"
     main_list = "log-partitions"
 

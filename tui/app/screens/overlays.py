@@ -13,7 +13,6 @@ from textual.command import CommandList, CommandPalette
 from textual.widget import Widget
 
 from tui.app.commands import WORDS
-from tui.app.keys import bindings
 from tui.app.panes.analysis_panes import AskedText, DrillText
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
@@ -29,7 +28,6 @@ from tui.engine.text import cells, fit
 class Overlay(Page):
     """One text between the first line and the last."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(OVERLAY)]
     place = OVERLAY
 
     def __init__(self, title: str, pane: TextPane) -> None:
@@ -107,7 +105,6 @@ class Confirm(Overlay):
     """A proposal; what is typed goes to the data process, which knows what it has to be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(OVERLAY),
         Binding("pagedown", "page(1)", show=False),
         Binding("pageup", "page(-1)", show=False),
     ]

@@ -1,13 +1,10 @@
 """Screen 1: is it healthy, since when, what changed."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
@@ -26,7 +23,6 @@ DEMO = "Demo tree, no living brokers"
 class Overview(TimedScreen):
     """Counts and findings above, brokers (and their bars, where there is room) in the middle, events below."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("overview")]
     place = "overview"
     main_list = "brokers"
 

@@ -16,6 +16,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tui.app.keys import bindings
 from tui.app.live_app import LiveApp, live_app
 from tui.app.panes.frames import BottomLine, Keys
 from tui.app.widgets.header import HeaderLine, Stance
@@ -108,6 +109,12 @@ class Page(Screen[None]):
 
     _searched: TextPane | None = None
     _text_before = ""
+
+    def __init_subclass__(cls, **settings: bool) -> None:
+        """A page has the bindings of its place; Textual merges them with those of the classes above it."""
+        if "place" in vars(cls):
+            cls.BINDINGS = bindings(cls.place)
+        super().__init_subclass__(**settings)
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,14 +1,11 @@
 """Screen 3: who leads, who is in sync, who is behind; by partition and, from farther away, by topic, broker, rack."""
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from tui.app import drill_choices
-from tui.app.keys import bindings
 from tui.app.panes.analysis_panes import MapRows
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveText
@@ -39,7 +36,6 @@ ABOUT = ("partition", "topic", "broker", "rack")
 class Partitions(TimedScreen):
     """The map of partitions and brokers, and why what is under the cursor is as it is."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("partitions")]
     place = "partitions"
     main_list = LIST
 

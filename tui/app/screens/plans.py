@@ -5,15 +5,12 @@ no cluster.
 """
 
 from collections.abc import Callable, Iterable
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.keys import bindings
 from tui.app.live_app import live_app
 from tui.app.panes.analysis_panes import AskedRows, AskedText
 from tui.app.panes.frames import Framed, Group, Keys
@@ -76,7 +73,6 @@ REVIEW_KEYS = (
 class Plans(AskedScreen):
     """Brokers before and after, what the plan comes to, and every change; or, under review, batch after batch."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("plans")]
     place = "plans"
     main_list = "plan-brokers"
     kept = "plan"

@@ -1,13 +1,10 @@
 """Screen 8: the sandbox's processes and links, to be broken and mended for real, and what comes of it."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import LiveScreen
@@ -20,7 +17,6 @@ BROKEN = ("sandbox-processes", "sandbox-links")
 class Sandbox(LiveScreen):
     """What runs, how it fares, who can talk to whom; below, causes and effects in one feed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("sandbox")]
     place = "sandbox"
     main_list = "sandbox-processes"
 

@@ -1,14 +1,11 @@
 """Screen 7: failure drills over the whole cluster: which deaths hurt most, and what must not die together."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
 from tui.app import analysis_choices, drill_choices
-from tui.app.keys import bindings
 from tui.app.panes.analysis_panes import AskedRows, AskedText, HeatRows
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import RowsShown
@@ -22,7 +19,6 @@ LEGEND = "Pairs by partitions hurt, worst first: . none  : few  @ most"
 class Sweep(AskedScreen):
     """Scenarios, the worst first, and what they say together; of pairs, a heat map as well."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("sweep")]
     place = "sweep"
     main_list = "sweep-scenarios"
     kept = "sweep"

@@ -1,13 +1,10 @@
 """Screen 2: what is really in ZooKeeper."""
 
 from collections.abc import Iterable
-from typing import ClassVar
 
 from textual import on
-from textual.binding import BindingType
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveText, LiveTree
 from tui.app.screens.live_screen import LiveScreen
@@ -19,7 +16,6 @@ from tui.engine.view_state import Close, Filter, Open, SwitchView
 class Znodes(LiveScreen):
     """The tree, and beside it the znode under the cursor."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("znodes")]
     place = "znodes"
     main_list = "znodes"
 
