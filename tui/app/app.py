@@ -161,8 +161,8 @@ class Kdrill(Navigation):
     async def on_mount(self) -> None:
         sizes_in_turn()
         continued_only_when_stopped()
-        if self._note and self.page is not None:
-            self.page.say(self._note)
+        if self._note:
+            self._tell(self._note)
         await self.link.open(self._hear)
 
     async def on_unmount(self) -> None:
@@ -194,7 +194,7 @@ class Kdrill(Navigation):
         try:
             command = parse_command(text)
         except CommandError as error:
-            self._say(str(error))
+            self._tell(str(error))
             return
         command(self)
 
@@ -207,18 +207,14 @@ class Kdrill(Navigation):
     def switch(self, name: str) -> None:
         """To another cluster; all that is open on this one ends."""
         if name not in self._contexts:
-            self._say(f"no cluster {name!r}: there are {', '.join(self._contexts)}")
+            self._tell(f"no cluster {name!r}: there are {', '.join(self._contexts)}")
             return
         try:
             self.wanted = self._contexts[name]()
         except ConfigError as error:
-            self._say(str(error))
+            self._tell(str(error))
         else:
             self.exit(0)
-
-    def _say(self, note: str) -> None:
-        if self.page is not None:
-            self.page.say(note)
 
     def export(self, name: str) -> None:
         """Writes what is shown to a new file; what was written is said on the last line."""
@@ -248,7 +244,7 @@ class Kdrill(Navigation):
             self._export.cancel()
             self._exporting = ""
             self._show_work()
-            self._say("stopped: nothing was written")
+            self._tell("stopped: nothing was written")
         else:
             self.wish("stop", "")
 

@@ -43,7 +43,27 @@ from tui.engine.requests import Request
 from tui.engine.view_state import Filter, Zoom, reduce
 
 
-class TimeTravel(LiveApp):
+class Speaking(LiveApp):
+    """An app that says things on the last line of the page in front."""
+
+    @property
+    def page(self) -> Page | None:
+        """What is seen in front, unless it is the palette. Nothing is while the app closes, and timers still run."""
+        front = next((screen for screen in reversed(self.screen_stack) if screen.is_mounted), None)
+        return front if isinstance(front, Page) else None
+
+    def _tell(self, said: str) -> None:
+        """Says it now."""
+        if self.page is not None:
+            self.page.say(said)
+
+    def _announce(self, said: str) -> None:
+        """Says it as soon as nothing else is said or typed there."""
+        if self.page is not None:
+            self.page.announce(said)
+
+
+class TimeTravel(Speaking):
     """An app that can look back. The cluster is followed on meanwhile; only what is shown stands still."""
 
     def __init__(self, **look: Any) -> None:
@@ -101,15 +121,11 @@ class TimeTravel(LiveApp):
         self.past = past
         self.view_state = replace(self.view_state, at=past.seq if past else 0)
 
-    def _tell(self, said: str) -> None:
-        """Says it on the last line of what is in front."""
-        raise NotImplementedError
-
 
 HOW = ":notify on or :notify off"
 
 
-class Noticing(LiveApp):
+class Noticing(Speaking):
     """An app that says what the data process wants said. How often that is, the data process decides."""
 
     notices_on = True
@@ -129,16 +145,8 @@ class Noticing(LiveApp):
         events = self.sign("screen('events')")
         self._tell(f"notices are {state}: {HOW}; {events} has all of them")
 
-    def _announce(self, said: str) -> None:
-        """Says it on the last line of what is in front, when nothing else is said there."""
-        raise NotImplementedError
 
-    def _tell(self, said: str) -> None:
-        """Says it on the last line of what is in front, now."""
-        raise NotImplementedError
-
-
-class Touring(LiveApp):
+class Touring(Speaking):
     """An app that may be on tour."""
 
     toured = False
@@ -168,10 +176,6 @@ class Touring(LiveApp):
     def watch_facts(self, _: HeaderFacts) -> None:
         self.go_on_tour()
 
-    def _tell(self, said: str) -> None:
-        """Says it on the last line of what is in front, now."""
-        raise NotImplementedError
-
 
 class Navigation(TimeTravel, Noticing, Touring):
     """An app with its screens."""
@@ -182,12 +186,6 @@ class Navigation(TimeTravel, Noticing, Touring):
     DEFAULT_MODE = "overview"
 
     _before = "overview"
-
-    @property
-    def page(self) -> Page | None:
-        """What is seen in front, unless it is the palette. Nothing is while the app closes, and timers still run."""
-        front = next((screen for screen in reversed(self.screen_stack) if screen.is_mounted), None)
-        return front if isinstance(front, Page) else None
 
     def show_screen(self, name: str) -> None:
         self.call_next(self.action_screen, name)  # here and below: before the next key is looked at
@@ -297,14 +295,6 @@ class Navigation(TimeTravel, Noticing, Touring):
         except DataLost as lost:
             said = str(lost)
         self._tell(said)
-
-    def _tell(self, said: str) -> None:
-        if self.page is not None:
-            self.page.say(said)
-
-    def _announce(self, said: str) -> None:
-        if self.page is not None:
-            self.page.announce(said)
 
     async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
         await self.action_screen(name)

@@ -105,4 +105,4 @@ class ServedKdrill(Kdrill):
         self._refuse(REFUSED["app.clusters"])
 
     def _refuse(self, reason: str) -> None:
-        self._say(f"{ONLY_SHOWS}: {reason}")
+        self._tell(f"{ONLY_SHOWS}: {reason}")
