@@ -26,9 +26,10 @@ from model.planning.planner import read_moves, score
 from model.planning.request import Batching, PlanError, PlanRequest
 from tui.cli import acting, plan_made
 from tui.cli.act_options import ActOptions, takes_act_options
-from tui.cli.acting import perform, tell
+from tui.cli.acting import perform
 from tui.cli.following import image_of
 from tui.cli.options import takes_source
+from tui.cli.output import tell
 from tui.cli.plan_options import Amount
 from tui.engine.acting.proposing import basis_of, drills_said
 from tui.engine.acting.way import Way, carried_out, proposed, run_of
@@ -54,7 +55,7 @@ def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> Non
     """All of it; exits as `acting.perform`. Raises ActionRefused and what else ends `way_to`."""
     state, proposal = proposed(state, way, drilled)
     if not proposal.steps and state.wish != "cancel":
-        acting.tell(f"{proposal.title}: there is nothing to do")
+        tell(f"{proposal.title}: there is nothing to do")
     else:
         acting.show(proposal, act)
         acting.confirm(proposal, act)
@@ -67,7 +68,7 @@ def _carry_on(state: RunState, way: Way, proposal: Proposal, act: ActOptions) ->
     try:
         decision = carried_out(state, way, _progress(), _wait)
     except KeyboardInterrupt:
-        acting.tell(GOES_ON)
+        tell(GOES_ON)
         raise click.exceptions.Exit(130) from None
     except UnwrittenError as error:
         acting.unwritten(f"{error}; reassign --resume goes on")
@@ -82,7 +83,7 @@ def _progress() -> Callable[[Decision], None]:
         nonlocal last
         if decision.said and decision.said != last and decision.state.phase != "ended":
             last = decision.said
-            acting.tell(last)
+            tell(last)
 
     return told
 

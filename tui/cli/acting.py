@@ -4,11 +4,9 @@ A kdrill.act/1 document has `title`, `changes`, `warnings`, `steps` (as the audi
 `outcome`: `kind` (done, refused, unknown, or proposed where nothing was to be done) and what was `said`.
 """
 
-import json
-import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import NoReturn, TextIO
+from typing import NoReturn
 
 import click
 import msgspec
@@ -19,6 +17,7 @@ from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from tui.cli.act_options import ActOptions
 from tui.cli.broker_groups import with_groups
 from tui.cli.following import image_of
+from tui.cli.output import json_line, let_go, tell
 from tui.engine.acting.proposing import proposal_of, step_text
 from tui.engine.acting.way import Way
 from tui.engine.opening import Opening
@@ -64,7 +63,7 @@ def finish(proposal: Proposal, outcome: WriteOutcome, act: ActOptions) -> None:
     except OSError as error:  # nobody reads the output any more, or its disk is full
         if outcome.kind != "done":
             raise click.ClickException(outcome.told) from None
-        _give_up(sys.stdout)
+        let_go(sys.stdout)
         unwritten(f"{proposal.title}: done, but not told: the output cannot be written: {error.strerror or error}")
 
 
@@ -73,13 +72,8 @@ def unwritten(said: str) -> NoReturn:
     try:
         tell(said)
     except OSError:
-        _give_up(sys.stderr)
+        let_go(sys.stderr)
     raise click.exceptions.Exit(UNWRITTEN)
-
-
-def _give_up(stream: TextIO) -> None:
-    """What is left to flush goes nowhere: Python would fail over it once more, as its last deed."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def show(proposal: Proposal, act: ActOptions) -> None:
@@ -130,12 +124,7 @@ def print_document(proposal: Proposal, outcome: Mapping[str, object]) -> None:
         "rollback": proposal.rollback,
         "outcome": outcome,
     }
-    # In ASCII: names come from znodes, and the line may be read on a terminal.
-    click.echo(json.dumps(msgspec.to_builtins(document, str_keys=True), separators=(",", ":")))
-
-
-def tell(said: str) -> None:
-    click.echo(f"kdrill: {plain(said)}", err=True)
+    click.echo(json_line(msgspec.to_builtins(document, str_keys=True)))
 
 
 def _some(texts: "list[str] | tuple[str, ...]") -> Iterator[str]:

@@ -1,6 +1,5 @@
 """`kdrill assign`: what Kafka's partition assignors make of groups that are described on standard input."""
 
-import json
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import click
 import msgspec
 
 from model.cluster.texts import visible_json
-from tui.engine.text import plain
+from tui.cli.output import json_line, tell
 
 if TYPE_CHECKING:
     from model.consumers.assignors.assignment import AssignedCase, Strategy
@@ -59,7 +58,7 @@ def assign(name: str | None, as_kafka: bool, explain: bool, only_list: bool) -> 
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader who goes away ends it, quietly
     if sys.stdin.isatty():
-        click.echo("kdrill: reading cases from the terminal; ^D ends", err=True)
+        tell("reading cases from the terminal; ^D ends")
     _answer_all(fallback, as_kafka=as_kafka, explain=explain)
 
 
@@ -71,7 +70,7 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
             if result["error"] is not None:
                 failed.append((number, result["error"]))
             if result["differs_from_kafka"] is not None:
-                click.echo(plain(f"kdrill: line {number}: {result['differs_from_kafka']}"), err=True)
+                tell(f"line {number}: {result['differs_from_kafka']}")
             click.echo(written(result))
     if failed:
         number, reason = failed[0]
@@ -135,4 +134,4 @@ def _failure(case_id: Any, reason: str) -> dict[str, Any]:
 def written(result: dict[str, Any]) -> str:
     """One line, in ASCII: names may be anything, and the line may be read on a terminal."""
     line = visible_json(msgspec.json.encode(result))
-    return line.decode() if line.isascii() else json.dumps(msgspec.json.decode(line), separators=(",", ":"))
+    return line.decode() if line.isascii() else json_line(msgspec.json.decode(line))

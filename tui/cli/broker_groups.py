@@ -19,8 +19,8 @@ from model.sources.addresses import parse_kafka_address
 from model.sources.kafka.groups import GroupSurvey
 from model.sources.kafka.polling_source import ANSWER_S, CLIENT_ID
 from model.sources.source import SourceError
+from tui.cli.output import tell
 from tui.engine.opening import Opening
-from tui.engine.text import plain
 
 PLAIN: Mapping[str, Any] = MappingProxyType({})
 
@@ -38,7 +38,7 @@ def with_groups(image: ClusterImage, opening: Opening) -> ClusterImage:
     except SecurityError as error:
         raise click.ClickException(str(error)) from None
     for line in silent:
-        click.echo(plain(f"kdrill: {line}"), err=True)
+        tell(line)
     return known
 
 

@@ -11,7 +11,8 @@ from model.znodes.configs import DEFAULT_ENTITY, desanitise
 from tui.cli.configs import names_entity
 from tui.cli.following import image_of
 from tui.cli.kafka_tools import as_properties, asking_brokers
-from tui.cli.options import takes_cluster, tell_demo
+from tui.cli.options import takes_cluster
+from tui.cli.output import tell_demo
 from tui.engine.acting.targets import brokers_of
 from tui.engine.opening import Opening
 from tui.engine.text import plain

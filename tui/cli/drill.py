@@ -18,7 +18,6 @@ from click.core import ParameterSource
 
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import brokers, counted, listed, replicas
-from model.cluster.whole_file import write_whole
 from model.drills.document import document_of, notes_on
 from model.drills.drill import DEFAULT, Drill, run, usual
 from model.drills.outcomes import DrilledPartition, OutcomeKind
@@ -29,7 +28,8 @@ from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, n
 from spark_tasks.spark_client import Engine
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
-from tui.cli.options import json_line, takes_cluster, takes_engine
+from tui.cli.options import takes_cluster, takes_engine
+from tui.cli.output import json_line, more, put
 from tui.engine.opening import Opening
 from tui.engine.text import cells, plain
 
@@ -174,8 +174,7 @@ def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
     width = max(map(cells, names), default=0)
     for one, name in zip(shown, names, strict=True):
         yield f"  {one.outcome.value:<13}  {name}{' ' * (width - cells(name))}  {_change(one)}"
-    if len(suffer) > len(shown):
-        yield f"  … {len(suffer) - len(shown):,} more: --all shows them"
+    yield from more(len(suffer) - len(shown))
 
 
 def _change(one: DrilledPartition) -> str:
@@ -196,8 +195,7 @@ def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
     for one in shown:
         until = f" (until {one.until_ms / 1000:.3f} s)" if one.until_ms - one.at_ms >= 1 else ""
         yield f"  {one.at_ms / 1000:>10.3f} s  {plain(one.text)}{until}"
-    if len(all_told) > len(shown):
-        yield f"  … {len(all_told) - len(shown):,} more: --all shows them"
+    yield from more(len(all_told) - len(shown))
 
 
 def _seconds(ms: float) -> str:
@@ -295,7 +293,7 @@ def drill(
         played = _played(opening, wish, times)
         hurts = played.hurts
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
-    _print(json_line(told, opening) if isinstance(told, dict) else told, output)
+    put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
 
 
@@ -329,14 +327,3 @@ def _check_alone(chosen: object, restart_after: float | None, *, everything: boo
             raise click.UsageError(f"--{name.replace('_', '-')} is for one scenario: nothing is timed in many")
     if everything:
         raise click.UsageError("--all is for one scenario: --limit says how many are listed")
-
-
-def _print(told: str | Iterator[str], output: Path | None) -> None:
-    text = "".join(f"{line}\n" for line in ((told,) if isinstance(told, str) else told))
-    if output is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        write_whole(output, text.encode())
-    except OSError as error:
-        raise click.ClickException(f"{output}: cannot be written: {error.strerror or error}") from None

@@ -11,6 +11,7 @@ from model.log.dump.decoders import Decoder, as_java_prints, java_text
 from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import KNOWN_ENDS, DumpOptions, file_name
 from model.log.records import Damage
+from tui.cli.output import tell
 
 SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 
@@ -96,9 +97,7 @@ def _dump(path: str, options: DumpOptions) -> int:
 
 
 def _tell(path: str, reason: str) -> int:
-    from tui.engine.text import plain  # noqa: PLC0415 - most files have nothing to tell
-
-    click.echo(f"kdrill: {plain(path)}: {plain(reason)}", err=True)
+    tell(f"{path}: {reason}")
     return UNREADABLE
 
 

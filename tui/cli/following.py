@@ -17,7 +17,7 @@ import msgspec
 
 from model.sandbox.processes import SandboxError
 from model.sources.source import Source, SourceError
-from tui.cli.options import DEMO
+from tui.cli.output import DEMO, let_go
 from tui.cli.waiting import Waiting
 from tui.engine.opening import Opening
 
@@ -98,7 +98,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         with _ended_by_signals():
             return asyncio.run(_until_told(work))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
+        let_go(sys.stdout)
         _leave(signal.SIGPIPE)
 
 

@@ -3,7 +3,6 @@
 For people it is printed in 80 columns: each cluster's figures, the largest first.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
@@ -29,6 +28,7 @@ from model.recordings.folder import RecordingError, parse_time, said
 from spark_tasks.history import HISTORY
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
+from tui.cli.output import json_line
 from tui.cli.waiting import Duration
 from tui.engine.text import cells, fit, plain
 
@@ -279,9 +279,7 @@ def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcom
         "engine": outcome.engine,
         "seconds": round(outcome.seconds, 3),
     }
-    # In ASCII: names come from znodes, and the line may be read on a terminal.
-    document = {"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}
-    click.echo(json.dumps(document, separators=(",", ":")))
+    click.echo(json_line({"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}))
 
 
 def _print_text(parameters: HistoryParameters, outcome: EngineResult, everything: bool) -> None:

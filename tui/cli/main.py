@@ -6,7 +6,6 @@ Options, and a verb's SOURCE, may stand before the word that names the command o
 
 import ast
 import errno
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ import click
 
 from model.hosts.process import tell_no_values
 from tui.cli.address import ARGUMENTS, with_address
+from tui.cli.output import let_go, tell
 from tui.cli.waiting import BEGUN
 
 
@@ -220,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         if error.errno not in NO_ROOM or error.filename is not None:  # then it is a file's, and nobody foresaw it
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to flush goes there
+        let_go(sys.stdout)
         code = _tell(f"the output cannot be written: {error.strerror}", 1)
     except Exception as error:
         if not _is_foreseen(error):
@@ -239,8 +239,5 @@ def _is_foreseen(error: Exception) -> bool:
 
 def _tell(reason: str, code: int) -> int:
     """One line on standard error that can be read, whatever the reason is made of."""
-    from tui.engine.text import plain  # noqa: PLC0415 - most runs have nothing to tell
-
-    said = reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…"
-    click.echo(f"kdrill: {plain(said)}", err=True)
+    tell(reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…")
     return code

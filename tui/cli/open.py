@@ -19,6 +19,7 @@ from model.hosts.process import loading
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tui.cli.address import ServeAddress
 from tui.cli.options import opening_of, takes_demo
+from tui.cli.output import tell
 from tui.cli.serve_option import serve_dashboard, takes_serve
 from tui.engine.config import Config
 from tui.engine.keymap import remapped
@@ -26,7 +27,6 @@ from tui.engine.link import ProcessLink
 from tui.engine.opening import Opening, watched
 from tui.engine.palette import THEMES
 from tui.engine.remembered import Remembered, recall, remember, state_folder
-from tui.engine.text import plain
 
 if TYPE_CHECKING:
     from tui.app.running import Ended
@@ -72,7 +72,7 @@ def remembering(
         )
         if reason and not kept.note:  # else it was said as it began
             with suppress(OSError):  # the terminal is gone, too
-                click.echo(f"kdrill: {plain(reason)}", err=True)
+                tell(reason)
     return ended
 
 

@@ -4,10 +4,8 @@ Together they make an `Opening`. A client.properties goes before what the config
 puts an invented cluster in place of a SOURCE, and all that is printed of it says so. Connects nowhere.
 """
 
-import json
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,7 @@ import msgspec
 from model.analyses.errors import AnalysisError, JobFailed, SparkLost
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from model.hosts.zookeeper.throttle import ReadLimits
+from tui.cli.output import progress, tell
 from tui.cli.waiting import begun_s
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config
 from tui.engine.opening import NOBODY, Login, Opening, Patience
@@ -152,7 +151,8 @@ def takes_opening(command: Command) -> Command:
     ) -> Any:
         named = source or config.default or (f"kafka://{bootstrap}" if bootstrap else "")
         opening = opening_of(named, config, command_config)
-        _warn(opening.login.warnings)
+        for warning in opening.login.warnings:
+            tell(warning)
         if bootstrap:
             opening = msgspec.structs.replace(opening, bootstrap=bootstrap)
         opening = msgspec.structs.replace(opening, connect_timeout_s=connect_timeout, poll_s=poll or opening.poll_s)
@@ -232,13 +232,6 @@ def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> st
         raise click.BadParameter(f"{text!r}: write host:port[,host:port…]") from None
 
 
-def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        from tui.engine.text import plain  # noqa: PLC0415 - most runs have nothing to tell
-
-        click.echo(f"kdrill: {plain(warning)}", err=True)
-
-
 def opening_of(source: str, config: Config, command_config: Path | None = None) -> Opening:
     """What a SOURCE opens: a cluster's name in the configuration goes before everything else.
 
@@ -283,10 +276,6 @@ def _limits(cluster: ClusterConfig) -> ReadLimits:
     return ReadLimits(in_flight=cluster.max_in_flight, reads_per_s=cluster.max_reads_per_second or 0.0)
 
 
-DEMO = "DEMO, an invented cluster"
-"""What the demo's image names as its source, and the first line of what is printed of it."""
-
-
 def takes_demo(command: Command) -> Command:
     """As `takes_opening`, and `--demo` in place of a SOURCE. Raises click.UsageError for both."""
 
@@ -312,21 +301,6 @@ def takes_cluster(command: Command) -> Command:
         return command(opening=opening, **others)
 
     return with_cluster
-
-
-def tell_demo(opening: Opening) -> None:
-    """The first line of a text that does not name its source by itself."""
-    if opening.is_demo:
-        click.echo(DEMO)
-
-
-def json_line(document: Mapping[str, Any], opening: Opening) -> str:
-    """A document of plain values as one line, which begins with `"demo":true` where it is about the demo."""
-    # In ASCII: names come from znodes, and the line may be read on a terminal.
-    return json.dumps({**({"demo": True} if opening.is_demo else {}), **document}, separators=(",", ":"))
-
-
-ERASE_LINE = "\r\x1b[K"
 
 
 def takes_engine(command: Command) -> Command:
@@ -365,15 +339,8 @@ def compute(
     """The result and where it comes from. Raises click.ClickException: one line that says why there is none."""
     from spark_tasks.spark_client import run_once  # noqa: PLC0415
 
-    watched = sys.stderr.isatty()
     try:
-        return run_once(analysis, arrays, parameters, engine, is_large=is_large, told=_tell if watched else None)
+        with progress() as told:
+            return run_once(analysis, arrays, parameters, engine, is_large=is_large, told=told)
     except (AnalysisError, JobFailed, SparkLost) as error:
         raise click.ClickException(str(error)) from None
-    finally:
-        if watched:
-            click.echo(ERASE_LINE, nl=False, err=True)
-
-
-def _tell(progress: str) -> None:
-    click.echo(f"{ERASE_LINE}{progress}", nl=False, err=True)

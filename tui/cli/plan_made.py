@@ -4,7 +4,6 @@ With `--each-broker`: what it costs to remove each broker in turn, as a table or
 be read or written is one line.
 """
 
-import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import SnapshotError, read_document
-from model.cluster.whole_file import MOST_FACTS, read_whole, write_whole
+from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.interchange.tool_files import election_text
 from model.interchange.topics_text import is_topics_text
 from model.planning import documents
@@ -41,7 +40,8 @@ from spark_tasks.plans import (
 )
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
-from tui.cli.options import ERASE_LINE, compute, json_line
+from tui.cli.options import compute
+from tui.cli.output import json_line, progress, tell, write
 from tui.cli.plan_options import Options, names_a_goal
 from tui.cli.plan_text import bytes_text, lines
 from tui.engine.opening import Opening
@@ -90,7 +90,7 @@ def write_election(plan: Plan, path: Path) -> bool:
     """The partitions to which the plan gives another preferred leader, for Kafka's election tool; False where none."""
     names = [change.name for change in plan.changes if change.before[:1] != change.after[:1]]
     if names:
-        _written(path, election_text(names))
+        write(path, election_text(names))
     return bool(names)
 
 
@@ -117,10 +117,7 @@ def _sizes_in(path: Path) -> Sizes | None:
 
 
 def _written(path: Path, text: str) -> Path:
-    try:
-        write_whole(path, text.encode())
-    except OSError as error:
-        raise click.ClickException(f"{path}: cannot be written: {error.strerror or error}") from None
+    write(path, text)
     return path
 
 
@@ -235,20 +232,12 @@ def make(opening: Opening, request: PlanRequest, options: Options, engine: Engin
 
 def _made(image: ClusterImage, request: PlanRequest, sizes: Sizes | None, options: Options) -> Plan:
     file = options["score"]
-    watched = sys.stderr.isatty()
-    solver: Solve = partial(solve, told=_tell) if watched else solve
-    try:
+    with progress() as told:
+        solver: Solve = partial(solve, told=told) if told else solve
         if file is None:
             return plan(image, request, sizes, solver)
         moves = read_moves(read_file(file), str(file))
         return score(image, moves, request, str(file), sizes, solver if names_a_goal(options) else None)
-    finally:
-        if watched:
-            click.echo(ERASE_LINE, nl=False, err=True)
-
-
-def _tell(progress: str) -> None:
-    click.echo(f"{ERASE_LINE}{progress}", nl=False, err=True)
 
 
 def _show(made: Plan, drills: tuple[DrillFigures, DrillFigures] | None, options: Options, opening: Opening) -> None:
@@ -264,11 +253,11 @@ def _show(made: Plan, drills: tuple[DrillFigures, DrillFigures] | None, options:
 def _write(made: Plan, options: Options) -> None:
     output, rollback, election = options["output"], options["rollback"], options["election"]
     if not made.changes:
-        click.echo("nothing to move" + (": no file is written" if output or rollback or election else ""), err=True)
+        tell("nothing to move" + (": no file is written" if output or rollback or election else ""), head="")
         return
     is_bare = options["file_format"] == "topicmappr"
     for path in write_plan(made, output, rollback, as_batches=options["batch_files"], is_bare=is_bare):
-        click.echo(f"{plain(str(path))}: written", err=True)
+        tell(f"{path}: written", head="")
     if election is not None:
         written = write_election(made, election)
-        click.echo(f"{plain(str(election))}: " + ("written" if written else "no leader changes: not written"), err=True)
+        tell(f"{election}: " + ("written" if written else "no leader changes: not written"), head="")

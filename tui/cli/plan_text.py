@@ -14,6 +14,7 @@ from model.planning.documents import above_percent
 from model.planning.plan import COSTS, Batch, Change, Pace, Plan
 from model.planning.request import PlanRequest
 from spark_tasks.plans import DrillFigures, Worst
+from tui.cli.output import more
 from tui.engine.text import plain
 
 _BYTES = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
@@ -196,7 +197,7 @@ def _brokers(before: Balance, after: Balance, everything: bool) -> Iterator[str]
             f"  b{share.broker:<5}{plain(share.rack or '-', 9)} {_arrow(was.replicas, share.replicas):>18}"
             f"{_arrow(was.leaders, share.leaders):>18}{_bytes_arrow(was, share)}"
         )
-    yield from _more(len(after.brokers) - len(shown))
+    yield from more(len(after.brokers) - len(shown))
 
 
 def _arrow(before: int, after: int) -> str:
@@ -216,7 +217,7 @@ def _batches(plan: Plan, everything: bool) -> Iterator[str]:
     yield f"{counted(len(plan.batches), 'batch', 'batches')}, each to be run when the one before is done:"
     for batch in shown:
         yield f"  {batch.number:>4}  {_batch(batch, pace)}"
-    yield from _more(len(plan.batches) - len(shown))
+    yield from more(len(plan.batches) - len(shown))
 
 
 def _batch(batch: Batch, pace: Pace | None) -> str:
@@ -252,9 +253,4 @@ def _changes(changes: Sequence[Change], everything: bool) -> Iterator[str]:
     for change in shown:
         size = f"{'' if change.bytes is None else bytes_text(change.bytes):>9}  "
         yield f"  {replicas(change.before):<{old}} → {replicas(change.after):<{new}} {size}{plain(str(change.name))}"
-    yield from _more(len(changes) - len(shown))
-
-
-def _more(left: int) -> Iterator[str]:
-    if left > 0:
-        yield f"  … {left:,} more: --all shows them"
+    yield from more(len(changes) - len(shown))

@@ -32,7 +32,8 @@ from model.consumers.ownership import no_groups, not_previewed
 from spark_tasks.previews import PREVIEWS
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
-from tui.cli.options import compute, json_line, tell_demo
+from tui.cli.options import compute
+from tui.cli.output import json_line, more, tell_demo
 from tui.engine.opening import Opening
 from tui.engine.text import cells, cut, plain
 
@@ -145,8 +146,7 @@ def explanation_lines(strategy: str, balance: str, rows: Sequence[Explanation], 
         goes = f"stays with {row.member}" if stays else f"{row.before or 'nobody'} → {row.member or 'nobody'}"
         yield from wrapped(f"{row.topic}-{row.partition}: {goes}", "  ", "    ")
         yield from wrapped(row.why, "    ", "    ")
-    if len(rows) > len(shown):
-        yield f"  … {len(rows) - len(shown):,} more: --all shows them"
+    yield from more(len(rows) - len(shown))
 
 
 def wrapped(text: str, first: str = "", indent: str = "  ") -> Iterator[str]:

@@ -13,9 +13,9 @@ from model.recordings.recorder import Recorder
 from model.sources.feed import Moment
 from tui.cli.following import follow, run
 from tui.cli.options import takes_source
+from tui.cli.output import tell
 from tui.cli.waiting import Duration
 from tui.engine.opening import Opening
-from tui.engine.text import plain
 
 TICK_S = 1.0
 STOPPED = 128
@@ -49,7 +49,7 @@ def record(opening: Opening, output: Path, lasts_s: float | None, every_s: float
     except SystemExit as end:  # a signal: that is how a recording ends
         if not (isinstance(end.code, int) and end.code > STOPPED and recording.begun.is_set()):
             raise
-    click.echo(plain(recording.summary()), err=True)
+    tell(recording.summary(), head="")
     return 0
 
 
@@ -103,9 +103,7 @@ class Recording:
         self._taken_s = time.monotonic()
         if not self.begun.is_set():  # only now a reader finds it
             self.begun.set()
-            click.echo(
-                plain(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C ends it"), err=True
-            )
+            tell(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C ends it", head="")
 
     def summary(self) -> str:
         """What has been recorded, in one line."""

@@ -1,7 +1,6 @@
 """A sandbox without a dashboard: one line once it serves, and then until it is told to end. Draws nothing."""
 
 import asyncio
-import json
 import os
 import signal
 import stat
@@ -17,7 +16,7 @@ from model.sandbox.control.messages import SandboxEvent, SandboxOptions, Sandbox
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import read_scenario
-from tui.engine.text import plain
+from tui.cli.output import json_line, tell
 
 ENDS_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PASSED, FAILED = 0, 2
@@ -80,8 +79,7 @@ def _watch_owner(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[str]") -
 
 
 def _print(line: msgspec.Struct) -> None:
-    # In ASCII: a folder's name may be anything, and the line may be read on a terminal.
-    click.echo(json.dumps(msgspec.to_builtins(line), separators=(",", ":")))
+    click.echo(json_line(msgspec.to_builtins(line)))
     sys.stdout.flush()
 
 
@@ -89,7 +87,7 @@ def _tell(event: SandboxEvent) -> None:
     at = datetime.fromtimestamp(event.at_ms / 1000).strftime("%H:%M:%S.%f")[:-3]
     cause = f" (fault {event.fault})" if event.fault is not None else ""
     for line in (f"{at} {event.kind}: {event.text}{cause}", *(f"    {detail}" for detail in event.details)):
-        click.echo(plain(line), err=True)
+        tell(line, head="")
 
 
 def _ignore(state: SandboxState) -> None:

@@ -31,6 +31,7 @@ from model.log.names import FolderRole
 from spark_tasks.scans import SCAN
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
+from tui.cli.output import more, tell
 from tui.engine.text import cells, pad, plain
 
 WIDTH = 80
@@ -74,8 +75,8 @@ def replicas(partitions: Sequence[PartitionScan], everything: bool) -> Iterator[
         yield "replicas that end apart, the newest leader epoch and the longest log first"
     for _, text in apart if everything else apart[:MOST_APART]:
         yield from wrap(plain(text), WIDTH, initial_indent="  ", subsequent_indent="      ")
-    if len(apart) > MOST_APART and not everything:
-        yield f"  … {len(apart) - MOST_APART:,} more: --all shows them"
+    if not everything:
+        yield from more(len(apart) - MOST_APART)
 
 
 def _end(partition: PartitionScan) -> str:
@@ -347,5 +348,5 @@ def _computed(engine: Engine, parameters: ScanParameters) -> EngineResult:
     except click.ClickException as error:
         if engine != Engine() or not is_large:
             raise
-        click.echo(f"kdrill: {error.format_message()}; scanned in this process instead", err=True)
+        tell(f"{error.format_message()}; scanned in this process instead")
         return compute(Engine("here"), SCAN, {}, parameters)

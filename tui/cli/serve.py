@@ -29,8 +29,8 @@ from textual_serve.server import Server, to_int
 
 from model.sandbox.processes import SandboxError
 from tui.cli.address import OPTION, NotServed, ServeAddress
+from tui.cli.output import tell
 from tui.engine.opening import Opening, ServedSource, served_source
-from tui.engine.text import plain
 
 _NEEDED = re.compile(
     r"PATH|HOME|USER|LOGNAME|TMPDIR|TZ|LANG|LANGUAGE|COLUMNS|ROWS|NO_COLOR|COLORTERM|VIRTUAL_ENV"
@@ -224,9 +224,9 @@ async def _work(opening: Opening, address: ServeAddress, arguments: Sequence[str
     server = DashboardServer(address)
     server.login = opening.login.variables
     async with contextlib.AsyncExitStack() as ends, _listening(server, address) as url:
-        server.command = command_of(arguments, await served_source(opening, ends, _tell))
+        server.command = command_of(arguments, await served_source(opening, ends, tell))
         click.echo(url)
-        _tell("read-only, for browsers on this machine; ctrl+c ends it")
+        tell("read-only, for browsers on this machine; ctrl+c ends it")
         with contextlib.redirect_stdout(sys.stderr):  # textual-serve prints what a session's process complained of
             await asyncio.Event().wait()
 
@@ -253,7 +253,3 @@ def command_of(arguments: Sequence[str], stands: ServedSource) -> str:
     rest = [argument for argument in arguments if not argument.startswith(f"{OPTION}=")]
     known = msgspec.json.encode(stands).decode()
     return "exec " + shlex.join([*KDRILL, rest[0], f"--served={known}", *rest[1:]])
-
-
-def _tell(text: str) -> None:
-    click.echo(f"kdrill: {plain(text)}", err=True)

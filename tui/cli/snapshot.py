@@ -7,8 +7,8 @@ import click
 
 from tui.cli.following import follow, run
 from tui.cli.options import takes_source
+from tui.cli.output import tell
 from tui.engine.opening import Opening
-from tui.engine.text import plain
 
 if TYPE_CHECKING:
     from model.sources.feed import Moment
@@ -36,7 +36,7 @@ def snapshot(opening: Opening, output: Path) -> None:
         image = moment.image
         groups = sum(1 for _ in image.every_group())
         counts = f"{len(image.topics):,} topics, {image.partition_count:,} partitions, {groups} groups"
-        click.echo(f"{plain(str(output))}: {len(image.brokers)} brokers, {counts}", err=True)
+        tell(f"{output}: {len(image.brokers)} brokers, {counts}", head="")
         return False
 
     try:

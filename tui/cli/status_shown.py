@@ -4,21 +4,19 @@ With `--watch` it is printed again where something changed. Images and findings 
 module when its options make sense.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import Finding
 from model.cluster.texts import listed
-from model.cluster.whole_file import write_whole
 from model.interchange.metrics import cluster_metrics, exposition, unreachable
 from model.sources.feed import Moment
+from tui.cli.output import json_line, put
 from tui.engine.text import plain
 
 FORMAT = "kdrill.status/1"
@@ -32,7 +30,7 @@ def as_text(moment: Moment) -> str:
 
 def as_json(moment: Moment) -> str:
     """One line, in ASCII: names come from znodes, and it may be read on a terminal."""
-    return json.dumps(msgspec.to_builtins(document(moment)), separators=(",", ":")) + "\n"
+    return json_line(msgspec.to_builtins(document(moment))) + "\n"
 
 
 def as_metrics(moment: Moment, cluster: str) -> str:
@@ -134,19 +132,10 @@ class StatusOutput:
         is_due = self.cluster is not None and now_s - self.last_s >= REFRESH_S
         if facts != self.last or is_due:
             self.last, self.last_s = facts, now_s
-            self._put(self.shown(moment))
+            put(self.shown(moment), self.output)
         return self.watches and moment.status.phase != "snapshot"
 
     def end(self) -> None:
         """The cluster cannot be read at all, or not any more: Prometheus is to know."""
         if self.cluster is not None:
-            self._put(as_metrics_unreachable(self.cluster))
-
-    def _put(self, text: str) -> None:
-        if self.output is None:
-            click.echo(text, nl=False)
-            return
-        try:
-            write_whole(self.output, text.encode())
-        except OSError as error:
-            raise click.ClickException(f"{self.output}: cannot be written: {error.strerror or error}") from None
+            put(as_metrics_unreachable(self.cluster), self.output)

@@ -9,7 +9,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.pending_work import pending_work
 from tui.cli.following import image_of
 from tui.cli.kafka_tools import Configs, PartitionFilter, asking_brokers, describe_lines, hashed, settings_in_order
-from tui.cli.options import takes_cluster, tell_demo
+from tui.cli.options import takes_cluster
+from tui.cli.output import tell, tell_demo
 from tui.engine.acting import targets
 from tui.engine.acting.targets import brokers_of
 from tui.engine.opening import Opening
@@ -110,6 +111,4 @@ def _tell_marked(image: ClusterImage, names: frozenset[str]) -> None:
     """Why topics that are marked for deletion are still there, on standard error."""
     for work in pending_work(image) if names else ():
         if work.kind == "delete" and work.topic in names:
-            click.echo(
-                f"kdrill: {plain(work.topic)} is marked for deletion and waits for {plain(work.waits_for)}", err=True
-            )
+            tell(f"{work.topic} is marked for deletion and waits for {work.waits_for}")

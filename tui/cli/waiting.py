@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import click
 
+from tui.cli.output import ERASE_LINE
+
 if TYPE_CHECKING:
     from model.sources.source import Progress, Source, SourceStatus
     from tui.engine.opening import Opening
@@ -71,7 +73,7 @@ class Waiting:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._is_said:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            click.echo(ERASE_LINE, nl=False, err=True)
 
     @property
     def look_s(self) -> float:
@@ -107,7 +109,7 @@ class Waiting:
         from tui.engine.text import plain  # noqa: PLC0415 - most commands are done before
 
         width = shutil.get_terminal_size().columns
-        click.echo(f"\r\x1b[K{plain(f'kdrill: {self._source.name}: {text}')[: width - 1]}", nl=False, err=True)
+        click.echo(f"{ERASE_LINE}{plain(f'kdrill: {self._source.name}: {text}')[: width - 1]}", nl=False, err=True)
 
     def _gave_up(self, why: str) -> str:
         reason = f": {self._reason}" if self._reason else ""
