@@ -18,6 +18,8 @@ from tui.engine.config import load_config
 README = read(Path("README.md"))
 CONTRIBUTING = read(Path("CONTRIBUTING.md"))
 GUIDES = {file.stem: file.relative_to(ROOT) for file in sorted((ROOT / "tui/guides").glob("*.md"))}
+BELOW = re.compile(r"`([a-z_]+(?:/[a-z_]+)*)/`")
+"""A folder below the one that a row of the map is about."""
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), Path("CHANGELOG.md"), *GUIDES.values()]
 
 
@@ -90,5 +92,8 @@ def test_every_guide_is_linked_and_listed(name: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_map_of_the_house_is_complete(package: str) -> None:
-    named = re.findall(rf"^\| `({package}(?:/[a-z_/]+)?)/` \|", CONTRIBUTING, re.MULTILINE)
+    """A row for each folder of the first two levels; those below are named in it, as `findings/`."""
+    rows = re.findall(rf"^\| `({package}(?:/[a-z_]+)?)/` \| (.*) \|$", CONTRIBUTING, re.MULTILINE)
+    named = [folder for row, text in rows for folder in (row, *(f"{row}/{below}" for below in BELOW.findall(text)))]
+    assert len(rows) == len(dict(rows))
     assert sorted(named) == sorted(folders_with_modules(package))

@@ -23,6 +23,14 @@ def log_of(*numbers: int) -> dict[TopicPartition, list[tuple[int, int]]]:
     return {ORDERS: [(number, 100 + place) for place, number in enumerate(numbers)]}
 
 
+def test_records_acknowledged_one_by_one_at_one_time_are_kept_as_one_run():
+    ledger = Ledger()
+    for number, at_ms in ((0, 1), (1, 1), (2, 1), (3, 2), (5, 2)):
+        ledger.note(ORDERS, Acknowledged(number, 1, 100 + number, at_ms))
+    assert [(each.first_number, each.count) for each in ledger.entries[ORDERS]] == [(0, 3), (3, 1), (5, 1)]
+    assert ledger.total == 5
+
+
 def test_all_there():
     report = compare(ledger_of(2, 3), log_of(0, 1, 2, 3, 4), {})
     assert report.is_clean

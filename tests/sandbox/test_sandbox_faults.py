@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from confluent_kafka.admin import AdminClient
 
 from model.sandbox.control.messages import ProcessView, SandboxEvent, SandboxOptions
 from model.sandbox.control.sandbox import Sandbox
@@ -107,12 +108,31 @@ async def test_a_controller_killed_at_a_step_of_its_failover(lab: Lab):
 
 
 async def test_consumers_that_vanish(lab: Lab):
+    await until_members(lab, VICTIM, among=True)
     await lab.play(faults.StopConsumer("billing", "c1"), faults.StopConsumer("reports", "z1"))
     assert {lab.process(f"consumer {name}").status for name in ("billing/c1", "reports/z1")} == {"killed"}
+    assert VICTIM in await asyncio.to_thread(members, lab, "billing"), "it said goodbye"
+    await until_members(lab, VICTIM, among=False)  # its session has ended
     assert "does not run" in await lab.refused(faults.StopConsumer("reports", "z1"))
     await lab.play(faults.UndoAll())
     owners = ("billing/c1", "billing/c2", "billing/c3", "reports/z1", "reports/z2")
     await lab.until(lambda: all(lab.process(f"consumer {name}").status == "running" for name in owners))
+
+
+VICTIM = "kdrill-load-billing-c1"
+
+
+def members(lab: Lab, group: str) -> set[str]:
+    """Client ids, as the group's coordinator knows them. In a thread: it is reached through this loop's proxies."""
+    admin = AdminClient({"bootstrap.servers": lab.sandbox.cluster.bootstrap})
+    described = admin.describe_consumer_groups([group])[group].result()
+    return {member.client_id for member in described.members}
+
+
+async def until_members(lab: Lab, client: str, *, among: bool) -> None:
+    async with asyncio.timeout(90):
+        while (client in await asyncio.to_thread(members, lab, "billing")) != among:
+            await asyncio.sleep(0.1)
 
 
 async def test_a_broker_that_ends_unasked_is_told_of_with_its_last_words(lab: Lab):

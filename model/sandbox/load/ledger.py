@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.log.records.record import Record
 from model.sandbox.load.messages import AuditReport, LostRecords, OddRecord
 
 
@@ -32,17 +31,17 @@ class _Identity(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Identity)
 
 
-def numbered_record(run: str, number: int, at_ms: int, *, offset: int = 0) -> Record:
-    """A record for a batch."""
+def numbered_record(run: str, number: int) -> tuple[bytes, bytes]:
+    """Key and value."""
     customer = f"customer-{number * 7919 % 1000:03}"
     value = NumberedRecord(run=run, number=number, customer=customer, cents=number * 104_729 % 100_000)
-    return Record(offset, at_ms, key=customer.encode(), value=msgspec.json.encode(value))
+    return customer.encode(), msgspec.json.encode(value)
 
 
-def number_of(record: Record, run: str) -> int | None:
-    """Its number; None for a record of another run, or of somebody else."""
+def number_of(value: bytes | None, run: str) -> int | None:
+    """A record's number; None for one of another run, or of somebody else."""
     try:
-        identity = _DECODER.decode(record.value or b"")
+        identity = _DECODER.decode(value or b"")
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
     return identity.number if identity.run == run else None
@@ -77,7 +76,11 @@ class Ledger:
         if acknowledged.first_offset != UNKNOWN_OFFSET:
             self.overwritten += max(self._ends.get(partition, 0) - acknowledged.first_offset, 0)
             self._ends[partition] = acknowledged.first_offset + acknowledged.count
-        self._entries.setdefault(partition, []).append(acknowledged)
+        entries = self._entries.setdefault(partition, [])
+        if entries and (longer := _joined(entries[-1], acknowledged)):
+            entries[-1] = longer
+        else:
+            entries.append(acknowledged)
         self.total += acknowledged.count
 
     @property
@@ -124,6 +127,18 @@ def compare(ledger: Ledger, found: Found, unread: Mapping[TopicPartition, str]) 
         reordered_records=tuple(late[:MOST_SHOWN]),
         unread=tuple(f"{partition}: {reason}" for partition, reason in sorted(unread.items())),
     )
+
+
+def _joined(entry: Acknowledged, following: Acknowledged) -> Acknowledged | None:
+    """One entry of two that are one run, acknowledged at the same time; None where they are not."""
+    places = (entry.first_offset + entry.count, _end(entry), entry.at_ms)
+    if UNKNOWN_OFFSET in (entry.first_offset, following.first_offset) or places != (
+        following.first_offset,
+        following.first_number,
+        following.at_ms,
+    ):
+        return None
+    return msgspec.structs.replace(entry, count=entry.count + following.count)
 
 
 def _end(entry: Acknowledged) -> int:
