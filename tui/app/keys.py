@@ -6,7 +6,7 @@ The data process knows the keys that kdrill comes with; without settings nobody 
 import re
 
 import msgspec
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 
 from tui.engine.actions import ACTIONS, Action, holding
 from tui.engine.keymap import other_signs
@@ -15,7 +15,7 @@ from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, Ti
 from tui.engine.rows import Window
 
 
-def bindings(place: str) -> list[BindingType]:
+def bindings(place: str) -> list[Binding]:
     """What holds at a place, with the keys that it comes with: the app's keymap has those of the settings, by id."""
     return [Binding(action.keys, action.target, action.help, show=False, id=action.id) for action in holding(place)]
 

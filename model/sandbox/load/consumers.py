@@ -86,7 +86,7 @@ def audit(bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger
     """What became of every record of this run. Nobody may produce meanwhile. Takes as long as reading takes."""
     reading = _Reading(bootstrap, partitions, run, ledger)
     try:
-        reading.read()
+        reading.go_through()
         return compare(ledger, reading.found, reading.unread())
     finally:
         reading.consumer.close()
@@ -110,7 +110,7 @@ class _Reading:
         """The high watermark to which all was read."""
         self._reasons: dict[TopicPartition, str] = {}
 
-    def read(self) -> None:
+    def go_through(self) -> None:
         """Until all is read that was acknowledged, or nothing more has come for a while."""
         deadline = time.monotonic() + PATIENCE_S
         while self._unfinished() and time.monotonic() < deadline:

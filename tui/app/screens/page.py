@@ -113,7 +113,7 @@ class Page(Screen[None]):
     def __init_subclass__(cls, **settings: bool) -> None:
         """A page has the bindings of its place; Textual merges them with those of the classes above it."""
         if "place" in vars(cls):
-            cls.BINDINGS = bindings(cls.place)
+            cls.BINDINGS = [*bindings(cls.place)]
         super().__init_subclass__(**settings)
 
     def __init__(self) -> None:
