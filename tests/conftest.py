@@ -16,7 +16,7 @@ from hypothesis import settings
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.processes import GONE, ZOMBIE, process_state
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests import fast_tier
+from tests import fast_tier, whole_run
 from tests.parallel import pytest_xdist_auto_num_workers, pytest_xdist_make_scheduler  # noqa: F401 - hooks
 
 # A noisy machine must not fail a property, nor may an example that no run before had: tests.search looks for those.
@@ -37,9 +37,15 @@ OBJECTS_OF_A_TEST = 10_000
 Eventually = Callable[[Callable[[], object]], None]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One option of our own; see tests/whole_run.py."""
+    parser.addoption(whole_run.ALL, action="store_true", help="real Kafka and the short forms of instruments, too")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Outside of tests (fixtures of the session) settings and state are where nothing can be."""
-    config.pluginmanager.register(fast_tier)
+    for hooks in (fast_tier, whole_run):
+        config.pluginmanager.register(hooks)
     for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL):
         os.environ.pop(name, None)
     os.environ.update(dict.fromkeys(USERS_FOLDERS, f"{os.devnull}/none"))

@@ -6,12 +6,15 @@ Does not run the jars, and does not call Maven again once they are there.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
 from platformdirs import user_cache_path
 
 _FETCH_TIMEOUT_S = 600
@@ -41,6 +44,13 @@ def jars_folder(name: str, artifacts: Sequence[str]) -> Path:
                 if not folder.is_dir():  # otherwise another test run was quicker
                     raise
     return folder
+
+
+def skip_or_fail(reason: str) -> NoReturn:
+    """Something is not on this machine: the test is skipped, or fails with KDRILL_REQUIRE_CONFORMANCE=1."""
+    if os.environ.get("KDRILL_REQUIRE_CONFORMANCE") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 def _fetch(name: str, pom: str, scratch: Path) -> Path:

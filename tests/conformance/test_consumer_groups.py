@@ -20,6 +20,8 @@ from model.sources.source import Batch
 from tests.conformance.kafka.brokers import Cluster, until
 from tests.conformance.kafka.releases import install_or_skip
 
+pytestmark = pytest.mark.conformance
+
 COMMAND = {
     "1.1.1": "kafka.admin.ConsumerGroupCommand",
     "3.9.1": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",

@@ -17,7 +17,6 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
 from model.zookeeper.znodes import Children, Unread, Znode
-from tests.maven import UnavailableError
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
@@ -99,14 +98,11 @@ def test_what_changes_during_the_load_is_not_missed(
 
 @pytest.fixture(scope="module", params=["3.4.14", "3.5.10"])
 def old_server(request: pytest.FixtureRequest) -> Iterator[EmbeddedZooKeeper]:
-    try:
-        jars = zookeeper_jars(request.param)
-    except UnavailableError as reason:
-        pytest.skip(str(reason))
-    with EmbeddedZooKeeper(jars=jars) as server:
+    with EmbeddedZooKeeper(jars=zookeeper_jars(request.param)) as server:
         yield server
 
 
+@pytest.mark.conformance
 def test_nor_is_it_on_old_servers(old_server: EmbeddedZooKeeper) -> None:
     """Which have only one way."""
     with closing(KafkaLife(old_server.address, 0)) as maker:

@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from model.sandbox.java import java_environment
-from tests.conformance.kafka.releases import install_or_skip, skip_or_fail
+from tests.conformance.kafka.releases import install_or_skip
+from tests.maven import skip_or_fail
 
 _TIMEOUT_S = 1800
 

@@ -5,16 +5,12 @@ Running brokers is brokers.py's, running commands commands.py's.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
-
-import pytest
 
 from model.sandbox.java import ClassArchive, find_java
 from model.sandbox.processes import SandboxError
-from tests.maven import UnavailableError, jars_folder
+from tests.maven import UnavailableError, jars_folder, skip_or_fail
 
 _JAVA_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")
 """No release needs any flag on Java 17 (none --add-opens): these make JVMs start quicker and leave no files."""
@@ -123,13 +119,6 @@ def install_or_skip(version: str) -> Installation:
         return install(NEWEST if version == NEWEST.version else RELEASES[version])
     except UnavailableError as reason:
         skip_or_fail(str(reason))
-
-
-def skip_or_fail(reason: str) -> NoReturn:
-    """Something is not on this machine: the test is skipped, or fails with KDRILL_REQUIRE_CONFORMANCE=1."""
-    if os.environ.get("KDRILL_REQUIRE_CONFORMANCE") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 def install(release: Release) -> Installation:

@@ -1,0 +1,80 @@
+"""A run of the whole suite leaves out what takes a download or minutes, says so, and runs it when asked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.source_tree import ROOT
+from tests.whole_run import INSTRUMENTS
+
+FILES = {
+    "conftest.py": """
+from tests import whole_run
+
+def pytest_addoption(parser):
+    parser.addoption(whole_run.ALL, action="store_true")
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "conformance: as in the suite")
+    config.pluginmanager.register(whole_run)
+""",
+    "pytest.ini": "[pytest]\ntestpaths = tests\nasyncio_default_fixture_loop_scope = function\n",
+    "tests/soak/test_soak.py": "def test_short(): pass",
+    "tests/test_others.py": """
+import pytest
+
+@pytest.mark.conformance
+def test_real(): pass
+
+@pytest.fixture
+def zookeeper(): pass
+
+def test_waiting(zookeeper): pass
+
+def test_quick(): pass
+""",
+}
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """What pytest says of a suite with one test of each kind."""
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("processes", "where"), [("0", "in this process"), ("2", "on 2 processes")])
+def test_it_says_at_its_start_what_it_runs_and_what_it_leaves_out(processes: str, where: str, tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", processes)
+    assert f"2 tests {where}; these wait: 1 for ZooKeeper" in said, said
+    assert "not asked for: 1 tests that compare with real Kafka" in said
+    assert "not asked for: 1 tests that are short forms" in said
+    assert "2 passed" in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "many"),
+    [(["--all"], 4), (["-m", "conformance"], 1), (["-m", "instrument"], 1), (["-k", "real"], 1), (["tests/soak"], 1)],
+)
+def test_who_asks_for_it_gets_it(asked: list[str], many: int, tmp_path: Path) -> None:
+    said = run(tmp_path, "-n", "0", *asked)
+    assert f"{many} passed" in said, said
+
+
+@pytest.mark.parametrize("instrument", INSTRUMENTS)
+def test_instruments_are_there(instrument: str) -> None:
+    assert (ROOT / instrument).exists()

@@ -1,0 +1,171 @@
+"""What a run of the whole suite leaves out unless asked, and what it says at its start: how many tests, and what
+they wait for.
+
+Whoever names a file, a folder or a mark gets what was named.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.workermanage import WorkerController
+
+from model.sandbox.java import find_java
+from model.sandbox.processes import SandboxError
+
+ALL = "--all"
+
+INSTRUMENTS = (
+    "tests/chaos/",
+    "tests/killed_anywhere/",
+    "tests/pty/test_terminal_benchmark.py",
+    "tests/read_only/",
+    "tests/sandbox_rounds/",
+    "tests/search/",
+    "tests/server_load/",
+    "tests/soak/",
+)
+"""Short forms of programs that run for as long as one likes, `python -m tests.soak` for one."""
+
+ONLY_WHEN_ASKED = {
+    "conformance": "compare with real Kafka and old ZooKeepers, fetched by Maven",
+    "instrument": "are short forms of soak, chaos and the like",
+}
+"""Marks that a run of the whole suite leaves out, and what their tests do."""
+
+WAITS_FOR = {"tests/spark/": "Spark", "tests/pty/": "terminals", "tests/web/": "Chromium"}
+"""By what their names begin with."""
+
+ZOOKEEPERS = frozenset({"zookeeper", "zookeeper_server", "own_zookeeper"})
+"""Fixtures that start one."""
+
+COUNTS, WHOLE = "kdrill_counts", "kdrill_whole"
+"""What xdist's processes are given: where to write what they counted, and whether the suite was asked for."""
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether the suite was asked for, and no part of it. One of xdist's processes has been told."""
+    if inputs := getattr(config, "workerinput", None):
+        return inputs[WHOLE]
+    asked = config.option.markexpr or config.option.keyword
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not asked
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks instruments, and leaves out what was not asked for."""
+    for item in items:
+        if item.nodeid.startswith(INSTRUMENTS):
+            item.add_marker("instrument")
+    if not is_whole(config) or config.getoption(ALL):
+        left_out: list[pytest.Item] = []
+    else:
+        left_out = [item for item in items if _marks(item)]
+        items[:] = [item for item in items if not _marks(item)]
+        config.hook.pytest_deselected(items=left_out)
+    config.stash[_COUNTS] = counted(items, left_out)
+
+
+def counted(items: Sequence[pytest.Item], left_out: Sequence[pytest.Item]) -> dict[str, dict[str, int]]:
+    """How many tests will run, by what they wait for, and how many will not, by their marks."""
+    return {
+        "run": dict(Counter(map(_waits_for, items))),
+        "left out": dict(Counter(_marks(item)[0] for item in left_out)),
+    }
+
+
+def told(counts: dict[str, dict[str, int]], processes: int) -> list[str]:
+    """What is said of them."""
+    run = counts["run"]
+    waiting = [f"{many:,} for {what}" for what, many in sorted(run.items(), key=lambda each: -each[1]) if what]
+    where = f"on {processes} processes" if processes else "in this process"
+    lines = [f"{sum(run.values()):,} tests {where}; these wait: {', '.join(waiting) or 'none'}"]
+    lines += [
+        f"not asked for: {many:,} tests that {ONLY_WHEN_ASKED[mark]} (`pytest -m {mark}`, or `pytest {ALL}`)"
+        for mark, many in counts["left out"].items()
+    ]
+    return lines + [f"missing here, so that tests will be skipped or fail: {what}" for what in missing()]
+
+
+def missing() -> list[str]:
+    """What tests want and this machine has not."""
+    programs = {"tmux": ["tmux"], "Chromium": ["chromium", "chromium-browser", "google-chrome"]}
+    lacking = [name for name, names in programs.items() if not any(map(shutil.which, names))]
+    try:
+        find_java()
+    except SandboxError as error:
+        lacking.append(str(error))
+    return lacking
+
+
+class Herald:
+    """Says it where a person reads: in this process, or in the one that xdist's processes report to."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._folder = tempfile.TemporaryDirectory(prefix="kdrill-tests-")
+        self._is_told = False
+
+    def pytest_report_collectionfinish(self) -> list[str]:
+        """Tests run here."""
+        return told(self._config.stash[_COUNTS], 0) if is_whole(self._config) else []
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: WorkerController) -> None:
+        """Tests run in others, who count them."""
+        node.workerinput[WHOLE] = is_whole(self._config)
+        node.workerinput[COUNTS] = str(Path(self._folder.name, "counts.json"))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: WorkerController) -> None:
+        """The first to have counted is believed; the others count the same."""
+        if self._is_told or not is_whole(self._config):
+            return
+        self._is_told = True
+        processes = len(self._config.option.tx)
+        counts = json.loads(Path(node.workerinput[COUNTS]).read_text(encoding="utf-8"))
+        reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        for line in ["", *told(counts, processes)]:
+            reporter.write_line(line)
+
+    def pytest_unconfigure(self) -> None:
+        """The folder goes."""
+        self._folder.cleanup()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One herald, where the terminal is."""
+    config.addinivalue_line("markers", "instrument: the short form of a program that runs for as long as one likes")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Herald(config), "herald")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """One of xdist's processes writes down what it counted."""
+    inputs = getattr(session.config, "workerinput", {})
+    if COUNTS in inputs and _COUNTS in session.config.stash:
+        scratch = Path(f"{inputs[COUNTS]}-{inputs['workerid']}")
+        scratch.write_text(json.dumps(session.config.stash[_COUNTS]), encoding="utf-8")
+        scratch.rename(inputs[COUNTS])
+
+
+_COUNTS = pytest.StashKey[dict[str, dict[str, int]]]()
+
+
+def _marks(item: pytest.Item) -> list[str]:
+    return [mark for mark in ONLY_WHEN_ASKED if item.get_closest_marker(mark) is not None]
+
+
+def _waits_for(item: pytest.Item) -> str:
+    """Nothing is an empty word."""
+    for mark, what in (("conformance", "Kafka"), ("instrument", "instruments")):
+        if item.get_closest_marker(mark) is not None:
+            return what
+    named = [what for begin, what in WAITS_FOR.items() if item.nodeid.startswith(begin)]
+    return named[0] if named else "ZooKeeper" if ZOOKEEPERS & set(getattr(item, "fixturenames", ())) else ""
