@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.pseudo_terminal import Terminal
-from tests.tui.command_line.running import KDRILL, kdrill, running
+from tests.tui.command_line.running import KDRILL, kdrill_alone, running
 from tests.web.serving import served
 from tui.engine.actions import NUMBERS
 
@@ -74,7 +74,7 @@ def browser(zookeeper: str) -> None:
 
 
 def ran(*arguments: str, codes: Sequence[int] = (0,)) -> str:
-    done = kdrill(*arguments, environment={"KDRILL_SPARK_MASTER": ""} if "--spark-master" in arguments else None)
+    done = kdrill_alone(*arguments, environment={"KDRILL_SPARK_MASTER": ""} if "--spark-master" in arguments else None)
     assert done.returncode in codes, (arguments, done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
     print(arguments[0], flush=True)

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError, web
 
 from tests.conftest import Eventually
-from tests.tui.command_line.running import failure, kdrill
+from tests.tui.command_line.running import failure, kdrill_alone
 from tests.web.serving import Served, served
 from tui.cli.address import ServeAddress
 from tui.cli.serve import DashboardServer, command_of
@@ -107,7 +107,7 @@ async def test_there_are_no_more_than_may_be(snapshot_file: Path) -> None:
 
 def test_what_cannot_be_served(snapshot_file: Path) -> None:
     def refused(*arguments: str | Path) -> str:
-        done = kdrill(*arguments)
+        done = kdrill_alone(*arguments)
         assert done.returncode in (1, 2)
         return failure(done)
 

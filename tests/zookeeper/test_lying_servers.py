@@ -22,7 +22,7 @@ from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from model.zookeeper.znodes import TooLarge, Znode
 from tests.conftest import Eventually
-from tests.tui.command_line.running import failure, kdrill
+from tests.tui.command_line.running import failure, kdrill_alone
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served
@@ -144,7 +144,7 @@ def test_an_old_server_is_asked_together_whether_missing_znodes_came() -> None:
 def test_how_long_is_said_on_the_command_line(words: str) -> None:
     with served(WAYS["closes after each answer"]) as server:
         source = f"zk://{server.address}"
-        done = kdrill(*words.split(), source, "--timeout", "3")
+        done = kdrill_alone(*words.split(), source, "--timeout", "3")
     assert done.returncode == 1
     assert failure(done).startswith(f"{source}: nothing new for 3 s: ")
 

@@ -1,14 +1,24 @@
-"""The real `kdrill` in a process of its own, without a terminal."""
+"""The real `kdrill` without a terminal: in this process, or in one of its own."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
+import resource
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
+
+import pytest
+
+from tui.cli import main
 
 KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 NO_CONFIG = {"KDRILL_CONFIG": os.devnull}
@@ -22,7 +32,33 @@ Done = subprocess.CompletedProcess[str]
 def kdrill(
     *arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, said: str = ""
 ) -> Done:
-    """Runs kdrill to its end; `said` is its standard input, through a pipe."""
+    """Runs kdrill to its end; `said` is its standard input, through a pipe.
+
+    It runs in this process, where it is loaded already, but for one that is in the middle of a coroutine: there
+    kdrill has a process of its own, and so has `kdrill_alone`.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        return kdrill_alone(*arguments, environment=environment, cwd=cwd, said=said)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with _as_it_was({**NO_CONFIG, **(environment or {})}, cwd), _streams(said, out.fileno(), err.fileno()):
+            try:
+                main([str(word) for word in arguments])
+            except SystemExit as ended:
+                code = ended.code if isinstance(ended.code, int) else 0
+            except BaseException as error:
+                sys.excepthook(type(error), error, error.__traceback__)
+                code = 1
+        return Done([*KDRILL, *map(str, arguments)], code, _text(out), _text(err))
+
+
+def kdrill_alone(
+    *arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, said: str = ""
+) -> Done:
+    """As `kdrill`, in a process of its own: from the first import to the last exit."""
     return subprocess.run(
         [*KDRILL, *map(str, arguments)],
         capture_output=True,
@@ -33,6 +69,54 @@ def kdrill(
         timeout=120,
         check=False,
     )
+
+
+@contextmanager
+def _as_it_was(variables: dict[str, str], cwd: Path | None) -> Iterator[None]:
+    """The process afterwards, though the program changes what holds for all of it."""
+    cores = resource.getrlimit(resource.RLIMIT_CORE)
+    formatter = logging.lastResort and logging.lastResort.formatter
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
+            patch.setattr(module, name, getattr(module, name))
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        if cwd is not None:
+            patch.chdir(cwd)
+        yield
+    resource.setrlimit(resource.RLIMIT_CORE, cores)
+    if logging.lastResort:
+        logging.lastResort.setFormatter(formatter)
+
+
+@contextmanager
+def _streams(said: str, out: int, err: int) -> Iterator[None]:
+    """Files in place of this process's standard output and error, on Python's side and below."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+        pipe.write(said)  # a pipe takes more than any test says
+    before = [os.dup(number) for number in range(3)]
+    objects = sys.stdin, sys.stdout, sys.stderr
+    try:
+        for number, descriptor in enumerate((reading, out, err)):
+            os.dup2(descriptor, number)
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, errors="backslashreplace", buffering=1)
+        yield
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = objects
+        for number, descriptor in enumerate(before):
+            os.dup2(descriptor, number)
+        for descriptor in (*before, reading):
+            os.close(descriptor)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n")
 
 
 def until(is_so: Callable[[], bool]) -> None:

@@ -8,7 +8,7 @@ from importlib.metadata import version
 import click
 import pytest
 
-from tests.tui.command_line.running import KDRILL, kdrill
+from tests.tui.command_line.running import KDRILL, kdrill, kdrill_alone
 from tui.cli.main import COMMANDS
 from tui.cli.main import kdrill as kdrill_group
 
@@ -24,7 +24,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 
 def test_the_help_of_all_lists_every_command_with_what_it_says_of_itself() -> None:
-    listed = kdrill("--help", environment={"COLUMNS": "80"}).stdout.partition("\nCommands:\n")[2].splitlines()
+    listed = kdrill_alone("--help", environment={"COLUMNS": "80"}).stdout.partition("\nCommands:\n")[2].splitlines()
     assert [line.split()[0] for line in listed] == list(COMMANDS)
     with click.Context(kdrill_group) as context:
         for line, name in zip(listed, COMMANDS, strict=True):
@@ -34,13 +34,13 @@ def test_the_help_of_all_lists_every_command_with_what_it_says_of_itself() -> No
 
 
 def test_help_is_the_same_by_its_short_option() -> None:
-    long, short = kdrill("--help"), kdrill("-h")
+    long, short = kdrill_alone("--help"), kdrill_alone("-h")
     assert (long.returncode, long.stderr) == (0, "")
     assert (short.returncode, short.stdout) == (0, long.stdout)
 
 
 def test_the_version() -> None:
-    assert kdrill("--version").stdout == f"kdrill, version {version('kdrill')}\n"
+    assert kdrill_alone("--version").stdout == f"kdrill, version {version('kdrill')}\n"
 
 
 def test_help_into_a_pipe_that_nobody_reads_says_nothing() -> None:
