@@ -19,7 +19,7 @@ Command = Callable[..., Any]
 
 
 class ActOptions(msgspec.Struct, frozen=True):
-    """Whether a proposal may be carried out, whether it is asked about, and how it is told."""
+    """Whether a proposal may be carried out, whether to ask first, and how it is printed."""
 
     allow_writes: bool = False
     yes: bool = False
@@ -46,7 +46,7 @@ _SECONDS = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
 
 
 def reset_of(how: Mapping[str, object], now_ms: int, *, has_file: bool = False) -> Reset:
-    """What was told, by option; just one of them, or a file. Raises click.UsageError."""
+    """The reset that the options ask for: exactly one of them, or a file. Raises click.UsageError."""
     given = {name.replace("_", "-"): value for name, value in how.items() if value is not None and value is not False}
     if len(given) + has_file != 1:
         raise click.UsageError("say where to, once: --to-earliest, --to-latest, --to-offset N, --shift-by N …")
@@ -63,7 +63,7 @@ def reset_of(how: Mapping[str, object], now_ms: int, *, has_file: bool = False) 
 
 
 def time_ms(text: str) -> int:
-    """Ms since the epoch; without a zone it is UTC, as in Kafka's tool. Raises click.UsageError."""
+    """A time in ms since the epoch; UTC if it names no zone, as in Kafka's tool. Raises click.UsageError."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -72,7 +72,7 @@ def time_ms(text: str) -> int:
 
 
 def duration_ms(text: str) -> int:
-    """Of a duration in days and less, as ISO 8601 writes it. Raises click.UsageError."""
+    """An ISO 8601 duration of days or less, in ms. Raises click.UsageError."""
     found = _DURATION.fullmatch(text)
     parts = {name: value for name, value in found.groupdict().items() if value} if found else {}
     if not parts:
@@ -81,7 +81,7 @@ def duration_ms(text: str) -> int:
 
 
 def offsets_in(path: Path) -> dict[TopicPartition, int]:
-    """Those that a file names, `topic,partition,offset` a line. Raises click.ClickException."""
+    """The offsets in a file with `topic,partition,offset` on each line. Raises click.ClickException."""
     try:
         rows = [row for row in csv.reader(read_text(path, most_bytes=MOST_FACTS).split("\n")) if row]
         return {TopicPartition(topic, int(partition)): int(offset) for topic, partition, offset in rows}

@@ -42,7 +42,7 @@ GOES_ON = (
 
 @contextlib.contextmanager
 def way_to(opening: Opening, act: ActOptions) -> Iterator[Way]:
-    """Into the cluster as it is now. Raises click.ClickException."""
+    """The way into the cluster, read anew. Raises click.ClickException."""
     image = image_of(opening)
     try:
         with Way(opening, image, may_write=act.allow_writes) as way:
@@ -52,7 +52,7 @@ def way_to(opening: Opening, act: ActOptions) -> Iterator[Way]:
 
 
 def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> None:
-    """All of it; exits as `acting.perform`. Raises ActionRefused and what else ends `way_to`."""
+    """Shows what a run would do, asks, and carries it on. Exits as `acting.perform`; raises what `way_to` catches."""
     state, proposal = proposed(state, way, drilled)
     if not proposal.steps and state.wish != "cancel":
         tell(f"{proposal.title}: there is nothing to do")
@@ -64,7 +64,7 @@ def follow(state: RunState, way: Way, act: ActOptions, drilled: str = "") -> Non
 
 
 def _carry_on(state: RunState, way: Way, proposal: Proposal, act: ActOptions) -> None:
-    """Without asking. Raises ActionRefused and click.ClickException, and exits as `acting.finish`."""
+    """Carries a confirmed run on. Raises ActionRefused and click.ClickException; exits as `acting.finish`."""
     try:
         decision = carried_out(state, way, _progress(), _wait)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""A proposal on the terminal: shown, confirmed, carried out, and what became of it.
+"""A proposal on the terminal: shown, confirmed, carried out, and its outcome reported.
 
 A kdrill.act/1 document has `title`, `changes`, `warnings`, `steps` (as the audit log has them), `rollback`, and
 `outcome`: `kind` (done, refused, unknown, or proposed where nothing was to be done) and what was `said`.
@@ -27,12 +27,12 @@ from tui.engine.text import plain
 FORMAT = "kdrill.act/1"
 MOST_LINES = 30
 UNWRITTEN = 3
-"""The exit code where it is done, and that could not be written down or told: it is not to be repeated."""
+"""The exit code of an action that was done but could not be recorded or reported: do not repeat it."""
 ONLY_SHOWN = "nothing was done: repeat it with --allow-writes to carry it out"
 
 
 def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
-    """All of it. Exits 0 when it is done, 1 when it failed, 2 when it was not to be done, or as `finish`.
+    """Shows a proposal, asks, and carries it out. Exits 0 if done, 1 if it failed, 2 if declined, or as `finish`.
 
     Raises click.ClickException with the one line that says why not.
     """
@@ -49,7 +49,7 @@ def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
 
 
 def finish(proposal: Proposal, outcome: WriteOutcome, act: ActOptions) -> None:
-    """Says what became of it. Raises click.ClickException unless it is done, and Exit (UNWRITTEN) if only that is."""
+    """Reports the outcome. Raises click.ClickException unless done, Exit (UNWRITTEN) if only recording failed."""
     try:
         if act.as_json:
             print_document(proposal, {"kind": outcome.kind, "said": outcome.told})
@@ -68,7 +68,7 @@ def finish(proposal: Proposal, outcome: WriteOutcome, act: ActOptions) -> None:
 
 
 def unwritten(said: str) -> NoReturn:
-    """Ends where something was done that could not be written down. Raises click.exceptions.Exit."""
+    """Ends a command whose action was carried out but could not be recorded. Raises click.exceptions.Exit."""
     try:
         tell(said)
     except OSError:
@@ -77,7 +77,7 @@ def unwritten(said: str) -> NoReturn:
 
 
 def show(proposal: Proposal, act: ActOptions) -> None:
-    """What would be done, on standard output; beside `--json` on standard error, for whoever is asked."""
+    """Prints what would be done: on standard output, or with `--json` on standard error for whoever has to confirm."""
     if act.as_json and (act.yes or not act.allow_writes):
         return
     for line in lines(proposal):
@@ -85,7 +85,7 @@ def show(proposal: Proposal, act: ActOptions) -> None:
 
 
 def confirm(proposal: Proposal, act: ActOptions) -> None:
-    """Returns if it may be done. Raises click.exceptions.Exit (2), click.ClickException where nobody can be asked."""
+    """Returns if confirmed. Raises click.exceptions.Exit (2), or click.ClickException without a terminal."""
     if not act.allow_writes:
         if act.as_json:
             print_document(proposal, {"kind": "proposed", "said": ONLY_SHOWN})
@@ -103,7 +103,7 @@ def confirm(proposal: Proposal, act: ActOptions) -> None:
 
 
 def lines(proposal: Proposal) -> Iterator[str]:
-    """For people; long lists are cut."""
+    """A proposal as text; long lists are cut."""
     yield proposal.title
     yield from _some(proposal.changes)
     yield from (f"! {warning}" for warning in proposal.warnings)
@@ -114,7 +114,7 @@ def lines(proposal: Proposal) -> Iterator[str]:
 
 
 def print_document(proposal: Proposal, outcome: Mapping[str, object]) -> None:
-    """One line on standard output."""
+    """Prints the kdrill.act/1 document on one line."""
     document = {
         "format": FORMAT,
         "title": proposal.title,

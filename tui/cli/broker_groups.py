@@ -26,9 +26,9 @@ PLAIN: Mapping[str, Any] = MappingProxyType({})
 
 
 def with_groups(image: ClusterImage, opening: Opening) -> ClusterImage:
-    """With the groups of the brokers that an opening names beside its SOURCE, if any; silent ones are told of.
+    """The image with the groups of the brokers named by `--bootstrap`, if any; warns of those that do not answer.
 
-    Raises SourceError, and click.ClickException for a login that is none.
+    Raises SourceError, and click.ClickException for an unusable login.
     """
     if not opening.bootstrap:
         return image

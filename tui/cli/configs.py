@@ -83,7 +83,7 @@ def listed_names(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked(kind: str, wanted: Mapping[str, str]) -> tuple[str, ...]:
-    """Remarks about names. Raises click.UsageError for a value that no broker takes."""
+    """Warnings about unknown names. Raises click.UsageError for a value that no broker accepts."""
     said = said_of(kind, wanted)
     if said.refusals:
         raise click.UsageError("; ".join(said.refusals))

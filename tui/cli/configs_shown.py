@@ -87,5 +87,5 @@ def _broker_line(entity: str, each: Described) -> str:
 
 
 def _value(value: str | None, *, hidden: bool) -> str:
-    """Brokers tell no secret (null); one that looks like a secret to us is hidden all the same."""
+    """Brokers return null for a secret; what looks like one here is hidden all the same."""
     return "null" if value is None else HIDDEN if hidden else value

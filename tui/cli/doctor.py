@@ -46,7 +46,7 @@ def python_facts(_: Machine) -> Iterator[Fact]:
 
 
 def resource_facts(machine: Machine) -> Iterator[Fact]:
-    """What processes get of the machine."""
+    """Memory, open files, loopback and clock."""
     if free := free_memory():
         few = free < ENOUGH_MEMORY
         text = f"{free >> 20:,} MiB free" + ("; the sandbox takes some 400 MiB, Spark 1 GiB" if few else "")
@@ -68,7 +68,7 @@ def resource_facts(machine: Machine) -> Iterator[Fact]:
 
 
 def free_memory() -> int:
-    """Bytes that may still be taken, of the machine or of this container; 0 where that is not told."""
+    """Bytes of memory still free on this machine or in this container; 0 if unknown."""
     room: list[int] = []
     with suppress(OSError, ValueError):
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -89,7 +89,7 @@ def _clock(machine: Machine) -> Iterator[Fact]:
 
 
 def folder_facts(machine: Machine) -> Iterator[Fact]:
-    """Where kdrill writes: its sandboxes, what it remembers, what it need not do twice."""
+    """The folders kdrill writes to: scratch, cache and state."""
     elsewhere = 'mkdir -p "$HOME/tmp" && export TMPDIR="$HOME/tmp"'
     try:
         scratch = tempfile.gettempdir()
@@ -124,7 +124,7 @@ LEAST = (60, 16)
 
 
 def terminal_facts(machine: Machine) -> Iterator[Fact]:
-    """Cursor, size, colours, letters."""
+    """The terminal: cursor, size, colours, encoding."""
     term = machine.environment.get("TERM", "")
     columns, rows = shutil.get_terminal_size()
     if term in ("", "dumb"):
@@ -165,7 +165,7 @@ def _letters(machine: Machine) -> Fact:
 
 
 def between_facts(machine: Machine) -> Iterator[Fact]:
-    """A multiplexer, a remote shell."""
+    """What lies between kdrill and the terminal: tmux, ssh."""
     if machine.environment.get("TMUX"):
         yield Fact(
             "tmux", "note", "esc waits as long as tmux has it wait; less is quicker", "tmux set -s escape-time 10"
@@ -219,7 +219,7 @@ def _config(config: Config) -> Fact:
 
 
 def _visible(text: str) -> str:
-    """Names of folders may hold anything; what makes them harmless takes a package that may be missing."""
+    """Fit to print. Folder names may hold anything, and the package that escapes them may be missing."""
     if text.isascii() and text.isprintable():
         return text
     from tui.engine.text import plain  # noqa: PLC0415

@@ -123,7 +123,7 @@ REINSTALL = "pip install --force-reinstall pyspark"
 
 
 def java_facts(machine: Machine) -> Iterator[Fact]:
-    """The Java that is used, if there is one, and what is made of it."""
+    """Java, and what depends on it: ZooKeeper, keystores, Spark."""
     try:
         java = find_java(machine.environment)
     except SandboxError as error:
@@ -151,7 +151,7 @@ def _zookeeper() -> Iterator[Fact]:
 
 
 def _keystores(machine: Machine) -> Iterator[Fact]:
-    """Most clusters need none of them."""
+    """Programs that read Java keystores; most clusters need neither."""
     programs = {
         "keytool": (keytool_program(), "reads PKCS12 and JKS stores", "java"),
         "openssl": (openssl_program(), "reads the keys in them", "openssl"),
@@ -192,7 +192,7 @@ PROGRAMS = {
 
 
 def facts_for_tests(machine: Machine) -> Iterator[Fact]:
-    """What is skipped or fails without them."""
+    """Programs that kdrill's own tests need; only in a checkout."""
     if not (Path(__file__).parents[2] / "tests").is_dir():
         return
     for name, (package, programs, use) in PROGRAMS.items():

@@ -48,7 +48,7 @@ class InOrder(click.Command):
 
 
 def takes_acts(command: Command) -> Command:
-    """What is done one after the other, which a command of class InOrder gets as `acts`."""
+    """`--kill`, `--stop`, `--start`, which an InOrder command gets as `acts`, in their order on the command line."""
 
     def option(deed: Deed, text: str) -> Callable[[Command], Command]:
         return click.option(f"--{deed}", metavar="ID[,ID...]", multiple=True, help=text)
@@ -67,7 +67,7 @@ def takes_acts(command: Command) -> Command:
 
 
 def _acts(given: list[tuple[Deed, str]]) -> Iterator[Act]:
-    """The same deed twice in a row is one act."""
+    """One act for each run of the same option."""
     for deed, group in groupby(given, key=itemgetter(0)):
         ids = {broker for _, text in group for broker in _ids(deed, text)}
         yield Act(deed, tuple(sorted(ids)))
@@ -94,7 +94,7 @@ TOLD = (
 
 
 def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
-    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    """The drill as text; lists are cut unless `everything` is set."""
     if first := not_forecast(drill.before):
         yield first
     yield plain(f"{drill.before.provenance.source}: {_scenario(drill)}")
@@ -161,7 +161,7 @@ def _controller(drill: Drill) -> str:
 
 
 def _candidates(drill: Drill) -> str:
-    """Who controls in the end, as far as one can know."""
+    """Who may be the controller in the end."""
     some = [f"b{broker}" for broker in drill.timeline.candidates]
     return f"one of {listed(some, 20)}" if len(some) > 1 else some[0] if some else "nobody"
 

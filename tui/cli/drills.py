@@ -39,7 +39,7 @@ HEADS = ("new offline", "new under min", "unclean", "under-replicated", "leaders
 def lines(
     result: DrillResult, image: ClusterImage, parameters: DrillParameters, engine: str, seconds: float
 ) -> Iterator[str]:
-    """All of it, fit to print."""
+    """The result as text."""
     unclean = ", unclean elections allowed" if parameters.unclean else ""
     if first := not_forecast(image):
         yield first
@@ -204,7 +204,7 @@ def takes_scenarios(command: Command) -> Command:
 
 
 def drilled(image: ClusterImage, wanted: Wanted, engine: Engine, *, unclean: bool, as_json: bool) -> tuple[bool, Any]:
-    """Whether a scenario hurts, and what to print: a document or lines. Raises click.ClickException, of one line."""
+    """Whether any scenario hurts, and what to print: a document or lines. Raises click.ClickException."""
     limit = wanted.limit if wanted.limit is not None else LISTED_AS_JSON if as_json else LISTED
     assert wanted.kind is not None
     parameters = DrillParameters(

@@ -62,7 +62,7 @@ def dump_log(
 
 
 def _expanded(path: str) -> list[str]:
-    """The file; or of a folder the files that can be shown, by name; or the folder, if there is none."""
+    """The file itself, or the files of a folder that can be shown, or the folder if it has none."""
     try:
         names = sorted(name for name in os.listdir(path) if file_name(name) is not None)
     except OSError:  # not a folder, or one that tells nothing
@@ -71,7 +71,7 @@ def _expanded(path: str) -> list[str]:
 
 
 def _dump(path: str, options: DumpOptions) -> int:
-    """Shows one file; the exit code it asks for."""
+    """Prints one file; returns the exit code."""
     name = file_name(Path(path).name)
     if os.path.isdir(path):
         return _tell(path, "no file in this folder can be shown")

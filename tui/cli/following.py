@@ -111,7 +111,7 @@ async def _until_told(work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """At once, wherever we are: no event loop runs while a file is read, which may be a pipe without a writer."""
+    """Ends at once on a signal: while a file is read, perhaps a pipe without a writer, no event loop runs."""
     before = {number: signal.getsignal(number) for number in ENDS_BY}
     for number, handler in before.items():
         if handler is not signal.SIG_IGN:  # as nohup wants it
@@ -124,7 +124,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _hear_signals(loop: asyncio.AbstractEventLoop) -> None:
-    """From now on between two steps of the loop, so that nothing is cut off that is being written."""
+    """Handles signals between two steps of the event loop, so that no write is cut short."""
     for number in ENDS_BY:
         if signal.getsignal(number) is not signal.SIG_IGN:
             loop.add_signal_handler(number, _leave, number)
@@ -155,7 +155,7 @@ def image_of(opening: Opening) -> "ClusterImage":
 
 @contextlib.contextmanager
 def _opened(opening: Opening) -> Iterator[Opening]:
-    """What is to be opened; the demo cluster runs as long as the context."""
+    """The opening to follow; for the demo its cluster runs while the context lasts."""
     if not opening.is_demo:
         yield opening
         return

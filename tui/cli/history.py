@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def lines(result: HistoryResult, *, everything: bool = False) -> Iterator[str]:
-    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    """The result as text; lists are cut unless `everything` is set."""
     for number, cluster in enumerate(result.clusters):
         if number:
             yield ""

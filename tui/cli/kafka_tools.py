@@ -29,12 +29,12 @@ _PROPERTIES_TABLE = 16
 
 
 def hashed(names: Sequence[str], table: int | None = None) -> list[str]:
-    """As a `java.util.HashMap` is walked that the names were put into; `table` is its number of buckets."""
+    """The names in the iteration order of a `java.util.HashMap`; `table` is its number of buckets."""
     return [names[int(place)] for place in walk(string_hashes(names), table)]
 
 
 def as_properties(config: Mapping[str, str]) -> dict[str, str]:
-    """As `java.util.Properties` are walked, which are a ConcurrentHashMap (Java 9 and later)."""
+    """In the iteration order of `java.util.Properties`, a ConcurrentHashMap since Java 9."""
     table = _PROPERTIES_TABLE
     while len(config) >= table * 3 // 4:
         table *= 2
@@ -59,7 +59,7 @@ class PartitionFilter(msgspec.Struct, frozen=True):
 
     @property
     def some(self) -> bool:
-        """Whether only partitions that are unwell are wanted."""
+        """Whether only some partitions are to be printed."""
         return self.under_replicated or self.unavailable or self.under_min_isr or self.at_min_isr
 
 
@@ -70,7 +70,7 @@ Configs = Mapping[str, Mapping[str, str]]
 def describe_lines(
     image: ClusterImage, names: Sequence[str], shown: PartitionFilter, configs: Configs
 ) -> Iterator[str]:
-    """All lines, without their ends."""
+    """The tool's output, line by line, without line ends."""
     default_min_isr = surroundings(image).min_isr
     for name in _in_order(image, names):
         topic, config = image.topics[name], configs[name]
@@ -144,7 +144,7 @@ def _ids(brokers: Iterable[int]) -> str:
 
 @contextlib.contextmanager
 def asking_brokers(opening: Opening, brokers: str) -> Iterator[AdminReads]:
-    """Connected as long as the context lasts. Raises click.ClickException with the one line that says why not."""
+    """A connection to the brokers. Raises click.ClickException with the reason on one line."""
     try:
         with asking(opening, brokers) as reads:
             yield reads

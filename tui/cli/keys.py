@@ -47,7 +47,7 @@ def _document(actions: tuple[Action, ...]) -> dict[str, Any]:
 
 
 def _text(actions: tuple[Action, ...]) -> Iterator[str]:
-    """What holds on every screen first, then what each has besides."""
+    """Keys that work on every screen first, then those of each screen."""
     signs = max(len(sign) for sign in (*(action.sign for action in actions), *(keys for keys, _ in MOTIONS)))
     names = max(len(action.name) for action in actions)
 

@@ -23,7 +23,7 @@ from tui.cli.waiting import BEGUN
 
 
 def docstring(module: str, function: str) -> str:
-    """Of a function at the top of a module, without its indentation; empty where there is none, or no source."""
+    """The docstring of a top-level function, read from the source; empty if there is none."""
     spec = find_spec(module)
     source = getattr(spec and spec.loader, "get_source", lambda _: None)(module)
     for node in ast.parse(source or "").body:
@@ -35,7 +35,7 @@ def docstring(module: str, function: str) -> str:
 def named_first(
     args: Sequence[str], find: Callable[[str], click.Command | None], *, usual: str = "", most_before: int = 0
 ) -> list[str] | None:
-    """The same words with the one in front that names a command; None where none does.
+    """The words with the command's name moved to the front; None if no word names one.
 
     Before it there may be options of that command, and `most_before` words that are neither options nor their values.
     `find` loads a command by its name; `usual` is the one to ask about options that the command does not have.
@@ -55,7 +55,7 @@ def named_first(
 
 
 def words(args: Sequence[str], takes_value: Mapping[str, bool]) -> Iterator[int]:
-    """Places of the words that are neither options nor their values; none after `--`. `takes_value`: by option."""
+    """Indexes of the words before `--` that are neither options nor their values. `takes_value`: by option."""
     is_value = False
     for place, arg in enumerate(args):
         if arg == "--":
@@ -230,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _is_foreseen(error: Exception) -> bool:
-    """Whether the error's message is a line for the operator."""
+    """Whether the error's message is meant for the operator."""
     from model.sources.source import SourceError  # noqa: PLC0415 - takes longer to load than some commands to run
     from tui.engine.config import ConfigError  # noqa: PLC0415
 
@@ -238,6 +238,6 @@ def _is_foreseen(error: Exception) -> bool:
 
 
 def _tell(reason: str, code: int) -> int:
-    """One line on standard error that can be read, whatever the reason is made of."""
+    """Prints the reason, cut to a readable length; returns the exit code."""
     tell(reason if len(reason) <= LONGEST_REASON else f"{reason[:LONGEST_REASON]}…")
     return code

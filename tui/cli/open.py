@@ -1,4 +1,4 @@
-"""`kdrill [SOURCE]`: the dashboard. What is plainly wrong is said before the screen is taken.
+"""`kdrill [SOURCE]`: the dashboard. Obvious mistakes are reported before it takes over the screen.
 
 A run begins as the last one on that cluster was left; an option or a setting wins over what was kept.
 """
@@ -77,7 +77,7 @@ def remembering(
 
 
 def _is_for_playing(opening: Opening) -> bool:
-    """Whether it is a sandbox, and nothing but the operator breaks it."""
+    """Whether it is a sandbox without a scenario."""
     return not (opening.source or opening.is_demo or opening.sandbox.scenario)
 
 
@@ -209,7 +209,7 @@ def _check_lasts(source: str) -> None:
 
 
 def _is_default(option: str) -> bool:
-    """Whether nobody asked for it: each session would start a Spark of its own."""
+    """Whether the option was left at its default."""
     return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
 
 

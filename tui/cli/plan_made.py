@@ -216,7 +216,7 @@ def _drills(result: EachBrokerResult) -> Iterator[str]:
 
 
 def make(opening: Opening, request: PlanRequest, options: Options, engine: Engine) -> None:
-    """All of it. Raises click.ClickException, click.UsageError where there is no plan, and SourceError."""
+    """Plans or scores, writes files, prints. Raises click.ClickException, click.UsageError (no plan), SourceError."""
     image = image_of(opening)
     sizes = sizes_for(opening.source, options["sizes"]) or measured(image)
     if options["each_broker"]:

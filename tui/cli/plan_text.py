@@ -48,7 +48,7 @@ Drills = tuple[DrillFigures, DrillFigures]
 
 
 def lines(plan: Plan, drills: Drills | None, *, everything: bool = False) -> Iterator[str]:
-    """All of it, fit to print; lists are bounded unless `everything` is wanted."""
+    """The plan as text; lists are cut unless `everything` is set."""
     yield from _head(plan)
     yield ""
     yield from _cost(plan)

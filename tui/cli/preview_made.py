@@ -262,7 +262,7 @@ LARGE_COST = 600_000_000
 
 
 def make(opening: Opening, wish: Wish, engine: Engine, *, as_json: bool) -> None:
-    """All of it. Raises click.ClickException, click.UsageError for names that nothing has, and SourceError."""
+    """Previews and prints. Raises click.ClickException, click.UsageError (unknown names), SourceError."""
     _check_strategies(wish.strategies)
     image = _image(opening)
     _check_keys(image, wish.keys)

@@ -51,7 +51,7 @@ def topics(topics: Sequence[TopicScan], everything: bool) -> Iterator[str]:
 
 
 def partition_folders(partitions: Sequence[PartitionScan]) -> Iterator[str]:
-    """Each by itself."""
+    """A row for each partition folder."""
     yield from _row("partition folders", _HEADINGS)
     for each in partitions:
         name = each.topic if each.partition < 0 else f"{each.topic}-{each.partition}"
@@ -148,7 +148,7 @@ _INDENT = 18
 
 
 def lines(result: ScanResult, *, everything: bool = False) -> Iterator[str]:
-    """All of it, fit to print; lists are bounded, and partitions left out, unless `everything` is wanted."""
+    """The result as text; lists are cut, and partitions left out, unless `everything` is set."""
     yield from _totals(result)
     yield ""
     yield from _findings(result, everything)

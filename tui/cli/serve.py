@@ -40,7 +40,7 @@ _NEEDED = re.compile(
 
 
 def needed(environment: Mapping[str, str], login: Collection[str]) -> dict[str, str]:
-    """Without secrets that the server happens to have. `login`: the names of those that the session needs."""
+    """The environment without the server's secrets, but with the variables in `login`, which the session logs in by."""
     return {name: value for name, value in environment.items() if name in login or _NEEDED.fullmatch(name)}
 
 
@@ -124,7 +124,7 @@ class DashboardServer(Server):
         return application
 
     async def on_startup(self, app: web.Application) -> None:
-        """Says nothing: whoever runs the server does."""
+        """Prints nothing; `serve` does."""
 
     async def on_shutdown(self, app: web.Application) -> None:
         for session in self._sessions:
@@ -153,7 +153,7 @@ class DashboardServer(Server):
         return web.Response(text=page, content_type="text/html", headers=policy)
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One session. A tab that is loaded anew finds its place still taken for a moment."""
+        """Runs one session. A reloaded tab may have to wait until its old session has ended."""
         try:
             await asyncio.wait_for(self._places.acquire(), self.patience_s)
         except TimeoutError:
@@ -233,7 +233,7 @@ async def _work(opening: Opening, address: ServeAddress, arguments: Sequence[str
 
 @contextlib.asynccontextmanager
 async def _listening(server: DashboardServer, address: ServeAddress) -> AsyncIterator[str]:
-    """The server at work; its page's URL."""
+    """Runs the server; yields its page's URL."""
     runner = web.AppRunner(await server.application(), access_log=None, shutdown_timeout=FAREWELL_S)
     await runner.setup()
     try:
@@ -249,7 +249,7 @@ async def _listening(server: DashboardServer, address: ServeAddress) -> AsyncIte
 
 
 def command_of(arguments: Sequence[str], stands: ServedSource) -> str:
-    """How a session is started, for a shell."""
+    """The shell command that starts a session."""
     rest = [argument for argument in arguments if not argument.startswith(f"{OPTION}=")]
     known = msgspec.json.encode(stands).decode()
     return "exec " + shlex.join([*KDRILL, rest[0], f"--served={known}", *rest[1:]])

@@ -124,7 +124,7 @@ class StatusOutput:
     last_s: float = 0.0
 
     def see(self, moment: Moment) -> bool:
-        """Whether to go on. Raises click.ClickException where the file cannot be written."""
+        """Prints a moment that differs; whether to go on. Raises click.ClickException if it cannot be written."""
         found, now_s = moment.findings.found, time.monotonic()
         self.code = FINDINGS if any(one.severity == "error" for one in found) else HEALTHY
         source = (moment.status.phase, moment.status.warning)
@@ -136,6 +136,6 @@ class StatusOutput:
         return self.watches and moment.status.phase != "snapshot"
 
     def end(self) -> None:
-        """The cluster cannot be read at all, or not any more: Prometheus is to know."""
+        """Tells Prometheus that the cluster cannot be read."""
         if self.cluster is not None:
             put(as_metrics_unreachable(self.cluster), self.output)

@@ -19,7 +19,7 @@ racks_option = click.option("--disable-rack-aware", is_flag=True, help="place re
 
 
 def assigned(text: str | None, count: int | None = None, factor: int | None = None) -> Replicas:
-    """Replicas of each partition; none where nothing was said. Raises click.UsageError."""
+    """The replicas of each partition; empty without the option. Raises click.UsageError."""
     if text is None:
         return ()
     if count is not None or factor is not None:

@@ -96,7 +96,7 @@ def describe(
 
 
 def _asked(opening: Opening, brokers: str, names: Sequence[str]) -> Configs:
-    """What is not a default, in the order of the tool's hash table."""
+    """Settings that differ from the default, in the order of the tool's hash table."""
     with asking_brokers(opening, brokers) as reads:
         described = reads.described("topic", names)
     set_somewhere = {

@@ -54,7 +54,7 @@ def begun_s() -> float:
 
 
 class Waiting:
-    """For one source, from the beginning of the command. Says how far it has come where that is a terminal."""
+    """Patience with one source, from the start of the command; shows progress on a terminal."""
 
     def __init__(self, source: "Source", opening: "Opening", clock_s: Callable[[], float] = time.monotonic) -> None:
         self._source, self._clock_s = source, clock_s
@@ -81,7 +81,7 @@ class Waiting:
         return min(LOOK_S, self._timeout_s)
 
     def hear(self, status: "SourceStatus") -> None:
-        """How the source fares; what was wrong last is remembered."""
+        """Takes the source's status, and remembers what was wrong last."""
         self._status = status
         self._reason = status.reason or self._reason
 

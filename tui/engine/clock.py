@@ -1,4 +1,4 @@
-"""Two clocks: the time of day, which somebody may set, and one that nobody can; what is told of when is told by both.
+"""Two clocks: the time of day, which may be set back or forward, and a steady one that may not.
 
 How long ago something was, and when something is due, stands on the second one: a machine whose clock is set forward or
 back must not make what is fresh look old, or, worse, what is old look fresh.
@@ -20,7 +20,7 @@ def wall_clock_ms() -> int:
 
 
 def steady_ms() -> int:
-    """Ms since some moment in the past; only its differences say something."""
+    """Ms since an arbitrary moment; only differences mean anything."""
     return time.clock_gettime_ns(_STEADY) // 1_000_000
 
 
@@ -33,7 +33,7 @@ class RunningClock:
         self.set()
 
     def set(self) -> None:
-        """To what the machine says now."""
+        """Sets it to the machine's time of day."""
         self._offset_ms = self._wall_ms() - self._steady_ms()
 
     def __call__(self) -> int:
@@ -41,7 +41,7 @@ class RunningClock:
 
 
 class Proof:
-    """When a source last proved itself. Its word is a time of day; any thread may take it, and any may ask."""
+    """When a source last proved that it is live, as a time of day. Thread-safe."""
 
     def __init__(self, wall_ms: Callable[[], int], steady_ms: Callable[[], int]) -> None:
         self._wall_ms, self._steady_ms = wall_ms, steady_ms
@@ -49,13 +49,13 @@ class Proof:
         """The source's word, and both clocks when it came."""
 
     def take(self, proved_ms: int) -> None:
-        """What the source says now, perhaps once more."""
+        """Takes the source's latest time, which may be the same as before."""
         if proved_ms != self._taken[0]:
             self._taken = proved_ms, self._wall_ms(), self._steady_ms()
 
     @property
     def at_steady_ms(self) -> int:
-        """When that was, on the steady clock."""
+        """The same on the steady clock."""
         proved_ms, wall_ms, steady_ms = self._taken
         return steady_ms - max(wall_ms - proved_ms, 0)
 

@@ -62,7 +62,7 @@ def _brought(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Lines, those of one value together."""
+    """The lines, those of one value grouped."""
     starts, begins, line, depth = 0, 1, 1, 0
     for token in _TOKEN.finditer(text):
         line += token[0].count("\n")
@@ -94,7 +94,7 @@ class Checked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 
 class Elsewhere(Checked, frozen=True, kw_only=True):
-    """A secret that is kept out of the file: in another file, or in an environment variable."""
+    """A secret kept elsewhere: in another file or in an environment variable."""
 
     file: str = ""
     env: str = ""
@@ -169,7 +169,7 @@ class Config(msgspec.Struct, frozen=True):
     """The file itself, to say on which line something stands."""
 
     def secret(self, secret: Secret, key: str) -> str:
-        """The secret itself; raises ConfigError where it is not to be had. `key` is its place in the file."""
+        """The secret's value. Raises ConfigError if it cannot be read; `key` is its place in the file."""
         if isinstance(secret, str):
             return secret
         if bool(secret.env) == bool(secret.file):
@@ -181,11 +181,11 @@ class Config(msgspec.Struct, frozen=True):
         return found
 
     def beside(self, path: str) -> str:
-        """A path in the file, which is relative to the file; none for none."""
+        """A path from the file, resolved against its folder; empty stays empty."""
         return path and str(self.path.parent / typed_path(path))
 
     def error(self, key: str, what: str) -> ConfigError:
-        """What is wrong with the value of a key."""
+        """An error about the value of a key."""
         return ConfigError(f"{_place(self.path, self.text, key)}: {what}")
 
 

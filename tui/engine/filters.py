@@ -198,12 +198,12 @@ class BrokerSets:
         return (found & members).any(axis=1)
 
     def ranks(self) -> Ranks:
-        """By how many there are."""
+        """Ranks by the number of brokers."""
         return (self.rows != NOBODY).sum(axis=1, dtype=np.int64)
 
 
 class BadFilter(Exception):  # noqa: N818 - reads as a fact
-    """A filter that cannot be understood; the message is one line for its author."""
+    """A filter that cannot be parsed; the message is one line for the operator."""
 
 
 _FIELD = re.compile(r"([a-z][a-z_-]*):(.*)", re.DOTALL)
@@ -234,7 +234,7 @@ def matching_rows(text: str, searched: Searched) -> Flags:
 
 
 def depends_on_time(text: str) -> bool:
-    """Whether the same filter on the same rows may find something else later."""
+    """Whether the same filter may match other rows later."""
     return "age:" in text.lower()
 
 

@@ -28,7 +28,7 @@ class Job:
         self.say(f"{100 * done // max(of, 1)} %")
 
     def say(self, progress: str) -> None:
-        """How far it is, in words."""
+        """Sets the progress as text."""
         if progress != self.progress:
             self.progress = progress
             self._news()

@@ -109,7 +109,7 @@ def grouped_bars(names: Sequence[str], groups: Sequence[Sequence[int]], size: tu
 
 
 def _short(tick: int) -> str:
-    """A round number in few cells."""
+    """A number shortened to few cells."""
     return next((f"{tick // size}{unit}" for size, unit in _UNITS if tick >= size), str(tick))
 
 
@@ -138,7 +138,7 @@ def _bars(
 
 @cache
 def _figure() -> tuple[Any, threading.Lock]:
-    """plotext's one figure, which need not fit the terminal, and the lock that keeps its users apart."""
+    """plotext's only figure, not bound to the terminal's size, and the lock that guards it."""
     import plotext  # noqa: PLC0415
 
     plotext.terminal.limit(False, False)

@@ -139,7 +139,7 @@ def _file_of(folder: Path, cluster: str) -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be made in it, or it itself can."""
+    """Whether files can be created in the folder, or the folder itself."""
     there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
@@ -159,7 +159,7 @@ def _read(path: Path, type_: type[T], notes: list[str]) -> T | None:
 
 
 def _write(path: Path, value: msgspec.Struct) -> None:
-    """All of it or nothing, whoever else writes at the same time."""
+    """Replaces the file as a whole, even if another process writes at the same time."""
     text = visible_json(msgspec.json.format(msgspec.json.encode(value)))
     descriptor, beside = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:

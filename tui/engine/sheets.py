@@ -88,12 +88,12 @@ class Sheet:
         return self
 
     def say(self, text: str, style: str = "") -> "Sheet":
-        """Sentences over the whole width."""
+        """Adds sentences, wrapped to the whole width."""
         self._lines += [line(span(part, style)) for part in self._wrapped(text, self._width)]
         return self
 
     def draw(self, *parts: tuple[str, str] | str) -> "Sheet":
-        """One line as it is."""
+        """Adds a line as it is."""
         self._lines.append(line(*parts))
         return self
 
@@ -102,7 +102,7 @@ class Sheet:
         return self
 
     def answer(self) -> TextAnswer:
-        """What was collected, and the same for the clipboard without anything a terminal could obey."""
+        """The lines, and their text for the clipboard without control sequences."""
         text = "\n".join("".join(plain(piece) for piece, _ in each).rstrip() for each in self._lines)
         return TextAnswer(self._title, tuple(self._lines), text)
 

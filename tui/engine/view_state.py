@@ -74,7 +74,7 @@ class ViewState:
 
     @property
     def drill(self) -> DrillPlan:
-        """What is played."""
+        """The drill that is played: the latest one."""
         return self.drills[-1]
 
     def of(self, name: str) -> ListState:
@@ -91,7 +91,7 @@ class Intent:
 
 @dataclass(frozen=True)
 class Filter(Intent):
-    """Show only what matches."""
+    """Show only the rows that match."""
 
     text: str
 
@@ -105,7 +105,7 @@ class Sort(Intent):
 
 @dataclass(frozen=True)
 class Reverse(Intent):
-    """Turn the order round."""
+    """Reverse the order of the rows."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _levels(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def reduce(state: ViewState, intent: Intent) -> ViewState:
-    """The state after an intent."""
+    """The view state after an intent."""
     after = _reduced(intent.list, state.of(intent.list), intent)
     return replace(state, lists={**state.lists, intent.list: after})
 
