@@ -1,8 +1,9 @@
 """What a Parquet file claims to hold, by its footer and page headers: checked before Arrow, which believes it all.
 
 pyarrow's own view of a column's metadata ends the process where a broken footer contradicts itself (26.0.1: 4 of 4,000
-footers with a few other bytes), and it makes room for whatever a page header says. The check goes from header to header as Arrow does, decodes no page, and takes a field
-as Parquet's C++ library does: by number and type, the last one if there are several.
+footers with a few other bytes), and it makes room for whatever a page header says. The check goes from header to header
+as Arrow does, decodes no page, and takes a field as Parquet's C++ library does: by number and type, the last one if
+there are several.
 
 Format: Thrift's compact protocol, `parquet.thrift` (FileMetaData 4: row groups; RowGroup 1: columns, 3: num_rows;
 ColumnChunk 3: metadata; ColumnMetaData 5: num_values, 6: total_uncompressed_size, 7: total_compressed_size, 9:
