@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from model.hosts.process import loading
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tui.cli.address import ServeAddress
-from tui.cli.options import opening_of, takes_demo
+from tui.cli.options import opening_of, takes_demo, with_all
 from tui.cli.output import tell
 from tui.cli.serve_option import serve_dashboard, takes_serve
 from tui.engine.config import Config
@@ -93,37 +93,39 @@ Address = ServeAddress | None
 
 def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
     """How the dashboard is to look, where, and where its analyses run; the command passes it on to `dashboard`."""
-    command = click.option(
-        "--spark-master",
-        metavar="URL",
-        envvar="KDRILL_SPARK_MASTER",
-        show_envvar=True,
-        default="local[*]",
-        show_default=True,
-        help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: here",
-    )(command)
-    command = click.option(
-        "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="no line drawing"
-    )(command)
-    themes = click.Choice(THEMES)
-    command = click.option(
-        "--theme",
-        envvar="KDRILL_THEME",
-        show_envvar=True,
-        type=themes,
-        help="default: the configuration's, or the last one",
-    )(command)
-    command = click.option(
-        "--fresh",
-        is_flag=True,
-        envvar="KDRILL_FRESH",
-        show_envvar=True,
-        help="without the screen, filters, views and theme of last time",
-    )(command)
-    command = click.option(
-        "--allow-writes", is_flag=True, help="actions may be carried out, each shown first and confirmed by typing"
-    )(command)
-    return takes_serve(command)
+    return with_all(
+        command,
+        takes_serve,
+        click.option(
+            "--allow-writes", is_flag=True, help="actions may be carried out, each shown first and confirmed by typing"
+        ),
+        click.option(
+            "--fresh",
+            is_flag=True,
+            envvar="KDRILL_FRESH",
+            show_envvar=True,
+            help="without the screen, filters, views and theme of last time",
+        ),
+        click.option(
+            "--theme",
+            envvar="KDRILL_THEME",
+            show_envvar=True,
+            type=click.Choice(THEMES),
+            help="default: the configuration's, or the last one",
+        ),
+        click.option(
+            "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="no line drawing"
+        ),
+        click.option(
+            "--spark-master",
+            metavar="URL",
+            envvar="KDRILL_SPARK_MASTER",
+            show_envvar=True,
+            default="local[*]",
+            show_default=True,
+            help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: here",
+        ),
+    )
 
 
 @click.command("open")

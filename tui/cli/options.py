@@ -93,6 +93,13 @@ def _tls(tls: TlsConfig, config: Config, key: str) -> Tls:
 Command = Callable[..., Any]
 
 
+def with_all(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """A command with these options, which its help shows in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 def common_options(command: Command) -> Command:
     """`--config`, which the command gets as the `config` read, and click's context as its object; `--no-color`."""
 
@@ -115,6 +122,63 @@ def common_options(command: Command) -> Command:
     return with_config
 
 
+def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> str:
+    """As Kafka's `bootstrap.servers`. Raises click.BadParameter for what is no such list."""
+    if not text:
+        return ""
+    from model.sources.addresses import parse_kafka_address  # noqa: PLC0415 - most runs name none
+    from model.sources.source import SourceError  # noqa: PLC0415
+
+    try:
+        return parse_kafka_address(text).bootstrap
+    except SourceError:
+        raise click.BadParameter(f"{text!r}: write host:port[,host:port…]") from None
+
+
+_REACHING = (
+    click.option(
+        "--bootstrap",
+        metavar="HOST:PORT[,…]",
+        default="",
+        callback=_brokers,
+        help="brokers to ask beside a ZooKeeper, and to act through",
+    ),
+    click.option(
+        "--connect-timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        help="how long the first connection may take",
+    ),
+    click.option(
+        "--timeout",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        default=Patience().timeout_s,
+        show_default=True,
+        help="how long nothing new may be read until all is; the dashboard goes on trying",
+    ),
+    click.option(
+        "--poll",
+        metavar="SECONDS",
+        type=click.FloatRange(min=0.1),
+        help="how often brokers are asked: kafka://, and beside a ZooKeeper",
+    ),
+    click.option(
+        "--max-reads-per-second",
+        metavar="N",
+        type=click.FloatRange(min=1),
+        help="of a ZooKeeper no more znodes are asked for each second",
+    ),
+    click.option(
+        "--command-config",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="how to log in: Kafka's client.properties, zookeeper.ssl keys too",
+    ),
+)
+"""How a SOURCE is reached, in the order of the help."""
+
+
 NO_SOURCE = "SOURCE is missing: which cluster?"
 
 
@@ -134,8 +198,6 @@ def takes_source(command: Command) -> Command:
 def takes_opening(command: Command) -> Command:
     """SOURCE and how to reach it, which the command gets as an `opening`; its `source` is empty where none is named."""
 
-    @click.argument("source", required=False, default="")
-    @_reaching
     @common_options
     @wraps(command)
     def with_opening(
@@ -162,74 +224,7 @@ def takes_opening(command: Command) -> Command:
             opening = msgspec.structs.replace(opening, limits=limits)
         return command(opening=opening, **others)
 
-    return with_opening
-
-
-def _reaching(command: Command) -> Command:
-    """The options about how a SOURCE is reached, in the order of the help."""
-    options = (
-        click.option(
-            "--bootstrap",
-            metavar="HOST:PORT[,…]",
-            default="",
-            callback=_brokers,
-            help="brokers to ask beside a ZooKeeper, and to act through",
-        ),
-        *_timeouts(),
-        click.option(
-            "--poll",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0.1),
-            help="how often brokers are asked: kafka://, and beside a ZooKeeper",
-        ),
-        click.option(
-            "--max-reads-per-second",
-            metavar="N",
-            type=click.FloatRange(min=1),
-            help="of a ZooKeeper no more znodes are asked for each second",
-        ),
-        click.option(
-            "--command-config",
-            metavar="FILE",
-            type=click.Path(path_type=Path),
-            help="how to log in: Kafka's client.properties, zookeeper.ssl keys too",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def _timeouts() -> tuple[Callable[[Command], Command], ...]:
-    return (
-        click.option(
-            "--connect-timeout",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
-            help="how long the first connection may take",
-        ),
-        click.option(
-            "--timeout",
-            metavar="SECONDS",
-            type=click.FloatRange(min=0, min_open=True),
-            default=Patience().timeout_s,
-            show_default=True,
-            help="how long nothing new may be read until all is; the dashboard goes on trying",
-        ),
-    )
-
-
-def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> str:
-    """As Kafka's `bootstrap.servers`. Raises click.BadParameter for what is no such list."""
-    if not text:
-        return ""
-    from model.sources.addresses import parse_kafka_address  # noqa: PLC0415 - most runs name none
-    from model.sources.source import SourceError  # noqa: PLC0415
-
-    try:
-        return parse_kafka_address(text).bootstrap
-    except SourceError:
-        raise click.BadParameter(f"{text!r}: write host:port[,host:port…]") from None
+    return with_all(with_opening, click.argument("source", required=False, default=""), *_REACHING)
 
 
 def opening_of(source: str, config: Config, command_config: Path | None = None) -> Opening:

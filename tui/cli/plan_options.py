@@ -10,13 +10,14 @@ import click
 from click.core import ParameterSource
 
 from model.planning.request import Batching, NewBroker, PlanRequest, Reach, Throttling
+from tui.cli.options import with_all
+from tui.cli.waiting import Duration
 
 _UNITS = {
     "": 1,
     **{unit: 1000**power for power, unit in enumerate("kmgt", 1)},
     **{f"{unit}i": 1024**power for power, unit in enumerate("kmgt", 1)},
 }
-_TIMES = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 Options = Mapping[str, Any]
@@ -32,17 +33,6 @@ class Amount(click.ParamType):
         found = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)\s*([kmgt]i?)?b?(?:/s)?", str(value).strip().lower())
         amount = round(float(found[1]) * _UNITS[found[2] or ""]) if found else 0
         return amount if amount >= 1 else self.fail(f"{value!r} is no number of bytes: write it as 500MB", param, ctx)
-
-
-class Duration(click.ParamType):
-    """A time in seconds: `90m`, `6h`, `2d`."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        found = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)\s*([smhd])", str(value).strip().lower())
-        seconds = float(found[1]) * _TIMES[found[2]] if found else 0.0
-        return seconds if seconds > 0 else self.fail(f"{value!r} is no time: write it as 90m, 6h or 2d", param, ctx)
 
 
 def request_of(options: Options) -> PlanRequest:
@@ -191,7 +181,12 @@ _RUNNING = (
     click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes to, and from, one broker in one batch"),
     click.option("--batches", "batch_count", metavar="N", type=click.IntRange(min=1), help="at most so many batches"),
     click.option("--throttle", metavar="BYTES/S", type=Amount(), help="say how long it takes at that rate, as 50MB"),
-    click.option("--within", metavar="TIME", type=Duration(), help="say which throttle it takes to be done in 6h"),
+    click.option(
+        "--within",
+        metavar="TIME",
+        type=Duration("no time: write it as 90m, 6h or 2d"),
+        help="say which throttle it takes to be done in 6h",
+    ),
 )
 _RESULTS = (
     click.option("-o", "--output", type=_FILE, help="write it for kafka-reassign-partitions --execute"),
@@ -221,10 +216,7 @@ def takes_wish(command: Command) -> Command:
         wish = {name: given.pop(name) for name in _NAMES}
         return command(options={**wish, "size_given": size is ParameterSource.COMMANDLINE}, **given)
 
-    decorated = with_options
-    for option in reversed((*_GOALS, *_BOUNDS, *_RUNNING, *_RESULTS)):
-        decorated = option(decorated)
-    return decorated
+    return with_all(with_options, *_GOALS, *_BOUNDS, *_RUNNING, *_RESULTS)
 
 
 _NAMES: tuple[str, ...] = (

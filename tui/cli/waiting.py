@@ -29,11 +29,15 @@ class Duration(click.ParamType):
 
     name = "duration"
 
+    def __init__(self, said: str = "no duration: write 30s, 10m, 2h or 7d") -> None:
+        """`said`: what is wrong with a text that is none."""
+        self._said = said
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Raises click.BadParameter."""
-        match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)", str(value))
+        match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)", str(value).strip().lower())
         if match is None or not float(match[1]):
-            self.fail(f"{value!r} is no duration: write 30s, 10m, 2h or 7d", param, ctx)
+            self.fail(f"{value!r} is {self._said}", param, ctx)
         return float(match[1]) * _UNITS[match[2]]
 
 
