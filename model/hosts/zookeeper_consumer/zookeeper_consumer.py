@@ -4,10 +4,11 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from confluent_kafka import Message
 
 from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups import events_and_commands
@@ -16,8 +17,7 @@ from model.consumers.zookeeper_groups.events_and_commands import Command
 from model.consumers.zookeeper_groups.member_state import MemberState, new_member
 from model.hosts.background import BackgroundTasks
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
-from model.hosts.zookeeper_consumer.fetching import ConsumerOptions, Fetching, Leaders
-from model.log.records import Record
+from model.hosts.zookeeper_consumer.fetching import ConsumerOptions, Fetching
 from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 CONNECTION_TIMEOUT_S = 30.0
@@ -41,8 +41,7 @@ class ZooKeeperConsumer:
         self._sessions = SuccessiveSessions(options.zookeeper)
         self._sessions.on_watch = self._watched
         self._sessions.on_expired = self._expired
-        self._leaders = Leaders(self._sessions.ask, options.listener, options.member.consumer_id)
-        self._fetching = Fetching(self._leaders, options.fetch, self._took, self._failed_at)
+        self._fetching = Fetching(self._sessions.ask, options, self._took, self._failed_at)
         self.ended = asyncio.Event()
         """It has left the group, or given up."""
         self.failure: str | None = None
@@ -84,7 +83,6 @@ class ZooKeeperConsumer:
         await self._fetching.stop()
         await self._tasks.close()
         await self._sessions.close()
-        await self._leaders.close()
 
     def _put(self, event: events_and_commands.Event) -> None:
         self._inbox.append(event)
@@ -133,7 +131,7 @@ class ZooKeeperConsumer:
 
     # Facts
 
-    def _took(self, taken: Mapping[TopicPartition, tuple[int, int, tuple[Record, ...]]]) -> None:
+    def _took(self, taken: Mapping[TopicPartition, tuple[int, int, Sequence[Message]]]) -> None:
         count = sum(len(records) for _, _, records in taken.values())
         self._total += count
         ranges = [(*read, start, end) for read, (start, end, _) in sorted(taken.items())]
@@ -141,7 +139,7 @@ class ZooKeeperConsumer:
             values: dict[str, Any] = {}
             if self._options.tell_values:
                 values["values"] = [
-                    (*read, record.offset, (record.value or b"").decode(errors="replace"))
+                    (*read, record.offset(), (record.value() or b"").decode(errors="replace"))
                     for read, (_, _, records) in sorted(taken.items())
                     for record in records
                 ]
