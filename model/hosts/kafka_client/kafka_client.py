@@ -159,15 +159,8 @@ def fetch_request(
     connection: Connection,
     offsets: Mapping[TopicPartition, int],
     partition_bytes: int,
-    *,
-    wait_ms: int = 0,
-    min_bytes: int = 0,
-    response_bytes: int = MOST_BYTES,
 ) -> Entity:
-    """The records from these offsets on, at most so many bytes of each partition, or one batch if that is larger.
-
-    Waits for `min_bytes` so long; for what is there already if nothing is said.
-    """
+    """What is there from these offsets on, at most so many bytes of each partition, or one batch if that is larger."""
     module = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
     topics = tuple(
         shaped(
@@ -188,9 +181,9 @@ def fetch_request(
     return shaped(
         module.FetchRequest,
         replica_id=CONSUMER_REPLICA_ID,
-        max_wait=datetime.timedelta(milliseconds=wait_ms),
-        min_bytes=min_bytes,
-        max_bytes=response_bytes,
+        max_wait=datetime.timedelta(),
+        min_bytes=0,
+        max_bytes=MOST_BYTES,
         topics=topics,
         forgotten_topics_data=(),
         rack_id="",
