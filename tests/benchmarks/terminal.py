@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.figure import Figure
-from tests.benchmarks.terminal_scenes import SCENES, Extent, Scene, Stage, cluster, stormed
+from tests.benchmarks.terminal_steps import SCENES, Extent, Scene, Stage, cluster, stormed
 from tests.benchmarks.timed_terminal import TimedTerminal, chosen, seen
 from tests.benchmarks.zookeeper_image import BROKERS, kafka_znodes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.benchmarks.terminal import Plan, measured
-from tests.benchmarks.terminal_scenes import Extent
+from tests.benchmarks.terminal_steps import Extent
 
 SMALL = Extent(entries=500, topics=10, partitions=50, heap_mb=256)
 

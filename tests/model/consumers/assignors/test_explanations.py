@@ -6,7 +6,7 @@ import pytest
 
 from model.consumers.assignors.reasons import balance, explain, why
 from model.consumers.assignors.round_robin import ZOOKEEPER_RELEASES
-from tests.model.consumers.assignors.told import outcome_of, owning
+from tests.model.consumers.assignors.readable_cases import outcome_of, owning
 
 
 def test_a_run_of_a_range() -> None:

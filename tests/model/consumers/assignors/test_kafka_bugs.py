@@ -12,7 +12,7 @@ from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.kafka_differences import best_answer
 from model.consumers.assignors.strategies import STRATEGIES, assign
-from tests.model.consumers.assignors.told import outcome_of, owning, shares
+from tests.model.consumers.assignors.readable_cases import outcome_of, owning, shares
 
 DATA = Path(__file__).parents[3] / "data" / "assignors"
 OLD = {"subscription_generation": -1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.consumers.assignors.group import AssignorError
-from tests.model.consumers.assignors.told import outcome_of, owning, shares
+from tests.model.consumers.assignors.readable_cases import outcome_of, owning, shares
 
 FOUR = {"t0": 2, "t1": 2, "t2": 2, "t3": 2}
 ALL = "t0 t1 t2 t3"

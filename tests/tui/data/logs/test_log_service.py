@@ -1,4 +1,4 @@
-"""The desk answers in a thread, does not hurry, and its keys lead back to what they stand for."""
+"""The log service answers in a thread, does not hurry, and its keys lead back to what they stand for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk on which analyses are worked out: kept, several at a time, stopped, and stale when time moves on."""
+"""The service that works analyses out: kept, several at a time, stopped, and stale when time moves on."""
 
 from __future__ import annotations
 
