@@ -24,7 +24,8 @@ TEST_NET = "192.0.2.1"
 TIMEOUT_S = 560
 ASKS_ELSEWHERE = f"import socket; socket.create_connection(({TEST_NET!r}, 9092), 1)"
 
-needs_isolation = pytest.mark.skipif(not can_isolate(), reason="needs the right to make a network namespace")
+NO_NAMESPACE = "this machine lets us make no network namespace"
+needs_isolation = pytest.mark.skipif(not can_isolate(), reason=NO_NAMESPACE)
 
 
 @pytest.fixture
@@ -47,10 +48,12 @@ def test_all_that_it_does_at_home_works_without_a_network(notes: Path, tmp_path:
         done, packets = run_isolated(command, TIMEOUT_S)
     else:
         done = subprocess.run(command, capture_output=True, check=False, text=True, timeout=TIMEOUT_S)
-        packets = 0
+        packets = None
     assert done.returncode == 0, done.stdout + done.stderr
     assert set(done.stdout.split()) == PARTS | ({"spark"} if extra else set())
     assert notes.read_text() == ""
+    if packets is None:
+        pytest.skip(f"no Python process asked elsewhere, but packets were not counted: {NO_NAMESPACE}")
     assert packets == 0
 
 
