@@ -1,8 +1,11 @@
-"""A server of an ensemble that has fallen behind its leader: it is not believed that its old data is what is."""
+"""A server that has fallen behind its leader: it is not believed that its old data is what is."""
 
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
+import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, closing
@@ -14,9 +17,12 @@ from model.sandbox.link_proxy import Proxy, Valve
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.zookeeper.follower import Timing
+from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
+from tests.zookeeper.heard import PATIENCE_S
 from tests.zookeeper.kafka_life import KafkaLife
 
+SYNC = 9
 QUICK = Timing(verify_s=0.1, resync_pause_s=0.1)
 LIMITS = {"initLimit": "40", "syncLimit": "240"}
 """In ticks of half a second: a follower may lag for two minutes before it gives up."""
@@ -96,3 +102,71 @@ def _follow_through_a_lag(lagging: Lagging) -> None:
             lagging.go_on()
             source.until_now(lambda moment: "made-meanwhile" in moment.image.topics)
             source.until_now(lambda moment: moment.status.phase == "live" and moment.status.verified_ms > stopped_ms)
+
+
+class HeldBack(CountingProxy):
+    """A server that answers reads, but from the next `sync` on nothing more until it may `go_on`: its leader is far."""
+
+    def __init__(self, upstream: str) -> None:
+        super().__init__(upstream)
+        self.asked_to_sync = threading.Event()
+        self._may_answer = threading.Event()
+        self._xids: set[int] = set()
+
+    def hold(self) -> None:
+        """Of what was asked before, nothing is held."""
+        self._xids.clear()
+        self.asked_to_sync.clear()
+        self._may_answer.clear()
+
+    def go_on(self) -> None:
+        """All that waited arrives."""
+        self._may_answer.set()
+
+    def _request(self, sink: socket.socket, frame: bytes, number: int) -> None:
+        xid, operation = struct.unpack_from("!ii", frame)
+        if number > 0 and operation == SYNC and not self._may_answer.is_set():
+            self._xids.add(xid)
+            self.asked_to_sync.set()
+        super()._request(sink, frame, number)
+
+    def _answer(self, sink: socket.socket, frame: bytes, number: int) -> None:
+        if number > 0 and struct.unpack_from("!i", frame)[0] in self._xids:
+            self._may_answer.wait(PATIENCE_S)
+        super()._answer(sink, frame, number)
+
+
+def test_what_is_loaded_is_not_live_before_a_sync_is_answered(zookeeper: str) -> None:
+    server, _, chroot = zookeeper.partition("/")
+    with closing(KafkaLife(zookeeper, 1)) as life, HeldBack(server) as held:
+        life.found(topics=2)
+        with followed(f"{held.address}/{chroot}", timing=QUICK) as source:
+            until_either(held.asked_to_sync.is_set, lambda: source.now.status.phase == "live")
+            time.sleep(3 * QUICK.verify_s)
+            assert "live" not in source.phases
+            held.go_on()
+            source.phase("live")
+
+
+def test_a_quiet_connection_is_not_verified_before_a_sync_is_answered(zookeeper: str) -> None:
+    server, _, chroot = zookeeper.partition("/")
+    with closing(KafkaLife(zookeeper, 1)) as life, HeldBack(server) as held:
+        life.found(topics=2)
+        held.go_on()
+        with followed(f"{held.address}/{chroot}", timing=QUICK) as source:
+            source.phase("live")
+            held.hold()
+            held_ms = time.time_ns() // 1_000_000
+            until_either(held.asked_to_sync.is_set, lambda: source.now.status.verified_ms > held_ms)
+            time.sleep(3 * QUICK.verify_s)
+            assert source.now.status.verified_ms <= held_ms
+            held.go_on()
+            source.until_now(lambda moment: moment.status.verified_ms > held_ms)
+
+
+def until_either(*conditions: Callable[[], bool]) -> None:
+    """Waits for the first that comes true."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not any(condition() for condition in conditions):
+        assert time.monotonic() < deadline_s
+        time.sleep(0.01)
