@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from tests.soak.truth import differences, load
 from tests.soak.verdict import Check, checks
 from tests.soak.watched import WatchedProcess
 from tests.zookeeper.counting_proxy import CountingProxy
+from tui.engine.link import DATA_PROCESS
 
 CATCH_UP_S = 120.0
 """So long may the image take to be the truth once nothing changes any more."""
@@ -52,8 +53,11 @@ class Report:
 class Soak:
     """One of them, in `folder`, which is empty. Use it once."""
 
-    def __init__(self, shape: Shape, course: Course, folder: Path, tell: Tell) -> None:
+    def __init__(
+        self, shape: Shape, course: Course, folder: Path, tell: Tell, command: Sequence[str] = DATA_PROCESS
+    ) -> None:
         self._shape, self._course, self._folder, self._tell = shape, course, folder, tell
+        self._command = command
         self._report = Report()
         self._began_s = 0.0
 
@@ -66,7 +70,7 @@ class Soak:
             self._churn = churn = await stack.enter_async_context(Churn(server.address, self._shape, course.seed))
             await churn.found()
             self._tell(f"founded: {self._shape.total:,} partitions")
-            async with WatchedProcess(f"zk://{proxy.address}", course.seed) as watched:
+            async with WatchedProcess(f"zk://{proxy.address}", course.seed, self._command) as watched:
                 self._watched = watched
                 await self._go_on()
             await self._end(watched.pid)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,10 @@ async def test_nothing_is_lost_and_nothing_left_behind(course: Course, tmp_path:
     assert report.figures["changes"] > 0
     assert report.figures["answers"] > 0
     assert bool(report.faults) == (course.fault_s is not None)
+
+
+@pytest.mark.skipif(not HAS_PROC, reason="memory is read from /proc")
+async def test_a_leak_is_found_out(tmp_path: Path) -> None:
+    report = await Soak(SMALL, QUIET, tmp_path, lambda _: None, (sys.executable, "-m", "tests.soak.leaking")).run()
+    (check,) = (check for check in report.checks if check.what.startswith("memory does not surely grow"))
+    assert not check.passed, "\n".join(table(report))

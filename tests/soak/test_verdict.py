@@ -55,9 +55,12 @@ def test_each_leak_is_found(change: Callable[[Sample, int], Sample], what: str) 
     assert found.startswith(what)
 
 
-def test_a_short_soak_only_knows_bounds() -> None:
+def test_a_short_soak_only_knows_bounds_and_what_is_sure() -> None:
     assert failed(lambda sample, place: replace(sample, threads=9 + place), count=10) == []
     assert failed(lambda sample, place: replace(sample, threads=41), count=10) == ["threads are few"]
+    assert failed(lambda sample, place: replace(sample, rss_mib=sample.rss_mib + 4 * place), count=10) == []
+    (leak,) = failed(lambda sample, place: replace(sample, rss_mib=sample.rss_mib + 15 * place), count=10)
+    assert leak.startswith("memory does not surely grow")
 
 
 def test_a_line_is_measured_with_its_error() -> None:

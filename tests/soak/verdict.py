@@ -16,7 +16,7 @@ GROWTH_SHARE, GROWTH_MIB = 0.1, 24.0
 """Memory may have grown by so much of itself, or by so much, over the second half of a soak, however long: the history
 of znodes fills its 16 MiB, and the timeline's size is told about. An hour proves more than ten minutes."""
 LEAST_S = 240.0
-"""A shorter half says nothing of leaks: what is loaded and opened for the first time looks like one."""
+"""A shorter half tells only leaks that are sure: what is loaded and opened for the first time looks like one."""
 MORE = 2
 """So many threads or files more, at the end than in the middle, may be chance."""
 MOST = 40
@@ -45,7 +45,16 @@ class Growth:
     @property
     def is_flat(self) -> bool:
         """Even at the upper end of what it may be, it grew by next to nothing."""
-        return self.mib + self.error_mib <= max(GROWTH_SHARE * self.mean_mib, GROWTH_MIB)
+        return self.mib + self.error_mib <= self._allowed_mib
+
+    @property
+    def is_sure(self) -> bool:
+        """Even at the lower end of what it may be, it grew by more than is allowed."""
+        return self.mib - self.error_mib > self._allowed_mib
+
+    @property
+    def _allowed_mib(self) -> float:
+        return max(GROWTH_SHARE * self.mean_mib, GROWTH_MIB)
 
 
 def growth(times_s: Sequence[float], values: Sequence[float]) -> Growth:
@@ -66,10 +75,12 @@ def checks(samples: Sequence[Sample], most_mib: float, timeline_mib: float) -> I
     """Of the data process and the server, while it went on. `most_mib`: what the process may take at all."""
     half = samples[len(samples) // 2 :]
     is_long = half[-1].at_s - half[0].at_s >= LEAST_S
+    grown = growth([each.at_s for each in half], [each.rss_mib - each.timeline_mib for each in half])
+    said = f"{grown.mib:+.1f} ± {grown.error_mib:.1f} MiB over the second half, of {grown.mean_mib:.0f} MiB"
     if is_long:
-        grown = growth([each.at_s for each in half], [each.rss_mib - each.timeline_mib for each in half])
-        said = f"{grown.mib:+.1f} ± {grown.error_mib:.1f} MiB over the second half, of {grown.mean_mib:.0f} MiB"
         yield Check("memory is flat, beside the timeline's", grown.is_flat, said)
+    else:
+        yield Check("memory does not surely grow, beside the timeline's", not grown.is_sure, said)
     highest = max(each.rss_mib for each in samples)
     yield Check("memory is bounded", highest <= most_mib, f"at most {highest:.0f} MiB of {most_mib:.0f} MiB")
     kept = max(each.timeline_mib for each in samples)
