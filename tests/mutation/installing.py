@@ -1,0 +1,89 @@
+"""A mutant in place of what was imported, or of what is about to be."""
+
+from __future__ import annotations
+
+import gc
+import importlib.machinery
+import inspect
+from collections.abc import Container, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+
+from tests.mutation.operators import mutated
+
+Swap = tuple[CodeType, CodeType]
+Functions = dict[tuple[str, CodeType], list[FunctionType]]
+
+
+def functions_of(files: Container[str]) -> Functions:
+    """All functions of these files that there are in this process, by their code: decorated ones and lambdas, too."""
+    gc.unfreeze()
+    found: Functions = {}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename in files:
+            found.setdefault((function.__code__.co_filename, function.__code__), []).append(function)
+    gc.freeze()  # no child walks through what all have in common
+    return found
+
+
+def codes(file: Path, number: int) -> Swap:
+    """A file as it is, and as its mutant."""
+    source = file.read_text(encoding="utf-8")
+    old, new = (compile(code, file, "exec", dont_inherit=True) for code in (source, mutated(source, number)[0]))
+    return old, new
+
+
+def swaps(functions: Functions, file: Path, number: int) -> list[Swap] | None:
+    """Codes of functions to be replaced; none, if the mutant shows only when the module is imported."""
+    old, new = codes(file, number)
+    try:
+        found = list(_changed(old, new))
+    except _AtImportError:
+        return None
+    fitting = all(
+        (str(file), was) in functions and len(was.co_freevars) == len(becomes.co_freevars) for was, becomes in found
+    )
+    return found if fitting else None
+
+
+class _AtImportError(Exception):
+    """Something differs outside of all functions."""
+
+
+def _changed(old: CodeType, new: CodeType) -> Iterator[Swap]:
+    if old == new:
+        return
+    if old.co_flags & inspect.CO_OPTIMIZED:
+        yield old, new
+        return
+    if _own(old) != _own(new):
+        raise _AtImportError
+    for was, becomes in zip(_inner(old), _inner(new), strict=True):
+        yield from _changed(was, becomes)
+
+
+def _own(code: CodeType) -> tuple[object, ...]:
+    constants = [repr(constant) for constant in code.co_consts if not isinstance(constant, CodeType)]
+    return code.co_code, constants, code.co_names
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+
+
+def install(functions: Functions, file: Path, found: list[Swap]) -> None:
+    """Puts a mutant's code into every function that has it."""
+    for was, becomes in found:
+        for function in functions[str(file), was]:
+            function.__code__ = becomes
+
+
+def install_before_import(file: Path, number: int) -> None:
+    """Makes this process import the mutant in place of the file."""
+    code = codes(file, number)[1]
+    as_it_is = importlib.machinery.SourceFileLoader.get_code
+
+    def get_code(self: importlib.machinery.SourceFileLoader, fullname: str) -> CodeType | None:
+        return code if self.path == str(file) else as_it_is(self, fullname)
+
+    importlib.machinery.SourceFileLoader.get_code = get_code

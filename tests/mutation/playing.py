@@ -1,0 +1,237 @@
+"""Plays mutants against tests that were collected once: a fork for each mutant, and in it the tests that execute it.
+
+A mutant of a function is put into the function. What is executed at import alone (tables, defaults) is imported once
+more, in a process that had imported none of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import Phase, settings
+
+from tests.mutation.children import bounded, hushed, in_children
+from tests.mutation.coverage import Covered, Lines, covered_by, passes, traced
+from tests.mutation.installing import Functions, Swap, functions_of, install, install_before_import, swaps
+from tests.mutation.operators import Mutant
+from tests.progress import Tell
+
+OPTIONS = ("-n0", "-qq", "-s", "--timeout=0", "-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none")
+START_S, SLOWER = 5, 10
+"""Seconds of processor time that a mutant's tests have: so many, and so many times what they take without it."""
+
+IMPORTED_S = 30
+"""What is executed at import concerns nobody knows whom: the quickest tests near to it, until they took that long."""
+
+SURVIVED, KILLED = 0, 1
+
+
+@dataclass(frozen=True)
+class Play:
+    """Mutants of files against tests, by so many processes at once; the folder is for notes."""
+
+    mutants: Sequence[Mutant]
+    tests: Sequence[str]
+    folder: Path
+    processes: int
+    tell: Tell
+
+    @property
+    def lines(self) -> dict[str, frozenset[int]]:
+        """Where the mutants are, by file."""
+        found: dict[str, set[int]] = {}
+        for mutant in self.mutants:
+            found.setdefault(str(mutant.file), set()).update(mutant.lines)
+        return {file: frozenset(lines) for file, lines in found.items()}
+
+    def ends(self, numbers: Sequence[int], run: Callable[[int], int]) -> dict[int, int]:
+        """Plays some mutants, and tells of those that survive."""
+        found: dict[int, int] = {}
+
+        def quietly(at: int) -> int:
+            hushed(1, 2)
+            return run(numbers[at])
+
+        for at, ended in in_children(quietly, len(numbers), self.processes):
+            found[numbers[at]] = ended
+            if ended == SURVIVED:
+                self.tell(f"{len(found)}/{len(numbers)} survived: {self.mutants[numbers[at]].text()}")
+        return found
+
+    def note(self, number: int) -> Path:
+        """Where a mutant's process writes which test failed."""
+        return self.folder / f"killer{number}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: how its tests ended (a signal is negative), how many there were, and which failed."""
+
+    mutant: Mutant
+    ended: int
+    tests: int
+    killer: str
+
+
+@dataclass
+class Collected:
+    """What the process that collected the tests knows when it is done."""
+
+    ended: dict[int, int] = field(default_factory=dict[int, int])
+    tests: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+    at_import: list[int] = field(default_factory=list[int])
+    imported: list[str] = field(default_factory=list[str])
+
+
+def played(play: Play) -> list[Verdict]:
+    """What became of each mutant, in their order."""
+    note = play.folder / "collected"
+    if list(in_children(lambda _: _collecting(play, note), 1, 1, wall_s=float("inf"))) != [(0, 0)]:
+        raise SystemExit("the tests could not be collected")
+    collected: Collected = pickle.loads(note.read_bytes())
+    for name in collected.imported:
+        with suppress(Exception):
+            importlib.import_module(name)
+    late = collected.at_import
+    play.tell(f"{len(late)} mutants that show only at import…")
+
+    def run(number: int) -> int:
+        mutant, tests = play.mutants[number], collected.tests[number]
+        install_before_import(mutant.file, mutant.number)
+        bounded(START_S + SLOWER * IMPORTED_S)
+        chosen = _Chosen(tests, play.note(number))
+        pytest.main([*OPTIONS, *sorted({test.partition("::")[0] for test in tests})], plugins=[chosen])
+        return chosen.ended
+
+    ended = collected.ended | play.ends(late, run)
+    return [
+        Verdict(mutant, ended[number], len(collected.tests[number]), _read(play.note(number)))
+        for number, mutant in enumerate(play.mutants)
+    ]
+
+
+def _collecting(play: Play, note: Path) -> int:
+    hushed(1)
+    collecting = _Collecting(play)
+    with traced(play.lines) as at_import:
+        ended = pytest.main([*OPTIONS, *play.tests], plugins=[collecting])
+    if not ended:
+        note.write_bytes(pickle.dumps(collecting.known(at_import)))
+    return int(ended)
+
+
+class _Collecting:
+    """A plugin of pytest: when all tests are collected, mutants of functions are played."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self._collected = Collected()
+        self._covered = Covered()
+        self._ids: list[str] = []
+
+    def pytest_collection(self) -> None:
+        """Before tests are imported."""
+        _no_shrinking()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In place of pytest's own."""
+        sys.settrace(None)
+        play, items = self._play, session.items
+        self._ids = [item.nodeid for item in items]
+        self._collected.imported = [name for name, module in sys.modules.items() if _is_a_librarys(module)]
+        session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined] - one for all children
+        play.tell(f"{len(items)} tests: which lines each executes…")
+        self._covered = covered_by(items, play.lines, play.folder, play.processes, play.tell)
+        functions = functions_of(play.lines)
+        found = {number: swaps(functions, mutant.file, mutant.number) for number, mutant in enumerate(play.mutants)}
+        self._play_functions(items, {number: codes for number, codes in found.items() if codes is not None}, functions)
+        return True
+
+    def _play_functions(self, items: list[pytest.Item], found: dict[int, list[Swap]], functions: Functions) -> None:
+        play, covered = self._play, self._covered
+        tests = {number: covered.of(play.mutants[number].file, play.mutants[number].lines) for number in found}
+        now = [number for number in found if tests[number]]
+        play.tell(f"{len(now)} mutants of functions…")
+
+        def run(number: int) -> int:
+            install(functions, play.mutants[number].file, found[number])
+            bounded(START_S + SLOWER * sum(covered.took_s[test] for test in tests[number]))
+            return _first_failure([items[test] for test in tests[number]], play.note(number))
+
+        self._collected.ended.update(play.ends(now, run))
+        self._collected.tests.update({number: [self._ids[test] for test in tests[number]] for number in now})
+
+    def known(self, at_import: Lines) -> Collected:
+        """With the tests for those that show only at import; nobody executes the others."""
+        collected = self._collected
+        for number, mutant in enumerate(self._play.mutants):
+            if number in collected.ended:
+                continue
+            if any((str(mutant.file), line) in at_import for line in mutant.lines):
+                collected.at_import.append(number)
+                collected.tests[number] = [self._ids[test] for test in self._near(mutant.file)]
+            else:
+                collected.ended[number], collected.tests[number] = SURVIVED, []
+        return collected
+
+    def _near(self, file: Path) -> Iterable[int]:
+        """Tests that execute something of the file, then those of files that import it: the quickest of each first."""
+        name = ".".join(file.relative_to(Path.cwd()).with_suffix("").parts)
+        importing = [other for other in self._play.lines if f"from {name} import" in Path(other).read_text("utf-8")]
+        near, spent_s = dict[int, None](), 0.0
+        for files in ([str(file)], importing):
+            for test in self._covered.touching(files):
+                if test not in near and spent_s < IMPORTED_S:
+                    near[test] = None
+                    spent_s += self._covered.took_s[test]
+        return near
+
+
+class _Chosen:
+    """A plugin of pytest for a process that imports a mutant: some tests, in their order, until one fails."""
+
+    def __init__(self, tests: Sequence[str], note: Path) -> None:
+        self._tests, self._note = tests, note
+        self.ended = KILLED
+
+    def pytest_collection(self) -> None:
+        """Before tests are imported."""
+        _no_shrinking()
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In place of pytest's own; what could not be imported has failed."""
+        if not session.testsfailed:
+            items = {item.nodeid: item for item in session.items}
+            self.ended = _first_failure([items[test] for test in self._tests if test in items], self._note)
+        return True
+
+
+def _first_failure(items: list[pytest.Item], note: Path) -> int:
+    for item, following in zip(items, [*items[1:], None], strict=True):
+        if not passes(item, following):
+            note.write_text(item.nodeid, encoding="utf-8")
+            return KILLED
+    return SURVIVED
+
+
+def _no_shrinking() -> None:
+    """A property that fails has told enough."""
+    settings.register_profile("mutation", settings.default, phases=(Phase.explicit, Phase.generate))
+    settings.load_profile("mutation")
+
+
+def _is_a_librarys(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None) or ""
+    return file.startswith(sys.prefix) or not file.startswith(str(Path.cwd()))
+
+
+def _read(note: Path) -> str:
+    return note.read_text(encoding="utf-8") if note.exists() else ""
