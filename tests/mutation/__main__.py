@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.mutation.installing import codes
 from tests.mutation.operators import Mutant, mutants_of
 from tests.mutation.playing import SURVIVED, Play, Verdict, played
 from tests.progress import telling, told_seed
@@ -68,7 +67,7 @@ def sample(mutants: Iterable[Mutant], count: int, chance: random.Random) -> list
 
 
 def _differs(mutant: Mutant) -> bool:
-    old, new = codes(mutant.file, mutant.number)
+    old, new = mutant.codes()
     return old != new
 
 

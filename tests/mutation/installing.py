@@ -6,10 +6,9 @@ import gc
 import importlib.machinery
 import inspect
 from collections.abc import Container, Iterator
-from pathlib import Path
 from types import CodeType, FunctionType
 
-from tests.mutation.operators import mutated
+from tests.mutation.operators import Mutant
 
 Swap = tuple[CodeType, CodeType]
 Functions = dict[tuple[str, CodeType], list[FunctionType]]
@@ -26,22 +25,15 @@ def functions_of(files: Container[str]) -> Functions:
     return found
 
 
-def codes(file: Path, number: int) -> Swap:
-    """A file as it is, and as its mutant."""
-    source = file.read_text(encoding="utf-8")
-    old, new = (compile(code, file, "exec", dont_inherit=True) for code in (source, mutated(source, number)[0]))
-    return old, new
-
-
-def swaps(functions: Functions, file: Path, number: int) -> list[Swap] | None:
+def swaps(functions: Functions, mutant: Mutant) -> list[Swap] | None:
     """Codes of functions to be replaced; none, if the mutant shows only when the module is imported."""
-    old, new = codes(file, number)
     try:
-        found = list(_changed(old, new))
+        found = list(_changed(*mutant.codes()))
     except _AtImportError:
         return None
     fitting = all(
-        (str(file), was) in functions and len(was.co_freevars) == len(becomes.co_freevars) for was, becomes in found
+        (str(mutant.file), was) in functions and len(was.co_freevars) == len(becomes.co_freevars)
+        for was, becomes in found
     )
     return found if fitting else None
 
@@ -71,19 +63,19 @@ def _inner(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def install(functions: Functions, file: Path, found: list[Swap]) -> None:
+def install(functions: Functions, mutant: Mutant, found: list[Swap]) -> None:
     """Puts a mutant's code into every function that has it."""
     for was, becomes in found:
-        for function in functions[str(file), was]:
+        for function in functions[str(mutant.file), was]:
             function.__code__ = becomes
 
 
-def install_before_import(file: Path, number: int) -> None:
-    """Makes this process import the mutant in place of the file."""
-    code = codes(file, number)[1]
+def install_before_import(mutant: Mutant) -> None:
+    """Makes this process import the mutant in place of its file."""
+    code = mutant.codes()[1]
     as_it_is = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self: importlib.machinery.SourceFileLoader, fullname: str) -> CodeType | None:
-        return code if self.path == str(file) else as_it_is(self, fullname)
+        return code if self.path == str(mutant.file) else as_it_is(self, fullname)
 
     importlib.machinery.SourceFileLoader.get_code = get_code

@@ -11,6 +11,7 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -52,14 +53,22 @@ class Mutant:
     """The `number`-th change that `sites` knows for a file; it may matter to whoever executes one of `lines`."""
 
     file: Path
+    source: str
     number: int
     line: int
     lines: range
 
     def text(self) -> str:
         """Where it is, and what it changes."""
-        what = mutated(self.file.read_text(encoding="utf-8"), self.number)[1]
-        return f"{self.file.relative_to(Path.cwd())}:{self.line}  {what}"
+        return f"{self.file.relative_to(Path.cwd())}:{self.line}  {mutated(self.source, self.number)[1]}"
+
+    def codes(self) -> tuple[CodeType, CodeType]:
+        """The file's code as it is, and the mutant's."""
+        old, new = (
+            compile(code, self.file, "exec", dont_inherit=True)
+            for code in (self.source, mutated(self.source, self.number)[0])
+        )
+        return old, new
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ class Site:
 def mutants_of(file: Path, source: str) -> list[Mutant]:
     """All that the operators know for a file."""
     found = enumerate(sites(ast.parse(source)))
-    return [Mutant(file, number, site.line, site.lines) for number, site in found]
+    return [Mutant(file, source, number, site.line, site.lines) for number, site in found]
 
 
 def mutated(source: str, number: int) -> tuple[ast.Module, str]:

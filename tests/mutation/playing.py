@@ -104,8 +104,8 @@ def played(play: Play) -> list[Verdict]:
     play.tell(f"{len(late)} mutants that show only at import…")
 
     def run(number: int) -> int:
-        mutant, tests = play.mutants[number], collected.tests[number]
-        install_before_import(mutant.file, mutant.number)
+        tests = collected.tests[number]
+        install_before_import(play.mutants[number])
         bounded(START_S + SLOWER * IMPORTED_S)
         chosen = _Chosen(tests, play.note(number))
         pytest.main([*OPTIONS, *sorted({test.partition("::")[0] for test in tests})], plugins=[chosen])
@@ -151,7 +151,7 @@ class _Collecting:
         play.tell(f"{len(items)} tests: which lines each executes…")
         self._covered = covered_by(items, play.lines, play.folder, play.processes, play.tell)
         functions = functions_of(play.lines)
-        found = {number: swaps(functions, mutant.file, mutant.number) for number, mutant in enumerate(play.mutants)}
+        found = {number: swaps(functions, mutant) for number, mutant in enumerate(play.mutants)}
         self._play_functions(items, {number: codes for number, codes in found.items() if codes is not None}, functions)
         return True
 
@@ -162,7 +162,7 @@ class _Collecting:
         play.tell(f"{len(now)} mutants of functions…")
 
         def run(number: int) -> int:
-            install(functions, play.mutants[number].file, found[number])
+            install(functions, play.mutants[number], found[number])
             bounded(START_S + SLOWER * sum(covered.took_s[test] for test in tests[number]))
             return _first_failure([items[test] for test in tests[number]], play.note(number))
 
