@@ -80,6 +80,39 @@ def test_why_an_owner_gives_up() -> None:
     )
 
 
+def test_who_has_no_replica_on_its_rack_gives_up() -> None:
+    racks = {"t": [["r1"], ["r2"], ["r2"]]}
+    a, b = owning("t", "t:0,1,2", rack="r1"), {"topics": ["t"], "rack": "r2"}
+    moved = "It moves from a, which has no replica of it on its rack; b had room below its share of 1 or 2"
+    told = explain(outcome_of("sticky", {"t": 3}, racks=racks, a=a, b=b))
+    assert [each.why for each in told] == [
+        "a owned it and keeps it; the share is 1 or 2.",
+        *[f"{moved} when its turn came."] * 2,
+    ]
+
+
+def test_shares_of_different_subscriptions() -> None:
+    outcome = outcome_of("sticky", {"t": 3, "u": 2}, a=owning("t u", "t:0,1,2 u:0"), b="t", c="u")
+    moved = "It moves from a, which owned 4 and ends with 2; b had fewest of t's subscribers when its turn came."
+    assert [each.why for each in explain(outcome)] == [
+        *[moved] * 2,
+        *["a owned it and keeps it; it ends with 2."] * 2,
+        "Nobody owned it, and c had fewest of u's subscribers when its turn came.",
+    ]
+    assert balance(outcome) == (
+        "Partitions per member: 2 have 2, 1 has 1. 2 of 4 owned before move; for this balance at least 2 must."
+    )
+
+
+def test_runs_of_the_uniform_assignor() -> None:
+    outcome = outcome_of("uniform", {"t": 3}, a=owning("t", "t:0,1"), b="t")
+    assert [each.why for each in explain(outcome)] == [
+        *["a owned it and keeps it; the share is 1 or 2."] * 2,
+        "Nobody owned it; free partitions are given away in runs, and this one filled b's 1.",
+    ]
+    assert balance(outcome_of("uniform", {"t": 1})).startswith("There are no members. 0 of 0 ")
+
+
 def test_what_is_not_read_has_no_reason() -> None:
     outcome = outcome_of("range", {"t": 1, "u": 1}, a="t")
     with pytest.raises(KeyError):
