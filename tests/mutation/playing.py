@@ -108,7 +108,10 @@ def played(play: Play) -> list[Verdict]:
         install_before_import(play.mutants[number])
         bounded(START_S + SLOWER * IMPORTED_S)
         chosen = _Chosen(tests, play.note(number))
-        pytest.main([*OPTIONS, *sorted({test.partition("::")[0] for test in tests})], plugins=[chosen])
+        pytest.main(
+            [*OPTIONS, f"--basetemp={play.folder}/{number}", *sorted({test.partition("::")[0] for test in tests})],
+            plugins=[chosen],
+        )
         return chosen.ended
 
     ended = collected.ended | play.ends(late, run)
@@ -122,7 +125,7 @@ def _collecting(play: Play, note: Path) -> int:
     hushed(1)
     collecting = _Collecting(play)
     with traced(play.lines) as at_import:
-        ended = pytest.main([*OPTIONS, *play.tests], plugins=[collecting])
+        ended = pytest.main([*OPTIONS, f"--basetemp={play.folder}/tmp", *play.tests], plugins=[collecting])
     if not ended:
         note.write_bytes(pickle.dumps(collecting.known(at_import)))
     return int(ended)
