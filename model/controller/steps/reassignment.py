@@ -328,7 +328,8 @@ def assigned(context: ControllerContext, name: TopicPartition, assignment: Repli
 
 
 def _completed(partition: TopicPartition, assignment: ReplicaAssignment) -> str:
-    gone = f", {replicas(assignment.removing)} leave" if assignment.removing else ""
+    leave = "leaves" if len(assignment.removing) == 1 else "leave"
+    gone = f", {replicas(assignment.removing)} {leave}" if assignment.removing else ""
     return f"{partition}: all of {replicas(assignment.target)} are in sync, the reassignment completes{gone}."
 
 

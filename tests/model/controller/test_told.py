@@ -1,0 +1,155 @@
+"""What controllers say of their decisions, and what they tell brokers, event by event, kept to be compared.
+
+`KDRILL_UPDATE_SNAPSHOTS=1` writes the files anew: read the difference as an operator would.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from model.cluster.ids import TopicPartition
+from model.cluster.texts import replicas as listed
+from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.generations import generation_of
+from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.hosts.memory_zookeeper.operations import Create, Failed, SetData
+from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
+from model.znodes.topics import PartitionEntry, PreferredReplicaElection
+from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode
+from tests.model.controller.transaction_text import transaction
+from tests.model.controller.virtual_cluster import VirtualCluster
+
+KEPT = Path(__file__).parent / "told"
+RELEASES = ("0.8.0", "0.8.1", "1.0", "1.1", "2.3", "2.6", "3.9")
+"""Releases whose controllers go different ways."""
+
+
+def assert_kept(name: str, lines: Iterable[str]) -> None:
+    """They are those of the file."""
+    file, text = KEPT / f"{name}.txt", "".join(f"{line}\n" for line in lines)
+    if os.environ.get("KDRILL_UPDATE_SNAPSHOTS") == "1":
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text.splitlines() == file.read_text(encoding="utf-8").splitlines()
+
+
+def told(records: Iterable[Record], *, transactions: bool = False) -> Iterator[str]:
+    """Sentences and requests; a request once for all who get the same, one after the other."""
+
+    def text(record: Record) -> tuple[int | None, str] | None:
+        match record:
+            case RequestSent():
+                return record.sender, request_text(record.request)
+            case Reasoned():
+                return None, f"{record.by}: {record.why}"
+            case Transaction() if transactions and not isinstance(record.result, Failed):
+                return None, f"    {transaction(record.write, record.result)}"
+            case _:
+                return None
+
+    relevant = [(found, record) for record in records if (found := text(record))]
+    for (sender, what), same in groupby(relevant, key=lambda pair: pair[0]):
+        receivers = [record.receiver for _, record in same if isinstance(record, RequestSent)]
+        yield what if sender is None else f"{sender} → {listed(receivers)}: {what}"
+
+
+def request_text(request: BrokerRequest) -> str:
+    """Everything in it but the topic ids."""
+    epoch = f"(controller epoch {request.controller_epoch})"
+    if isinstance(request, StopReplicaRequest):
+        stops = (f"{p.partition} epoch {p.leader_epoch}{' delete' * p.delete}" for p in request.partitions)
+        return f"StopReplica {', '.join(stops)} {epoch}"
+    if isinstance(request, LeaderAndIsrRequest):
+        serves = (
+            f"{p.partition} {state_text(p.state)} of {p.controller_epoch}, {assigned(p.assignment)}{' new' * p.is_new}"
+            for p in request.partitions
+        )
+        return f"LeaderAndIsr {'; '.join(serves)}; leaders {listed(request.live_leaders)} {epoch}"
+    knows = (
+        f"{p.partition} {state_text(p.state)} of {p.controller_epoch}, {listed(p.replicas)}"
+        + f" offline {listed(p.offline_replicas)}" * bool(p.offline_replicas)
+        for p in request.partitions
+    )
+    return f"UpdateMetadata {'; '.join(knows) or '-'}; live {listed(request.live_brokers)} {epoch}"
+
+
+def state_text(state: LeaderAndIsr) -> str:
+    return f"L{state.leader} e{state.leader_epoch} v{state.partition_epoch} ISR {listed(state.isr)}" + (
+        " recovering" * state.recovering
+    )
+
+
+def assigned(assignment: ReplicaAssignment) -> str:
+    moves = ((" adding ", assignment.adding), (" removing ", assignment.removing))
+    return listed(assignment.replicas) + "".join(word + listed(found) for word, found in moves if found)
+
+
+def test_in_the_golden_trace() -> None:
+    """What is written to ZooKeeper there is compared with Kafka's in `test_trace_1`."""
+    cluster = VirtualCluster(auto_leader_rebalance_enable=False)
+    lines: list[str] = []
+    for name, act in SCENARIOS.items():
+        mark = len(cluster.world.journal)
+        act(cluster)
+        lines += [f"# {name}", *told(cluster.world.journal[mark:])]
+    assert_kept("trace-1", lines)
+
+
+def create(cluster: VirtualCluster, topic: str, partitions: str) -> None:
+    """As every release reads it."""
+    cluster.write(Create(f"/brokers/topics/{topic}", b'{"version":1,"partitions":%s}' % partitions.encode()))
+
+
+def add_partition(cluster: VirtualCluster, topic: str, partitions: str) -> None:
+    """As the tool does."""
+    cluster.write(SetData(f"/brokers/topics/{topic}", b'{"version":1,"partitions":%s}' % partitions.encode()))
+
+
+def prefer(cluster: VirtualCluster, *names: TopicPartition) -> None:
+    """The tool that elects preferred leaders."""
+    entries = tuple(PartitionEntry(topic=name.topic, partition=name.partition) for name in names)
+    cluster.write(Create("/admin/preferred_replica_election", PreferredReplicaElection(partitions=entries).to_bytes()))
+
+
+def story(release: str) -> Iterator[str]:
+    """A broker stops, one dies, the controller too; leaders go back, a partition moves, a topic is deleted."""
+    cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
+    mark = 0
+    steps = {
+        "three brokers": lambda: [cluster.start(broker) for broker in (0, 1, 2)],
+        "a topic": lambda: (
+            cluster.write(Create("/admin")),
+            create(cluster, "t", '{"0":[1,2],"1":[2,1],"2":[0,1,2],"3":[2]}'),
+        ),
+        "2 is stopped": lambda: cluster.stop(2),
+        "1 dies": lambda: cluster.kill(1),
+        "a topic for the dead": lambda: create(cluster, "n", '{"0":[1],"1":[1,0]}'),
+        "both are back": lambda: [cluster.start(broker) for broker in (1, 2)],
+        "a preferred election": lambda: prefer(cluster, TopicPartition("t", 0), TopicPartition("x", 0)),
+        "timers": cluster.fire_timers,
+        "a reassignment": lambda: reassign_by_znode(cluster, "t", 0, (0, 2)),
+        "one that is refused": lambda: reassign_by_znode(cluster, "x", 0, (0, 2)),
+        "a partition more": lambda: add_partition(cluster, "n", '{"0":[1],"1":[1,0],"2":[2,0]}'),
+        "the controller dies": lambda: cluster.kill(0),
+        "a deletion while it is dead": lambda: cluster.write(Create("/admin/delete_topics/t")),
+        "a partition more of what is being deleted": lambda: add_partition(
+            cluster, "t", '{"0":[0,2],"1":[2,1],"2":[0,1,2],"3":[2],"4":[1]}'
+        ),
+        "and a deletion of nothing": lambda: cluster.write(Create("/admin/delete_topics/x")),
+        "it is back": lambda: cluster.start(0),
+    }
+    for what, act in steps.items():
+        act()
+        records = cluster.world.journal[mark:]
+        mark = len(cluster.world.journal)
+        yield from (f"# {what}", *told(records, transactions=True))
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_by_controllers_of_a_release(release: str) -> None:
+    assert_kept(release, story(release))
