@@ -200,8 +200,9 @@ class Advance(Step, frozen=True):
             return StepOutcome(context, then=then, why=_completed(self.partition, assignment))
         rules = context.settings.forms.reassigning
         new = tuple(PartitionAndReplica(self.partition, replica) for replica in assignment.adding)
-        missing = replicas(replica for replica in assignment.target if replica not in isr)
-        why = f"{self.partition}: waiting until {missing} joins the ISR {replicas(isr)}."
+        missing = [replica for replica in assignment.target if replica not in isr]
+        join = "joins" if len(missing) == 1 else "join"
+        why = f"{self.partition}: waiting until {replicas(missing)} {join} the ISR {replicas(isr)}."
         then = (
             *(() if rules.keeps_goal or not rules.announces else (WriteAssignment(self.partition, assignment),)),
             *((RaiseLeaderEpoch(self.partition),) if rules.announces else ()),

@@ -129,6 +129,7 @@ def test_offsets_outside_the_log_are_refused(offset: int, error: str) -> None:
         pytest.param(3, 7, ReadJudgement(diverging=(2, 4)), id="an epoch that the leader never had"),
         pytest.param(9, 7, ReadJudgement("OFFSET_OUT_OF_RANGE"), id="newer than all"),
         pytest.param(5, 0, ReadJudgement("OFFSET_OUT_OF_RANGE"), id="before the log"),
+        pytest.param(3, 0, ReadJudgement("OFFSET_OUT_OF_RANGE"), id="before the log, in an epoch that never was"),
     ],
 )
 def test_a_fetch_tells_where_logs_part(last: int, offset: int, judged: ReadJudgement) -> None:

@@ -135,8 +135,11 @@ def story(release: str) -> Iterator[str]:
         "a reassignment": lambda: reassign_by_znode(cluster, "t", 0, (0, 2)),
         "one that is refused": lambda: reassign_by_znode(cluster, "x", 0, (0, 2)),
         "a partition more": lambda: add_partition(cluster, "n", '{"0":[1],"1":[1,0],"2":[2,0]}'),
+        "2 is stopped again": lambda: cluster.stop(2),
+        "a reassignment that has to wait": lambda: reassign_by_znode(cluster, "n", 1, (0, 2)),
         "the controller dies": lambda: cluster.kill(0),
-        "a deletion while it is dead": lambda: cluster.write(Create("/admin/delete_topics/t")),
+        "2 is back": lambda: cluster.start(2),
+        "a deletion while 0 is dead": lambda: cluster.write(Create("/admin/delete_topics/t")),
         "a partition more of what is being deleted": lambda: add_partition(
             cluster, "t", '{"0":[0,2],"1":[2,1],"2":[0,1,2],"3":[2],"4":[1]}'
         ),
