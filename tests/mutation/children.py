@@ -61,11 +61,14 @@ def hushed(*streams: int) -> None:
     os.close(nowhere)
 
 
-def bounded(cpu_s: float) -> None:
-    """Ends this process when it has worked that long, from now on; and bounds its memory."""
+def bound_memory() -> None:
+    """This process may take so much more, and no more."""
     with open("/proc/self/statm", encoding="ascii") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
-    most = now + MEMORY_MORE
+        most = int(file.read().split()[0]) * resource.getpagesize() + MEMORY_MORE
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def bound_time(cpu_s: float) -> None:
+    """Ends this process when it has worked that long from now on, unless another bound is set before."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, cpu_s)

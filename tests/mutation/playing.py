@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +18,7 @@ from types import ModuleType
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutation.children import bounded, hushed, in_children
+from tests.mutation.children import bound_memory, bound_time, hushed, in_children
 from tests.mutation.coverage import Covered, Lines, covered_by, passes, traced
 from tests.mutation.installing import Functions, Swap, functions_of, install, install_before_import, swaps
 from tests.mutation.operators import Mutant
@@ -26,7 +26,7 @@ from tests.progress import Tell
 
 OPTIONS = ("-n0", "-qq", "-s", "--timeout=0", "-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none")
 START_S, SLOWER = 5, 10
-"""Seconds of processor time that a mutant's tests have: so many, and so many times what they take without it."""
+"""Seconds of processor time that a test has: so many, and so many times what it takes without a mutant."""
 
 IMPORTED_S = 30
 """What is executed at import concerns nobody knows whom: the quickest tests near to it, until they took that long."""
@@ -86,7 +86,9 @@ class Collected:
     """What the process that collected the tests knows when it is done."""
 
     ended: dict[int, int] = field(default_factory=dict[int, int])
-    tests: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+    tests: dict[int, dict[str, float]] = field(default_factory=dict[int, dict[str, float]])
+    """Those that execute a mutant, and how long each takes, in seconds."""
+
     at_import: list[int] = field(default_factory=list[int])
     imported: list[str] = field(default_factory=list[str])
 
@@ -106,7 +108,7 @@ def played(play: Play) -> list[Verdict]:
     def run(number: int) -> int:
         tests = collected.tests[number]
         install_before_import(play.mutants[number])
-        bounded(START_S + SLOWER * IMPORTED_S)
+        bound_time(START_S + SLOWER * IMPORTED_S)
         chosen = _Chosen(tests, play.note(number))
         pytest.main(
             [*OPTIONS, f"--basetemp={play.folder}/{number}", *sorted({test.partition("::")[0] for test in tests})],
@@ -166,11 +168,10 @@ class _Collecting:
 
         def run(number: int) -> int:
             install(functions, play.mutants[number], found[number])
-            bounded(START_S + SLOWER * sum(covered.took_s[test] for test in tests[number]))
-            return _first_failure([items[test] for test in tests[number]], play.note(number))
+            return _first_failure([(items[test], covered.took_s[test]) for test in tests[number]], play.note(number))
 
         self._collected.ended.update(play.ends(now, run))
-        self._collected.tests.update({number: [self._ids[test] for test in tests[number]] for number in now})
+        self._collected.tests.update({number: self._named(tests[number]) for number in now})
 
     def known(self, at_import: Lines) -> Collected:
         """With the tests for those that show only at import; nobody executes the others."""
@@ -180,10 +181,13 @@ class _Collecting:
                 continue
             if any((str(mutant.file), line) in at_import for line in mutant.lines):
                 collected.at_import.append(number)
-                collected.tests[number] = [self._ids[test] for test in self._near(mutant.file)]
+                collected.tests[number] = self._named(self._near(mutant.file))
             else:
-                collected.ended[number], collected.tests[number] = SURVIVED, []
+                collected.ended[number], collected.tests[number] = SURVIVED, {}
         return collected
+
+    def _named(self, tests: Iterable[int]) -> dict[str, float]:
+        return {self._ids[test]: self._covered.took_s[test] for test in tests}
 
     def _near(self, file: Path) -> Iterable[int]:
         """Tests that execute something of the file, then those of files that import it: the quickest of each first."""
@@ -201,7 +205,7 @@ class _Collecting:
 class _Chosen:
     """A plugin of pytest for a process that imports a mutant: some tests, in their order, until one fails."""
 
-    def __init__(self, tests: Sequence[str], note: Path) -> None:
+    def __init__(self, tests: Mapping[str, float], note: Path) -> None:
         self._tests, self._note = tests, note
         self.ended = KILLED
 
@@ -213,12 +217,17 @@ class _Chosen:
         """In place of pytest's own; what could not be imported has failed."""
         if not session.testsfailed:
             items = {item.nodeid: item for item in session.items}
-            self.ended = _first_failure([items[test] for test in self._tests if test in items], self._note)
+            known = [(items[test], took_s) for test, took_s in self._tests.items() if test in items]
+            self.ended = _first_failure(known, self._note)
         return True
 
 
-def _first_failure(items: list[pytest.Item], note: Path) -> int:
-    for item, following in zip(items, [*items[1:], None], strict=True):
+def _first_failure(tests: Sequence[tuple[pytest.Item, float]], note: Path) -> int:
+    """Runs tests, which take so long without a mutant."""
+    bound_memory()
+    followers = [*(item for item, _ in tests[1:]), None]
+    for (item, took_s), following in zip(tests, followers, strict=True):
+        bound_time(START_S + SLOWER * took_s)
         if not passes(item, following):
             note.write_text(item.nodeid, encoding="utf-8")
             return KILLED
