@@ -115,7 +115,7 @@ class ReadLogDirEvents(Step, frozen=True):
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         failed = frozenset(_brokers(answers))
         copies = tuple(context.topics.on_brokers(failed))
-        why = f"Log dirs failed on {brokers(failed)}: asking about {counted(len(copies), 'replica')}."
+        why = f"Log dirs failed on {brokers(failed)}: asking about {counted(len(copies), 'replica')}." if failed else ""
         return StepOutcome(context, then=(MoveReplicas(copies, ReplicaState.ONLINE),), why=why)
 
 

@@ -200,7 +200,9 @@ class CreatePartitionsOf(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         partitions = tuple(name for topic in self.topics for name, _ in context.topics.of_topic(topic))
-        return StepOutcome(context, then=creation_of(context, partitions), why=f"New topics: {listed(self.topics)}.")
+        read = [topic for topic in self.topics if topic in context.topics.by_name]
+        why = f"New topics: {listed(read)}." if read else ""
+        return StepOutcome(context, then=creation_of(context, partitions), why=why)
 
 
 class CompareAssignment(Step, frozen=True):

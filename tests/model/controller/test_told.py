@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from model.cluster.texts import replicas as listed
 from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.hosts.memory_zookeeper.operations import Create, Failed, SetData
+from model.hosts.memory_zookeeper.operations import Create, Delete, Failed, SetData
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
 from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode
@@ -116,11 +116,22 @@ def prefer(cluster: VirtualCluster, *names: TopicPartition) -> None:
     cluster.write(Create("/admin/preferred_replica_election", PreferredReplicaElection(partitions=entries).to_bytes()))
 
 
-def story(release: str) -> Iterator[str]:
-    """A broker stops, one dies, the controller too; leaders go back, a partition moves, a topic is deleted."""
-    cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
+Act = Callable[[], object]
+
+
+def played(cluster: VirtualCluster, acts: Mapping[str, Act]) -> Iterator[str]:
+    """What is told and written in each act."""
     mark = 0
-    steps = {
+    for what, act in acts.items():
+        act()
+        records = cluster.world.journal[mark:]
+        mark = len(cluster.world.journal)
+        yield from (f"# {what}", *told(records, transactions=True))
+
+
+def life(cluster: VirtualCluster) -> dict[str, Act]:
+    """A broker stops, one dies, the controller too; leaders go back, a partition moves, a topic is deleted."""
+    return {
         "three brokers": lambda: [cluster.start(broker) for broker in (0, 1, 2)],
         "a topic": lambda: (
             cluster.write(Create("/admin")),
@@ -146,13 +157,53 @@ def story(release: str) -> Iterator[str]:
         "and a deletion of nothing": lambda: cluster.write(Create("/admin/delete_topics/x")),
         "it is back": lambda: cluster.start(0),
     }
-    for what, act in steps.items():
-        act()
-        records = cluster.world.journal[mark:]
-        mark = len(cluster.world.journal)
-        yield from (f"# {what}", *told(records, transactions=True))
+
+
+def sabotage(cluster: VirtualCluster) -> dict[str, Act]:
+    """Somebody else removes znodes, or writes what no controller can read."""
+    state = "/brokers/topics/t/partitions/{}/state"
+    newer = b'{"controller_epoch":99,"leader":1,"version":1,"leader_epoch":0,"isr":[1,2]}'
+    return {
+        "three brokers and a topic": lambda: (
+            *[cluster.start(broker) for broker in (0, 1, 2)],
+            cluster.write(Create("/admin")),
+            create(cluster, "t", '{"0":[1,2],"1":[1,2],"2":[1,2],"3":[1,2]}'),
+        ),
+        "states of three partitions": lambda: (
+            cluster.write(Delete(state.format(0))),
+            cluster.write(SetData(state.format(1), b"x")),
+            cluster.write(SetData(state.format(2), newer)),
+        ),
+        "1 is stopped": lambda: cluster.stop(1),
+        "2 dies": lambda: cluster.kill(2),
+        "2 is back": lambda: cluster.start(2),
+        "a reassignment": lambda: reassign_by_znode(cluster, "t", 0, (2, 0)),
+        "one that cannot be read": lambda: cluster.write(Create("/admin/reassign_partitions", b"x")),
+        "an election that cannot be read": lambda: cluster.write(Create("/admin/preferred_replica_election", b"x")),
+        "the topic's assignment": lambda: cluster.write(SetData("/brokers/topics/t", b"x")),
+        "a topic that cannot be read": lambda: cluster.write(Create("/brokers/topics/u", b"x")),
+        "ISR changes and log dirs": lambda: (
+            cluster.write(Create("/isr_change_notification/isr_change_", b"x", sequential=True)),
+            cluster.write(Create("/log_dir_event_notification/log_dir_event_", b"x", sequential=True)),
+        ),
+        "a log dir of 2": lambda: cluster.write(
+            Create("/log_dir_event_notification/log_dir_event_", b'{"version":1,"broker":2,"event":1}', sequential=True)
+        ),
+        "the topic": lambda: cluster.write(Delete("/brokers/topics/t")),
+        "the controller": lambda: cluster.kill(0),
+        "the controller's znode": lambda: cluster.write(SetData("/controller", b"x")),
+        "its epoch": lambda: (cluster.write(SetData("/controller_epoch", b"7")), cluster.write(Delete("/controller"))),
+        "1 is back": lambda: cluster.start(1),
+    }
 
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_by_controllers_of_a_release(release: str) -> None:
-    assert_kept(release, story(release))
+    cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
+    assert_kept(release, played(cluster, life(cluster)))
+
+
+@pytest.mark.parametrize("release", ["1.0", "3.9"])
+def test_by_controllers_whose_znodes_somebody_changes(release: str) -> None:
+    cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
+    assert_kept(f"sabotage-{release}", played(cluster, sabotage(cluster)))
