@@ -17,9 +17,9 @@ from model.cluster.texts import replicas as listed
 from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.hosts.memory_zookeeper.operations import Create, Delete, Failed, SetData
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode
 from tests.model.controller.transaction_text import transaction
 from tests.model.controller.virtual_cluster import VirtualCluster
@@ -47,8 +47,8 @@ def told(records: Iterable[Record], *, transactions: bool = False) -> Iterator[s
                 return record.sender, request_text(record.request)
             case Reasoned():
                 return None, f"{record.by}: {record.why}"
-            case Transaction() if transactions and not isinstance(record.result, Failed):
-                return None, f"    {transaction(record.write, record.result)}"
+            case Transaction() if transactions and (record.answer.ok or record.answer.parts):
+                return None, f"    {transaction(record.write, record.answer)}"
             case _:
                 return None
 
