@@ -1,7 +1,7 @@
 """Change code at random and see whether a test fails: `python -m tests.mutation --mutants 1000 --seed N [PLACE…]`.
 
 A place is a folder, a file, or FILE:LINE. Lines are drawn evenly, and for each one of the changes that `operators`
-knows. The tests are those of the core that need no server and no Java. Printed: the rate of each folder, and all
+knows. The tests are those of the core in the fast tier. Printed: the rate of each folder, and all
 that survived.
 """
 
@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.fast_tier import EXPRESSION
 from tests.mutation.operators import Mutant, mutants_of
 from tests.mutation.playing import SURVIVED, Play, Verdict, played
 from tests.progress import telling, told_seed
@@ -30,7 +31,8 @@ def main() -> None:
     drawn = {place: mutants_in(place) for place in given.places}
     mutants = sample([mutant for found in drawn.values() for mutant in found], given.mutants, random.Random(seed))
     with tempfile.TemporaryDirectory() as folder:
-        verdicts = played(Play(mutants, given.tests, Path(folder), given.processes, tell))
+        tests, options = (given.tests, []) if given.tests else (TESTS, ["-m", EXPRESSION])
+        verdicts = played(Play(mutants, tests, options, Path(folder), given.processes, tell))
     for verdict in verdicts:
         if verdict.ended == SURVIVED:
             print(_line(verdict))
@@ -89,7 +91,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--mutants", type=int, default=1000)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="PATH")
+    parser.add_argument("--tests", nargs="+", metavar="PATH")
     parser.add_argument("places", nargs="*", default=PLACES, metavar="PLACE")
     return parser.parse_args()
 

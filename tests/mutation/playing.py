@@ -36,10 +36,14 @@ SURVIVED, KILLED = 0, 1
 
 @dataclass(frozen=True)
 class Play:
-    """Mutants of files against tests, by so many processes at once; the folder is for notes."""
+    """Mutants of files against tests, which pytest takes with options; by so many processes at once.
+
+    The folder is for notes.
+    """
 
     mutants: Sequence[Mutant]
     tests: Sequence[str]
+    options: Sequence[str]
     folder: Path
     processes: int
     tell: Tell
@@ -127,7 +131,9 @@ def _collecting(play: Play, note: Path) -> int:
     hushed(1)
     collecting = _Collecting(play)
     with traced(play.lines) as at_import:
-        ended = pytest.main([*OPTIONS, f"--basetemp={play.folder}/tmp", *play.tests], plugins=[collecting])
+        ended = pytest.main(
+            [*OPTIONS, *play.options, f"--basetemp={play.folder}/tmp", *play.tests], plugins=[collecting]
+        )
     if not ended:
         note.write_bytes(pickle.dumps(collecting.known(at_import)))
     return int(ended)

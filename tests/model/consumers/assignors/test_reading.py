@@ -19,7 +19,7 @@ from model.consumers.assignors.case import (
 )
 from model.consumers.assignors.group import AssignorError, ownership
 from model.consumers.assignors.named_group import Kind, named_group, streams_of
-from tests.model.consumers.assignors.told import outcome_of, owning, shares
+from tests.model.consumers.assignors.readable_cases import outcome_of, owning, shares
 
 
 def refused(document: Any) -> str:
