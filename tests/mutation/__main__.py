@@ -1,8 +1,7 @@
 """Change code at random and see whether a test fails: `python -m tests.mutation --mutants 1000 --seed N [PLACE…]`.
 
 A place is a folder, a file, or FILE:LINE. Lines are drawn evenly, and for each one of the changes that `operators`
-knows. The tests are those of the core in the fast tier. Printed: the rate of each folder, and all
-that survived.
+knows. The tests are those of the core in the fast tier. Printed: the rate of each folder, and all that survived.
 """
 
 from __future__ import annotations
