@@ -37,6 +37,7 @@ INSTRUMENTS = (
 ONLY_WHEN_ASKED = {
     "conformance": "compare with real Kafka and old ZooKeepers, fetched by Maven",
     "instrument": "are short forms of soak, chaos and the like",
+    "thorough": "are more of the same: further seeds, sizes and ways",
 }
 """Marks that a run of the whole suite leaves out, and what their tests do."""
 
@@ -142,6 +143,7 @@ class Herald:
 def pytest_configure(config: pytest.Config) -> None:
     """One herald, where the terminal is."""
     config.addinivalue_line("markers", "instrument: the short form of a program that runs for as long as one likes")
+    config.addinivalue_line("markers", "thorough: more of the same as other tests have, as further seeds")
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Herald(config), "herald")
 
@@ -159,6 +161,7 @@ _COUNTS = pytest.StashKey[dict[str, dict[str, int]]]()
 
 
 def _marks(item: pytest.Item) -> list[str]:
+    """Why it is left out."""
     return [mark for mark in ONLY_WHEN_ASKED if item.get_closest_marker(mark) is not None]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.simulation.history import run
 from tests.simulation.scenario import scenario_of
+from tests.thorough import the_rest_when_asked
 
 HISTORIES = 1_000
 CHUNK = 50
@@ -19,7 +20,7 @@ ONCE_FAILED = (
 """Seeds that found something, in the controller or in the world around it."""
 
 
-@pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
+@pytest.mark.parametrize("first", the_rest_when_asked(range(0, HISTORIES, CHUNK), 3))
 def test_histories_keep_their_promises(first: int) -> None:
     for seed in range(first, first + CHUNK):
         run(seed)

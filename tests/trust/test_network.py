@@ -40,6 +40,7 @@ def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return notes
 
 
+@pytest.mark.thorough  # sandbox, browser and dashboard, all of them once more
 @pytest.mark.timeout(600)
 def test_all_that_it_does_at_home_works_without_a_network(notes: Path, tmp_path: Path) -> None:
     extra = os.environ.get("KDRILL_NETWORKLESS", "").split()

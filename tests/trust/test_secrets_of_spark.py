@@ -100,6 +100,7 @@ def searched(seen: Watched) -> Search:
     return search
 
 
+@pytest.mark.thorough  # the same secrets, by another way to start Spark
 def test_started_by_a_command(here: Ground) -> None:
     with watched(here.server.pid, here.folder / FOLDERS["TMPDIR"]) as seen:
         assert here.run(*SWEEP) in (0, 2)

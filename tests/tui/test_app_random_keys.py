@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from tests.thorough import the_rest_when_asked
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, push, rows, settled, text
 from tests.zookeeper.counting_proxy import CountingProxy
@@ -43,7 +44,7 @@ def named(pilot: Keys) -> dict[str, str]:
     return {each.list_name: each.cursor_key for each in lists if (each.list_name, each.cursor) != ("events", 0)}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", the_rest_when_asked(range(2)))
 async def test_random_keys_break_and_write_nothing(cluster: Cluster, seed: int) -> None:
     server, _, root = cluster.address.partition("/")
     with CountingProxy(server) as proxy:
@@ -67,7 +68,7 @@ async def change(cluster: Cluster) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", the_rest_when_asked(range(2)))
 async def test_after_random_motions_a_change_leaves_the_cursor_on_its_row(cluster: Cluster, seed: int) -> None:
     dice = random.Random(seed)
     async with opened(cluster.address) as pilot:

@@ -17,6 +17,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
 from model.zookeeper.znodes import Children, Unread, Znode
+from tests.thorough import the_rest_when_asked
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
@@ -89,7 +90,7 @@ def check(address: str, seed: int, choose_watching: ChooseWatching) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", the_rest_when_asked(range(3)))
 def test_what_changes_during_the_load_is_not_missed(
     seed: int, way: Callable[[ReadsZnodes], Watching], zookeeper: str
 ) -> None:

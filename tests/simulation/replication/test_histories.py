@@ -7,6 +7,7 @@ import pytest
 from tests.simulation.replication.history import ReplicationHistory, run
 from tests.simulation.replication.play import tell
 from tests.simulation.replication.scenario import replication_scenario_of
+from tests.thorough import the_rest_when_asked
 
 HISTORIES = 500
 CHUNK = 50
@@ -19,7 +20,7 @@ leader that slept through an unclean election and was elected by the next one; 2
 that was paused until its connection broke."""
 
 
-@pytest.mark.parametrize("first", range(0, HISTORIES, CHUNK))
+@pytest.mark.parametrize("first", the_rest_when_asked(range(0, HISTORIES, CHUNK), 3))
 def test_histories_keep_their_promises_and_are_no_idle_ones(first: int) -> None:
     histories = [run(seed) for seed in range(first, first + CHUNK)]
     ledgers = [ledger for history in histories for ledger in history.brokers.ledgers.values()]

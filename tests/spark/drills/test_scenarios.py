@@ -28,6 +28,7 @@ from tests.model.drills.clusters import cluster, topic
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images
 from tests.spark.running_spark import RunningSpark
+from tests.thorough import the_rest_when_asked
 
 ALL = 10_000
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -102,7 +103,7 @@ def compare(image: ClusterImage, kind: Kind, *, unclean: bool) -> None:
         assert {name: getattr(result.before, name) for name in before} == before
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", the_rest_when_asked(range(3)))
 @pytest.mark.parametrize("controller", [True, False])
 def test_sums_over_subsets_are_what_a_scenario_at_a_time_counts(seed: int, controller: bool) -> None:
     """Pairs come from a Möbius transform, random sets of two are decided one by one."""

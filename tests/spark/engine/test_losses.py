@@ -112,6 +112,7 @@ def test_the_process_ends_in_order_once_it_has_failed(tmp_path: Path, first_line
     assert folder.exists() is not first_line.startswith(b"{")
 
 
+@pytest.mark.thorough  # waits half a minute
 def test_killed_in_mid_job_it_can_be_started_again(tmp_path: Path, eventually, is_gone):
     """First Java, then the process that started it. In the end nothing is left of either."""
     victims = {"Java": (1, "Spark's Java process ended"), "process": (0, "the Spark process ended (killed by SIGKILL)")}

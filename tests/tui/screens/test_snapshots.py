@@ -43,6 +43,14 @@ FALLBACKS = {
 """Sign → what may stand for it in ASCII. Of a bar beside a list nothing is left but its thumb."""
 
 
+def sizes_and_looks() -> Iterator[Any]:
+    """The default look at all sizes, and first; the others at one, and at the others where a run is thorough."""
+    for size in SIZES:
+        for look in LOOKS:
+            marks = () if look == "default" or size == SIZES[0] else pytest.mark.thorough
+            yield pytest.param(size, look, id=f"{size[0]}x{size[1]}-{look}", marks=marks)
+
+
 @pytest.fixture(scope="module")
 def logs() -> Iterator[str]:
     """A log folder, one of its logs damaged, under a name of the same length in every run."""
@@ -60,9 +68,8 @@ def costs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follower, "cost_between", lambda *_: cost)
 
 
-@pytest.mark.parametrize("look", LOOKS)
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: "x".join(map(str, size)))
-async def test_every_screen_reads_as_it_did(still: str, logs: str, look: str, size: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("size", "look"), list(sizes_and_looks()))
+async def test_every_screen_reads_as_it_did(still: str, logs: str, size: tuple[int, int], look: str) -> None:
     async with opened(still, size=size, link=WithStillSandbox, **LOOKS[look]) as pilot:
         await look_into_logs(pilot, logs)
         assert not (diffs := await differences(pilot, look, PAGES)), diffs

@@ -7,7 +7,7 @@ import pytest
 from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
 from tests.model.hosts.live_broker.groups.members import RealGroup
 
-pytestmark = pytest.mark.timeout(420)
+pytestmark = [pytest.mark.timeout(420), pytest.mark.thorough]
 
 
 def test_groups_stay_balanced_while_members_and_their_coordinator_are_killed(three: ClusterOfThree) -> None:
