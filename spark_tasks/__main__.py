@@ -1,4 +1,4 @@
-"""The Spark process: `python -m spark_tasks`. Speaks `service.messages` on its pipes, and ends with its input.
+"""The Spark process: `python -m spark_tasks`. It is asked over its pipes (`messages`), and ends with its input.
 
 `--build-archive` makes the class archive instead, from options on its input, and ends early when that ends.
 """
@@ -7,10 +7,10 @@ import os
 import signal
 import sys
 import threading
-from typing import BinaryIO
 
 import msgspec
 
+from model.hosts.child_process import output_for_messages
 from model.hosts.process import tell_no_values
 from spark_tasks.messages import SparkOptions
 
@@ -18,17 +18,16 @@ NICE = 15
 
 
 def main() -> None:
-    """Runs the process. Standard output is kept for messages: whatever prints goes to standard error."""
+    """Runs the process."""
     tell_no_values()
-    output: BinaryIO = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    output = output_for_messages()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # its client decides when it ends
     if "--build-archive" in sys.argv[1:]:
         code = _build_archive()
     else:
         from spark_tasks.service import serve  # noqa: PLC0415 - takes pyspark
 
-        serve(sys.stdin.buffer, output)
+        serve(output)
         code = 0
     os._exit(code)  # threads that still wait for what was lost must not keep us
 

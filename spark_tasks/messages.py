@@ -1,7 +1,7 @@
-"""What the Spark process and its client tell each other, one JSON object a line: options, status, orders. Values only.
+"""What the Spark process and its client tell each other (`model.hosts.child_process`): options, status, orders.
 
-The client's first line is `Begin`, then come orders: `{"id":1,"run":{…}}`, `{"cancel":"TAG"}`. The process tells its
-status whenever it changed, and answers each `run` once, in whatever order. After a status `failed` it ends.
+The client's first message is `Begin`, its questions are `Run` and `Cancel`. The process tells its status whenever it
+changed. After a status `failed` it ends. Values only.
 """
 
 from typing import Literal
@@ -64,31 +64,28 @@ class Begin(msgspec.Struct, frozen=True):
     folder: str
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """Run an analysis of the registry on the arrays of a file."""
+class Run(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Run an analysis of the registry on the arrays of a file; answered by a JobResult."""
 
     tag: str
     analysis: str
     arrays: str
-    parameters: msgspec.Raw
+    parameters: bytes
+    """As JSON."""
 
 
-class Order(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of the client: either of the two."""
+class Cancel(msgspec.Struct, frozen=True, tag=True):
+    """End the job of this tag; its own answer says so."""
 
-    id: int = 0
-    run: Run | None = None
-    cancel: str | None = None
-    """The tag of the job to end."""
+    tag: str
 
 
-class ProcessMessage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of the process: its status, or `id` and one of the answers."""
+class JobResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What became of a job: one of these."""
 
-    status: SparkStatus | None = None
-    id: int | None = None
-    result: msgspec.Raw = msgspec.Raw()
+    result: bytes = b""
+    """As JSON."""
     result_file: str | None = None
-    """Where the result is, when it is long. The client removes it."""
+    """Where that is, when it is long. The client removes it."""
     cancelled: bool = False
     failed: str | None = None

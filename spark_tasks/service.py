@@ -5,26 +5,25 @@ process, which ends with this one.
 """
 
 import asyncio
-import contextlib
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import msgspec
 
 from model.analyses.errors import JobCancelled, JobFailed, SparkLost
+from model.hosts.child_process import Garbled, Owner
 from model.hosts.process import crash_line
 from model.sandbox.java import find_java
 from model.sandbox.processes import GuardedFolder
-from spark_tasks.messages import Begin, JobStatus, Order, ProcessMessage, Run, SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, Cancel, JobResult, JobStatus, Run, SparkOptions, SparkStatus
 from spark_tasks.session.java_process import class_archive
 from spark_tasks.session.spark_session import SparkSession
 
@@ -123,7 +122,7 @@ class Jobs:
     async def _work(self, job: _Job) -> bytes:
         spark = await asyncio.shield(self._spark)
         job.submitted = True
-        run = partial(spark.run, job.name, job.run.analysis, Path(job.run.arrays), bytes(job.run.parameters))
+        run = partial(spark.run, job.name, job.run.analysis, Path(job.run.arrays), job.run.parameters)
         return await asyncio.get_running_loop().run_in_executor(self._threads, run)
 
     async def _end(self, job: _Job, work: "asyncio.Task[bytes]") -> None:
@@ -152,63 +151,57 @@ class Jobs:
         )
 
 
-LONGEST_LINE_BYTES = 1 << 20
 LONGEST_ANSWER_BYTES = 1 << 18
 """Longer results go by file."""
 LOOK_EVERY_S = 0.2
 
 
-def serve(source: BinaryIO, target: BinaryIO) -> None:
-    """One session, from the first line to the end of the input, SIGTERM, or the end of Spark.
+def serve(output: BinaryIO) -> None:
+    """One session, from the first message to the end of the input, SIGTERM, or the end of Spark.
 
     Threads that still wait for what was lost may go on: the process is to be ended without them.
     """
-    asyncio.new_event_loop().run_until_complete(_serve(source, target))
+    asyncio.new_event_loop().run_until_complete(_serve(output))
 
 
-async def _serve(source: BinaryIO, target: BinaryIO) -> None:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(LONGEST_LINE_BYTES)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
-    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, target)
-    writer = asyncio.StreamWriter(transport, protocol, None, loop)
+async def _serve(output: BinaryIO) -> None:
+    owner = await Owner.of(output)
     try:
-        begin = msgspec.json.decode(await reader.readline(), type=Begin)
-    except msgspec.MsgspecError as error:
-        failed = SparkStatus(state="failed", reason=f"this is no beginning: {error}")
-        writer.write(msgspec.json.encode(ProcessMessage(status=failed)) + b"\n")
+        begin = await owner.first(Begin)
+    except Garbled as error:
+        owner.tell(SparkStatus(state="failed", reason=f"this is no beginning: {error}"))
     else:
-        service = Service(begin, writer)
-        work = asyncio.create_task(service.run(reader))
-        loop.add_signal_handler(signal.SIGTERM, work.cancel)
-        with contextlib.suppress(asyncio.CancelledError):
-            await work
-        await service.close()
-    transport.set_write_buffer_limits(0)
-    with contextlib.suppress(OSError):  # nobody listens any more
-        await writer.drain()
+        if begin is not None:
+            service = Service(begin, owner)
+            work = asyncio.create_task(service.run())
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
+            with suppress(asyncio.CancelledError):
+                await work
+            await service.close()
+    await owner.flush()
 
 
 class Service:
     """One session and its jobs."""
 
-    def __init__(self, begin: Begin, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, begin: Begin, owner: Owner) -> None:
         self._options = begin.options
         self._folder = GuardedFolder(Path(begin.folder))
-        self._writer = writer
+        self._owner = owner
         self._session = SparkSession(begin.options, self._folder)
         self._jobs = Jobs()
         self._status = SparkStatus()
         self._began_s = time.monotonic()
         self._lost: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._archive = ArchiveBuilding(begin.options)
+        self._last_number = 0
 
-    async def run(self, reader: asyncio.StreamReader) -> None:
+    async def run(self) -> None:
         """Take orders until they end, or Spark does."""
-        self._spawn(self._open())
-        self._spawn(self._look())
-        listening = asyncio.create_task(self._listen(reader))
+        self._owner.spawn(self._open())
+        self._owner.spawn(self._look())
+        kinds = cast("type[Run | Cancel]", Run | Cancel)
+        listening = asyncio.create_task(self._owner.answer_all(kinds, self._answer, self._why_not))
         await asyncio.wait([listening, self._lost], return_when=asyncio.FIRST_COMPLETED)
         listening.cancel()
         if self._lost.done():
@@ -216,8 +209,7 @@ class Service:
 
     async def close(self) -> None:
         """End Spark, and remove the files."""
-        for task in self._tasks:
-            task.cancel()
+        await self._owner.cancel()
         self._archive.close()
         await asyncio.to_thread(self._session.stop)
         self._folder.remove()
@@ -236,34 +228,29 @@ class Service:
             self._archive.begin_later()
             self._lose(await asyncio.to_thread(self._session.wait))
 
-    async def _listen(self, reader: asyncio.StreamReader) -> None:
-        while line := await reader.readline():
-            try:
-                order = msgspec.json.decode(line, type=Order)
-            except msgspec.MsgspecError as error:
-                self._tell(ProcessMessage(id=0, failed=f"this is no order: {error}"))
-                continue
-            if order.run is not None:
-                self._spawn(self._answer(order.id, order.run))
-            if order.cancel is not None:
-                self._jobs.cancel(order.cancel)
-
-    async def _answer(self, number: int, run: Run) -> None:
+    async def _answer(self, order: Run | Cancel) -> JobResult | None:
+        if isinstance(order, Cancel):
+            self._jobs.cancel(order.tag)
+            return None
+        self._last_number += 1
+        number = self._last_number
         try:
-            self._tell(self._answered(number, await self._jobs.run(number, run)))
+            result = await self._jobs.run(number, order)
         except JobCancelled:
-            self._tell(ProcessMessage(id=number, cancelled=True))
+            return JobResult(cancelled=True)
         except JobFailed as error:
-            self._tell(ProcessMessage(id=number, failed=str(error)))
+            return JobResult(failed=str(error))
         except SparkLost as error:
             self._lose(str(error))
-
-    def _answered(self, number: int, result: bytes) -> ProcessMessage:
+            raise
         if len(result) <= LONGEST_ANSWER_BYTES:
-            return ProcessMessage(id=number, result=msgspec.Raw(result))
+            return JobResult(result=result)
         file = self._folder.path / f"result-{number}.json"
         file.write_bytes(result)
-        return ProcessMessage(id=number, result_file=str(file))
+        return JobResult(result_file=str(file))
+
+    def _why_not(self, error: Exception) -> str:
+        return self._lost.result() if isinstance(error, SparkLost) else crash_line(error)
 
     async def _look(self) -> None:
         while True:
@@ -288,13 +275,4 @@ class Service:
         status = msgspec.structs.replace(self._status, **changes)
         if status != self._status:
             self._status = status
-            self._tell(ProcessMessage(status=status))
-
-    def _tell(self, told: ProcessMessage) -> None:
-        if not self._writer.is_closing():
-            self._writer.write(msgspec.json.encode(told) + b"\n")
-
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+            self._owner.tell(status)

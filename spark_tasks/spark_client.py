@@ -9,7 +9,6 @@ import contextlib
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +17,9 @@ import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co, run_here
 from model.analyses.errors import JobCancelled, JobFailed, SparkLost
-from model.hosts.background import ChildProcess
+from model.hosts.child_process import AskedChild
 from model.sandbox.processes import temporary_folder
-from spark_tasks.messages import Begin, Order, ProcessMessage, Run, SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, Cancel, JobResult, Run, SparkOptions, SparkStatus
 
 
 @dataclass
@@ -75,14 +74,6 @@ def _write(path: Path, arrays: Arrays) -> None:
 
 COMMAND = (sys.executable, "-P", "-m", "spark_tasks")
 """-P: whatever lies in the current folder is not ours."""
-LONGEST_LINE_BYTES = 16 << 20
-FAREWELL_S = 15.0
-
-
-@dataclass(frozen=True)
-class _Asked:
-    tag: str
-    answer: "asyncio.Future[ProcessMessage]"
 
 
 class SparkProcess:
@@ -99,13 +90,11 @@ class SparkProcess:
         self.files = ArrayFiles(self.folder)
         self._on_status = on_status
         self._status = SparkStatus(state="starting", master=options.master)
-        self._asked: dict[int, _Asked] = {}
-        self._last_id = 0
-        self._lost: SparkLost | None = None
+        self._running: set[str] = set()
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._process = ChildProcess(command, without)
-        self._opening = asyncio.create_task(self._open(options))
-        self._listening = asyncio.create_task(self._listen())
+        self._child = AskedChild[SparkStatus]("the Spark process", command, SparkStatus, SparkLost, without=without)
+        self._child.begin(Begin(options, str(self.folder)))
+        self._opening = asyncio.create_task(self._child.open(self._hear, self._end))
         on_status(self._status)
 
     @property
@@ -116,7 +105,7 @@ class SparkProcess:
     @property
     def is_lost(self) -> bool:
         """Whether it is of no more use."""
-        return self._lost is not None
+        return self._child.is_lost
 
     async def ready(self) -> None:
         """Returns once Spark serves. Raises SparkLost."""
@@ -124,99 +113,62 @@ class SparkProcess:
 
     async def run(self, tag: str, analysis: str, arrays: Path, parameters: bytes) -> bytes | Path:
         """The result's JSON, or a file of it. Raises JobCancelled, JobFailed, SparkLost."""
-        writer = await asyncio.shield(self._opening)
-        if self._lost is not None:
-            raise self._lost
-        self._last_id += 1
-        number = self._last_id
-        answer: asyncio.Future[ProcessMessage] = asyncio.get_running_loop().create_future()
-        self._asked[number] = _Asked(tag, answer)
-        run = Run(tag=tag, analysis=analysis, arrays=str(arrays), parameters=msgspec.Raw(parameters))
-        _send(writer, Order(id=number, run=run))
+        self._running.add(tag)
         try:
-            told = await answer
+            run = Run(tag=tag, analysis=analysis, arrays=str(arrays), parameters=parameters)
+            became = await self._child.ask(run, JobResult)
         except asyncio.CancelledError:
-            _send(writer, Order(cancel=tag))
+            self._child.tell(Cancel(tag))
             raise
         finally:
-            del self._asked[number]
-        if told.cancelled:
+            self._running.discard(tag)
+        if became.cancelled:
             raise JobCancelled(tag)
-        if told.failed is not None:
-            raise JobFailed(told.failed)
-        return Path(told.result_file) if told.result_file is not None else bytes(told.result)
+        if became.failed is not None:
+            raise JobFailed(became.failed)
+        return Path(became.result_file) if became.result_file is not None else became.result
 
     def has(self, tag: str) -> bool:
         """Whether a job of this tag was asked for and not answered."""
-        return any(asked.tag == tag for asked in self._asked.values())
+        return tag in self._running
 
-    async def cancel(self, tag: str) -> bool:
+    def cancel(self, tag: str) -> bool:
         """End the job. Whether there is one."""
-        if not self.has(tag):
-            return False
-        _send(await asyncio.shield(self._opening), Order(cancel=tag))
-        return True
+        if self.has(tag):
+            self._child.tell(Cancel(tag))
+        return self.has(tag)
 
     async def close(self) -> None:
         """End it, and remove its files. Jobs raise SparkLost."""
-        self._listening.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._listening
-        self._lose(SparkLost("Spark was closed"), quietly=True)
-        with suppress(OSError):
-            (await self._opening).close()
-        await asyncio.to_thread(self._end)
+        await self._opening
+        self._fail("Spark was closed")
+        await self._child.close("Spark was closed")
+        await asyncio.to_thread(self._folder.remove)
 
-    async def _open(self, options: SparkOptions) -> asyncio.StreamWriter:
-        writer = await self._process.open_input()
-        _send(writer, Begin(options, str(self.folder)))
-        return writer
-
-    async def _listen(self) -> None:
-        reader = await self._process.open_output(LONGEST_LINE_BYTES)
-        decoder = msgspec.json.Decoder(ProcessMessage)
-        try:
-            while line := await reader.readline():
-                self._hear(decoder.decode(line))
-        except (ValueError, msgspec.MsgspecError) as error:
-            self._process.kill()
-            self._lose(SparkLost(f"the Spark process sent what is no message: {error}"))
-        (await self._opening).close()
-        await asyncio.to_thread(self._end)
-        self._lose(SparkLost(f"the Spark process ended ({await self._process.why_it_ended()})"))
-
-    def _hear(self, told: ProcessMessage) -> None:
-        if told.status is not None:
-            self._status = told.status
-            if told.status.state == "failed":
-                self._lose(SparkLost(told.status.reason))
-                return
-            self._on_status(told.status)
-            if told.status.state in ("ready", "busy") and not self._ready.done():
-                self._ready.set_result(None)
-        elif told.id is not None and (asked := self._asked.get(told.id)) and not asked.answer.done():
-            asked.answer.set_result(told)
-
-    def _lose(self, lost: SparkLost, *, quietly: bool = False) -> None:
-        if self._lost is not None:
+    def _hear(self, status: SparkStatus) -> None:
+        if status.state == "failed":
+            self._lose(status)
             return
-        self._lost = lost
-        for waiting in (self._ready, *(asked.answer for asked in self._asked.values())):
-            if not waiting.done():
-                waiting.set_exception(lost)
-                waiting.exception()  # looked at, or asyncio complains where nobody waits any more
-        if not quietly:
-            self._on_status(msgspec.structs.replace(self._status, state="failed", reason=str(lost), jobs=()))
+        self._status = status
+        self._on_status(status)
+        if status.state in ("ready", "busy") and not self._ready.done():
+            self._ready.set_result(None)
 
-    def _end(self) -> None:
-        """Wait for its end, which comes with the end of its input; and for its files', which it removes itself."""
-        self._process.wait_or_kill(FAREWELL_S)
-        self._folder.remove()
+    async def _end(self, why: str) -> None:
+        await asyncio.to_thread(self._folder.remove)  # as it does itself, unless it was killed
+        self._lose(msgspec.structs.replace(self._status, reason=why))
 
+    def _lose(self, status: SparkStatus) -> None:
+        if self._status.state != "failed":
+            self._status = msgspec.structs.replace(status, state="failed", jobs=())
+            self._child.lose(status.reason)
+            self._fail(status.reason)
+            self._on_status(self._status)
 
-def _send(writer: asyncio.StreamWriter, message: Begin | Order) -> None:
-    if not writer.is_closing():
-        writer.write(msgspec.json.encode(message) + b"\n")
+    def _fail(self, why: str) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(SparkLost(why))
+            self._ready.exception()  # looked at, or asyncio complains where nobody waits
 
 
 OnStatus = Callable[[SparkStatus], object]
@@ -275,7 +227,7 @@ class SparkClient:
 
     async def cancel(self, tag: str) -> bool:
         """End the job: its `run` raises JobCancelled within a second. Whether there is one of this tag."""
-        return self._process is not None and await self._process.cancel(tag)
+        return self._process is not None and self._process.cancel(tag)
 
     async def close(self) -> None:
         """End Spark. What still runs raises SparkLost."""

@@ -4,10 +4,13 @@ import asyncio
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from model.hosts import child_process
+from model.hosts.child_process import Answered, Asked, frame, raw, read_message
 from model.sandbox.control.client import CONTROL, SandboxClient
-from model.sandbox.control.messages import SandboxEvent, SandboxOptions
+from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxReady, Told
 from model.sandbox.faults import faults
 from model.sandbox.processes import SandboxError
 
@@ -30,19 +33,22 @@ async def test_options_out_of_bounds():
 
 
 async def test_a_process_that_ends_says_why():
-    command = (sys.executable, "-c", "import sys; sys.stdin.readline(); sys.exit('out of luck')")
+    command = (sys.executable, "-c", "import sys; sys.stdin.buffer.read(1); sys.exit('out of luck')")
     assert await fails(SandboxClient(SandboxOptions(), command)) == "the sandbox's process ended (out of luck)"
 
 
 async def test_a_process_that_talks_nonsense():
-    command = (sys.executable, "-c", "import sys; sys.stdin.readline(); print('hello', flush=True); input()")
-    assert (await fails(SandboxClient(SandboxOptions(), command))).startswith("the sandbox's process sent what is no")
+    program = "import sys; sys.stdin.buffer.read(1); print('hello', flush=True); input()"
+    command = (sys.executable, "-c", program)
+    assert (await fails(SandboxClient(SandboxOptions(), command))).startswith(
+        "the sandbox's process sent a message of "
+    )
 
 
 async def test_orders_before_it_serves_and_after_it_is_gone():
-    command = (sys.executable, "-c", "import sys; sys.stdin.readline(); print('{\"ready\":' + READY + '}', flush=True)")
-    ready = '{"zookeeper":"z","bootstrap":"b","pids":{},"dir":"d"}'
-    client = SandboxClient(SandboxOptions(), (*command[:2], command[2].replace("READY", repr(ready))))
+    ready = frame(child_process.Told(raw(Told(ready=SandboxReady(zookeeper="z", bootstrap="b", pids={}, dir="d")))))
+    program = f"import sys; sys.stdin.buffer.read(1); sys.stdout.buffer.write({ready!r}); sys.stdout.flush()"
+    client = SandboxClient(SandboxOptions(), (sys.executable, "-c", program))
     with pytest.raises(SandboxError, match="the sandbox is not open"):
         await client.do(faults.Kill(1))
     events: list[SandboxEvent] = []
@@ -56,13 +62,26 @@ async def test_orders_before_it_serves_and_after_it_is_gone():
     await client.close()
 
 
+async def answers(said: bytes) -> list[Answered]:
+    reader, decoder = asyncio.StreamReader(), msgspec.msgpack.Decoder(Answered | child_process.Told)
+    reader.feed_data(said)
+    reader.feed_eof()
+    found: list[Answered] = []
+    while (message := await read_message(reader, decoder)) is not None:
+        if isinstance(message, Answered):
+            found.append(message)
+    return found
+
+
 async def test_orders_of_no_use_are_refused():
-    lines = [b'{"brokers":0}', b'{"id":7,"do":{"do":"explode"}}', b'{"id":8,"do":{"do":"undo"}}', b"nonsense"]
+    orders = [{"do": {"do": "explode"}}, {"do": {"do": "undo"}}, "nonsense"]
+    frames = [frame({"brokers": 0}), *(frame(Asked(number, raw(each))) for number, each in enumerate(orders, 7))]
     process = await asyncio.create_subprocess_exec(
         *CONTROL, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
-    said, _ = await asyncio.wait_for(process.communicate(b"\n".join(lines) + b"\n"), 60)
-    assert b'"id":7,"refused":"this is no order: Invalid value \'explode\'' in said
-    assert b'"id":8,"refused":"the sandbox does not serve yet"' in said
-    assert b'{"refused":"this is no order: ' in said
+    said, _ = await asyncio.wait_for(process.communicate(b"".join(frames)), 60)
+    refused = {each.id: each.failure for each in await answers(said)}
+    assert refused[7].startswith("this is no order: Invalid value 'explode'")
+    assert refused[8] == "the sandbox does not serve yet"
+    assert refused[9].startswith("this is no order: ")
     assert process.returncode == 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tui.engine.link import DataLink, OnPulse, frame
+from model.hosts.child_process import frame
+from tui.engine.link import DataLink, OnPulse
 from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
 

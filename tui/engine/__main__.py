@@ -1,20 +1,19 @@
-"""The data process: `python -m tui.engine`. It speaks `link` on its pipes, `Opening` first, and ends with its input."""
+"""The data process: `python -m tui.engine`. It is told its `Opening`, asked over its pipes, and ends with its input."""
 
 import asyncio
 import os
 import sys
 
+from model.hosts.child_process import Garbled, output_for_messages
 from model.hosts.process import loading, tell_no_values
-from tui.engine.link import Garbled
 
 
 def main() -> None:
-    """Runs the process. Standard output is kept for messages: whatever prints goes to standard error."""
+    """Runs the process."""
     tell_no_values()
     with loading():
         from tui.engine.process import serve  # noqa: PLC0415 - it is most of what this process loads
-    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    output = output_for_messages()
     code = 0
     try:
         asyncio.new_event_loop().run_until_complete(serve(output))

@@ -6,16 +6,15 @@ not for the dashboard.
 
 import asyncio
 import contextlib
-import sys
 from collections.abc import Callable
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import msgspec
 
+from model.hosts.child_process import Owner
 from model.hosts.process import crash_line
 from model.sandbox.processes import SandboxError
 from model.sources.source import SourceError
-from tui.engine import link
 from tui.engine.link import DataLost, OnPulse
 from tui.engine.messages import (
     SANDBOX,
@@ -38,20 +37,20 @@ from tui.engine.sources import source_of
 
 
 async def serve(output: BinaryIO) -> None:
-    """Follows the source that the first message names, until standard input ends. Raises `wire.Garbled`."""
-    reader, writer = await link.reader_of(sys.stdin.buffer), await link.writer_of(output)
-    opening = await link.read_message(reader, msgspec.msgpack.Decoder(Opening))
+    """Follows the source that the first message names, until standard input ends. Raises Garbled."""
+    owner = await Owner.of(output)
+    opening = await owner.first(Opening)
     if opening is None:
         return
     async with contextlib.AsyncExitStack() as ends:
         # Opening takes seconds where servers have to be started first; the end of the input must be noticed meanwhile.
-        service = asyncio.create_task(_open(opening, ends, lambda pulse: writer.write(link.frame(pulse))))
-        tasks = {asyncio.create_task(_tell(service, writer))}
-        decoder = msgspec.msgpack.Decoder(link.Asked)
-        while (asked := await link.read_message(reader, decoder)) is not None:
-            task = asyncio.create_task(_answer(service, asked, writer))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
+        service = asyncio.create_task(_open(opening, ends, owner.tell))
+        owner.spawn(_tell(service, owner))
+
+        async def answer(query: Query | TimeQuery) -> object:
+            return await (await asyncio.shield(service)).answer(query)
+
+        await owner.answer_all(cast("type[Query | TimeQuery]", Query | TimeQuery), answer, crash_line)
 
 
 async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
@@ -83,23 +82,15 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
     return service
 
 
-async def _tell(opened: "asyncio.Task[DataService]", writer: asyncio.StreamWriter) -> None:
+async def _tell(opened: "asyncio.Task[DataService]", owner: Owner) -> None:
     try:
         async for pulse in (await opened).pulses():
-            writer.write(link.frame(pulse))
-            await writer.drain()  # a UI that is suspended reads nothing; pulses must not pile up meanwhile
+            owner.tell(pulse)
+            await owner.drain()  # a UI that is suspended reads nothing; pulses must not pile up meanwhile
     except (SourceError, SandboxError) as error:
-        writer.write(link.frame(Pulse(0, HeaderFacts(), fatal=str(error))))
+        owner.tell(Pulse(0, HeaderFacts(), fatal=str(error)))
     except Exception as error:  # better no dashboard than one that stands still
-        writer.write(link.frame(Pulse(0, HeaderFacts(), fatal=crash_line(error))))
-
-
-async def _answer(opened: "asyncio.Task[DataService]", asked: link.Asked, writer: asyncio.StreamWriter) -> None:
-    try:
-        answer = await (await asyncio.shield(opened)).answer(asked.query)
-        writer.write(link.frame(link.Answered(asked.id, msgspec.Raw(link.encode(answer)))))
-    except Exception as error:  # one answer failed; the others, and the terminal, live on
-        writer.write(link.frame(link.Answered(asked.id, failure=crash_line(error))))
+        owner.tell(Pulse(0, HeaderFacts(), fatal=crash_line(error)))
 
 
 class NearLink:

@@ -1,11 +1,9 @@
-"""The control process: `python -m model.sandbox.control`. Speaks `messages` on its pipes, and ends with its input."""
+"""The control process: `python -m model.sandbox.control`. Asked over its pipes (`messages`), it ends with its input."""
 
 import asyncio
-import os
 import signal
-import sys
-from typing import BinaryIO
 
+from model.hosts.child_process import output_for_messages
 from model.hosts.process import without_hypothesis
 
 with without_hypothesis():
@@ -13,11 +11,10 @@ with without_hypothesis():
 
 
 def main() -> None:
-    """Runs the process. Standard output is kept for messages: whatever prints goes to standard error."""
-    output: BinaryIO = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    """Runs the process."""
+    output = output_for_messages()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # its client decides when it ends
-    asyncio.run(serve(sys.stdin.buffer, output))
+    asyncio.run(serve(output))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 """What a sandbox is to be, what it says of itself, and what its control process and the client say to each other.
 
-One JSON object a line. The client's first line is SandboxOptions; then come orders
-`{"id":1,"do":{"do":"kill","broker":2}}`. The process says `{"ready":…}` or `{"failed":"…"}` once, and at any time
-events, states and answers, which may be in another order than what was asked. Events are numbered, with times, and
-passed to whoever listens; only the last number is remembered. Values otherwise: nothing is started or checked on disk
-here.
+The client's first message is SandboxOptions (`model.hosts.child_process`); then come orders. The process tells once
+that it is ready, or failed, and at any time events and states. Events are numbered, with times, and passed to whoever
+listens; only the last number is remembered. Values otherwise: nothing is started or checked on disk here.
 """
 
 import time
@@ -14,7 +12,6 @@ from typing import Literal
 import msgspec
 
 from model.sandbox.faults.faults import Deed, Fault, Place, Repair
-from model.sandbox.load.messages import AuditReport
 
 FIRST_BROKER = 1
 CHROOT = "/kafka"
@@ -207,9 +204,8 @@ class SessionScenario(msgspec.Struct, frozen=True, tag_field="ask", tag="scenari
 
 
 class Order(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Either a deed or a question."""
+    """Either a deed, answered by what was Done, or a question, by an AuditReport or a text."""
 
-    id: int
     do: Deed | None = None
     ask: Audit | SessionScenario | None = None
 
@@ -222,14 +218,9 @@ class Done(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of the control process: one of the fields is set, or `id` and one of the answers."""
+    """News of the control process: one of the fields is set."""
 
     ready: SandboxReady | None = None
     failed: str | None = None
     event: SandboxEvent | None = None
     state: SandboxState | None = None
-    id: int | None = None
-    done: Done | None = None
-    report: AuditReport | None = None
-    scenario: str | None = None
-    refused: str | None = None

@@ -11,16 +11,19 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
+from model.hosts.child_process import AskedChild
 from model.sandbox.cluster.broker_process import LogFile, started
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
 from model.sandbox.control.messages import EventFeed, LoadView, ProcessStatus, ProcessView, SandboxReady
-from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup, LoadTold
+from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup
 from model.sandbox.processes import GuardedProcess, SandboxError
 from model.sandbox.switchboard import CLIENT
+
+T = TypeVar("T")
 
 ZOOKEEPER_CONSUMER = (sys.executable, "-P", "-m", "model.hosts.zookeeper_consumer")
 """-P: whatever lies in the current folder is not ours."""
@@ -110,7 +113,6 @@ class ZooKeeperMember:
 
 LOAD = (sys.executable, "-P", "-m", "model.sandbox.load")
 """-P: whatever lies in the current folder is not ours."""
-LONGEST_LINE_BYTES = 64 << 20
 
 
 class LoadProcess:
@@ -121,86 +123,33 @@ class LoadProcess:
         self._log = log
         self._on_facts = on_facts
         self._on_end = on_end
-        self._process: asyncio.subprocess.Process | None = None
-        self._asked: dict[int, asyncio.Future[LoadTold]] = {}
-        self._last_id = 0
-        self._listening: asyncio.Task[None] | None = None
+        self._child: AskedChild[LoadFacts] | None = None
 
     @property
     def pid(self) -> int | None:
         """None while it does not run."""
-        process = self._process
-        return process.pid if process is not None and process.returncode is None else None
+        return None if self._child is None or self._child.is_lost else self._child.pid
 
     async def start(self, setup: LoadSetup) -> None:
         """Start it; the load begins as soon as it can."""
-        with self._log.open("ab") as errors:
-            self._process = await asyncio.create_subprocess_exec(
-                *LOAD,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=errors,
-                limit=LONGEST_LINE_BYTES,
-                start_new_session=True,
-            )
-        self._listening = asyncio.create_task(self._listen())
-        self._send(setup)
+        self._child = AskedChild[LoadFacts]("the load's process", LOAD, LoadFacts, SandboxError, log=self._log)
+        self._child.last_word = f"the load's process has ended; see {self._log}"
+        await self._child.open(self._on_facts, self._ended)
+        self._child.begin(setup)
 
-    async def ask(self, **order: Any) -> str:
-        """What was done. Raises SandboxError: refused, or the process is gone."""
-        return (await self._ask(**order)).done or ""
-
-    async def audit(self) -> AuditReport:
-        """Raises SandboxError."""
-        told = await self._ask(audit=True)
-        assert told.report is not None
-        return told.report
+    async def ask(self, order: LoadOrder, answer: type[T]) -> T:
+        """What was done, or found. Raises SandboxError: refused, or the process is gone."""
+        if self._child is None:
+            raise SandboxError(f"the load's process has ended; see {self._log}")
+        return await self._child.ask(order, answer)
 
     async def close(self) -> None:
-        process = self._process
-        if process is None or self._listening is None:
-            return
-        self._on_end = _ignore
-        if process.returncode is None:
-            process.kill()  # nobody waits for its goodbye
-        await process.wait()
-        await self._listening
+        """End it; nobody waits for its goodbye."""
+        if self._child is not None:
+            await self._child.close(self._child.last_word, patience_s=0)
 
-    async def _ask(self, **values: Any) -> LoadTold:
-        if self.pid is None:
-            raise SandboxError(f"the load's process has ended; see {self._log}")
-        self._last_id += 1
-        answer = self._asked[self._last_id] = asyncio.get_running_loop().create_future()
-        self._send(LoadOrder(self._last_id, **values))
-        told = await answer
-        if told.refused is not None:
-            raise SandboxError(told.refused)
-        return told
-
-    def _send(self, message: LoadSetup | LoadOrder) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        self._process.stdin.write(msgspec.json.encode(message) + b"\n")
-
-    async def _listen(self) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        decoder = msgspec.json.Decoder(LoadTold)
-        while line := await self._process.stdout.readline():
-            told = decoder.decode(line)
-            if told.facts is not None:
-                self._on_facts(told.facts)
-            elif told.id is not None and not (answer := self._asked.pop(told.id)).done():
-                answer.set_result(told)
-        for answer in self._asked.values():
-            if not answer.done():
-                answer.set_exception(SandboxError(f"the load's process has ended; see {self._log}"))
-        self._asked.clear()
+    async def _ended(self, _why: str) -> None:
         self._on_end()
-
-
-def _ignore() -> None:
-    """It was to end."""
 
 
 COORDINATOR_GROUP = "billing"
@@ -294,7 +243,7 @@ class Load:
     async def audit(self) -> AuditReport:
         """Stop producing, and prove what became of the records. Raises SandboxError."""
         self._chronicle.tell("audit", "the load stops producing; every partition is read")
-        report = await self._process.audit()
+        report = await self._process.ask(LoadOrder(audit=True), AuditReport)
         self._chronicle.tell("audit", str(report))
         return report
 
@@ -302,7 +251,7 @@ class Load:
         """Cut a consumer off. Raises SandboxError."""
         own = self._members.get((group, member))
         if own is None:
-            return await self._process.ask(stop=(group, member))
+            return await self._process.ask(LoadOrder(stop=(group, member)), str)
         if own.pid is None:
             raise SandboxError(f"consumer {group}/{member} does not run")
         pid = own.pid
@@ -313,7 +262,7 @@ class Load:
         """Bring it back. Raises SandboxError."""
         own = self._members.get((group, member))
         if own is None:
-            return await self._process.ask(start=(group, member))
+            return await self._process.ask(LoadOrder(start=(group, member)), str)
         if own.pid is not None:
             raise SandboxError(f"consumer {group}/{member} runs")
         await own.start()
@@ -323,7 +272,7 @@ class Load:
         """More or fewer records. Raises SandboxError."""
         if not 0 <= rate <= 1_000_000:
             raise SandboxError(f"a rate of {rate:g}: 0 to 1,000,000 records a second are possible")
-        return await self._process.ask(rate=rate)
+        return await self._process.ask(LoadOrder(rate=rate), str)
 
     async def close(self) -> None:
         if self._looking is not None:

@@ -1,4 +1,4 @@
-"""What the load's process and the sandbox tell each other, one JSON object a line; and what an audit found.
+"""What the load's process and the sandbox tell each other (`model.hosts.child_process`); and what an audit found.
 
 Values only. An audit says what became of every record that was acknowledged.
 """
@@ -66,7 +66,7 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadSetup(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line."""
+    """The first message."""
 
     bootstrap: tuple[str, ...]
     partitions: tuple[tuple[str, int], ...]
@@ -77,9 +77,8 @@ class LoadSetup(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LoadOrder(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What to do; answered under its id."""
+    """What to do; answered by a sentence that says what was done, or by the report of an audit."""
 
-    id: int
     rate: float | None = None
     stop: tuple[str, str] | None = None
     start: tuple[str, str] | None = None
@@ -105,13 +104,3 @@ class LoadFacts(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     error: str
     consumers: tuple[ConsumerFacts, ...]
-
-
-class LoadTold(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A line of the load's process."""
-
-    facts: LoadFacts | None = None
-    id: int | None = None
-    done: str | None = None
-    refused: str | None = None
-    report: AuditReport | None = None

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from model.cluster.ids import TopicPartition
 from model.sandbox.load.consumers import GroupConsumer, audit, topics_of
 from model.sandbox.load.ledger import Ledger
-from model.sandbox.load.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup, LoadTold
+from model.sandbox.load.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup
 from model.sandbox.load.producer import LoadProducer
+from model.sandbox.processes import SandboxError
 
 DRAIN_S = 20.0
 """How long the records that are under way may take before an audit."""
@@ -48,25 +49,26 @@ class LoadService:
             ),
         )
 
-    async def obey(self, order: LoadOrder) -> LoadTold:
+    async def obey(self, order: LoadOrder) -> str | AuditReport:
+        """Do it, and say what was done. Raises SandboxError: refused."""
         if order.audit:
-            return LoadTold(id=order.id, report=await self._audit())
+            return await self._audit()
         if order.rate is not None:
             self._rate = self._producer.rate = order.rate
-            return LoadTold(id=order.id, done=f"the load produces {order.rate:g} records a second")
+            return f"the load produces {order.rate:g} records a second"
         if order.stop is not None:
             consumer = self._consumers.get(order.stop)
             if consumer is None or consumer.status == "stopped":
-                return _refused(order, "does not run")
+                raise _refused(order.stop, "does not run")
             await consumer.cut_off()
-            return LoadTold(id=order.id, done=f"consumer {'/'.join(order.stop)} is gone, without a goodbye")
+            return f"consumer {'/'.join(order.stop)} is gone, without a goodbye"
         if order.start is not None:
             consumer = self._consumers.get(order.start)
             if consumer is None or consumer.status != "stopped":
-                return _refused(order, "is not stopped")
+                raise _refused(order.start, "is not stopped")
             consumer.start()
-            return LoadTold(id=order.id, done=f"consumer {'/'.join(order.start)} is back")
-        return LoadTold(id=order.id, refused="an order with nothing to do")
+            return f"consumer {'/'.join(order.start)} is back"
+        raise SandboxError("an order with nothing to do")
 
     async def close(self) -> None:
         await self._producer.close()
@@ -79,6 +81,5 @@ class LoadService:
         return await asyncio.to_thread(audit, self._bootstrap, self._partitions, self._run, self._ledger)
 
 
-def _refused(order: LoadOrder, why: str) -> LoadTold:
-    name = "/".join(order.stop or order.start or ())
-    return LoadTold(id=order.id, refused=f"consumer {name} {why}, or there is none of that name")
+def _refused(consumer: tuple[str, str], why: str) -> SandboxError:
+    return SandboxError(f"consumer {'/'.join(consumer)} {why}, or there is none of that name")

@@ -9,12 +9,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from model.analyses.errors import SparkLost
+from model.hosts.child_process import LENGTH_BYTES, Told, frame
 from model.sandbox.processes import free_port
-from spark_tasks.messages import SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, SparkOptions, SparkStatus
 from spark_tasks.spark_client import SparkClient
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
@@ -79,37 +81,48 @@ async def test_java_that_ends_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path:
     [
         ("import sys; sys.exit('out of luck')", "the Spark process ended (out of luck)"),
         ("import os; os.kill(os.getpid(), 9)", "the Spark process ended (killed by SIGKILL)"),
-        ("print('hello', flush=True); input()", "the Spark process sent what is no message: "),
+        ("print('hello', flush=True); input()", "the Spark process sent a message of "),
     ],
 )
 async def test_a_process_that_is_none_of_ours(program: str, reason: str):
     assert (await reason_of_failure(sys.executable, "-c", program)).startswith(reason)
 
 
+def statuses(said: bytes) -> list[SparkStatus]:
+    """What a process told, from its frames."""
+    found: list[SparkStatus] = []
+    while said:
+        end = LENGTH_BYTES + int.from_bytes(said[:LENGTH_BYTES], "big")
+        told = msgspec.msgpack.decode(said[LENGTH_BYTES:end], type=Told)
+        found.append(msgspec.msgpack.decode(told.news, type=SparkStatus))
+        said = said[end:]
+    return found
+
+
 @pytest.mark.parametrize(
-    ("first_line", "reason"),
+    ("first", "reason"),
     [
-        (b'{"options":{"master":"spork"},"folder":"FOLDER"}', b'"reason":"--spark-master \'spork\': no master is'),
-        (b"nonsense", b'"reason":"this is no beginning: JSON is malformed'),
-        (b"", b'"reason":"this is no beginning: '),
+        (Begin(SparkOptions(master="spork"), "FOLDER"), "--spark-master 'spork': no master is"),
+        ("nonsense", "this is no beginning: no message: "),
+        (None, "this is no beginning: no message: "),
     ],
 )
-def test_the_process_ends_in_order_once_it_has_failed(tmp_path: Path, first_line: bytes, reason: bytes):
+def test_the_process_ends_in_order_once_it_has_failed(tmp_path: Path, first: Begin | str | None, reason: str):
     folder = tmp_path / "files"
     folder.mkdir()
     told = subprocess.run(
         [sys.executable, "-m", "spark_tasks"],
-        input=first_line.replace(b"FOLDER", bytes(folder)) + b"\n",
+        input=frame(Begin(first.options, str(folder)) if isinstance(first, Begin) else first),
         capture_output=True,
         check=False,
         timeout=60,
     )
     assert told.returncode == 0
     assert told.stderr == b""
-    last = told.stdout.splitlines()[-1]
-    assert reason in last
-    assert b'"state":"failed"' in last
-    assert folder.exists() is not first_line.startswith(b"{")
+    last = statuses(told.stdout)[-1]
+    assert last.reason.startswith(reason)
+    assert last.state == "failed"
+    assert folder.exists() is not isinstance(first, Begin)
 
 
 @pytest.mark.thorough  # waits half a minute

@@ -11,8 +11,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from model.hosts.child_process import Answered, Told, frame, raw
 from tests.tui.data.pulses import Pulses
-from tui.engine.link import Answered, DataLost, ProcessLink, frame
+from tui.engine.link import DataLost, ProcessLink
 from tui.engine.messages import HeaderFacts, ListQuery, Pulse, Wish
 from tui.engine.opening import Login, Opening
 
@@ -62,7 +63,7 @@ async def test_what_was_asked_before_the_end_is_answered_by_the_end() -> None:
 
 
 async def test_a_reason_given_by_the_process_itself_is_the_last_word() -> None:
-    refused = frame(Pulse(0, HeaderFacts(), fatal="no such host"))
+    refused = frame(Told(raw(Pulse(0, HeaderFacts(), fatal="no such host"))))
     async with link_to(f"sent({refused!r}); sys.exit('something else')") as (link, pulses):
         await pulses.until(lambda pulse: pulse.seq == -1)
         assert {pulse.fatal for pulse in pulses.heard} == {"no such host"}

@@ -14,11 +14,12 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
+from model.hosts.child_process import Asked, frame, raw
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
-from tui.engine.link import DATA_PROCESS, Asked, ProcessLink, frame
+from tui.engine.link import DATA_PROCESS, ProcessLink
 from tui.engine.messages import ListQuery, TextQuery
 from tui.engine.opening import Login, Opening
 
@@ -141,7 +142,7 @@ def test_it_ends_while_the_server_does_not_answer(own_zookeeper: EmbeddedZooKeep
         while b"live" not in process.stdout.read(65536):
             pass
         own_zookeeper.pause()
-        process.stdin.write(frame(Asked(1, ListQuery(list="znodes", opened=("/",)))))
+        process.stdin.write(frame(Asked(1, raw(ListQuery(list="znodes", opened=("/",))))))
         process.stdin.close()
         assert process.wait(10) == 0
         own_zookeeper.resume()

@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.engine import link
+from model.hosts import child_process as link
 from tui.engine.messages import HeaderFacts, ListQuery, Pulse
 
 ASKED = msgspec.msgpack.Decoder(link.Asked)
-TOLD = msgspec.msgpack.Decoder(link.DataMessage)
+TOLD = msgspec.msgpack.Decoder(link.Answered | link.Told)
 
-asked = st.builds(link.Asked, st.integers(0, 2**31), st.builds(ListQuery, list=st.text(), key=st.text()))
+queries = st.builds(ListQuery, list=st.text(), key=st.text())
+asked = st.builds(link.Asked, st.integers(0, 2**31), queries.map(link.raw))
+PULSE = link.Told(link.raw(Pulse(7, HeaderFacts(cluster="prod"))))
 
 
 async def heard(chunks: list[bytes], decoder: msgspec.msgpack.Decoder[Any]) -> list[object]:
@@ -49,7 +51,7 @@ def test_what_is_no_message_is_refused_in_one_line(data: bytes) -> None:
 
 
 async def test_a_message_cut_off_anywhere_is_the_end() -> None:
-    whole = link.frame(Pulse(1, HeaderFacts()))
+    whole = link.frame(PULSE)
     for length in range(len(whole)):
         assert await heard([whole[:length]], TOLD) == []
 
@@ -63,7 +65,7 @@ async def test_pipes_carry_messages() -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as read_end, os.fdopen(writing, "wb") as write_end:
         reader, writer = await link.reader_of(read_end), await link.writer_of(write_end)
-        writer.write(link.frame(Pulse(7, HeaderFacts(cluster="prod"))))
-        assert await link.read_message(reader, TOLD) == Pulse(7, HeaderFacts(cluster="prod"))
+        writer.write(link.frame(PULSE))
+        assert await link.read_message(reader, TOLD) == PULSE
         writer.close()
         assert await link.read_message(reader, TOLD) is None
