@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 
-def the_rest_when_asked(values: Iterable[Any], first: int = 1) -> Iterator[Any]:
+def the_rest_when_asked(values: Sequence[Any], first: int = 1) -> list[Any]:
     """For `parametrize`: the first of these values as they are, the others marked `thorough`."""
-    each = iter(values)
-    yield from islice(each, first)
-    for value in each:
-        yield pytest.param(value, marks=pytest.mark.thorough)
+    return [*values[:first], *(pytest.param(value, marks=pytest.mark.thorough) for value in values[first:])]

@@ -31,7 +31,7 @@ def run(folder: Path, *lines: str) -> str:
         text=True,
         check=False,
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""},
     )
     return done.stdout + done.stderr
 

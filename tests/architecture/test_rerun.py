@@ -26,18 +26,18 @@ TWICE = "def test_twice(): assert False, 'as ever'"
 MANY = f"import pytest\n@pytest.mark.parametrize('n', range({MOST_RERUN + 1}))\ndef test_many(n): assert not n < 99"
 
 
-def run(folder: Path, *tests: str) -> tuple[int, str]:
+def run(folder: Path, *tests: str, processes: int = 0) -> tuple[int, str]:
     """Exit code and output."""
     (folder / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
     for number, test in enumerate(tests):
         (folder / f"test_{number}.py").write_text(test)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.rerun", "-n", "2", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "tests.rerun", "-n", str(processes), "-p", "no:cacheprovider"],
         capture_output=True,
         text=True,
         check=False,
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""},
     )
     return done.returncode, done.stdout + done.stderr
 
@@ -57,9 +57,11 @@ def test_one_that_fails_twice_fails_the_run(tmp_path: Path) -> None:
     assert "== Failed twice: test_2.py::test_twice" in said
 
 
-@pytest.mark.parametrize(("tests", "code"), [([STEADY], 0), ([MANY, ONCE], 1), (["not python", ONCE], 1)])
-def test_else_nothing_is_run_again(tmp_path: Path, tests: list[str], code: int) -> None:
+@pytest.mark.parametrize(
+    ("tests", "processes", "code"), [([STEADY], 0, 0), ([MANY, ONCE], 0, 1), (["not python", ONCE], 2, 1)]
+)
+def test_else_nothing_is_run_again(tests: list[str], processes: int, code: int, tmp_path: Path) -> None:
     """Many failures are no accident, and what can't be collected was not even run."""
-    found, said = run(tmp_path, *tests)
+    found, said = run(tmp_path, *tests, processes=processes)
     assert found == code, said
     assert "once more" not in said

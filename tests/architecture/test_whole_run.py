@@ -52,7 +52,7 @@ def run(folder: Path, *arguments: str) -> str:
         text=True,
         check=False,
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": ""},
     )
     return done.stdout + done.stderr
 
