@@ -6,6 +6,7 @@ import pytest
 
 from tests.spark.running_spark import RunningSpark
 from tests.spark.standalone_cluster import StandaloneCluster
+from tests.thorough import the_rest_when_asked
 
 
 @pytest.fixture(scope="package")
@@ -31,7 +32,7 @@ def cluster_spark(spark_cluster: StandaloneCluster) -> Iterator[RunningSpark]:
         yield spark
 
 
-@pytest.fixture(params=["local_spark", "cluster_spark"])
+@pytest.fixture(params=the_rest_when_asked(["local_spark", "cluster_spark"]))
 def spark(request: pytest.FixtureRequest) -> RunningSpark:
     """One after the other."""
     return request.getfixturevalue(request.param)

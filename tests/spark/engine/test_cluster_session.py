@@ -20,6 +20,8 @@ from tests.spark.standalone_cluster import StandaloneCluster
 
 ARRAYS = {"values": np.arange(1000)}
 
+pytestmark = pytest.mark.thorough  # a master and two workers for what local Spark does, too
+
 
 def test_the_result_is_the_same_as_here_by_code_from_the_session(cluster_spark: RunningSpark):
     for slices in (0, 1, 100):
