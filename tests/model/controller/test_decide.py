@@ -11,7 +11,7 @@ from model.controller.commands import AnswerRequest, AskZooKeeper, Command, Send
 from model.controller.context import Activity
 from model.controller.decide import ControllerState, decide, new_controller
 from model.controller.events import Event, ZooKeeperAnswered
-from model.controller.generations import Settings
+from model.controller.generations import Settings, generation_of
 from model.controller.steps.broker_requests import tell
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch
@@ -69,7 +69,7 @@ def state_of(leader: int, isr: tuple[int, ...], epoch: int = 0, controller_epoch
 
 
 def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
-    book = Playbook(new_controller(Settings(broker_id=7)))
+    book = Playbook(new_controller(Settings(broker_id=7, generation=generation_of("3.9"))))
     book.hears(events.ControllerZnodeDeleted(at_ms=1234))
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(NOBODY, NOBODY)

@@ -14,7 +14,7 @@ from model.controller import events
 from model.controller.commands import AnswerRequest
 from model.controller.decide import ControllerState
 from model.controller.events import Event
-from model.controller.generations import Settings
+from model.controller.generations import Settings, generation_of
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import Assumptions, Fate, Passage
@@ -38,6 +38,8 @@ AT_ONCE = Assumptions(
     shutdown_retries=1,
     start_ms=1_795_244_000_000,
 )
+RECORDED = generation_of("3.9")
+"""Whose traces those of tests are compared with, unless one names another release."""
 _TIMESTAMP = re.compile(r'"timestamp":"\d+"')
 
 
@@ -75,7 +77,9 @@ class VirtualCluster:
 
     def start(self, broker: int) -> None:
         """Start a broker and let everything settle."""
-        self.world.boot(broker, registration(broker), Settings(broker_id=broker, **self._settings))
+        self.world.boot(
+            broker, registration(broker), Settings(broker_id=broker, **{"generation": RECORDED, **self._settings})
+        )
         self.settle()
 
     def kill(self, *brokers: int) -> None:
