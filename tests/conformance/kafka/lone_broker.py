@@ -22,6 +22,10 @@ VERSIONS = {4: 7, 5: 3, 6: 8}
 """Of LeaderAndIsr, StopReplica and UpdateMetadata."""
 
 
+_SETTINGS = "controller.socket.timeout.ms=3000\n"
+"""So long does it wait for the answer of a controller that has gone, before it asks the next."""
+
+
 class LoneBroker:
     """Broker 1. `epoch` is its broker epoch; its own controller, of epoch 1, is overruled by any later one."""
 
@@ -51,7 +55,7 @@ def lone_broker(zookeeper: str, folder: Path, *, controller: int | None = None) 
     """
     if controller is not None:
         elect(controller, zookeeper)
-    with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1) as cluster:
+    with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1, settings=_SETTINGS) as cluster:
         chroot = zookeeper.partition("/")[2]
         yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
 
