@@ -40,6 +40,7 @@ delete.topic.enable=true
 log.segment.delete.delay.ms=500
 log.initial.task.delay.ms=500
 controlled.shutdown.enable=true
+controlled.shutdown.retry.backoff.ms=500
 offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
 group.initial.rebalance.delay.ms=0
