@@ -6,6 +6,7 @@ No test sees what this machine's user set up or chose: settings, state and varia
 import gc
 import os
 import signal
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -46,8 +47,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Outside of tests (fixtures of the session) settings and state are where nothing can be."""
     for hooks in (fast_tier, whole_run):
         config.pluginmanager.register(hooks)
-    for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL):
+    for name in (*KDRILL_SETTINGS, *SIZE_OF_ANOTHER_TERMINAL, "PYTHONDONTWRITEBYTECODE"):
         os.environ.pop(name, None)
+    sys.dont_write_bytecode = False  # tests start hundreds of Pythons, which would compile all that they import anew
     os.environ.update(dict.fromkeys(USERS_FOLDERS, f"{os.devnull}/none"))
 
 
