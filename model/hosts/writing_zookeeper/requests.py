@@ -8,7 +8,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from model.hosts.zookeeper.requests import full_path
+from model.hosts.zookeeper.requests import full_path, take_bytes, take_names, take_stat, text_bytes
 from model.zookeeper.operations import (
     Answer,
     Check,
@@ -22,7 +22,6 @@ from model.zookeeper.operations import (
     SetData,
     ZooKeeperRequest,
 )
-from model.zookeeper.znodes import STAT, Stat
 
 _INT = struct.Struct(">i")
 _PART = struct.Struct(">iBi")
@@ -59,31 +58,26 @@ def code_of(error: int) -> Code:
     return _CODES.get(error, Code.OTHER)
 
 
-def _text(text: str) -> bytes:
-    encoded = text.encode()
-    return _INT.pack(len(encoded)) + encoded
-
-
 def _data(data: bytes) -> bytes:
     """Null stands for no data, as in what Kafka writes."""
     return _INT.pack(len(data)) + data if data else _NULL
 
 
 def _encode_read(request: GetData | Exists | GetChildren, chroot: str) -> bytes:
-    return _text(full_path(chroot, request.path)) + (b"\1" if request.watch else b"\0")
+    return text_bytes(full_path(chroot, request.path)) + (b"\1" if request.watch else b"\0")
 
 
 def _encode_create(request: Create, chroot: str) -> bytes:
     flags = _INT.pack((_EPHEMERAL if request.ephemeral else 0) | (_SEQUENTIAL if request.sequential else 0))
-    return _text(full_path(chroot, request.path)) + _data(request.data) + _OPEN_TO_ALL + flags
+    return text_bytes(full_path(chroot, request.path)) + _data(request.data) + _OPEN_TO_ALL + flags
 
 
 def _encode_set(request: SetData, chroot: str) -> bytes:
-    return _text(full_path(chroot, request.path)) + _data(request.data) + _INT.pack(request.version)
+    return text_bytes(full_path(chroot, request.path)) + _data(request.data) + _INT.pack(request.version)
 
 
 def _encode_version(request: Delete | Check, chroot: str) -> bytes:
-    return _text(full_path(chroot, request.path)) + _INT.pack(request.version)
+    return text_bytes(full_path(chroot, request.path)) + _INT.pack(request.version)
 
 
 def _encode_multi(request: Multi, chroot: str) -> bytes:
@@ -116,37 +110,26 @@ _ENCODE: dict[type[Any], Callable[[Any, str], bytes]] = {
 }
 
 
-def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
-    (length,) = _INT.unpack_from(buffer, offset)
-    start = offset + 4
-    end = start + max(length, 0)
-    if end > len(buffer):
-        raise ValueError(f"{length} bytes announced, {len(buffer) - start} sent")
-    return buffer[start:end], end
-
-
-def _take_stat(buffer: bytes, offset: int, data: bytes = b"") -> tuple[Answer, int]:
-    return Answer(data=data, stat=Stat(*STAT.unpack_from(buffer, offset))), offset + STAT.size
+def _take_metadata(buffer: bytes, offset: int) -> tuple[Answer, int]:
+    stat, offset = take_stat(buffer, offset)
+    return Answer(stat=stat), offset
 
 
 def _take_znode(buffer: bytes, offset: int) -> tuple[Answer, int]:
-    data, offset = _take_bytes(buffer, offset)
-    return _take_stat(buffer, offset, data)
+    data, offset = take_bytes(buffer, offset)
+    stat, offset = take_stat(buffer, offset)
+    return Answer(data=data, stat=stat), offset
 
 
 def _take_created(buffer: bytes, offset: int) -> tuple[Answer, int]:
-    path, offset = _take_bytes(buffer, offset)
+    path, offset = take_bytes(buffer, offset)
     return Answer(path=path.decode()), offset
 
 
 def _take_children(buffer: bytes, offset: int) -> tuple[Answer, int]:
-    (count,) = _INT.unpack_from(buffer, offset)
-    offset += 4
-    names: list[str] = []
-    for _ in range(count):
-        name, offset = _take_bytes(buffer, offset)
-        names.append(name.decode())
-    return Answer(names=tuple(sorted(names))), offset + STAT.size
+    children, offset = take_names("", buffer, offset)
+    stat, offset = take_stat(buffer, offset)
+    return Answer(names=tuple(sorted(children.names)), stat=stat), offset
 
 
 def _take_nothing(_buffer: bytes, offset: int) -> tuple[Answer, int]:
@@ -156,9 +139,9 @@ def _take_nothing(_buffer: bytes, offset: int) -> tuple[Answer, int]:
 _TAKE: dict[int, Callable[[bytes, int], tuple[Answer, int]]] = {
     1: _take_created,
     2: _take_nothing,
-    3: _take_stat,
+    3: _take_metadata,
     4: _take_znode,
-    5: _take_stat,
+    5: _take_metadata,
     12: _take_children,
     13: _take_nothing,
 }

@@ -74,16 +74,18 @@ def full_path(chroot: str, path: str) -> str:
     return chroot + path if path != "/" else chroot or "/"
 
 
-def _text(text: str) -> bytes:
+def text_bytes(text: str) -> bytes:
+    """A string in jute. Raises UnicodeEncodeError for lone surrogates."""
     encoded = text.encode()
     return _INT.pack(len(encoded)) + encoded
 
 
 def _texts(chroot: str, paths: Sequence[str]) -> bytes:
-    return _INT.pack(len(paths)) + b"".join(_text(full_path(chroot, path)) for path in paths)
+    return _INT.pack(len(paths)) + b"".join(text_bytes(full_path(chroot, path)) for path in paths)
 
 
-def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
+def take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
+    """A buffer of an answer, and where it ends. Raises ValueError or struct.error for garbage, as those below do."""
     (length,) = _INT.unpack_from(buffer, offset)
     start = offset + 4
     end = start + max(length, 0)
@@ -92,11 +94,13 @@ def _take_bytes(buffer: bytes, offset: int) -> tuple[bytes, int]:
     return buffer[start:end], end
 
 
-def _take_stat(buffer: bytes, offset: int) -> tuple[Stat, int]:
+def take_stat(buffer: bytes, offset: int) -> tuple[Stat, int]:
+    """A Stat of an answer, and where it ends."""
     return Stat(*STAT.unpack_from(buffer, offset)), offset + STAT.size
 
 
-def _take_names(path: str, buffer: bytes, offset: int) -> tuple[Children, int]:
+def take_names(path: str, buffer: bytes, offset: int) -> tuple[Children, int]:
+    """The names below a znode in an answer, in the server's order, and where they end."""
     (count,) = _INT.unpack_from(buffer, offset)
     offset += 4
     end = len(buffer)
@@ -120,7 +124,7 @@ class _OnePath:
     watch: bool = False
 
     def serialize(self) -> bytes:
-        return _text(full_path(self.chroot, self.path)) + (b"\1" if self.watch else b"\0")
+        return text_bytes(full_path(self.chroot, self.path)) + (b"\1" if self.watch else b"\0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class Exists(_OnePath):
     type: ClassVar[int] = 3
 
     def deserialize(self, buffer: bytes, offset: int) -> Stat:
-        return _take_stat(buffer, offset)[0]
+        return take_stat(buffer, offset)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +148,8 @@ class GetData(_OnePath):
             op, length = KIND_AND_LENGTH.unpack_from(buffer, offset)
             if op == CUT_OUT:
                 return TooLarge(self.path, length)
-        data, offset = _take_bytes(buffer, offset)
-        return Znode(self.path, data, _take_stat(buffer, offset)[0])
+        data, offset = take_bytes(buffer, offset)
+        return Znode(self.path, data, take_stat(buffer, offset)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +159,8 @@ class GetChildren2(_OnePath):
     type: ClassVar[int] = 12
 
     def deserialize(self, buffer: bytes, offset: int) -> Children:
-        children, offset = _take_names(self.path, buffer, offset)
-        return Children(self.path, children.names, _take_stat(buffer, offset)[0])
+        children, offset = take_names(self.path, buffer, offset)
+        return Children(self.path, children.names, take_stat(buffer, offset)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +170,7 @@ class Sync(_OnePath):
     type: ClassVar[int] = 9
 
     def serialize(self) -> bytes:
-        return _text(full_path(self.chroot, self.path))
+        return text_bytes(full_path(self.chroot, self.path))
 
     def deserialize(self, _buffer: bytes, _offset: int) -> None:
         return None
@@ -241,7 +245,7 @@ def _take_folders(paths: Sequence[str], buffer: bytes, offset: int) -> list[Chil
         if before and buffer.startswith(before, start):  # the same names: topics have as many partitions as others
             offset += len(before)
         else:
-            answer, offset = _take_names(path, buffer, start)
+            answer, offset = take_names(path, buffer, start)
             before, names = buffer[start:offset], answer.names
         answers.append(Children(path, names, None))
     return answers
@@ -257,7 +261,7 @@ class AddWatch:
     mode: WatchMode
 
     def serialize(self) -> bytes:
-        return _text(full_path(self.chroot, self.path)) + _INT.pack(self.mode)
+        return text_bytes(full_path(self.chroot, self.path)) + _INT.pack(self.mode)
 
     def deserialize(self, _buffer: bytes, _offset: int) -> None:
         return None
@@ -285,7 +289,7 @@ class SetWatches:
 def watch_event(buffer: bytes, offset: int, zxid: int) -> list[ZnodeChanged]:
     """The event in a WatcherEvent frame, with the server's own path; none for news about the session or the watch."""
     kind, _state = _INTS.unpack_from(buffer, offset)
-    path, _ = _take_bytes(buffer, offset + _INTS.size)
+    path, _ = take_bytes(buffer, offset + _INTS.size)
     return [ZnodeChanged(EventKind(kind), path.decode(), zxid)] if kind in _EVENT_KINDS else []
 
 
