@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,9 @@ from tui.cli import main
 KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 NO_CONFIG = {"KDRILL_CONFIG": os.devnull}
 """An empty configuration, whatever this machine's user has."""
+
+SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
+"""What commands handle in their own ways."""
 
 PATIENCE_S = 60.0
 
@@ -76,14 +80,19 @@ def _as_it_was(variables: dict[str, str], cwd: Path | None) -> Iterator[None]:
     """The process afterwards, though the program changes what holds for all of it."""
     cores = resource.getrlimit(resource.RLIMIT_CORE)
     formatter = logging.lastResort and logging.lastResort.formatter
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = dict(os.environ)
     with pytest.MonkeyPatch.context() as patch:
         for module, name in ((sys, "excepthook"), (sys, "unraisablehook"), (threading, "excepthook")):
             patch.setattr(module, name, getattr(module, name))
-        for name, value in variables.items():
-            patch.setenv(name, value)
         if cwd is not None:
             patch.chdir(cwd)
+        os.environ.update(variables)
         yield
+    os.environ.clear()
+    os.environ.update(before)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
     resource.setrlimit(resource.RLIMIT_CORE, cores)
     if logging.lastResort:
         logging.lastResort.setFormatter(formatter)
