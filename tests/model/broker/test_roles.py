@@ -31,8 +31,9 @@ def test_in_sync_followers_of_a_new_leader_have_time_and_others_have_not() -> No
 def test_a_leader_that_is_elected_again_keeps_what_it_knows_of_its_followers() -> None:
     log = log_to(10)
     partition = record_fetch(leader_of(log), 2, 8, log, at()).partition
-    again = become_leader(partition, order(1, 1, partition_epoch=1), log, at(START_MS + 500)).partition
+    again = become_leader(partition, order(1, 1, partition_epoch=1), log_to(12), at(START_MS + 500)).partition
     assert again.leading is not None
+    assert (again.leading.epoch_start_offset, again.leading.since_ms) == (12, START_MS + 500)
     assert again.leading.followers[2].log_end == 8
     assert again.leading.followers[2].caught_up_ms == START_MS + 500
 

@@ -61,6 +61,16 @@ def test_no_op_elects_nobody() -> None:
     result = elect(Strategy.NO_OP, asked, generation_of("1.0"))
     assert result.leader_and_isr is asked.current
     assert result.recipients == (1, 2)
+    assert not result.unclean
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.8.1"])
+def test_nobody_can_take_over_from_the_last_in_sync(release: str) -> None:
+    asked = ballot([1, 2], [1], {1, 2}, leader=1, shutting={1})
+    result = elect(Strategy.CONTROLLED_SHUTDOWN, asked, generation_of(release))
+    assert result.leader_and_isr is None
+    assert result.why_not is not None
+    assert result.why_not.message == "nobody in the ISR 1 can take over from broker 1 shutting down"
 
 
 def test_no_op_is_gone_from_1_1_on() -> None:

@@ -1,11 +1,7 @@
-"""What controllers say of their decisions, and what they tell brokers, event by event, kept to be compared.
-
-`KDRILL_UPDATE_SNAPSHOTS=1` writes the files anew: read the difference as an operator would.
-"""
+"""What controllers say of their decisions, and what they tell brokers, event by event, kept to be compared."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +16,7 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.kept_text import assert_kept
 from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode
 from tests.model.controller.transaction_text import transaction
 from tests.model.controller.virtual_cluster import VirtualCluster
@@ -27,15 +24,6 @@ from tests.model.controller.virtual_cluster import VirtualCluster
 KEPT = Path(__file__).parent / "told"
 RELEASES = ("0.8.0", "0.8.1", "1.0", "1.1", "2.3", "2.6", "3.9")
 """Releases whose controllers go different ways."""
-
-
-def assert_kept(name: str, lines: Iterable[str]) -> None:
-    """They are those of the file."""
-    file, text = KEPT / f"{name}.txt", "".join(f"{line}\n" for line in lines)
-    if os.environ.get("KDRILL_UPDATE_SNAPSHOTS") == "1":
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    assert text.splitlines() == file.read_text(encoding="utf-8").splitlines()
 
 
 def told(records: Iterable[Record], *, transactions: bool = False) -> Iterator[str]:
@@ -97,7 +85,7 @@ def test_in_the_golden_trace() -> None:
         mark = len(cluster.world.journal)
         act(cluster)
         lines += [f"# {name}", *told(cluster.world.journal[mark:])]
-    assert_kept("trace-1", lines)
+    assert_kept(KEPT / "trace-1.txt", lines)
 
 
 def create(cluster: VirtualCluster, topic: str, partitions: str) -> None:
@@ -200,10 +188,10 @@ def sabotage(cluster: VirtualCluster) -> dict[str, Act]:
 @pytest.mark.parametrize("release", RELEASES)
 def test_by_controllers_of_a_release(release: str) -> None:
     cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
-    assert_kept(release, played(cluster, life(cluster)))
+    assert_kept(KEPT / f"{release}.txt", played(cluster, life(cluster)))
 
 
 @pytest.mark.parametrize("release", ["1.0", "3.9"])
 def test_by_controllers_whose_znodes_somebody_changes(release: str) -> None:
     cluster = VirtualCluster(generation=generation_of(release), auto_leader_rebalance_enable=True)
-    assert_kept(f"sabotage-{release}", played(cluster, sabotage(cluster)))
+    assert_kept(KEPT / f"sabotage-{release}.txt", played(cluster, sabotage(cluster)))
