@@ -83,14 +83,6 @@ def _ids(deed: Deed, text: str) -> Iterator[int]:
 MOST_PARTITIONS = 20
 MOST_ROWS = 60
 _DID: Mapping[Deed, str] = {Deed.KILL: "died", Deed.STOP: "shut down", Deed.START: "started again"}
-TOLD = (
-    OutcomeKind.OFFLINE,
-    OutcomeKind.UNCLEAN,
-    OutcomeKind.CLEAN,
-    OutcomeKind.FOLLOWER_LOST,
-    OutcomeKind.FOLLOWER_BACK,
-    OutcomeKind.DELETING,
-)
 
 
 def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
@@ -167,7 +159,7 @@ def _candidates(drill: Drill) -> str:
 
 
 def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
-    suffer = [one for one in drill.affected if one.outcome in TOLD]
+    suffer = [one for one in drill.affected if one.outcome is not OutcomeKind.UNAFFECTED]
     shown = suffer if everything else suffer[:MOST_PARTITIONS]
     yield f"{counted(len(suffer), 'partition')} affected{', the worst first:' if suffer else '.'}"
     names = [plain(str(one.partition)) for one in shown]
