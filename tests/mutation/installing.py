@@ -31,11 +31,8 @@ def swaps(functions: Functions, mutant: Mutant) -> list[Swap] | None:
         found = list(_changed(*mutant.codes()))
     except _AtImportError:
         return None
-    fitting = all(
-        (str(mutant.file), was) in functions and len(was.co_freevars) == len(becomes.co_freevars)
-        for was, becomes in found
-    )
-    return found if fitting else None
+    there = [(was, becomes) for was, becomes in found if (str(mutant.file), was) in functions]
+    return there if there and all(len(was.co_freevars) == len(becomes.co_freevars) for was, becomes in there) else None
 
 
 class _AtImportError(Exception):
@@ -47,6 +44,9 @@ def _changed(old: CodeType, new: CodeType) -> Iterator[Swap]:
         return
     if old.co_flags & inspect.CO_OPTIMIZED:
         yield old, new
+        # What it made when the module was imported, a closure in a table, has the inner code.
+        for was, becomes in zip(_inner(old), _inner(new), strict=False):
+            yield from _changed(was, becomes)
         return
     if _own(old) != _own(new):
         raise _AtImportError

@@ -180,16 +180,15 @@ class _Collecting:
         self._collected.tests.update({number: self._named(tests[number]) for number in now})
 
     def known(self, at_import: Lines) -> Collected:
-        """With the tests for those that show only at import; nobody executes the others."""
+        """With those that may show only at import: nobody else executes them, or they have survived so far."""
         collected = self._collected
         for number, mutant in enumerate(self._play.mutants):
-            if number in collected.ended:
+            if collected.ended.setdefault(number, SURVIVED) != SURVIVED:
                 continue
+            tests = collected.tests.setdefault(number, {})
             if any((str(mutant.file), line) in at_import for line in mutant.lines):
                 collected.at_import.append(number)
-                collected.tests[number] = self._named(self._near(mutant.file))
-            else:
-                collected.ended[number], collected.tests[number] = SURVIVED, {}
+                tests.update(self._named(self._near(mutant.file)))
         return collected
 
     def _named(self, tests: Iterable[int]) -> dict[str, float]:

@@ -25,9 +25,16 @@ def named(name: str) -> int:
 
 def unknown() -> int:
     return 7
+
+
+def made(number: int) -> object:
+    return lambda: number + 1
+
+
+MADE = made(2)
 """
 TESTS = """\
-from planted import TABLE, is_small, named
+from planted import MADE, TABLE, is_small, named
 
 
 def test_the_middle_but_not_the_boundary() -> None:
@@ -36,6 +43,10 @@ def test_the_middle_but_not_the_boundary() -> None:
 
 def test_one_row_of_two() -> None:
     assert named("one") == 1
+
+
+def test_what_was_made_at_import() -> None:
+    assert MADE() == 3
 
 
 def test_two_rows() -> None:
