@@ -89,3 +89,11 @@ class JobResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where that is, when it is long. The client removes it."""
     cancelled: bool = False
     failed: str | None = None
+
+
+class JobFailed(Exception):  # noqa: N818 - reads as a fact
+    """The job has no result; the message says why. Other jobs go on."""
+
+
+class SparkLost(Exception):  # noqa: N818 - reads as a fact
+    """There is no Spark: it could not start, or it ended. It may be started again."""

@@ -16,11 +16,11 @@ from model.analyses.errors import AnalysisError
 from spark_tasks import arrow_arrays
 
 ANALYSES: Mapping[str, str] = {
-    "drills": "spark_tasks.drills:DRILLS",
-    "history": "spark_tasks.history:HISTORY",
-    "plans": "spark_tasks.plans:PLANS",
-    "previews": "spark_tasks.previews:PREVIEWS",
-    "scan": "spark_tasks.scans:SCAN",
+    "drills": "model.analyses.drills.sweep:DRILLS",
+    "history": "model.analyses.history.history:HISTORY",
+    "plans": "model.analyses.plans:PLANS",
+    "previews": "model.analyses.previews.kernel:PREVIEWS",
+    "scan": "model.analyses.scans.combining:SCAN",
 }
 """Name → `module:attribute`, where the attribute is the analysis itself: one row each."""
 
@@ -49,7 +49,6 @@ class KernelTask:
     """The path of a file, or what `open`s to the arrays in a worker elsewhere."""
 
     def __call__(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:
-        """A batch for each task."""
         try:
             analysis = find(self.analysis)
             parameters = msgspec.json.decode(self.parameters, type=analysis.parameters_type)

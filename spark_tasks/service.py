@@ -18,12 +18,22 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import msgspec
 
-from model.analyses.errors import JobCancelled, JobFailed, SparkLost
+from model.analyses.errors import JobCancelled
 from model.hosts.child_process import Garbled, Owner
 from model.hosts.process import crash_line
 from model.sandbox.java import find_java
 from model.sandbox.processes import GuardedFolder
-from spark_tasks.messages import Begin, Cancel, JobResult, JobStatus, Run, SparkOptions, SparkStatus
+from spark_tasks.messages import (
+    Begin,
+    Cancel,
+    JobFailed,
+    JobResult,
+    JobStatus,
+    Run,
+    SparkLost,
+    SparkOptions,
+    SparkStatus,
+)
 from spark_tasks.session.java_process import class_archive
 from spark_tasks.session.spark_session import SparkSession
 

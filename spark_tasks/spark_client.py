@@ -16,10 +16,10 @@ from typing import Any, Literal
 import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co, run_here
-from model.analyses.errors import JobCancelled, JobFailed, SparkLost
+from model.analyses.errors import JobCancelled
 from model.hosts.child_process import AskedChild
 from model.sandbox.processes import temporary_folder
-from spark_tasks.messages import Begin, Cancel, JobResult, Run, SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, Cancel, JobFailed, JobResult, Run, SparkLost, SparkOptions, SparkStatus
 
 
 @dataclass

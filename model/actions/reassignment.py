@@ -152,7 +152,6 @@ class PartitionNow(msgspec.Struct, frozen=True):
 
     @property
     def heading(self) -> tuple[int, ...]:
-        """The replicas it will have."""
         return self.asked or tuple(broker for broker in self.replicas if broker not in self.removing)
 
 
@@ -176,7 +175,7 @@ class Wanted(msgspec.Struct, frozen=True):
 class Seen(msgspec.Struct, frozen=True):
     """The cluster was looked at."""
 
-    standing: ObservedCluster
+    observed: ObservedCluster
 
 
 class Refused(msgspec.Struct, frozen=True):

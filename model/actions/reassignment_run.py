@@ -10,27 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from model.actions.reassignment import (
-    Asked,
-    Begin,
-    Command,
-    Copying,
-    Event,
-    Move,
-    ObservedCluster,
-    PartitionNow,
-    Refused,
-    Run,
-    RunState,
-    Seen,
-    SetConfigs,
-    Settings,
-    Wanted,
-    missing_throttle,
-    present_throttle,
-    throttle_of,
-    to_restore,
-)
+from model.actions import reassignment
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, listed
 
@@ -44,47 +24,47 @@ ENTITIES_AT_ONCE = 100
 class Decision(msgspec.Struct, frozen=True):
     """`said` is where it stands, one line; without a command the cluster is to be looked at again after a while."""
 
-    state: RunState
+    state: reassignment.RunState
     said: str = ""
-    command: Command | None = None
+    command: reassignment.Command | None = None
     is_soon: bool = False
     """Look again at once."""
     is_stuck: bool = False
     """Nothing goes on by itself: the operator has to look."""
 
 
-def started(run: Run) -> RunState:
+def started(run: reassignment.Run) -> reassignment.RunState:
     """A run that has not begun."""
-    return RunState(run=run, rate=run.rate, rates=() if run.rate is None else (run.rate,))
+    return reassignment.RunState(run=run, rate=run.rate, rates=() if run.rate is None else (run.rate,))
 
 
-def wanted(state: RunState) -> Wanted:
+def wanted(state: reassignment.RunState) -> reassignment.Wanted:
     """What the next decision needs to know."""
     needs_configs = state.phase == "clearing" or (state.rate is not None and not state.is_throttled)
-    return Wanted(tuple(move.name for move in _reached(state)), _entities(state) if needs_configs else ())
+    return reassignment.Wanted(tuple(move.name for move in _reached(state)), _entities(state) if needs_configs else ())
 
 
-def wanted_by_all(state: RunState) -> Wanted:
+def wanted_by_all(state: reassignment.RunState) -> reassignment.Wanted:
     """What all decisions to come need to know together."""
-    return Wanted(tuple(move.name for move in state.run.moves), _entities(state))
+    return reassignment.Wanted(tuple(move.name for move in state.run.moves), _entities(state))
 
 
-def decide(state: RunState, event: Event) -> Decision:
+def decide(state: reassignment.RunState, event: reassignment.Event) -> Decision:
     """The next step."""
     match event:
-        case Refused():
+        case reassignment.Refused():
             return Decision(msgspec.structs.replace(state, reason=event.said), event.said)
-        case Asked():
+        case reassignment.Asked():
             return _asked(state, event)
-        case Seen() if state.phase == "running":
-            return _go_on(state, event.standing)
-        case Seen() if state.phase == "clearing":
-            return _clear(state, event.standing)
-        case Seen():
+        case reassignment.Seen() if state.phase == "running":
+            return _go_on(state, event.observed)
+        case reassignment.Seen() if state.phase == "clearing":
+            return _clear(state, event.observed)
+        case reassignment.Seen():
             return Decision(state, outcome(state))
 
 
-def outcome(state: RunState) -> str:
+def outcome(state: reassignment.RunState) -> str:
     """How it ended, one line."""
     total = counted(len(state.run.moves), "partition")
     if state.wish == "cancel":
@@ -96,7 +76,7 @@ def outcome(state: RunState) -> str:
     return f"{said}, but for {listed(map(str, state.foreign))}, which somebody else changed" if state.foreign else said
 
 
-def _asked(state: RunState, asked: Asked) -> Decision:
+def _asked(state: reassignment.RunState, asked: reassignment.Asked) -> Decision:
     replace = msgspec.structs.replace
     if asked.wish == "throttle":
         if state.phase == "ended":
@@ -104,7 +84,7 @@ def _asked(state: RunState, asked: Asked) -> Decision:
         state = replace(state, rate=asked.rate, rates=(*state.rates, asked.rate), is_throttled=False, attempts=0)
         return Decision(state, f"throttle {asked.rate:,} B/s")
     if asked.wish == "roll-back":
-        kept: Settings = {} if state.phase == "ended" else state.kept
+        kept: reassignment.Settings = {} if state.phase == "ended" else state.kept
         back = replace(state, is_back=True, wish="go", phase="running", batch=0, attempts=0, foreign=(), kept=kept)
         return Decision(replace(back, is_throttled=False), "goes back, the last batch first")
     if state.phase != "running":
@@ -113,17 +93,17 @@ def _asked(state: RunState, asked: Asked) -> Decision:
     return Decision(replace(state, wish=asked.wish, attempts=0), said)
 
 
-def _go_on(state: RunState, standing: ObservedCluster) -> Decision:
+def _go_on(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> Decision:
     if state.rate is not None and not state.is_throttled and state.wish != "cancel":
-        return _throttle(state, standing)
+        return _throttle(state, observed)
     replace = msgspec.structs.replace
-    now = standing.partitions
+    now = observed.partitions
     foreign = [move.name for move in _batch(state) if _is_foreign(state, move, now.get(move.name))]
     if not {*foreign} <= {*state.foreign}:
         state = replace(state, foreign=tuple(dict.fromkeys((*state.foreign, *foreign))))
     left = [move for move in _batch(state) if move.name not in state.foreign and not _is_there(state, move, now)]
     if state.wish == "cancel":
-        return _cancel(state, standing)
+        return _cancel(state, observed)
     moving = [move for move in left if now[move.name].is_moving]
     if not left:
         if state.batch + 1 < len(state.run.ends):
@@ -134,17 +114,22 @@ def _go_on(state: RunState, standing: ObservedCluster) -> Decision:
     if state.wish == "pause":
         under_way = f"{counted(len(moving), 'partition')} under way go on" if moving else "nothing is under way"
         return Decision(state, f"paused: {under_way}")
-    return _begin(state, standing, left, moving)
+    return _begin(state, observed, left, moving)
 
 
-def _begin(state: RunState, standing: ObservedCluster, left: list[Move], moving: list[Move]) -> Decision:
-    now = standing.partitions
+def _begin(
+    state: reassignment.RunState,
+    observed: reassignment.ObservedCluster,
+    left: list[reassignment.Move],
+    moving: list[reassignment.Move],
+) -> Decision:
+    now = observed.partitions
     said = _progress(state, len(left))
     turned = [move for move in moving if state.run.route == "admin" and now[move.name].heading == _origin(state, move)]
     waiting = [move for move in left if not now[move.name].is_moving]
-    dead = {broker for move in waiting for broker in _goal(state, move) if _is_dead(broker, now[move.name], standing)}
+    dead = {broker for move in waiting for broker in _goal(state, move) if _is_dead(broker, now[move.name], observed)}
     ready = turned + [move for move in waiting if not dead & ({*_goal(state, move)} - {*now[move.name].replicas})]
-    if state.run.route == "zookeeper" and (standing.is_taken or moving):
+    if state.run.route == "zookeeper" and (observed.is_taken or moving):
         return Decision(state, said + (_slowest(state, moving, now) if moving else _before_us(state, now)))
     if not ready:
         held = "" if not dead else f"; {brokers(dead)} must come back first: nothing can be copied there"
@@ -153,12 +138,12 @@ def _begin(state: RunState, standing: ObservedCluster, left: list[Move], moving:
         why = state.reason or "the controller does not take it"
         return Decision(state, f"{said}; asked {MOST_ATTEMPTS} times in vain: {why}", is_stuck=True)
     state = msgspec.structs.replace(state, attempts=state.attempts + 1)
-    return Decision(state, said, Begin({move.name: _goal(state, move) for move in ready}))
+    return Decision(state, said, reassignment.Begin({move.name: _goal(state, move) for move in ready}))
 
 
-def _cancel(state: RunState, standing: ObservedCluster) -> Decision:
+def _cancel(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> Decision:
     """What is under way goes back where it can; through ZooKeeper it has to be waited for."""
-    now = standing.partitions
+    now = observed.partitions
     moving = _under_way(state, now)
     back = {move.name: _origin(state, move) for move in moving if now[move.name].heading == _goal(state, move)}
     if not moving:
@@ -171,14 +156,16 @@ def _cancel(state: RunState, standing: ObservedCluster) -> Decision:
     if state.attempts >= MOST_ATTEMPTS:
         why = state.reason or "the controller does not take it"
         return Decision(state, f"{many} cannot be taken back: asked {MOST_ATTEMPTS} times: {why}", is_stuck=True)
-    return Decision(msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", Begin(back))
+    return Decision(
+        msgspec.structs.replace(state, attempts=state.attempts + 1), f"takes {many} back", reassignment.Begin(back)
+    )
 
 
-def _throttle(state: RunState, standing: ObservedCluster) -> Decision:
+def _throttle(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> Decision:
     replace = msgspec.structs.replace
     if not state.kept:
-        state = replace(state, kept=present_throttle(standing.configs, _entities(state)))
-    lacks = missing_throttle(_throttle_now(state), standing.configs)
+        state = replace(state, kept=reassignment.present_throttle(observed.configs, _entities(state)))
+    lacks = reassignment.missing_throttle(_throttle_now(state), observed.configs)
     if not lacks:
         return Decision(replace(state, is_throttled=True, attempts=0, reason=""), "throttle set", is_soon=True)
     if state.attempts >= MOST_ATTEMPTS:
@@ -186,9 +173,9 @@ def _throttle(state: RunState, standing: ObservedCluster) -> Decision:
     return _setting(state, lacks, f"sets a throttle of {state.rate:,} B/s a broker")
 
 
-def _clear(state: RunState, standing: ObservedCluster) -> Decision:
+def _clear(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> Decision:
     ours = [_throttle_of(state, rate, is_back=back) for rate in state.rates for back in (False, True)]
-    back = to_restore(state.kept, ours, standing.configs)
+    back = reassignment.to_restore(state.kept, ours, observed.configs)
     if not back:
         return Decision(msgspec.structs.replace(state, phase="ended"), outcome(state))
     if state.attempts >= MOST_ATTEMPTS:
@@ -196,44 +183,48 @@ def _clear(state: RunState, standing: ObservedCluster) -> Decision:
     return _setting(state, back, "takes the throttle off")
 
 
-def _setting(state: RunState, values: Settings, said: str) -> Decision:
+def _setting(state: reassignment.RunState, values: reassignment.Settings, said: str) -> Decision:
     some = {entity: values[entity] for entity in list(values)[:ENTITIES_AT_ONCE]}
     attempts = state.attempts + (len(some) == len(values))  # more than one command is needed for more
-    return Decision(msgspec.structs.replace(state, attempts=attempts), said, SetConfigs(some))
+    return Decision(msgspec.structs.replace(state, attempts=attempts), said, reassignment.SetConfigs(some))
 
 
-def _batch(state: RunState) -> tuple[Move, ...]:
+def _batch(state: reassignment.RunState) -> tuple[reassignment.Move, ...]:
     ends = (0, *state.run.ends)
     place = len(state.run.ends) - 1 - state.batch if state.is_back else state.batch
     return state.run.moves[ends[place] : ends[place + 1]]
 
 
-def _reached(state: RunState) -> tuple[Move, ...]:
+def _reached(state: reassignment.RunState) -> tuple[reassignment.Move, ...]:
     """What may be under way: the batch, and on the way back those before it too, which were begun on the way there."""
     if not state.is_back:
         return _batch(state)
     return state.run.moves[: state.run.ends[len(state.run.ends) - 1 - state.batch]]
 
 
-def _under_way(state: RunState, now: Mapping[TopicPartition, PartitionNow]) -> list[Move]:
+def _under_way(
+    state: reassignment.RunState, now: Mapping[TopicPartition, reassignment.PartitionNow]
+) -> list[reassignment.Move]:
     known = (move for move in _reached(state) if move.name in now and move.name not in state.foreign)
     return [move for move in known if now[move.name].is_moving]
 
 
-def _goal(state: RunState, move: Move) -> tuple[int, ...]:
+def _goal(state: reassignment.RunState, move: reassignment.Move) -> tuple[int, ...]:
     return move.before if state.is_back else move.after
 
 
-def _origin(state: RunState, move: Move) -> tuple[int, ...]:
+def _origin(state: reassignment.RunState, move: reassignment.Move) -> tuple[int, ...]:
     return move.after if state.is_back else move.before
 
 
-def _is_there(state: RunState, move: Move, now: Mapping[TopicPartition, PartitionNow]) -> bool:
+def _is_there(
+    state: reassignment.RunState, move: reassignment.Move, now: Mapping[TopicPartition, reassignment.PartitionNow]
+) -> bool:
     found = now[move.name]
     return not found.is_moving and found.replicas == _goal(state, move)
 
 
-def _is_foreign(state: RunState, move: Move, now: PartitionNow | None) -> bool:
+def _is_foreign(state: reassignment.RunState, move: reassignment.Move, now: reassignment.PartitionNow | None) -> bool:
     """What was left half-way is ours: all old and new replicas before 2.4, and any of them once it is to go back."""
     if now is None or now.is_moving or now.replicas in (move.before, move.after):
         return now is None
@@ -241,11 +232,11 @@ def _is_foreign(state: RunState, move: Move, now: PartitionNow | None) -> bool:
     return not (found <= ours if state.is_back else found == ours)
 
 
-def _is_dead(broker: int, now: PartitionNow, standing: ObservedCluster) -> bool:
-    return broker not in now.replicas and broker not in standing.alive
+def _is_dead(broker: int, now: reassignment.PartitionNow, observed: reassignment.ObservedCluster) -> bool:
+    return broker not in now.replicas and broker not in observed.alive
 
 
-def _progress(state: RunState, left: int) -> str:
+def _progress(state: reassignment.RunState, left: int) -> str:
     batch = _batch(state)
     there = len(batch) - left
     ends = (0, *state.run.ends)
@@ -255,7 +246,7 @@ def _progress(state: RunState, left: int) -> str:
     return f"{way}batch {state.batch + 1} of {len(state.run.ends)}: {there} of {len(batch)} done, {whole} in all"
 
 
-def _before_us(state: RunState, now: Mapping[TopicPartition, PartitionNow]) -> str:
+def _before_us(state: reassignment.RunState, now: Mapping[TopicPartition, reassignment.PartitionNow]) -> str:
     """Whose reassignment it is that ZooKeeper's one place is taken by."""
     if earlier := _under_way(state, now):
         many = counted(len(earlier), "partition")
@@ -263,7 +254,11 @@ def _before_us(state: RunState, now: Mapping[TopicPartition, PartitionNow]) -> s
     return "; waits for a reassignment that somebody else asked for"
 
 
-def _slowest(state: RunState, moving: list[Move], now: Mapping[TopicPartition, PartitionNow]) -> str:
+def _slowest(
+    state: reassignment.RunState,
+    moving: list[reassignment.Move],
+    now: Mapping[TopicPartition, reassignment.PartitionNow],
+) -> str:
     """Who is waited for, of one partition."""
     for move in moving:
         if late := [broker for broker in _goal(state, move) if broker not in now[move.name].isr]:
@@ -271,24 +266,24 @@ def _slowest(state: RunState, moving: list[Move], now: Mapping[TopicPartition, P
     return ""
 
 
-def _throttle_now(state: RunState) -> Settings:
+def _throttle_now(state: reassignment.RunState) -> reassignment.Settings:
     return {} if state.rate is None else _throttle_of(state, state.rate, is_back=state.is_back)
 
 
-def _throttle_of(state: RunState, rate: int, *, is_back: bool) -> Settings:
-    return throttle_of((_copying(move, is_back=is_back) for move in state.run.moves), rate)
+def _throttle_of(state: reassignment.RunState, rate: int, *, is_back: bool) -> reassignment.Settings:
+    return reassignment.throttle_of((_copying(move, is_back=is_back) for move in state.run.moves), rate)
 
 
-def _copying(move: Move, *, is_back: bool) -> Copying:
+def _copying(move: reassignment.Move, *, is_back: bool) -> reassignment.Copying:
     """Going back, what is still on its way there keeps its throttle."""
     new = tuple(broker for broker in move.after if broker not in move.before)
     if not is_back:
-        return Copying(move.topic, move.partition, move.before, new)
+        return reassignment.Copying(move.topic, move.partition, move.before, new)
     old = tuple(broker for broker in move.before if broker not in move.after)
-    return Copying(move.topic, move.partition, (*move.after, *old), (*old, *new))
+    return reassignment.Copying(move.topic, move.partition, (*move.after, *old), (*old, *new))
 
 
-def _entities(state: RunState) -> tuple[str, ...]:
+def _entities(state: reassignment.RunState) -> tuple[str, ...]:
     """Everything that a throttle may be set on, in either direction."""
     if not state.rates:
         return ()

@@ -14,19 +14,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 import msgspec
 
+from model.actions import reassignment
 from model.actions.configs import config_in, config_steps
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Found, Proposal, Step, ZnodeWrite, check, create
-from model.actions.reassignment import (
-    Begin,
-    Command,
-    Move,
-    ObservedCluster,
-    PartitionNow,
-    RunState,
-    Seen,
-    SetConfigs,
-    Wanted,
-)
 from model.actions.reassignment_run import decide
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.pending_work import pending_work
@@ -44,13 +34,13 @@ from model.znodes.topics import (
 )
 
 
-def calls_of(command: Command, standing: ObservedCluster) -> tuple[ApiCall, ...]:
-    """The requests; that replicas are still those of `standing` is checked when they are sent."""
-    if isinstance(command, Begin):
+def calls_of(command: reassignment.Command, observed: reassignment.ObservedCluster) -> tuple[ApiCall, ...]:
+    """The requests; that replicas are still those of `observed` is checked when they are sent."""
+    if isinstance(command, reassignment.Begin):
         topics: dict[str, dict[str, list[int]]] = {}
         for name, goal in command.goals.items():
             topics.setdefault(name.topic, {})[str(name.partition)] = list(goal)
-        expects = {str(name): list(standing.partitions[name].replicas) for name in command.goals}
+        expects = {str(name): list(observed.partitions[name].replicas) for name in command.goals}
         return (ApiCall("AlterPartitionReassignments", {"topics": topics}, expects),)
     resources = [
         {
@@ -65,21 +55,21 @@ def calls_of(command: Command, standing: ObservedCluster) -> tuple[ApiCall, ...]
     return (ApiCall("IncrementalAlterConfigs", {"resources": resources}),)
 
 
-def paths_to_read(wanted: Wanted) -> list[str]:
-    """The znodes to read for a `Standing`; who is alive is in the children of /brokers/ids."""
+def paths_to_read(wanted: reassignment.Wanted) -> list[str]:
+    """The znodes to read for an `ObservedCluster`; who is alive is in the children of /brokers/ids."""
     topics = dict.fromkeys(topic_path(name.topic) for name in wanted.partitions)
     states = (partition_state_path(*name) for name in wanted.partitions)
     return [REASSIGNMENTS, *topics, *states, *map(config_path, wanted.entities)]
 
 
-def observed_cluster(found: Found, alive: Iterable[str], wanted: Wanted) -> ObservedCluster:
+def observed_cluster(found: Found, alive: Iterable[str], wanted: reassignment.Wanted) -> reassignment.ObservedCluster:
     """How it stands. Raises ActionRefused where a znode cannot be read."""
     asked = _asked(found)
     topics = {name.topic: _topic(found, name.topic) for name in wanted.partitions}
     now = {name: _partition(found, topics[name.topic], name, asked.get(name)) for name in wanted.partitions}
     # A topic that exists has its znode of configs; a broker's is created when something is set.
     known = (name for name in wanted.entities if config_path(name) in found or not name.startswith("topics/"))
-    return ObservedCluster(
+    return reassignment.ObservedCluster(
         partitions={name: partition for name, partition in now.items() if partition is not None},
         alive=frozenset(int(name) for name in alive if name.isdigit()),
         configs={name: config_in(found, name).config for name in known},
@@ -87,14 +77,14 @@ def observed_cluster(found: Found, alive: Iterable[str], wanted: Wanted) -> Obse
     )
 
 
-def writes_of(command: Command, image: ClusterImage, found: Found) -> tuple[ZnodeWrite, ...]:
+def writes_of(command: reassignment.Command, image: ClusterImage, found: Found) -> tuple[ZnodeWrite, ...]:
     """The writes, for the versions found. `image` says which release it is."""
-    if isinstance(command, SetConfigs):
+    if isinstance(command, reassignment.SetConfigs):
         return tuple(_config_steps(command, image, found))
     return _begin(command, found)
 
 
-def _begin(command: Begin, found: Found) -> tuple[ZnodeWrite, ...]:
+def _begin(command: reassignment.Begin, found: Found) -> tuple[ZnodeWrite, ...]:
     entries = (
         ReassignmentEntry(topic=name.topic, partition=name.partition, replicas=goal)
         for name, goal in command.goals.items()
@@ -104,7 +94,7 @@ def _begin(command: Begin, found: Found) -> tuple[ZnodeWrite, ...]:
     return (*(check(found, path) for path in fences), create(REASSIGNMENTS, payload))
 
 
-def _config_steps(command: SetConfigs, image: ClusterImage, found: Found) -> Iterable[ZnodeWrite]:
+def _config_steps(command: reassignment.SetConfigs, image: ClusterImage, found: Found) -> Iterable[ZnodeWrite]:
     for entity, values in command.values.items():
         config = dict(config_in(found, entity).config)
         for key, value in values.items():
@@ -136,11 +126,11 @@ def _topic(found: Found, topic: str) -> TopicAssignment | None:
 
 def _partition(
     found: Found, topic: TopicAssignment | None, name: TopicPartition, asked: tuple[int, ...] | None
-) -> PartitionNow | None:
+) -> reassignment.PartitionNow | None:
     number = name.partition
     if topic is None or number not in topic.partitions:
         return None
-    return PartitionNow(
+    return reassignment.PartitionNow(
         replicas=topic.partitions[number],
         adding=topic.adding_replicas.get(number, ()),
         removing=topic.removing_replicas.get(number, ()),
@@ -205,124 +195,142 @@ NOT_UNDONE = "through ZooKeeper a batch that was asked for cannot be taken back:
 _AGAIN = "the same plan once more carries it out again"
 
 
-def commands_of(state: RunState, standing: ObservedCluster) -> Iterator[tuple[Command, ObservedCluster]]:
+def commands_of(
+    state: reassignment.RunState, observed: reassignment.ObservedCluster
+) -> Iterator[tuple[reassignment.Command, reassignment.ObservedCluster]]:
     """All that a run is going to do if nothing comes in between, and what the cluster is like each time.
 
-    `standing` has all partitions and all configs of the run.
+    `observed` has all partitions and all configs of the run.
     """
     while state.phase != "ended":
-        decision = decide(state, Seen(standing))
+        decision = decide(state, reassignment.Seen(observed))
         state = decision.state
         if decision.command is not None:
-            yield decision.command, standing
-            standing = _obeyed(standing, decision.command)
+            yield decision.command, observed
+            observed = _obeyed(observed, decision.command)
         elif not decision.is_soon:
-            before, standing = standing, _settled(standing, state.run.moves)
-            if standing is before:
+            before, observed = observed, _settled(observed, state.run.moves)
+            if observed is before:
                 return  # it would wait for somebody else
 
 
-def unthrottled_if_idle(state: RunState, standing: ObservedCluster) -> RunState:
+def unthrottled_if_idle(state: reassignment.RunState, observed: reassignment.ObservedCluster) -> reassignment.RunState:
     """Without a throttle where none was set yet and nothing is to begin any more."""
-    if state.kept or any(isinstance(command, Begin) for command, _ in commands_of(state, standing)):
+    if state.kept or any(isinstance(command, reassignment.Begin) for command, _ in commands_of(state, observed)):
         return state
     return msgspec.structs.replace(state, rate=None, rates=())
 
 
 def proposal_of(
-    state: RunState,
-    standing: ObservedCluster,
-    steps_of: Callable[[Command, ObservedCluster], Sequence[Step]],
+    state: reassignment.RunState,
+    observed: reassignment.ObservedCluster,
+    steps_of: Callable[[reassignment.Command, reassignment.ObservedCluster], Sequence[Step]],
     title: str,
 ) -> Proposal:
     """What a run is going to do. The steps are those before anything has changed: the last ones take the throttle off.
 
     Raises ActionRefused where nothing can begin, or steps cannot be made.
     """
-    given = [command for command, _ in commands_of(state, standing)]
-    begun = {name: goal for command in given if isinstance(command, Begin) for name, goal in command.goals.items()}
-    waiting = [] if state.wish == "cancel" else [m for m in state.run.moves if _waits(state, standing, m, begun)]
+    given = [command for command, _ in commands_of(state, observed)]
+    begun = {
+        name: goal
+        for command in given
+        if isinstance(command, reassignment.Begin)
+        for name, goal in command.goals.items()
+    }
+    waiting = [] if state.wish == "cancel" else [m for m in state.run.moves if _waits(state, observed, m, begun)]
     if waiting and not begun:
-        raise ActionRefused(f"{title}: {_held(state, standing, waiting)}")
+        raise ActionRefused(f"{title}: {_held(state, observed, waiting)}")
     return Proposal(
         title=title,
-        steps=tuple(step for command in _on_what_is(given) for step in steps_of(command, standing)),
+        steps=tuple(step for command in _on_what_is(given) for step in steps_of(command, observed)),
         changes=(
             *_throttled(state),
             *(
-                f"{name}: {replicas(standing.partitions[name].replicas)} → {replicas(goal)}"
+                f"{name}: {replicas(observed.partitions[name].replicas)} → {replicas(goal)}"
                 for name, goal in begun.items()
             ),
         ),
-        warnings=tuple(_warnings(state, standing, waiting)),
+        warnings=tuple(_warnings(state, observed, waiting)),
         type_to_confirm=str(len(begun)) if begun else "",
         rollback=_AGAIN if state.is_back else "rollback brings every replica back to where it was, order included",
     )
 
 
-def _throttled(state: RunState) -> Iterator[str]:
+def _throttled(state: reassignment.RunState) -> Iterator[str]:
     if state.rate is not None and state.wish != "cancel":
         yield f"throttle: {state.rate:,} B/s a broker until it is done; what was set before comes back then"
 
 
-def _on_what_is(given: Sequence[Command]) -> Iterator[Command]:
+def _on_what_is(given: Sequence[reassignment.Command]) -> Iterator[reassignment.Command]:
     """Without those that change again what an earlier one has changed: their versions are not known yet."""
     touched: set[str] = set()
     for command in given:
-        if isinstance(command, Begin) or not touched & command.values.keys():
+        if isinstance(command, reassignment.Begin) or not touched & command.values.keys():
             yield command
-        if isinstance(command, SetConfigs):
+        if isinstance(command, reassignment.SetConfigs):
             touched |= command.values.keys()
 
 
-def _warnings(state: RunState, standing: ObservedCluster, waiting: Sequence[Move]) -> Iterator[str]:
+def _warnings(
+    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.Move]
+) -> Iterator[str]:
     if waiting:
-        yield _held(state, standing, waiting)
+        yield _held(state, observed, waiting)
     if state.rate is None and state.wish != "cancel" and state.run.rate is None:
         yield "no throttle: copying takes all the bandwidth that it gets (--throttle)"
     if state.run.route == "zookeeper":
         yield NOT_UNDONE
 
 
-def _held(state: RunState, standing: ObservedCluster, waiting: Sequence[Move]) -> str:
+def _held(
+    state: reassignment.RunState, observed: reassignment.ObservedCluster, waiting: Sequence[reassignment.Move]
+) -> str:
     needed = {broker for move in waiting for broker in (move.before if state.is_back else move.after)}
-    dead = needed - standing.alive
+    dead = needed - observed.alive
     why = f"{brokers(dead)} must come back first" if dead else "something else is under way, or moved them"
     return f"{counted(len(waiting), 'partition')} cannot begin now: {why}"
 
 
-def _waits(state: RunState, standing: ObservedCluster, move: Move, begun: Container[TopicPartition]) -> bool:
-    now = standing.partitions.get(move.name)
+def _waits(
+    state: reassignment.RunState,
+    observed: reassignment.ObservedCluster,
+    move: reassignment.Move,
+    begun: Container[TopicPartition],
+) -> bool:
+    now = observed.partitions.get(move.name)
     if now is None or move.name in begun or _is_ours(move, now):
         return False
     return now.is_moving or now.replicas != (move.before if state.is_back else move.after)
 
 
-def _is_ours(move: Move, now: PartitionNow) -> bool:
+def _is_ours(move: reassignment.Move, now: reassignment.PartitionNow) -> bool:
     """Whether the run itself has asked for it."""
     return now.is_moving and now.heading in (move.before, move.after)
 
 
-def _settled(standing: ObservedCluster, moves: Sequence[Move]) -> ObservedCluster:
+def _settled(
+    observed: reassignment.ObservedCluster, moves: Sequence[reassignment.Move]
+) -> reassignment.ObservedCluster:
     """The cluster once what the run has asked for is done; the same where nothing is under way."""
-    now = standing.partitions
+    now = observed.partitions
     done = {
-        move.name: PartitionNow(now[move.name].heading, isr=now[move.name].heading)
+        move.name: reassignment.PartitionNow(now[move.name].heading, isr=now[move.name].heading)
         for move in moves
         if move.name in now and _is_ours(move, now[move.name])
     }
     if not done:
-        return standing
-    return msgspec.structs.replace(standing, partitions={**now, **done}, is_taken=False)
+        return observed
+    return msgspec.structs.replace(observed, partitions={**now, **done}, is_taken=False)
 
 
-def _obeyed(standing: ObservedCluster, command: Command) -> ObservedCluster:
+def _obeyed(observed: reassignment.ObservedCluster, command: reassignment.Command) -> reassignment.ObservedCluster:
     """The cluster once a command is carried out to its end."""
-    if isinstance(command, SetConfigs):
-        configs = dict(standing.configs)
+    if isinstance(command, reassignment.SetConfigs):
+        configs = dict(observed.configs)
         for entity, values in command.values.items():
             after = {**configs.get(entity, {}), **values}
             configs[entity] = {key: value for key, value in after.items() if value is not None}
-        return msgspec.structs.replace(standing, configs=configs)
-    done = {name: PartitionNow(goal, isr=goal) for name, goal in command.goals.items()}
-    return msgspec.structs.replace(standing, partitions={**standing.partitions, **done})
+        return msgspec.structs.replace(observed, configs=configs)
+    done = {name: reassignment.PartitionNow(goal, isr=goal) for name, goal in command.goals.items()}
+    return msgspec.structs.replace(observed, partitions={**observed.partitions, **done})

@@ -8,7 +8,7 @@ Topics that are being deleted are left out: nobody is elected for them, and nobo
 | `brokers` | int64[B] | ids, ascending: brokers that are registered, or that a partition names |
 | `live` | bool[B] | whether it is registered |
 | `rack` | int32[B] | its rack, a place in `racks_of` |
-| `controller` | int32[1] | the one in office, if it lives; B on KRaft, whose voters take over from each other |
+| `controller` | int32[1] | the active one, if it lives; B on KRaft, whose voters take over from each other |
 | `voter` | bool[B] | whether it is a voter of a KRaft quorum that can be counted on |
 | `spare` | int32[1] | how many of the voters may be lost; below 0 too many are; `MANY` where it does not matter |
 | `rules` | int32[1] | the row of `GENERATIONS` that the cluster's controllers go by |

@@ -283,7 +283,6 @@ class IsrChangeNotices(msgspec.Struct, frozen=True):
     """Of the last notice; at first, when the broker started."""
 
     def add(self, partition: TopicPartition, now_ms: int) -> "IsrChangeNotices":
-        """An ISR was written."""
         return msgspec.structs.replace(self, changed=self.changed | {partition}, changed_ms=now_ms)
 
     def is_due(self, now_ms: int) -> bool:

@@ -60,11 +60,9 @@ class MetadataImage(msgspec.Struct, frozen=True):
 
     @property
     def live_brokers(self) -> frozenset[int]:
-        """The ids of all live brokers."""
         return frozenset(self.brokers)
 
     def partition(self, name: TopicPartition) -> PartitionToKnow | None:
-        """What is known of a partition."""
         return self.topics.get(name.topic, {}).get(name.partition)
 
     def describe_topic(self, topic: str, listener: str | None) -> tuple[PartitionMetadata, ...] | None:

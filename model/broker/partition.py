@@ -109,11 +109,9 @@ class NoEpochs(msgspec.Struct, frozen=True):
 
     @property
     def latest(self) -> int | None:
-        """There is none."""
         return None
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """Nothing is known."""
         return UNKNOWN_EPOCH, UNKNOWN_OFFSET
 
 

@@ -135,20 +135,6 @@ def plan_round(
     )
 
 
-def plan_fetches(
-    states: Iterable[FetchState],
-    logs: Callable[[TopicPartition], LogPositions],
-    now_ms: int,
-    rules: ReplicationRules,
-    fetchers: int = 1,
-) -> dict[Fetcher, FetchRound]:
-    """A round for each fetcher that has a partition, even if all of them back off."""
-    by_fetcher: dict[Fetcher, list[FetchState]] = {}
-    for state in states:
-        by_fetcher.setdefault(fetcher_of(state.partition, state.leader, fetchers), []).append(state)
-    return {fetcher: plan_round(of_it, logs, now_ms, rules) for fetcher, of_it in sorted(by_fetcher.items())}
-
-
 def _java_hash(text: str) -> int:
     """`String.hashCode` of a topic's name, which is ASCII."""
     result = 0

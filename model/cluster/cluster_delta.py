@@ -96,16 +96,13 @@ class ClassicGroupsDelta:
         )
 
     def commit(self, record: r.GroupOffsetsFetched) -> None:
-        """All offsets are these."""
         before = self._group(record.group)
         self._put(before, offsets=_kept(before.offsets, record.offsets))
 
     def remember(self, group: str, rebalances: tuple[Rebalance, ...]) -> None:
-        """Its past is this."""
         self._put(self._group(group), rebalances=rebalances)
 
     def bury(self, group: str) -> None:
-        """It is gone."""
         self._groups[group] = None
 
     def apply(self) -> Mapping[str, GroupImage]:

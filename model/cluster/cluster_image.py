@@ -152,7 +152,6 @@ class ClusterImage(msgspec.Struct, frozen=True):
 
     @property
     def partition_count(self) -> int:
-        """Partitions over all topics."""
         return sum(len(topic) for topic in self.topics.values())
 
 

@@ -116,7 +116,6 @@ class GroupImage(msgspec.Struct, frozen=True):
         return tuple((read, name) for name, member in self.members.items() for read in member.reads)
 
     def member_of(self, owner: str) -> str:
-        """The consumer behind an owner."""
         return member_of(owner) if self.kind == ZOOKEEPER else owner
 
 
@@ -157,7 +156,6 @@ class Quorum(msgspec.Struct, frozen=True):
 
     @property
     def majority(self) -> int:
-        """So many voters must agree."""
         return len(self.voters) // 2 + 1
 
     def late_voters(self, most_ms: int = LATE_VOTER_MS) -> tuple[QuorumReplica, ...]:

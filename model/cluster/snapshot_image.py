@@ -6,35 +6,22 @@ from typing import TypeVar
 from msgspec import UNSET, UnsetType
 
 from model.cluster import records as r
+from model.cluster import snapshot_format
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, BrokerImage, ClusterImage, Provenance, fenced, group_records, registered
 from model.cluster.findings.check import Finding
 from model.cluster.ids import NO_STATE, TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage, LogDir, Member, Rebalance, largest_replicas
-from model.cluster.snapshot_format import (
-    FORMAT,
-    AdminDocument,
-    BrokerDocument,
-    ControllerDocument,
-    GroupDocument,
-    LogDirDocument,
-    MemberDocument,
-    PartitionDocument,
-    PartitionName,
-    RebalanceDocument,
-    SnapshotDocument,
-    TopicDocument,
-)
 from model.cluster.texts import redacted
 from model.cluster.topic_image import Ints, TopicImage, told_in, unpadded
 
 V = TypeVar("V")
 
 
-def group_document(key: str, group: GroupImage) -> GroupDocument:
+def group_document(key: str, group: GroupImage) -> snapshot_format.GroupDocument:
     """One group; `key` is what the document calls it."""
     is_classic = group.kind != ZOOKEEPER
-    return GroupDocument(
+    return snapshot_format.GroupDocument(
         kind=group.kind,
         members={name: _member(member) for name, member in group.members.items()},
         owners=by_topic(group.owners),
@@ -49,8 +36,8 @@ def group_document(key: str, group: GroupImage) -> GroupDocument:
     )
 
 
-def _member(member: Member) -> MemberDocument:
-    return MemberDocument(
+def _member(member: Member) -> snapshot_format.MemberDocument:
+    return snapshot_format.MemberDocument(
         dict(member.subscription),
         member.pattern,
         member.joined_ms or UNSET,
@@ -62,8 +49,8 @@ def _member(member: Member) -> MemberDocument:
     )
 
 
-def _rebalance(past: Rebalance) -> RebalanceDocument:
-    return RebalanceDocument(
+def _rebalance(past: Rebalance) -> snapshot_format.RebalanceDocument:
+    return snapshot_format.RebalanceDocument(
         past.at_ms,
         past.why,
         past.took_ms,
@@ -83,7 +70,7 @@ def _numbers(owned: Mapping[str, Iterable[TopicPartition]]) -> dict[str, dict[st
     return topics
 
 
-def group_of(key: str, group: GroupDocument) -> GroupImage:
+def group_of(key: str, group: snapshot_format.GroupDocument) -> GroupImage:
     """The group of a document. Whatever is not of ZooKeeper is taken for a classic group."""
     return GroupImage(
         _known(group.name, key),
@@ -100,7 +87,7 @@ def group_of(key: str, group: GroupDocument) -> GroupImage:
     )
 
 
-def _member_of(facts: MemberDocument) -> Member:
+def _member_of(facts: snapshot_format.MemberDocument) -> Member:
     return Member(
         facts.subscription,
         facts.pattern,
@@ -113,7 +100,7 @@ def _member_of(facts: MemberDocument) -> Member:
     )
 
 
-def _rebalance_of(past: RebalanceDocument) -> Rebalance:
+def _rebalance_of(past: snapshot_format.RebalanceDocument) -> Rebalance:
     return Rebalance(
         past.at_ms,
         past.why,
@@ -153,26 +140,28 @@ def by_partition(values: Mapping[str, Mapping[int, V]]) -> dict[TopicPartition, 
     }
 
 
-def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> SnapshotDocument:
+def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> snapshot_format.SnapshotDocument:
     """An image as a document, secrets hidden."""
     seen, configs = image.provenance, {entity: redacted(entity, config) for entity, config in image.configs.items()}
     own, sizes = {f"topics/{name}" for name in image.topics}, largest_replicas(image.log_dirs)
-    return SnapshotDocument(
-        format=FORMAT,
+    return snapshot_format.SnapshotDocument(
+        format=snapshot_format.FORMAT,
         taken_at_ms=seen.time_ms,
         source=seen.source,
         cluster_id=image.cluster_id,
         kafka_generation=image.generation,
-        controller=ControllerDocument(image.controller.broker, image.controller.epoch, image.controller.since_ms),
+        controller=snapshot_format.ControllerDocument(
+            image.controller.broker, image.controller.epoch, image.controller.since_ms
+        ),
         brokers=tuple(_broker(broker) for _, broker in sorted(image.brokers.items())),
         topics={
             name: _topic(topic, configs.get(f"topics/{name}"), sizes) for name, topic in sorted(image.topics.items())
         },
         groups={key: group_document(key, group) for key, group in sorted(image.every_group())},
         log_ends=by_topic(image.log_ends) or UNSET,
-        admin=AdminDocument(
+        admin=snapshot_format.AdminDocument(
             by_topic(image.admin.reassignments),
-            tuple(PartitionName(*asked) for asked in image.admin.preferred_election),
+            tuple(snapshot_format.PartitionName(*asked) for asked in image.admin.preferred_election),
             tuple(sorted(image.admin.delete_topics)),
         ),
         findings=tuple(findings),
@@ -188,8 +177,8 @@ def document_of(image: ClusterImage, findings: Iterable[Finding] = ()) -> Snapsh
     )
 
 
-def _broker(broker: BrokerImage) -> BrokerDocument:
-    return BrokerDocument(
+def _broker(broker: BrokerImage) -> snapshot_format.BrokerDocument:
+    return snapshot_format.BrokerDocument(
         broker.id,
         broker.rack,
         broker.epoch,
@@ -200,22 +189,26 @@ def _broker(broker: BrokerImage) -> BrokerDocument:
     )
 
 
-def _log_dir(folder: LogDir) -> LogDirDocument:
+def _log_dir(folder: LogDir) -> snapshot_format.LogDirDocument:
     sizes = by_topic(folder.sizes)
-    return LogDirDocument(folder.path, folder.error, folder.total_bytes, folder.usable_bytes, sizes)
+    return snapshot_format.LogDirDocument(folder.path, folder.error, folder.total_bytes, folder.usable_bytes, sizes)
 
 
-def _topic(topic: TopicImage, config: dict[str, str] | None, sizes: Mapping[TopicPartition, int]) -> TopicDocument:
+def _topic(
+    topic: TopicImage, config: dict[str, str] | None, sizes: Mapping[TopicPartition, int]
+) -> snapshot_format.TopicDocument:
     partitions = {int(partition): _partition(topic, row, sizes) for row, partition in enumerate(topic.partitions)}
     for stray in sorted({*topic.adding, *topic.removing} - partitions.keys()):
         adding, removing = topic.adding.get(stray, ()), topic.removing.get(stray, ())
-        partitions[stray] = PartitionDocument((), adding, removing, version=NO_STATE)
-    return TopicDocument(topic.topic_id, config or {}, partitions, UNSET if config is not None else False)
+        partitions[stray] = snapshot_format.PartitionDocument((), adding, removing, version=NO_STATE)
+    return snapshot_format.TopicDocument(
+        topic.topic_id, config or {}, partitions, UNSET if config is not None else False
+    )
 
 
-def _partition(topic: TopicImage, row: int, sizes: Mapping[TopicPartition, int]) -> PartitionDocument:
+def _partition(topic: TopicImage, row: int, sizes: Mapping[TopicPartition, int]) -> snapshot_format.PartitionDocument:
     partition = int(topic.partitions[row])
-    return PartitionDocument(
+    return snapshot_format.PartitionDocument(
         replicas=unpadded(topic.replicas[row]),
         adding=topic.adding.get(partition, ()),
         removing=topic.removing.get(partition, ()),
@@ -238,13 +231,13 @@ def _told(brokers: Ints) -> tuple[int, ...] | UnsetType:
     return UNSET if told is None else told
 
 
-def image_of(document: SnapshotDocument) -> ClusterImage:
+def image_of(document: snapshot_format.SnapshotDocument) -> ClusterImage:
     """The image a document describes. Its findings are not read: they follow from the image."""
     seen = Provenance(document.source, document.zxid, document.taken_at_ms, document.complete)
     return ClusterDelta(EMPTY).replay_all(_records(document)).apply(seen)
 
 
-def _records(document: SnapshotDocument) -> Iterator[r.Record]:
+def _records(document: snapshot_format.SnapshotDocument) -> Iterator[r.Record]:
     controller = document.controller
     if controller.broker is None:
         yield r.ControllerLost(time_ms=controller.since_ms)
@@ -273,7 +266,7 @@ def _records(document: SnapshotDocument) -> Iterator[r.Record]:
         yield r.ZnodeUnreadable(path=path, reason=reason)
 
 
-def _broker_image(broker: BrokerDocument) -> BrokerImage:
+def _broker_image(broker: snapshot_format.BrokerDocument) -> BrokerImage:
     return BrokerImage(
         broker.id,
         broker.endpoints,
@@ -285,7 +278,7 @@ def _broker_image(broker: BrokerDocument) -> BrokerImage:
     )
 
 
-def _brokers_records(document: SnapshotDocument) -> Iterator[r.Record]:
+def _brokers_records(document: snapshot_format.SnapshotDocument) -> Iterator[r.Record]:
     """What brokers told, and ZooKeeper does not know."""
     if document.quorum:
         yield r.QuorumDescribed(quorum=document.quorum)
@@ -301,7 +294,7 @@ def _brokers_records(document: SnapshotDocument) -> Iterator[r.Record]:
         yield r.ViewsDiffered(differences=document.differences)
 
 
-def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:
+def _topic_records(name: str, topic: snapshot_format.TopicDocument) -> Iterator[r.Record]:
     if topic.has_config is not False:
         yield r.ConfigChanged(entity=f"topics/{name}", config=topic.config)
     replicas = {number: partition.replicas for number, partition in topic.partitions.items() if partition.replicas}
@@ -329,7 +322,7 @@ def _topic_records(name: str, topic: TopicDocument) -> Iterator[r.Record]:
     yield r.PartitionStatesWritten(topic=name, states=tuple(states))
 
 
-def _admin_records(admin: AdminDocument) -> Iterator[r.Record]:
+def _admin_records(admin: snapshot_format.AdminDocument) -> Iterator[r.Record]:
     yield r.ReassignmentsRequested(targets=by_partition(admin.reassignments))
     asked = tuple(TopicPartition(name.topic, name.partition) for name in admin.preferred_election)
     yield r.PreferredElectionRequested(partitions=asked)

@@ -44,7 +44,6 @@ class TopicDelta:
         self._assigned, self._unassigned = None, True
 
     def write(self, states: Sequence[PartitionState]) -> None:
-        """State znodes were written."""
         self._states.append(columns_of(states))
 
     def remove(self, partitions: Sequence[int]) -> None:

@@ -54,7 +54,7 @@ def read_text(
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes | memoryview) -> None:
     """Beside the file first, under another name, so that the file is the old one or the new one at any moment.
 
     Where a link leads is written to, and a pipe or a device as it is. Raises OSError.

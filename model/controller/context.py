@@ -130,7 +130,6 @@ class ControllerContext(msgspec.Struct, frozen=True):
 
     @property
     def active(self) -> bool:
-        """Whether this is the controller."""
         return self.activity is Activity.ACTIVE or self.activity is Activity.TAKING_OVER
 
     @property
@@ -185,7 +184,6 @@ class ControllerContext(msgspec.Struct, frozen=True):
         return topic in self.deletion.queued
 
     def replace(self, **changes: object) -> "ControllerContext":
-        """The same with other fields."""
         return msgspec.structs.replace(self, **changes)
 
     def with_partitions(self, changes: Mapping[TopicPartition, Partition]) -> "ControllerContext":

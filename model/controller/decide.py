@@ -181,7 +181,7 @@ FENCED = "Another controller was elected (/controller_epoch has moved on): nothi
 UNSENT = (
     "Requests of an earlier event were never sent: what the brokers know is in doubt, another controller has to begin."
 )
-UNREADABLE = "ZooKeeper refused to show what a new controller has to know: it lays the office down."
+UNREADABLE = "ZooKeeper refused to show what a new controller has to know: it resigns."
 NOT_CONTROLLER = "NOT_CONTROLLER"
 
 

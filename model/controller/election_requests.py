@@ -14,19 +14,14 @@ import msgspec
 
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.controller import elections
-from model.controller.elections import Ballot, ElectionResult, Strategy
+from model.controller.elections import Ballot, Strategy
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.refusal import KafkaError, Refusal
+from model.controller.refusal import Refusal
 
 ElectionKind = Literal["preferred", "unclean"]
 
 STRATEGY: dict[ElectionKind, Strategy] = {"preferred": Strategy.PREFERRED, "unclean": Strategy.OFFLINE}
 """What is then elected by. An unclean election must also be allowed in the Ballot, and only for a request by RPC."""
-
-_NOT_AVAILABLE: dict[ElectionKind, KafkaError] = {
-    "preferred": "PREFERRED_LEADER_NOT_AVAILABLE",
-    "unclean": "ELIGIBLE_LEADERS_NOT_AVAILABLE",
-}
 
 
 def election_problem(kind: ElectionKind, ballot: Ballot | None, *, deleting: bool = False) -> Refusal | None:
@@ -41,13 +36,6 @@ def election_problem(kind: ElectionKind, ballot: Ballot | None, *, deleting: boo
     if not _is_needed(kind, ballot):
         return Refusal("ELECTION_NOT_NEEDED", "Leader election not needed for topic partition.")
     return None
-
-
-def election_answer(kind: ElectionKind, result: ElectionResult) -> Refusal | None:
-    """What the requester is told of an election that was held: nothing, or that nobody could be elected."""
-    if result.why_not is None:
-        return None
-    return Refusal(_NOT_AVAILABLE[kind], result.why_not.message)
 
 
 def _is_needed(kind: ElectionKind, ballot: Ballot) -> bool:
@@ -120,21 +108,6 @@ def partitions_to_rebalance(
         for partition in imbalance.elsewhere
         if _electable(ballots[partition], imbalance.broker, rules)
     )
-
-
-def preferred_replica_imbalance_count(ballots: Mapping[TopicPartition, Ballot]) -> int:
-    """Kafka's gauge PreferredReplicaImbalanceCount (as from 2.7 on).
-
-    A preferred replica that is still being added counts only once it is in the ISR, whoever leads.
-    """
-    return sum(ballot.current.exists and not _has_preferred_leader(ballot) for ballot in ballots.values())
-
-
-def _has_preferred_leader(ballot: Ballot) -> bool:
-    preferred = ballot.assignment.replicas[0]
-    if preferred in ballot.assignment.adding:
-        return preferred not in ballot.current.isr
-    return ballot.current.leader == preferred
 
 
 def _led_elsewhere(current: LeaderAndIsr, broker: int) -> bool:

@@ -47,7 +47,7 @@ class SessionExpired(Event, frozen=True):
     """The ZooKeeper session is gone, and with it every right that hung on it (`Expire`).
 
     Until SessionEstablished a host answers everything with SESSION_EXPIRED. It must not use the new session before:
-    what waits from before the loss could win the office with it, which this event then makes the controller forget.
+    what waits from before the loss could win the election with it, which this event then makes the controller forget.
     """
 
 

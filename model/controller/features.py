@@ -26,7 +26,6 @@ class FeatureUpdate(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def deletes(self) -> bool:
-        """Whether the feature is to be finalized no more."""
         return self.level < 1 and self.kind != "upgrade"
 
 

@@ -7,7 +7,7 @@ Source: `KafkaController.processApiPartitionReassignment`, `processZkPartitionRe
 `parseExecuteAssignmentArgs`, `parseGenerateAssignmentArgs`, `findPartitionReassignmentStates`; KIP-113 (log dirs).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -16,7 +16,6 @@ from model.cluster.ids import TopicPartition
 from model.cluster.texts import listed
 from model.cluster.texts import replicas as replica_list
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.placement import BrokerMetadata, PlacementRequest, RackMode, brokers_by_mode, place
 from model.controller.refusal import Refusal
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.znode_formats import ReassignmentRules
@@ -112,14 +111,6 @@ class RequestedMoves(msgspec.Struct, frozen=True):
     log_dirs: Mapping[PartitionAndReplica, str]
 
 
-class MoveState(msgspec.Struct, frozen=True, gc=False):
-    """How far a requested reassignment is."""
-
-    current: tuple[int, ...]
-    target: tuple[int, ...]
-    done: bool
-
-
 class _Move(msgspec.Struct, frozen=True):
     topic: str
     partition: int
@@ -134,11 +125,6 @@ class _Moves(msgspec.Struct, frozen=True):
 
 class _Topic(msgspec.Struct, frozen=True):
     topic: str
-
-
-class _Topics(msgspec.Struct, frozen=True):
-    topics: tuple[_Topic, ...] = ()
-    version: int = 1
 
 
 def requested_moves(text: bytes) -> RequestedMoves:
@@ -164,57 +150,6 @@ def requested_moves(text: bytes) -> RequestedMoves:
         log_dirs |= {PartitionAndReplica(name, broker): folder for broker, folder in pairs if folder != ANY_LOG_DIR}
     targets = {name: entry.replicas for name, entry in zip(names, entries, strict=True)}
     return RequestedMoves(targets, log_dirs)
-
-
-def topics_to_move(text: bytes, broker_list: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """What `--topics-to-move-json-file` and `--broker-list` name. Raises ValueError with a line for the user."""
-    try:
-        brokers = tuple(int(broker) for broker in broker_list.split(","))
-    except ValueError:
-        raise ValueError(f"{broker_list!r} is no list of broker ids: write them as 1,2,3") from None
-    if twice := _twice(brokers):
-        raise ValueError(f"Broker list contains duplicate entries: {listed(twice)}")
-    topics = tuple(entry.topic for entry in _decoded(text, _Topics).topics)
-    if twice := _twice(topics):
-        raise ValueError(f"List of topics to reassign contains duplicate entries: {listed(twice)}")
-    return topics, brokers
-
-
-def generate(
-    topics: Iterable[str],
-    assigned: Mapping[TopicPartition, tuple[int, ...]],
-    brokers: Iterable[BrokerMetadata],
-    mode: RackMode = RackMode.ENFORCED,
-    start: int = 0,
-    shift: int = 0,
-) -> dict[TopicPartition, tuple[int, ...]] | Refusal:
-    """The tool's proposal: every topic placed anew on these brokers. `start` and `shift` are its dice."""
-    on = brokers_by_mode(brokers, mode)
-    if isinstance(on, Refusal):
-        return on
-    proposed: dict[TopicPartition, tuple[int, ...]] = {}
-    for topic in topics:
-        partitions = {name: replicas for name, replicas in assigned.items() if name.topic == topic}
-        if not partitions:
-            return Refusal("UNKNOWN_TOPIC_OR_PARTITION", f"Topic {topic} not found.")
-        size = len(partitions[min(partitions)])
-        placed = place(on, PlacementRequest(len(partitions), size, start=start, shift=shift))
-        if isinstance(placed, Refusal):
-            return placed
-        proposed |= {TopicPartition(topic, number): tuple(replicas) for number, replicas in placed.items()}
-    return proposed
-
-
-def reassignment_states(
-    targets: Mapping[TopicPartition, tuple[int, ...]],
-    assignments: Mapping[TopicPartition, ReplicaAssignment],
-) -> dict[TopicPartition, MoveState]:
-    """What `--verify` finds. A partition that is not there has no replicas, and its move counts as done."""
-    found: dict[TopicPartition, MoveState] = {}
-    for name, target in targets.items():
-        assignment = assignments.get(name, ReplicaAssignment(()))
-        found[name] = MoveState(assignment.replicas, target, not assignment.is_being_reassigned)
-    return found
 
 
 def _decoded(text: bytes, kind: type[T]) -> T:

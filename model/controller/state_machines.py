@@ -101,16 +101,6 @@ def partition_state_at_startup(current: LeaderAndIsr, liveness: Liveness) -> Par
     return PartitionState.ONLINE if liveness.online(current.leader) else PartitionState.OFFLINE
 
 
-def offline_count_change(source: PartitionState, target: PartitionState, *, deletion_started: bool) -> int:
-    """By how much a move changes Kafka's gauge OfflinePartitionsCount.
-
-    Partitions of a topic whose deletion has started are not counted; if it is merely queued, they are.
-    """
-    if deletion_started:
-        return 0
-    return (target is PartitionState.OFFLINE) - (source is PartitionState.OFFLINE)
-
-
 class PartitionAndReplica(NamedTuple):
     """One copy of a partition: the partition and the broker that holds it (Kafka's `PartitionAndReplica`)."""
 

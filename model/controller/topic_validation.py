@@ -192,7 +192,6 @@ class PartitionAddition(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def increment(self) -> int:
-        """How many partitions are to be added."""
         return self.count - len(self.existing)
 
     @property

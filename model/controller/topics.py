@@ -65,7 +65,6 @@ class Topics(msgspec.Struct, frozen=True):
         return None if topic is None else topic.partitions.get(partition.partition)
 
     def known(self, partitions: Iterable[TopicPartition]) -> Iterator[tuple[TopicPartition, Partition]]:
-        """These partitions, without those that are not known."""
         by_name, current, found = self.by_name, None, _NOTHING
         for name in partitions:
             if name[0] is not current:  # most come topic by topic
@@ -77,7 +76,6 @@ class Topics(msgspec.Struct, frozen=True):
                 yield name, partition
 
     def items(self) -> Iterator[tuple[TopicPartition, Partition]]:
-        """Every partition."""
         for name, topic in self.by_name.items():
             for number, partition in topic.partitions.items():
                 yield TopicPartition(name, number), partition
@@ -89,7 +87,6 @@ class Topics(msgspec.Struct, frozen=True):
             yield TopicPartition(name, number), partition
 
     def on_brokers(self, brokers: Collection[int]) -> Iterator[PartitionAndReplica]:
-        """Every copy on these brokers."""
         wanted = frozenset(brokers)
         for name, topic in self.by_name.items():
             for number, partition in topic.partitions.items():
@@ -127,11 +124,9 @@ class Topics(msgspec.Struct, frozen=True):
         return Topics({**self.by_name, **changed}) if changed else self
 
     def with_topics(self, added: Mapping[str, Topic]) -> "Topics":
-        """These topics replaced or added."""
         return Topics({**self.by_name, **added})
 
     def without(self, names: Iterable[str]) -> "Topics":
-        """The topics that are not among these."""
         gone = frozenset(names)
         return Topics({name: topic for name, topic in self.by_name.items() if name not in gone}) if gone else self
 
@@ -152,7 +147,6 @@ class DeletionQueues(msgspec.Struct, frozen=True, gc=False):
     ineligible: frozenset[str] = frozenset()
 
     def enqueue(self, topics: Iterable[str]) -> "DeletionQueues":
-        """Topics that were marked for deletion."""
         return msgspec.structs.replace(self, queued=self.queued | set(topics))
 
     def halt(self, topics: Iterable[str]) -> "DeletionQueues":
@@ -164,7 +158,6 @@ class DeletionQueues(msgspec.Struct, frozen=True, gc=False):
         return msgspec.structs.replace(self, ineligible=self.ineligible - (self.queued & set(topics)))
 
     def finish(self, topics: Iterable[str]) -> "DeletionQueues":
-        """Topics that are gone."""
         gone = set(topics)
         return DeletionQueues(self.queued - gone, self.started - gone, self.ineligible - gone)
 

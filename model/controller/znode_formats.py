@@ -46,7 +46,7 @@ class ZnodeFormats(msgspec.Struct, frozen=True, kw_only=True):
     looks_before_claiming: bool
     """Whether a broker that sees a controller does not even try to be elected."""
     fenced: bool
-    """KAFKA-6082: the office is claimed and the epoch raised at once, and every write is checked against the epoch."""
+    """KAFKA-6082: one transaction creates `/controller` and raises the epoch, and every write checks the epoch."""
     controller_version: int
     """The payload version of `/controller`."""
     topic_version: int

@@ -48,12 +48,10 @@ class Drill:
 
     @property
     def before(self) -> ClusterImage:
-        """The cluster that it was played on."""
         return self.timeline.before
 
     @property
     def after(self) -> ClusterImage:
-        """What it became."""
         return self.timeline.after
 
     @cached_property
@@ -63,7 +61,6 @@ class Drill:
 
     @cached_property
     def summary(self) -> Summary:
-        """The drill in numbers."""
         return summary(self.timeline, self.affected)
 
     @cached_property
@@ -119,23 +116,23 @@ def _play_with_voters(
     turnout = turnout_after(image, scenario.kill)
     if turnout is not None and turnout.is_lost:
         times = msgspec.structs.replace(assumptions, start_ms=image.provenance.time_ms)
-        chronicle = TimelineBuilder(image, times.start_ms, {})
-        chronicle.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
-        played, player = Drill(scenario, times, chronicle.timeline(0.0), at_rest=True), None
+        builder = TimelineBuilder(image, times.start_ms, {})
+        builder.take(BrokerCrashed(0.0, broker) for broker in brokers.kill)
+        played, player = Drill(scenario, times, builder.timeline(0.0), at_rest=True), None
     else:
-        staged = stood_in_for(image, scenario.felled)
-        player = staged.controller.broker
-        played = yield from play_on(ClusterSetup(staged, assumptions, unclean=scenario.unclean), brokers)
+        ruled = stood_in_for(image, scenario.felled)
+        player = ruled.controller.broker
+        played = yield from play_on(ClusterSetup(ruled, assumptions, unclean=scenario.unclean), brokers)
     told = played.timeline
     rows = tuple(with_voters(tuple(kraft_rows(told.rows, player)), image, scenario.kill))
     timeline = Timeline(image, rows, told.outages, told.end_ms, told.start_ms)
     return replace(played, scenario=scenario, timeline=timeline)
 
 
-def play_on(stage: ClusterSetup, scenario: Scenario) -> Generator[Progress, None, Drill]:
-    """The same on a stage that was set before: many scenarios share the work that an image takes."""
-    cluster = stage.reset()
-    chronicle = TimelineBuilder(stage.image, stage.assumptions.start_ms, stage.znodes)
+def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None, Drill]:
+    """The same on a copy that was set up before: many scenarios share the work that an image takes."""
+    cluster = setup.reset()
+    builder = TimelineBuilder(setup.image, setup.assumptions.start_ms, setup.znodes)
     read = 0
 
     def passed(until_ms: float) -> Generator[Progress, None, None]:
@@ -145,24 +142,24 @@ def play_on(stage: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
                 if not _is_due(cluster, until_ms):
                     break
                 cluster.step()
-            chronicle.take(cluster.journal[read:])
+            builder.take(cluster.journal[read:])
             read = len(cluster.journal)
-            yield Progress(cluster.now_ms, chronicle.length)
+            yield Progress(cluster.now_ms, builder.length)
 
     for act in scenario.acts:
-        _begin(stage, act)
+        _begin(setup, act)
         if scenario.restart_after_ms is not None:
-            at_ms = max(scenario.restart_after_ms, stage.assumptions.session_timeout_ms)
+            at_ms = max(scenario.restart_after_ms, setup.assumptions.session_timeout_ms)
             yield from passed(at_ms)
             cluster.run_until(at_ms)  # let it be then
-            _begin(stage, Act(Deed.START, act.brokers))
+            _begin(setup, Act(Deed.START, act.brokers))
         yield from passed(LONGEST_MS)
-    chronicle.take(cluster.journal[read:])  # what needed no time
-    return Drill(scenario, stage.assumptions, chronicle.timeline(cluster.now_ms), cluster.at_rest)
+    builder.take(cluster.journal[read:])  # what needed no time
+    return Drill(scenario, setup.assumptions, builder.timeline(cluster.now_ms), cluster.at_rest)
 
 
-def _begin(stage: ClusterSetup, act: Act) -> None:
-    deeds = {Deed.KILL: stage.cluster.crash, Deed.STOP: stage.cluster.shut_down, Deed.START: stage.start}
+def _begin(setup: ClusterSetup, act: Act) -> None:
+    deeds = {Deed.KILL: setup.cluster.crash, Deed.STOP: setup.cluster.shut_down, Deed.START: setup.start}
     for broker in act.brokers:
         deeds[act.deed](broker)
 

@@ -75,7 +75,6 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def starts_brokers(self) -> bool:
-        """Whether anybody starts in it."""
         return self.restart_after_ms is not None or any(act.deed is Deed.START for act in self.then)
 
 

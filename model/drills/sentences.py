@@ -13,18 +13,7 @@ import msgspec
 
 from model.cluster.ids import NO_LEADER
 from model.cluster.texts import brokers, counted, listed, replicas
-from model.drills.timeline import (
-    AnyRow,
-    BrokerFellSilent,
-    BrokerFenced,
-    BrokerLeft,
-    MetadataLearnt,
-    MetadataWritten,
-    QuorumShrank,
-    StateWritten,
-    WriteRefused,
-    ZnodeWritten,
-)
+from model.drills import timeline
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,
@@ -64,11 +53,11 @@ REFUSALS: Mapping[str, str] = {
 
 
 _RULES: Final[Mapping[type, tuple[str, ...]]] = {
-    MetadataLearnt: (LEARNT,),
+    timeline.MetadataLearnt: (LEARNT,),
     ControllerAsked: (SHUTDOWN,),
     BrokerBooted: (RETURN,),
     ControllerElected: (CONTROLLER_ELECTED,),
-    QuorumShrank: (MAJORITY,),
+    timeline.QuorumShrank: (MAJORITY,),
 }
 
 
@@ -86,7 +75,7 @@ class Step(msgspec.Struct, frozen=True):
     text: str
 
 
-def steps_of(rows: Sequence[AnyRow]) -> Iterator[Step]:
+def steps_of(rows: Sequence[timeline.AnyRow]) -> Iterator[Step]:
     """The rows as steps, in order."""
     first = 0
     for _, group in groupby(rows, key=_kind):
@@ -96,20 +85,26 @@ def steps_of(rows: Sequence[AnyRow]) -> Iterator[Step]:
         first += len(some)
 
 
-def _kind(row: AnyRow) -> object:
+def _kind(row: timeline.AnyRow) -> object:
     """Rows that follow each other and have the same one are told together; sentences stand alone."""
     match row:
-        case StateWritten(by=by):
-            return StateWritten, by
-        case ZnodeWritten(by=by, verb=verb, path=path):
-            return ZnodeWritten, by, verb, path.rpartition("/")[0]
-        case WriteRefused(by=by, error=error):
-            return WriteRefused, by, error
+        case timeline.StateWritten(by=by):
+            return timeline.StateWritten, by
+        case timeline.ZnodeWritten(by=by, verb=verb, path=path):
+            return timeline.ZnodeWritten, by, verb, path.rpartition("/")[0]
+        case timeline.WriteRefused(by=by, error=error):
+            return timeline.WriteRefused, by, error
         case RequestSent(sender=sender):
             return RequestSent, sender
         case SessionEnded(expired=expired):
             return type(row), expired
-        case BrokerCrashed() | ControllerAsked() | BrokerBooted() | MetadataWritten() | MetadataLearnt():
+        case (
+            BrokerCrashed()
+            | ControllerAsked()
+            | BrokerBooted()
+            | timeline.MetadataWritten()
+            | timeline.MetadataLearnt()
+        ):
             return type(row)
         case BrokerStopped(controlled=controlled):
             return BrokerStopped, controlled
@@ -117,33 +112,33 @@ def _kind(row: AnyRow) -> object:
             return id(row)
 
 
-def reasons(rows: Sequence[AnyRow], first: int, end: int) -> tuple[str, ...]:
+def reasons(rows: Sequence[timeline.AnyRow], first: int, end: int) -> tuple[str, ...]:
     """Why rows `first` to `end`, which are of one kind, happened; empty where nobody said."""
     row = rows[first]
-    if isinstance(row, StateWritten | ZnodeWritten):
+    if isinstance(row, timeline.StateWritten | timeline.ZnodeWritten):
         return tuple(_said_after(rows, end, row.by))
     if isinstance(row, RequestSent):
         return tuple(_said_before(rows, first, row.sender))
     return tuple(dict.fromkeys(text for one in rows[first:end] for text in _rule(one)))
 
 
-def _rule(row: AnyRow) -> Iterator[str]:
+def _rule(row: timeline.AnyRow) -> Iterator[str]:
     match row:
-        case BrokerFellSilent():
+        case timeline.BrokerFellSilent():
             yield SILENCE
         case BrokerCrashed():
             yield DEATH
-        case BrokerLeft():
+        case timeline.BrokerLeft():
             yield from (STOPPED,) if row.controlled else ()
         case BrokerStopped():
             yield STOPPED if row.controlled else GIVEN_UP
-        case BrokerFenced():
+        case timeline.BrokerFenced():
             yield FENCED
         case SessionEnded():
             yield from (EXPIRY, VACANCY) if row.controller else (EXPIRY,)
-        case MetadataWritten() if row.place.startswith("/brokers/"):
+        case timeline.MetadataWritten() if row.place.startswith("/brokers/"):
             yield REGISTERED
-        case WriteRefused() if row.error in REFUSALS:
+        case timeline.WriteRefused() if row.error in REFUSALS:
             yield REFUSALS[row.error]
         case Reasoned():
             yield row.why
@@ -151,7 +146,7 @@ def _rule(row: AnyRow) -> Iterator[str]:
             yield from _RULES.get(type(row), ())
 
 
-def _said_after(rows: Sequence[AnyRow], end: int, by: int | None) -> Iterator[str]:
+def _said_after(rows: Sequence[timeline.AnyRow], end: int, by: int | None) -> Iterator[str]:
     """The next words of a writer, unless somebody dies or comes before: they are about that then."""
     for row in rows[end:]:
         if isinstance(row, BrokerCrashed | SessionEnded | BrokerBooted):
@@ -161,7 +156,7 @@ def _said_after(rows: Sequence[AnyRow], end: int, by: int | None) -> Iterator[st
             return
 
 
-def _said_before(rows: Sequence[AnyRow], first: int, sender: int) -> list[str]:
+def _said_before(rows: Sequence[timeline.AnyRow], first: int, sender: int) -> list[str]:
     """All words of a sender since it sent something the last time."""
     said: list[str] = []
     for row in reversed(rows[:first]):
@@ -176,7 +171,7 @@ def _killed(rows: Sequence[BrokerCrashed]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
 
 
-def _silent(rows: Sequence[BrokerFellSilent]) -> str:
+def _silent(rows: Sequence[timeline.BrokerFellSilent]) -> str:
     return f"{_capital(brokers(row.broker for row in rows))} died; the controller does not know yet"
 
 
@@ -189,20 +184,20 @@ def _stopped(rows: Sequence[BrokerStopped]) -> str:
     return f"{brokers(row.broker for row in rows)} {how}"
 
 
-def _left(rows: Sequence[BrokerLeft]) -> str:
+def _left(rows: Sequence[timeline.BrokerLeft]) -> str:
     how = "led nothing any more and left" if rows[0].controlled else "left, and nobody in sync could take over"
     return f"{brokers(row.broker for row in rows)} {how}"
 
 
 def _ended(rows: Sequence[SessionEnded]) -> str:
     controllers = [row.broker for row in rows if row.controller]
-    office = f"; broker {controllers[0]} was the controller: the office is free" if controllers else ""
+    vacancy = f"; broker {controllers[0]} was the controller: nobody is now" if controllers else ""
     whose = "session of" if len(rows) == 1 else "sessions of"
     how = "expired" if rows[0].expired else "closed"
-    return f"the {whose} {brokers(row.broker for row in rows)} {how}{office}"
+    return f"the {whose} {brokers(row.broker for row in rows)} {how}{vacancy}"
 
 
-def _fenced(rows: Sequence[BrokerFenced]) -> str:
+def _fenced(rows: Sequence[timeline.BrokerFenced]) -> str:
     how = "no heartbeat came in time" if rows[0].expired else "the shutdown is done"
     return f"{brokers(row.broker for row in rows)} {'is' if len(rows) == 1 else 'are'} fenced: {how}"
 
@@ -220,19 +215,19 @@ def _moved(rows: Sequence[ControllerElected]) -> str:
     return f"broker {row.broker} is the controller after {before}, epoch {row.epoch}"
 
 
-def _shrank(rows: Sequence[QuorumShrank]) -> str:
+def _shrank(rows: Sequence[timeline.QuorumShrank]) -> str:
     (row,) = rows
     some = row.candidates
     who = f"one of {listed(some)}, whichever wins" if len(some) > 1 else f"controller {some[0]}" if some else "nobody"
     return f"{row.text}; the active controller is {who}"
 
 
-def _states(rows: Sequence[StateWritten]) -> str:
+def _states(rows: Sequence[timeline.StateWritten]) -> str:
     texts = listed(map(_state, rows), MOST)
     return f"{_who(rows[0].by)} wrote {counted(len(rows), 'partition state')}: {texts}"
 
 
-def _state(row: StateWritten) -> str:
+def _state(row: timeline.StateWritten) -> str:
     after = row.after
     leader = _change(_leader(-1 if row.before is None else row.before.leader), _leader(after.leader))
     isr = _change("" if row.before is None else replicas(row.before.isr), replicas(after.isr))
@@ -241,15 +236,15 @@ def _state(row: StateWritten) -> str:
     return f"{row.partition}{version} leader {leader} isr {isr} epoch {after.leader_epoch}{unclean}"
 
 
-def _znodes(rows: Sequence[ZnodeWritten]) -> str:
+def _znodes(rows: Sequence[timeline.ZnodeWritten]) -> str:
     return f"b{rows[0].by} {_DID[rows[0].verb]} {listed((row.path for row in rows), MOST)}"
 
 
-def _metadata(rows: Sequence[MetadataWritten]) -> str:
+def _metadata(rows: Sequence[timeline.MetadataWritten]) -> str:
     return f"{_who(None)} wrote {listed(dict.fromkeys(row.place for row in rows), MOST)}"
 
 
-def _refused(rows: Sequence[WriteRefused]) -> str:
+def _refused(rows: Sequence[timeline.WriteRefused]) -> str:
     return f"b{rows[0].by} could not write {listed((row.path for row in rows), MOST)}: {rows[0].error}"
 
 
@@ -261,11 +256,11 @@ def _requests(rows: Sequence[RequestSent]) -> str:
     return f"b{rows[0].sender} sent {'; '.join(parts)}"
 
 
-def _learnt(rows: Sequence[MetadataLearnt]) -> str:
+def _learnt(rows: Sequence[timeline.MetadataLearnt]) -> str:
     return f"{brokers(row.receiver for row in rows)} learnt of {_sizes(rows)} from the metadata log"
 
 
-def _sizes(rows: Sequence[RequestSent] | Sequence[MetadataLearnt]) -> str:
+def _sizes(rows: Sequence[RequestSent] | Sequence[timeline.MetadataLearnt]) -> str:
     sizes = sorted({row.partitions for row in rows})
     size = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,}-{sizes[-1]:,}"
     return f"{size} {'partition' if sizes == [1] else 'partitions'}"
@@ -295,21 +290,21 @@ def _capital(text: str) -> str:
 _DID = {"create": "created", "set": "set", "delete": "deleted"}
 _WORDS: Final[Mapping[type, tuple[str, Callable[[Any], str]]]] = {
     BrokerCrashed: ("K", _killed),
-    BrokerFellSilent: ("K", _silent),
+    timeline.BrokerFellSilent: ("K", _silent),
     ControllerAsked: ("D", _asked),
     BrokerStopped: (".", _stopped),
-    BrokerLeft: (".", _left),
+    timeline.BrokerLeft: (".", _left),
     SessionEnded: ("x", _ended),
-    BrokerFenced: ("x", _fenced),
+    timeline.BrokerFenced: ("x", _fenced),
     BrokerBooted: ("U", _returned),
     ControllerElected: ("*", _moved),
-    QuorumShrank: ("*", _shrank),
-    StateWritten: ("w", _states),
-    ZnodeWritten: (".", _znodes),
-    MetadataWritten: (".", _metadata),
-    WriteRefused: (".", _refused),
+    timeline.QuorumShrank: ("*", _shrank),
+    timeline.StateWritten: ("w", _states),
+    timeline.ZnodeWritten: (".", _znodes),
+    timeline.MetadataWritten: (".", _metadata),
+    timeline.WriteRefused: (".", _refused),
     RequestSent: ("r", _requests),
-    MetadataLearnt: ("r", _learnt),
+    timeline.MetadataLearnt: ("r", _learnt),
     Reasoned: (".", _reasoned),
 }
 """A step's sign and its sentence, by what it is."""

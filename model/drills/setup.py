@@ -92,13 +92,13 @@ def brokers_of(image: ClusterImage, topics: Topics, *, growing: bool) -> dict[in
     """Every live broker. `growing`: ISRs may grow, and leaders know which of theirs lack somebody."""
     live = tuple(sorted(image.brokers))
     behind = _behind(image) if growing else {}
-    in_office = controller_of(image)
+    controller = controller_of(image)
     start_ms = image.provenance.time_ms
     return {
         number: VirtualBroker(
             BrokerEpochs(number, broker.epoch or 0, image.controller.epoch or 0),
             held=PersistentMap(ToldPartitions(number, topics, start_ms)),
-            controller=UNKNOWN_BROKER if in_office is None else in_office,
+            controller=UNKNOWN_BROKER if controller is None else controller,
             live_brokers=live,
             joinable=frozenset(behind.get(number, ())),
         )
@@ -128,13 +128,13 @@ class ClusterSetup:
         planted = _allowing_unclean(image) if unclean else image
         topics = topics_of(image)
         sessions = {broker: number for number, broker in enumerate(sorted(image.brokers), 1)}
-        in_office = controller_of(image)
+        controller = controller_of(image)
         epochs = [broker.epoch or 0 for broker in image.brokers.values()]
         self.znodes = ClusterZnodes(planted, sessions, topics)
         server = server_over(
             self.znodes,
             {
-                sessions[broker]: [broker_path(broker), *(["/controller"] if broker == in_office else [])]
+                sessions[broker]: [broker_path(broker), *(["/controller"] if broker == controller else [])]
                 for broker in sessions
             },
             zxid=max(image.provenance.zxid, 0, *epochs),
@@ -163,17 +163,17 @@ class ClusterSetup:
         return registration_of(self.image.brokers.get(broker, BrokerImage(broker)), self.image.generation)
 
     def _undone(self) -> Iterator[tuple[int, Event]]:
-        in_office, admin = controller_of(self.image), self.image.admin
-        if in_office is None:
+        controller, admin = controller_of(self.image), self.image.admin
+        if controller is None:
             for broker in sorted(self.image.brokers):
                 yield broker, ControllerZnodeDeleted()
             return
         if any(self._unseen(*move) for move in admin.reassignments.items()):
-            yield in_office, ReassignmentZnodeCreated()
+            yield controller, ReassignmentZnodeCreated()
         if admin.preferred_election:
-            yield in_office, PreferredElectionZnodeCreated()
+            yield controller, PreferredElectionZnodeCreated()
         if admin.delete_topics:
-            yield in_office, DeletionsRequested()
+            yield controller, DeletionsRequested()
 
     def _unseen(self, name: TopicPartition, target: tuple[int, ...]) -> bool:
         """Whether the controller has not set out for a target yet: the assignment would say so."""
@@ -184,14 +184,14 @@ class ClusterSetup:
 
 def _with_eligible(image: ClusterImage) -> ClusterImage:
     """Who may lead is in the ISR: where KRaft has emptied it, that are the eligible leader replicas (KIP-966)."""
-    staged: dict[str, TopicImage] = {}
+    widened_topics: dict[str, TopicImage] = {}
     for name, topic in image.topics.items():
         chosen = (topic.isr_count == 0) & (topic.elr > NOBODY).any(axis=1)
         if chosen.any():
             width = max(topic.isr.shape[1], topic.elr.shape[1])
             isr = np.where(chosen[:, None], widened(topic.elr, width), widened(topic.isr, width))
-            staged[name] = dataclasses.replace(topic, isr=isr)
-    return msgspec.structs.replace(image, topics={**image.topics, **staged}) if staged else image
+            widened_topics[name] = dataclasses.replace(topic, isr=isr)
+    return msgspec.structs.replace(image, topics={**image.topics, **widened_topics}) if widened_topics else image
 
 
 def _allowing_unclean(image: ClusterImage) -> ClusterImage:

@@ -25,7 +25,7 @@ from model.drills.setup_znodes import controller_of, registration_of, rules_of, 
 
 
 def controllers_of(image: ClusterImage, topics: Topics, *, unclean: bool | None = None) -> dict[int, ControllerState]:
-    """Every live broker's controller. `topics` are those of `topics_of`; the one in office remembers them."""
+    """Every live broker's controller. `topics` are those of `topics_of`; the active one remembers them."""
     in_office = controller_of(image)
     controllers: dict[int, ControllerState] = {}
     for broker in image.brokers:

@@ -243,7 +243,7 @@ def registration_of(broker: BrokerImage, generation: KafkaGeneration) -> bytes:
 
 
 def controller_of(image: ClusterImage) -> int | None:
-    """The broker in office; None where nobody is, or somebody who does not live."""
+    """The controller's broker; None where there is none, or one that does not live."""
     broker = image.controller.broker
     return broker if broker in image.brokers else None
 

@@ -17,20 +17,10 @@ from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.controller.commands import BrokerRequest
-from model.hosts.virtual.journal import (
-    BrokerBooted,
-    BrokerCrashed,
-    BrokerStopped,
-    ControllerAsked,
-    ControllerElected,
-    Reasoned,
-    Record,
-    RequestSent,
-    SessionEnded,
-)
+from model.hosts.virtual import journal
 
 
-class StateWritten(Record, frozen=True, gc=False):
+class StateWritten(journal.Record, frozen=True, gc=False):
     """A partition's state was written. `before` None: it was made. `unclean`: its leader was not in sync.
 
     `by` is None where KRaft's controller wrote it.
@@ -44,11 +34,10 @@ class StateWritten(Record, frozen=True, gc=False):
 
     @property
     def partition(self) -> TopicPartition:
-        """Whose state it is."""
         return TopicPartition(self.topic, self.after.partition)
 
 
-class ZnodeWritten(Record, frozen=True):
+class ZnodeWritten(journal.Record, frozen=True):
     """Another znode was created, set or deleted; `says` is what that tells of the cluster.
 
     `before` and `after` are what it held: None where there was no znode, or is none any more.
@@ -63,7 +52,7 @@ class ZnodeWritten(Record, frozen=True):
     says: tuple[r.Record, ...]
 
 
-class WriteRefused(Record, frozen=True):
+class WriteRefused(journal.Record, frozen=True):
     """ZooKeeper refused a write; `error` is its name of the reason."""
 
     by: int
@@ -72,7 +61,7 @@ class WriteRefused(Record, frozen=True):
     error: str
 
 
-class QuorumShrank(Record, frozen=True):
+class QuorumShrank(journal.Record, frozen=True):
     """Voters of a KRaft quorum died. `candidates` may be the active controller now: several are in a race.
 
     `unnoticed`: brokers that died with the majority. Nobody fences them, and nobody leads in their place.
@@ -85,26 +74,26 @@ class QuorumShrank(Record, frozen=True):
     candidates: tuple[int, ...]
 
 
-class BrokerFellSilent(BrokerCrashed, frozen=True, tag="broker-killed"):
+class BrokerFellSilent(journal.BrokerCrashed, frozen=True, tag="broker-killed"):
     """A broker of a KRaft cluster died; its controller does not know yet."""
 
 
-class BrokerLeft(BrokerStopped, frozen=True, tag="broker-stopped"):
+class BrokerLeft(journal.BrokerStopped, frozen=True, tag="broker-stopped"):
     """A broker left a KRaft cluster, which has no retries of a controlled shutdown to count."""
 
 
-class BrokerFenced(SessionEnded, frozen=True):
+class BrokerFenced(journal.SessionEnded, frozen=True):
     """KRaft's controller fenced a broker: `expired`, no heartbeat for broker.session.timeout.ms, or it stopped."""
 
 
-class MetadataWritten(Record, frozen=True):
+class MetadataWritten(journal.Record, frozen=True):
     """KRaft's controller wrote something else; `says` is what that tells of the cluster, `place` where it stands."""
 
     place: str
     says: tuple[r.Record, ...]
 
 
-class MetadataLearnt(Record, frozen=True, gc=False):
+class MetadataLearnt(journal.Record, frozen=True, gc=False):
     """A broker of a KRaft cluster read in the metadata log what a request would tell it."""
 
     receiver: int
@@ -112,25 +101,24 @@ class MetadataLearnt(Record, frozen=True, gc=False):
 
     @property
     def partitions(self) -> int:
-        """Of how many partitions."""
         return len(self.request.partitions)
 
 
 AnyRow = (
-    BrokerCrashed
-    | BrokerStopped
-    | BrokerBooted
-    | ControllerAsked
-    | SessionEnded
-    | ControllerElected
+    journal.BrokerCrashed
+    | journal.BrokerStopped
+    | journal.BrokerBooted
+    | journal.ControllerAsked
+    | journal.SessionEnded
+    | journal.ControllerElected
     | QuorumShrank
     | StateWritten
     | ZnodeWritten
     | MetadataWritten
     | WriteRefused
-    | RequestSent
+    | journal.RequestSent
     | MetadataLearnt
-    | Reasoned
+    | journal.Reasoned
 )
 """What a drill's rows are. A ControllerAsked is one for a controlled shutdown."""
 
@@ -163,7 +151,6 @@ class Timeline:
         self.start_ms = start_ms
 
     def until(self, at_ms: float) -> Sequence[AnyRow]:
-        """What had happened by then."""
         return self.rows[: bisect_right(self._times, at_ms)]
 
     def image_at(self, at_ms: float) -> ClusterImage:
@@ -183,15 +170,11 @@ class Timeline:
         elected = [row for row in self.rows if isinstance(row, QuorumShrank) and row.moves]
         if elected:
             return elected[-1].candidates
-        moves = [row for row in self.rows if isinstance(row, ControllerElected)]
-        office = self.after.controller.broker
-        if not moves or moves[-1].broker != office:
-            return () if office is None else (office,)
+        moves = [row for row in self.rows if isinstance(row, journal.ControllerElected)]
+        controller = self.after.controller.broker
+        if not moves or moves[-1].broker != controller:
+            return () if controller is None else (controller,)
         return tuple(broker for broker in moves[-1].candidates if broker in self.after.brokers)
-
-    def leaderless_at(self, at_ms: float) -> int:
-        """Partitions that had lost their leader by then, and had no other yet."""
-        return sum(one.from_ms <= at_ms and (one.to_ms is None or at_ms < one.to_ms) for one in self.outages)
 
     def outage_percentile(self, percent: float) -> float | None:
         """So many percent of the partitions that were led again waited at most this long, in ms; None: none was."""
@@ -214,7 +197,7 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
             if row.moves:
                 known = len(row.candidates) == 1
                 yield r.ControllerElected(broker=row.candidates[0]) if known else r.ControllerLost()
-        elif isinstance(row, SessionEnded):
+        elif isinstance(row, journal.SessionEnded):
             yield r.BrokerLost(broker=row.broker)
             if row.controller:
                 yield r.ControllerLost()

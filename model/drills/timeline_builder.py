@@ -73,7 +73,6 @@ class TimelineBuilder:
         self._outages: list[Outage] = []
 
     def take(self, records: Iterable[Record]) -> None:
-        """What came next in the"""
         for record in records:
             match record:
                 case BrokerCrashed() | BrokerStopped():
@@ -92,11 +91,9 @@ class TimelineBuilder:
 
     @property
     def length(self) -> int:
-        """How many rows there are."""
         return len(self._rows)
 
     def timeline(self, end_ms: float) -> Timeline:
-        """All that happened so far."""
         still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
         return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
 

@@ -39,7 +39,6 @@ class Batches:
 
     @property
     def last_offset(self) -> int:
-        """The last offset of all."""
         return self.batches[-1].last_offset
 
     @property

@@ -149,7 +149,6 @@ class EntryFile:
         return self._entries
 
     def __len__(self) -> int:
-        """How many entries there are."""
         if self._entries is not None:
             return len(self._entries) // self._width
         return self.size_on_disk() // self._width
@@ -169,7 +168,6 @@ class EntryFile:
             return first, file.read(self._width)
 
     def append(self, entry: bytes) -> None:
-        """Adds one entry."""
         place = len(self.entries)
         os.pwrite(self._open(), entry, place)
         self.entries.extend(entry)
@@ -249,7 +247,6 @@ class TransactionIndex:
     """The .txnindex file of one segment."""
 
     def __init__(self, path: Path) -> None:
-        """Opens no file yet."""
         self.file = EntryFile(path, WIDTH)
 
     def aborted(self) -> list[AbortedTransaction]:
@@ -260,7 +257,6 @@ class TransactionIndex:
             raise DamagedFileError(self.file.path, str(error)) from None
 
     def append(self, transaction: AbortedTransaction) -> None:
-        """Adds the one that was just aborted."""
         self.file.append(encode_aborted([transaction]))
 
     def truncate(self, end_offset: int) -> None:
@@ -269,7 +265,6 @@ class TransactionIndex:
             self.file.truncate(sum(each.last_offset < end_offset for each in self.aborted()))
 
     def reset(self) -> None:
-        """Removes the file."""
         self.file.close()
         self.file.path.unlink(missing_ok=True)
 

@@ -64,7 +64,6 @@ class LogFolder:
             return {}
 
     def folders(self, role: FolderRole = FolderRole.CURRENT) -> list[PartitionFolder]:
-        """The partition folders of a role, by name."""
         found = (partition_folder(path.name) for path in sorted(self.path.iterdir()) if path.is_dir())
         return [folder for folder in found if folder and folder.role is role]
 
@@ -82,7 +81,6 @@ class LogFolder:
         return open_log(self.path / f"{topic}-{partition}", settings, checkpointed, now_ms=now_ms)
 
     def checkpoint_high_watermarks(self, logs: Logs) -> None:
-        """Notes what is replicated."""
         self._high_watermarks = {key: log.high_watermark for key, log in logs.items()}
         write_offsets(self.path / HIGH_WATERMARK_FILE, self._high_watermarks)
 
@@ -96,7 +94,6 @@ class LogFolder:
         write_offsets(self.path / LOG_START_OFFSET_FILE, self._start_offsets)
 
     def checkpoint_cleaner(self, topic: str, partition: int, cleaned_to: int) -> None:
-        """Notes up to where a log is compacted."""
         self.cleaned_to[topic, partition] = cleaned_to
         write_offsets(self.path / CLEANER_OFFSET_FILE, self.cleaned_to)
 

@@ -21,7 +21,6 @@ from model.log.segment_list import (
     Fetched,
     SegmentList,
     TimestampedOffset,
-    aborted_transactions,
     find_timestamp,
     read_batches,
 )
@@ -106,7 +105,6 @@ class PartitionLog:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all batches."""
         return sum(segment.size_bytes for segment in self.segments)
 
     def set_high_watermark(self, offset: int) -> int:
@@ -208,12 +206,6 @@ class PartitionLog:
         return read_batches(
             self.segments, offset, max_bytes=max_bytes, end_offset=end_offset, at_least_one=at_least_one
         )
-
-    def read_committed(self, offset: int, *, max_bytes: int) -> Fetched:
-        """Whole batches below the last stable offset, and which transactions to leave out. Raises as `read`."""
-        fetched = self.read(offset, max_bytes=max_bytes, end_offset=self.last_stable_offset)
-        aborted = aborted_transactions(self.segments, offset, fetched.next_offset)
-        return Fetched(fetched.data, fetched.next_offset, aborted)
 
     def find_timestamp(self, timestamp_ms: int) -> TimestampedOffset | None:
         """The first record that is not older than a time; None when all are."""

@@ -84,7 +84,6 @@ class WrittenBatch:
 
     @property
     def first_offset(self) -> int:
-        """Where the batch starts."""
         return self.last_offset - self.offset_delta
 
     @property
@@ -299,10 +298,6 @@ class Producers:
                 aborted.append(AbortedTransaction(each.producer_id, each.first_offset, each.last_offset, stable))
         self.unreplicated.extend(update.ended)
         return aborted
-
-    def first_undecided_offset(self) -> int | None:
-        """Where the oldest transaction without a marker begins; None when there is none."""
-        return min(self.open, default=None)
 
     def first_unstable_offset(self, high_watermark: int) -> int | None:
         """Where the oldest transaction begins that is open, or whose marker is not below the high watermark."""

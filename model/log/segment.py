@@ -169,7 +169,6 @@ class Segment:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of the batches."""
         return self.log.size
 
     @property
@@ -340,7 +339,6 @@ class Segment:
             index.close()
 
     def files(self) -> list[Path]:
-        """Those of its files that exist."""
         return [path for kind in SEGMENT_KINDS if (path := self.path(kind)).exists()]
 
     def change_suffix(self, suffix: str) -> list[Path]:

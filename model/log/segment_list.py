@@ -30,12 +30,10 @@ class SegmentList:
 
     @property
     def first(self) -> Segment:
-        """The oldest one."""
         return self._segments[0]
 
     @property
     def active(self) -> Segment:
-        """The one that is appended to."""
         return self._segments[-1]
 
     def add(self, segment: Segment) -> None:
@@ -72,8 +70,6 @@ class Fetched:
     data: bytes
     next_offset: int
     """The offset after the last batch; the one that was asked for when there is none."""
-    aborted: tuple[AbortedTransaction, ...] = ()
-    """Transactions that readers of committed records must leave out."""
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def balance_of(layout: Layout, staying: Sequence[int], racks: Racks, rule: Racks
         brokers=tuple(BrokerShare(broker, racks.get(broker), own, leads, some) for broker, own, leads, some in shares),
         replicas=Range(int(held.min()), int(held.max())),
         leaders=Range(int(led.min()), int(led.max())),
-        disk_spread_percent=None if size is None else _spread_percent(size),
+        disk_spread_percent=None if size is None else (100 * (max(size) - min(size)) / (sum(size) / len(size) or 1)),
         topic_spread=_topic_spread(layout, at, stays, len(ids)),
         rack_violations=None if rule is None else int(_violating(replicas, ids.tolist(), rule).sum()),
         elsewhere=int((real & ~stays).any(axis=1).sum()),
@@ -117,10 +117,6 @@ def _bytes(layout: Layout, at: Column, stays: Column, brokers: int) -> list[int]
     for column in range(at.shape[1]):
         np.add.at(total, at[stays[:, column], column], layout.size[stays[:, column]])
     return total.tolist()
-
-
-def _spread_percent(size: Sequence[int]) -> float:
-    return 100 * (max(size) - min(size)) / (sum(size) / len(size) or 1)
 
 
 def _topic_spread(layout: Layout, at: Column, stays: Column, brokers: int) -> float:

@@ -123,12 +123,10 @@ class _Load:
         return all(self._held[key] < self._most[key] for key in job.gains)
 
     def arrive(self, change: Change) -> None:
-        """The copies are made."""
         self._held.update(("held", broker) for broker in change.added)
         self._held["led", change.after[0]] += 1
 
     def leave(self, change: Change) -> None:
-        """The old ones are gone."""
         self._held.subtract(("held", broker) for broker in change.removed)
         self._held["led", change.before[0]] -= 1
 
@@ -162,7 +160,6 @@ class _Traffic:
             self._bytes[key] += copies * (job.change.bytes or 0)
 
     def batch(self, number: int, first: int) -> Batch:
-        """As a value."""
         knows_sizes = all(change.bytes is not None for change in self.changes)
         return Batch(
             number=number,

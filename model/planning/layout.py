@@ -108,13 +108,11 @@ class Layout:
         return ~led if led.any() else np.zeros(len(self), np.bool_)
 
     def names(self, rows: Iterable[int] | None = None) -> Iterator[TopicPartition]:
-        """The partitions of these rows, or of all."""
         topic, partition = self.topic.tolist(), self.partition.tolist()
         for row in range(len(topic)) if rows is None else rows:
             yield TopicPartition(self.topics[topic[row]], partition[row])
 
     def name(self, row: int) -> TopicPartition:
-        """The partition of a row."""
         return TopicPartition(self.topics[self.topic[row]], int(self.partition[row]))
 
     def moved(self, targets: Mapping[TopicPartition, tuple[int, ...]]) -> Ints:

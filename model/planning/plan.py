@@ -44,7 +44,7 @@ def compared(plan: Judged, best: Judged, *, is_proven: bool) -> Comparison:
             better, worse = _DIFFERENCES[name]
             verdict = f"not as good as {whose}: {worse}" if theirs > own else f"better than {whose}: {better}"
             counts = list(best.figures)[: place + 1] if theirs > own else list(_still_good(plan, best))
-            return Comparison(verdict, _costs(counts))
+            return Comparison(verdict, tuple(cost for cost in COSTS if cost in counts))
     return Comparison(f"as good as {whose}", COSTS)
 
 
@@ -54,10 +54,6 @@ def _still_good(plan: Judged, best: Judged) -> Iterator[str]:
         yield name
         if plan.figures[name] > own:
             return
-
-
-def _costs(names: list[str]) -> tuple[str, ...]:
-    return tuple(cost for cost in COSTS if cost in names)
 
 
 def _broken(plan: Judged) -> Iterator[str]:
@@ -99,7 +95,6 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def name(self) -> TopicPartition:
-        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
     @property
@@ -109,7 +104,6 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def removed(self) -> tuple[int, ...]:
-        """Brokers that lose theirs."""
         return tuple(broker for broker in self.before if broker not in self.after)
 
 

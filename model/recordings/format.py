@@ -139,7 +139,6 @@ class RebalanceMemory:
         self._told: dict[tuple[str, str], _Past] = {}
 
     def shortened(self, record: GroupRebalancesSeen) -> NewRebalances:
-        """What is new in a record. Remembers it."""
         before = self._told.get((record.kind, record.group), ())
         dropped = max(range(len(before) + 1), key=lambda start: _common(before[start:], record.rebalances))
         kept = _common(before[dropped:], record.rebalances)

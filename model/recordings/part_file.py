@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import os
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from model.cluster.whole_file import write_whole
 from model.recordings.folder import RecordingError
 from model.recordings.format import FAMILY, FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.parquet_checks import check_pages, chunks
@@ -26,19 +26,13 @@ _TEXTS = ("kind", "topic", "group", "payload")
 def write_part(path: Path, table: pa.Table, header: PartHeader) -> None:
     """Replaces a file that is there already. Raises RecordingError."""
     described = table.replace_schema_metadata({METADATA: msgspec.json.encode(header)})
-    beside = path.with_name(f".{path.name}.part")
+    encoded = pa.BufferOutputStream()
+    pq.write_table(described, encoded, compression="zstd", write_page_checksum=True)  # pyright: ignore[reportUnknownMemberType]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
-            pq.write_table(described, file, compression="zstd", write_page_checksum=True)  # pyright: ignore[reportUnknownMemberType]
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        write_whole(path, memoryview(encoded.getvalue()))
     except OSError as error:
         raise RecordingError(f"{path}: cannot be written: {error.strerror or error}") from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
 
 
 def read_header(path: Path) -> PartHeader:

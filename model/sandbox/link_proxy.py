@@ -40,7 +40,6 @@ class Valve:
         self._set(is_cut=False, delay_s=delay_s)
 
     def heal(self) -> None:
-        """As it was at first."""
         self._set(is_cut=False, delay_s=0.0)
 
     def _set(self, *, is_cut: bool, delay_s: float) -> None:
@@ -90,7 +89,6 @@ class OneWay:
         self.flow()
 
     def close(self) -> None:
-        """Pass on nothing more."""
         self._waiting.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -134,7 +132,6 @@ class Passage:
         self.valve_changed()
 
     def valve_changed(self) -> None:
-        """Go on, or stop."""
         self.forth.flow()
         self.back.flow()
 
@@ -146,7 +143,6 @@ class Passage:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing passes any more."""
         self.forth.close()
         self.back.close()
         if self.valve is not None:
@@ -235,7 +231,6 @@ class Proxy:
         self.passages.clear()
 
     def accept(self, passage: Passage) -> None:
-        """A client has come."""
         self.passages.add(passage)
         self.look(passage)
 
@@ -253,7 +248,6 @@ class Proxy:
         task.add_done_callback(self._connecting.discard)
 
     def end(self, passage: Passage) -> None:
-        """Both sides of it."""
         passage.abort()
         self.passages.discard(passage)
 

@@ -140,7 +140,6 @@ class WatchedCluster:
 
     @property
     def image(self) -> ClusterImage:
-        """What is known now."""
         assert self._image is not None
         return self._image
 
@@ -172,7 +171,7 @@ LOOK_EVERY_S = 0.05
 class ScenarioTarget(Protocol):
     """The sandbox, as far as a scenario needs it."""
 
-    chronicle: EventFeed
+    events: EventFeed
 
     @property
     def state(self) -> SandboxState: ...
@@ -185,9 +184,9 @@ class ScenarioTarget(Protocol):
 class ScenarioRun:
     """One scenario, played once."""
 
-    def __init__(self, scenario: Scenario, stage: ScenarioTarget, cluster: WatchedCluster) -> None:
+    def __init__(self, scenario: Scenario, target: ScenarioTarget, cluster: WatchedCluster) -> None:
         self._scenario = scenario
-        self._stage = stage
+        self._target = target
         self._cluster = cluster
         self._before = BeforeFault()
         self._audit: AuditReport | None = None
@@ -205,10 +204,10 @@ class ScenarioRun:
                 StepOutcome(step=number, at_s=round(at_s, 2), took_s=round(took_s, 2), passed=passed, text=text)
             )
             kind = "expectation" if isinstance(step.what, Expectation) else "step"
-            self._stage.chronicle.tell(kind, f"step {number}, {took_s:.1f} s: {text}")
+            self._target.events.tell(kind, f"step {number}, {took_s:.1f} s: {text}")
         failed = sum(not each.passed for each in outcomes)
         verdict = f"{failed} of {len(outcomes)} steps failed" if failed else f"all {len(outcomes)} steps passed"
-        self._stage.chronicle.tell("expectation", f"scenario {self._scenario.name!r}: {verdict}")
+        self._target.events.tell("expectation", f"scenario {self._scenario.name!r}: {verdict}")
         return ScenarioOutcome(name=self._scenario.name, passed=not failed, steps=tuple(outcomes), audit=self._audit)
 
     async def _take(self, step: ScenarioStep) -> tuple[bool, str]:
@@ -217,7 +216,7 @@ class ScenarioRun:
                 reason = await self._expect(step.what)
                 return not reason, f"{step.what}: {reason or 'as expected'}"
             self._before = before_in(self._cluster.image)
-            return True, (await self._stage.do(step.what)).text
+            return True, (await self._target.do(step.what)).text
         except SandboxError as error:
             return False, str(error)
 
@@ -235,7 +234,7 @@ class ScenarioRun:
         async def check() -> str:
             running = frozenset(
                 int(each.name.rpartition(" ")[2])
-                for each in self._stage.state.processes
+                for each in self._target.state.processes
                 if each.kind == "broker" and each.status == "running"
             )
             return unmet(expectation, SeenCluster(self._cluster.image, running), self._before)
@@ -244,7 +243,7 @@ class ScenarioRun:
 
     def _flowing(self) -> Callable[[], Awaitable[str]]:
         def acknowledged() -> int:
-            load = self._stage.state.load
+            load = self._target.state.load
             if load is None:
                 raise SandboxError("there is no load: put load = true into [sandbox]")
             return load.acknowledged
@@ -257,13 +256,13 @@ class ScenarioRun:
         return check
 
     async def _lost(self, expectation: Expectation) -> str:
-        self._audit = report = await self._stage.audit()
+        self._audit = report = await self._target.audit()
         if expectation.expect == "none-lost":
             return "" if report.is_clean else str(report)
         return "" if report.lost else str(report)
 
 
-async def run_scenario(scenario: Scenario, stage: ScenarioTarget, zookeeper: str) -> ScenarioOutcome:
+async def run_scenario(scenario: Scenario, target: ScenarioTarget, zookeeper: str) -> ScenarioOutcome:
     """Play it on a cluster that serves. Raises SandboxError: the cluster can't be watched."""
     async with WatchedCluster(zookeeper) as cluster:
-        return await ScenarioRun(scenario, stage, cluster).play()
+        return await ScenarioRun(scenario, target, cluster).play()

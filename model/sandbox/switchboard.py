@@ -164,11 +164,9 @@ class Switchboard:
                 await proxy.start()
 
     async def close(self) -> None:
-        """End every connection."""
         await asyncio.gather(*(proxy.close() for proxy in self._all()))
 
     def listener(self, broker: int, name: str) -> Proxy:
-        """What others reach a broker's listener by."""
         return self._listeners[broker, name]
 
     def zookeeper(self, broker: int, server: int) -> Proxy:
@@ -192,7 +190,6 @@ class Switchboard:
         return link, self._valves[link]
 
     def sessions(self, broker: int) -> list[ZooKeeperSession]:
-        """The ZooKeeper sessions of a broker that are connected now."""
         greetings = (passage.greeting for proxy in self._zookeepers_of(broker) for passage in proxy.passages)
         return [session for greeting in greetings if (session := session_in(greeting))]
 
@@ -203,7 +200,6 @@ class Switchboard:
                 proxy.end(passage)
 
     def views(self) -> tuple[LinkView, ...]:
-        """How every link is."""
         return tuple(
             LinkView(
                 between=link,

@@ -330,7 +330,6 @@ class EmbeddedZooKeeper:
         self._running().pause()
 
     def resume(self) -> None:
-        """SIGCONT."""
         self._running().send(signal.SIGCONT)
 
     def close(self) -> None:

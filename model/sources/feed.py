@@ -74,7 +74,6 @@ class Feed:
         self.moment = Moment()
 
     def take(self, batch: Batch) -> None:
-        """Applies a batch of records."""
         before = EMPTY if batch.fresh else self.moment.image
         provenance = Provenance(
             source=self._source_name,

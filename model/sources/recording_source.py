@@ -36,18 +36,15 @@ class RecordingSource:
 
     @property
     def opened_ms(self) -> int:
-        """As in Remembering."""
         return END_MS if self._name.at_ms is None else self._name.at_ms
 
     def around(self, at_ms: int, most: int) -> Stretch:
-        """As in Remembering."""
         try:
             return stretch_around(self._folder, at_ms, most)
         except RecordingError as error:
             raise SourceError(str(error)) from None
 
     def images(self, from_ms: int, to_ms: int) -> Iterator[tuple[int, ClusterImage]]:
-        """As in Remembering."""
         try:
             yield from images(self._folder, from_ms, to_ms)
         except RecordingError as error:

@@ -108,13 +108,9 @@ class Batch(msgspec.Struct, frozen=True):
 class Sink(Protocol):
     """Takes what a source tells. Called from the source's thread, one call at a time."""
 
-    def take(self, batch: Batch) -> None:
-        """Facts arrived."""
-        ...
+    def take(self, batch: Batch) -> None: ...
 
-    def report(self, status: SourceStatus) -> None:
-        """The source fares differently now."""
-        ...
+    def report(self, status: SourceStatus) -> None: ...
 
 
 class SourceError(Exception):

@@ -262,7 +262,6 @@ class Timeline(msgspec.Struct, frozen=True, eq=False):
         return first
 
     def first(self, wanted: Callable[[Instant], bool]) -> Instant | None:
-        """The oldest one of these."""
         return next((each for each in self.instants if wanted(each)), None)
 
     def before(self, seq: int, wanted: Callable[[Instant], bool]) -> Instant | None:

@@ -221,12 +221,10 @@ class ProducerIdBlock(JsonPayload, frozen=True, kw_only=True):
 
     @property
     def first_id(self) -> int:
-        """The lowest producer id of the block."""
         return int(self.block_start)
 
     @property
     def last_id(self) -> int:
-        """The highest producer id of the block."""
         return int(self.block_end)
 
     def problem(self) -> str | None:
@@ -250,8 +248,3 @@ decode_cluster_id = JsonCodec(ClusterId)
 decode_features = JsonCodec(FinalizedFeatures)
 decode_producer_id_block = JsonCodec(ProducerIdBlock)
 decode_migration = JsonCodec(KraftMigration)
-
-
-def generated_broker_id(seqid_data_version: int, reserved_broker_max_id: int = 1000) -> int:
-    """The id a broker without one takes after writing `/brokers/seqid`, from that write's data version."""
-    return reserved_broker_max_id + seqid_data_version

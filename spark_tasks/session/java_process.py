@@ -20,10 +20,9 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from model.analyses.errors import SparkLost
 from model.sandbox.java import ClassArchive, Java, java_environment, pyspark_jars_folder
 from model.sandbox.processes import GuardedFolder
-from spark_tasks.messages import SparkOptions
+from spark_tasks.messages import SparkLost, SparkOptions
 
 FORMS = "local[2], spark://host:7077, yarn or k8s://https://host:port"
 _LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d{0,3})(?:,[1-9]\d?)?\])?", re.ASCII)
@@ -186,7 +185,6 @@ class JavaProcess:
 
     @property
     def pid(self) -> int:
-        """Java's process id."""
         return self._process.pid
 
     def gateway(self) -> tuple[int, str]:
@@ -219,7 +217,6 @@ class JavaProcess:
         return f"Spark's Java process ended ({complaint or f'exit code {code}'})"
 
     def close(self, timeout_s: float = FAREWELL_S) -> bool:
-        """End it, in order if it can within `timeout_s`. Whether it did."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()

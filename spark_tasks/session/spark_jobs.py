@@ -20,8 +20,9 @@ import msgspec
 from pyspark import SparkConf, SparkContext, java_gateway
 
 from model.analyses.analysis import Arrays, pack, tasks_for
-from model.analyses.errors import AnalysisError, JobCancelled, JobFailed, SparkLost
+from model.analyses.errors import AnalysisError, JobCancelled
 from spark_tasks import arrow_arrays
+from spark_tasks.messages import JobFailed, SparkLost
 from spark_tasks.registry import Batch, KernelTask, failure, find, warm
 from spark_tasks.session.java_process import JavaProcess, in_one_line
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from model.analyses.errors import SparkLost
 from model.sandbox.java import Java, find_java, pyspark_jars_folder
 from model.sandbox.processes import GuardedFolder, SandboxError, temporary_folder
-from spark_tasks.messages import SparkOptions
+from spark_tasks.messages import SparkLost, SparkOptions
 from spark_tasks.session import java_process
 from spark_tasks.session.java_process import JavaProcess, class_archive, environment_of, settings_of
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from model.consumers.assignors.case import Case, CaseMember, topic_id_hashes, topic_walk
-from model.consumers.assignors.group import Claims, Group, Ints, no_claims, ownership
+from model.consumers.assignors.group import NO_GENERATION, Claims, Group, Ints, ownership
 from model.consumers.assignors.java_hashing import string_hashes, walk
 from model.consumers.assignors.ranges import assign_ranges
 from model.consumers.assignors.round_robin import assign_round_robin
@@ -34,6 +34,12 @@ ASSIGNORS: dict[str, Callable[[Group], Ints]] = {
     "uniform": lambda group: assign_uniformly(group, ownership(group)),
 }
 PHASES = ("initial", "nochange", "leave", "join")
+
+
+def no_claims(members: int) -> Claims:
+    """Nobody owns anything."""
+    none = np.full(members, NO_GENERATION, dtype=np.int64)
+    return Claims(np.zeros(0, dtype=np.int32), np.zeros(members + 1, dtype=np.int64), none, none)
 
 
 @dataclass(frozen=True)

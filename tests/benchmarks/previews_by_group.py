@@ -18,9 +18,9 @@ import msgspec
 import numpy as np
 
 from model.analyses.analysis import Arrays
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import PreviewParameters
 from spark_tasks import arrow_arrays
-from spark_tasks.previews import PREVIEWS
 
 NOBODY = -1
 RUNS = 2

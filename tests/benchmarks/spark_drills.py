@@ -16,10 +16,10 @@ import numpy as np
 from model.analyses import analysis
 from model.analyses.analysis import Arrays
 from model.analyses.drills.results import DrillParameters, DrillResult
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.image_arrays import MANY
 from model.controller.generations import GENERATIONS
 from spark_tasks import arrow_arrays
-from spark_tasks.drills import DRILLS
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from model.analyses import analysis
+from model.analyses.history.history import HISTORY
 from model.analyses.history.results import HistoryParameters, HistoryResult, parameters_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_of
@@ -28,7 +29,6 @@ from model.recordings.folder import DAY_MS, part_path
 from model.recordings.format import FORMAT, PartHeader
 from model.recordings.part_file import write_part
 from model.recordings.rows import Encoder
-from spark_tasks.history import HISTORY
 from tests.benchmarks.drill import cluster
 from tests.benchmarks.figure import Figure
 from tests.spark.running_spark import RunningSpark

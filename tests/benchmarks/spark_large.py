@@ -15,8 +15,8 @@ import numpy as np
 from model.analyses import analysis
 from model.analyses.analysis import Arrays
 from model.analyses.drills.results import DrillParameters, DrillResult
+from model.analyses.drills.sweep import DRILLS
 from spark_tasks import arrow_arrays
-from spark_tasks.drills import DRILLS
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.process_memory import MemoryWatch
 from tests.benchmarks.spark_drills import RACKS, cluster

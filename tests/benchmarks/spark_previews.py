@@ -17,9 +17,9 @@ import msgspec
 from model.analyses import analysis
 from model.analyses.analysis import Arrays
 from model.analyses.previews.group_arrays import stage
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import CLASSIC_STRATEGIES, PreviewParameters
 from spark_tasks import arrow_arrays
-from spark_tasks.previews import PREVIEWS
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.previews_by_group import by_group
 from tests.benchmarks.process_memory import MemoryWatch

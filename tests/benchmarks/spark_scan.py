@@ -9,9 +9,9 @@ from pathlib import Path
 from struct import Struct
 
 from model.analyses import analysis
+from model.analyses.scans.combining import SCAN
 from model.analyses.scans.folders import ScanParameters, find_logs
 from model.log.records import Codec
-from spark_tasks.scans import SCAN
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, write_segment
 from tests.model.log.records.segment_map import segment_map

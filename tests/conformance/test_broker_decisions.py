@@ -36,14 +36,7 @@ from model.controller.commands import (
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import (
-    ALTER_PARTITION,
-    FETCH,
-    LEADER_AND_ISR,
-    OFFSET_FOR_LEADER_EPOCH,
-    error_code,
-    error_name,
-)
+from model.hosts.wire.names import ApiKey, error_code, error_name
 from model.hosts.wire.server import Api, Request, Server
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster, free_port
@@ -137,7 +130,7 @@ class Ruled:
 async def ruled_by_us(broker: LoneBroker, controller_port: int) -> AsyncIterator[Ruled]:
     connection = await Connection.open("127.0.0.1", broker.port, "kdrill-test")
     ruled = Ruled(broker, connection, controller_port)
-    server = Server({ALTER_PARTITION: Api(0, 1, ruled.alter_partition)})
+    server = Server({ApiKey.ALTER_PARTITION: Api(0, 1, ruled.alter_partition)})
     await server.start("127.0.0.1", controller_port)
     try:
         yield ruled
@@ -248,7 +241,7 @@ async def test_up_to_2_6_a_leader_takes_in_whoever_fetches_and_tries_until_its_v
 
 async def asked_for_its_epoch(connection: Connection, name: TopicPartition, epoch: int) -> str:
     """The error for a follower that asks where an epoch ends: it says whether the broker leads, follows or neither."""
-    module: Any = shapes(OFFSET_FOR_LEADER_EPOCH, 4, "request")
+    module: Any = shapes(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, "request")
     entry = module.OffsetForLeaderPartition(partition=name.partition, current_leader_epoch=-1, leader_epoch=epoch)
     topic = module.OffsetForLeaderTopic(topic=name.topic, partitions=(entry,))
     response: Any = await connection.ask(module.OffsetForLeaderEpochRequest(replica_id=2, topics=(topic,)))
@@ -258,7 +251,7 @@ async def asked_for_its_epoch(connection: Connection, name: TopicPartition, epoc
 
 async def led_in_epoch(connection: Connection, name: TopicPartition, controller_epoch: int) -> str:
     """A controller of that epoch says what is known already, as a new controller does. The partition's error."""
-    module: Any = shapes(LEADER_AND_ISR, 1, "request")
+    module: Any = shapes(ApiKey.LEADER_AND_ISR, 1, "request")
     state = shaped(
         module.LeaderAndIsrPartitionState,
         topic_name=name.topic,
@@ -285,7 +278,7 @@ async def led_in_epoch(connection: Connection, name: TopicPartition, controller_
 
 async def fetch_for(connection: Connection, name: TopicPartition, version: int) -> str:
     """Broker 2 fetches from the end of an empty log. The error."""
-    module: Any = shapes(FETCH, version, "request")
+    module: Any = shapes(ApiKey.FETCH, version, "request")
     partition = shaped(
         module.FetchPartition,
         partition=name.partition,

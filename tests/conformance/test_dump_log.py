@@ -16,12 +16,12 @@ from model.log.records import (
     Record,
     RecordBatch,
     encode_batch,
-    encode_end_transaction_marker,
     encode_message_set,
     scan,
 )
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.model.log.batches import encode_end_transaction_marker
 from tests.tui.command_line.running import KDRILL
 
 pytestmark = pytest.mark.conformance

@@ -12,7 +12,7 @@ from typing import Any
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, encode_request, shaped, shapes
-from model.hosts.wire.names import FETCH, METADATA, PRODUCE
+from model.hosts.wire.names import ApiKey
 from tests.model.hosts.live_broker.replicas.cluster import batch
 
 TOPIC = "load"
@@ -44,7 +44,7 @@ async def idle(broker: str, count: int) -> AsyncIterator[list[Streams]]:
 def produce(partition: int, value: bytes, version: int = 9) -> Entity:
     """One record of now, which retention leaves alone, acks=1."""
     records = batch(value, time_ms=time.time_ns() // 1_000_000)
-    module: Any = shapes(PRODUCE, version, "request")
+    module: Any = shapes(ApiKey.PRODUCE, version, "request")
     data = module.PartitionProduceData(index=partition, records=records)
     return shaped(
         module.ProduceRequest,
@@ -57,7 +57,7 @@ def produce(partition: int, value: bytes, version: int = 9) -> Entity:
 
 def fetch(partition: int, offset: int, *, max_wait_ms: int = 0, min_bytes: int = 1, max_bytes: int = 1 << 20) -> Entity:
     """Without a session; whole batches, one at least."""
-    module: Any = shapes(FETCH, FETCH_VERSION, "request")
+    module: Any = shapes(ApiKey.FETCH, FETCH_VERSION, "request")
     wanted = module.FetchPartition(
         partition=partition,
         current_leader_epoch=-1,
@@ -84,7 +84,7 @@ def fetch(partition: int, offset: int, *, max_wait_ms: int = 0, min_bytes: int =
 
 def metadata() -> Entity:
     """About the one topic."""
-    module: Any = shapes(METADATA, 9, "request")
+    module: Any = shapes(ApiKey.METADATA, 9, "request")
     return shaped(
         module.MetadataRequest,
         topics=(module.MetadataRequestTopic(name=TOPIC),),

@@ -20,13 +20,13 @@ from model.analyses.drills.results import (
     ScenarioOutcome,
     document_of,
 )
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import brokers, counted, listed
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import not_forecast
-from spark_tasks.drills import DRILLS
 from spark_tasks.spark_client import Engine
 from tui.cli.options import compute
 from tui.engine.text import cells, plain

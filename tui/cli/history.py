@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from model.analyses.history.history import HISTORY
 from model.analyses.history.results import (
     FOREVER_MS,
     HISTORY_FORMAT,
@@ -25,7 +26,6 @@ from model.analyses.history.results import (
 )
 from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
-from spark_tasks.history import HISTORY
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
 from tui.cli.output import json_line

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from model.analyses.errors import AnalysisError, JobFailed, SparkLost
+from model.analyses.errors import AnalysisError
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from model.hosts.zookeeper.throttle import ReadLimits
+from spark_tasks.messages import JobFailed, SparkLost
 from tui.cli.output import progress, tell
 from tui.cli.waiting import begun_s
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config

@@ -14,6 +14,17 @@ import msgspec
 
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import racks_of
+from model.analyses.plans import (
+    EACH_BROKER_FORMAT,
+    PLANS,
+    DrillFigures,
+    EachBrokerParameters,
+    EachBrokerResult,
+    WithoutBroker,
+    Worst,
+    figures_of,
+    plan_arrays,
+)
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import SnapshotError, read_document
 from model.cluster.whole_file import MOST_FACTS, read_whole
@@ -27,17 +38,6 @@ from model.planning.plan import Plan, applied
 from model.planning.planner import Solve, plan, read_moves, score
 from model.planning.request import PlanError, PlanRequest
 from model.sources.addresses import parse_source
-from spark_tasks.plans import (
-    EACH_BROKER_FORMAT,
-    PLANS,
-    DrillFigures,
-    EachBrokerParameters,
-    EachBrokerResult,
-    WithoutBroker,
-    Worst,
-    figures_of,
-    plan_arrays,
-)
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
 from tui.cli.options import compute

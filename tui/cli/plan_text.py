@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from textwrap import wrap
 
+from model.analyses.plans import DrillFigures, Worst
 from model.cluster.texts import brokers, counted, listed, replicas
 from model.planning.balance import Balance, BrokerShare, Range
 from model.planning.documents import above_percent
 from model.planning.plan import COSTS, Batch, Change, Pace, Plan
 from model.planning.request import PlanRequest
-from spark_tasks.plans import DrillFigures, Worst
 from tui.cli.output import more
 from tui.engine.text import plain
 

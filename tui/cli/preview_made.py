@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from model.analyses.previews.group_arrays import Staged, previewed, stage
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
     Figures,
@@ -29,7 +30,6 @@ from model.consumers.assignors.group import AssignorError
 from model.consumers.assignors.reasons import Explanation, balance, explain
 from model.consumers.assignors.strategies import STRATEGIES
 from model.consumers.ownership import no_groups, not_previewed
-from spark_tasks.previews import PREVIEWS
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.following import image_of
 from tui.cli.options import compute

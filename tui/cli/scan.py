@@ -14,6 +14,7 @@ from typing import Any
 import click
 import msgspec
 
+from model.analyses.scans.combining import SCAN
 from model.analyses.scans.findings import MEANINGS, SEVERITY, Severity
 from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
 from model.analyses.scans.result import (
@@ -28,7 +29,6 @@ from model.analyses.scans.result import (
 )
 from model.cluster.texts import counted
 from model.log.names import FolderRole
-from spark_tasks.scans import SCAN
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
 from tui.cli.output import more, tell

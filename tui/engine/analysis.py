@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, run_here
-from model.analyses.errors import JobCancelled, SparkLost
+from model.analyses.errors import JobCancelled
 from model.cluster.cluster_image import ClusterImage
-from spark_tasks.messages import SparkOptions, SparkStatus
+from spark_tasks.messages import SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import IN_PROCESS, SparkClient
 from tui.engine.messages import PreviewQuestion, Question
 

@@ -4,7 +4,7 @@ Partitions that are alike but for the names of their brokers are of one kind. Br
 replicas in the order of the assignment, then strangers that are in the ISR or lead. Rows that are alike get the same
 number: what is slow is then done once a number and not once a row.
 
-A controller in office elects first and takes the dead out of ISRs then; a new one, from 2.3 on, does it the other way
+An active controller elects first and takes the dead out of ISRs then; a new one, from 2.3 on, does it the other way
 round, and for all that are dead (`model.controller.steps.brokers`, `failover`). Reassignments stay as
 they are.
 """
@@ -124,19 +124,19 @@ class Fate(NamedTuple):
 
 
 def fate(kind: PartitionKind, dead: int, rules: Generation, *, ruled: bool, ruler_dies: bool) -> Fate:
-    """Of a partition when these members die. `ruled`: a controller is in office; `ruler_dies`: it is among the dead."""
+    """Of a partition when these members die. `ruled`: there is a controller; `ruler_dies`: it is among the dead."""
     up = kind.live & ~dead
-    standing = ElectedState(_state(kind))
-    if not ruled:  # one comes into office before ZooKeeper knows of the deaths
-        standing = _taken_over(kind, standing, kind.live, rules)
-    after = _taken_over(kind, standing, up, rules) if ruled and ruler_dies else _lost(kind, standing, up, dead, rules)
+    elected = ElectedState(_state(kind))
+    if not ruled:  # one is elected before ZooKeeper knows of the deaths
+        elected = _taken_over(kind, elected, kind.live, rules)
+    after = _taken_over(kind, elected, up, rules) if ruled and ruler_dies else _lost(kind, elected, up, dead, rules)
     return Fate(_led(after.state, up), _counts(kind, after, up))
 
 
 def before(kind: PartitionKind) -> Fate:
     """The partition as it is."""
-    standing = ElectedState(_state(kind))
-    return Fate(_led(standing.state, kind.live), _counts(kind, standing, kind.live))
+    elected = ElectedState(_state(kind))
+    return Fate(_led(elected.state, kind.live), _counts(kind, elected, kind.live))
 
 
 def members(bits: int) -> tuple[int, ...]:
@@ -155,32 +155,32 @@ def _with_elr(kind: PartitionKind, state: LeaderAndIsr) -> LeaderAndIsr:
     return msgspec.structs.replace(state, isr=members(kind.elr))
 
 
-def _taken_over(kind: PartitionKind, standing: ElectedState, up: int, rules: Generation) -> ElectedState:
+def _taken_over(kind: PartitionKind, elected: ElectedState, up: int, rules: Generation) -> ElectedState:
     if rules.forms.takes_dead_out_of_isrs:
-        standing = _removed(kind, standing, kind.replicas & ~up, rules)
-    return _elected(kind, standing, up, rules)
+        elected = _removed(kind, elected, kind.replicas & ~up, rules)
+    return _elected(kind, elected, up, rules)
 
 
-def _lost(kind: PartitionKind, standing: ElectedState, up: int, dead: int, rules: Generation) -> ElectedState:
-    return _removed(kind, _elected(kind, standing, up, rules), kind.replicas & dead, rules)
+def _lost(kind: PartitionKind, elected: ElectedState, up: int, dead: int, rules: Generation) -> ElectedState:
+    return _removed(kind, _elected(kind, elected, up, rules), kind.replicas & dead, rules)
 
 
-def _elected(kind: PartitionKind, standing: ElectedState, up: int, rules: Generation) -> ElectedState:
-    state = standing.state
+def _elected(kind: PartitionKind, elected: ElectedState, up: int, rules: Generation) -> ElectedState:
+    state = elected.state
     if _led(state, up) != NO_LEADER or not kind.replicas:
-        return standing
+        return elected
     state = _with_elr(kind, state)
     strategy = Strategy.OFFLINE if state.exists else Strategy.INITIAL
     liveness = Liveness(frozenset(members(up)))
     ballot = Ballot(state, ReplicaAssignment(members(kind.replicas)), liveness, bool(kind.unclean))
     result = elect(strategy, ballot, rules)
     if result.leader_and_isr is None:
-        return standing
-    return ElectedState(result.leader_and_isr, standing.unclean or result.unclean)
+        return elected
+    return ElectedState(result.leader_and_isr, elected.unclean or result.unclean)
 
 
-def _removed(kind: PartitionKind, standing: ElectedState, dead: int, rules: Generation) -> ElectedState:
-    state = standing.state
+def _removed(kind: PartitionKind, elected: ElectedState, dead: int, rules: Generation) -> ElectedState:
+    state = elected.state
     if state.exists:
         for replica in members(dead):
             eligible = _with_elr(kind, state)
@@ -188,7 +188,7 @@ def _removed(kind: PartitionKind, standing: ElectedState, dead: int, rules: Gene
             state = remove_from_isr(
                 state, replica, (), rules.isr_removal, unclean_allowed=bool(kind.unclean)
             ).leader_and_isr
-    return ElectedState(state, standing.unclean)
+    return ElectedState(state, elected.unclean)
 
 
 def _led(state: LeaderAndIsr, up: int) -> int:
@@ -222,7 +222,7 @@ class Change(NamedTuple):
 
 
 class Fates:
-    """Of partitions under one set of rules. `ruled`: a controller is in office."""
+    """Of partitions under one set of rules. `ruled`: there is a controller."""
 
     def __init__(self, rules: Generation, *, ruled: bool) -> None:
         @cache
@@ -273,7 +273,6 @@ class Changes(NamedTuple):
         return slice(None) if all(flags) else np.array(flags)[self.case]
 
     def total(self, weight: Numbers | None) -> Numbers:
-        """The sum of all."""
         cases = np.bincount(self.case, weight, len(self.changes)).astype(np.int64)
         return cases @ self.vectors()
 

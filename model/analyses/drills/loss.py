@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from model.analyses.analysis import Arrays
 from model.analyses.drills.fates import Column, Numbers, flags, integers, numbered
-from model.analyses.drills.results import DEFAULT_RATE, FatalSet, FatalSets, LossChance
+from model.analyses.drills.results import FatalSet, FatalSets, LossChance
 
 Ints = NDArray[np.int32]
 
@@ -107,11 +107,6 @@ def _keys(sets: Ints, brokers: int) -> Column:
 
 ENUMERABLE = 16
 """Live brokers whose every subset is looked at."""
-
-
-def loss_chances(arrays: Arrays, rate: float = DEFAULT_RATE) -> tuple[LossChance, ...]:
-    """Of the partitions in `arrays`, as they are or as a plan would have them."""
-    return chances_of(arrays, *copysets(arrays), rate)
 
 
 def chances_of(arrays: Arrays, sets: Ints, partitions: Numbers, rate: float) -> tuple[LossChance, ...]:

@@ -42,12 +42,10 @@ class StagedGroup:
 
     @property
     def members(self) -> int:
-        """How many members there are."""
         return len(self.consumer_of)
 
     @property
     def consumers(self) -> int:
-        """How many consumers there are."""
         return int(self._arrays["consumers"][self.number])
 
     @property
@@ -111,7 +109,6 @@ class ChangedGroup:
 
     @cached_property
     def before(self) -> Ownership:
-        """Who owns what, of those that are there."""
         return ownership(self.group)
 
     @cached_property

@@ -78,7 +78,6 @@ class Pieces:
         return [Unit(number, cost) for number, cost in enumerate(each[groups].tolist())]
 
     def piece(self, unit: int) -> Piece:
-        """What a unit stands for."""
         group = int(np.searchsorted(self.starts, unit, side="right")) - 1
         strategies = strategies_for(self.parameters, zookeeper=bool(self.zookeeper[group]))
         changes = changes_for(self.parameters, int(self.consumers[group]))
@@ -139,7 +138,6 @@ class Batch:
             self._lags.append(lag.ravel())
 
     def arrays(self) -> Arrays:
-        """All of it."""
         rows = joined(self._rows)
         return {
             "rows": rows if self._parameters.detail else without_lesser_deaths(rows),
@@ -268,3 +266,25 @@ def _shares(batches: Sequence[Arrays]) -> Iterator[tuple[ShareKey, tuple[Share, 
                 ),
             )
             begin += members
+
+
+class RebalancePreviews:
+    """See `model.analyses.analysis.Analysis`."""
+
+    name = "previews"
+    parameters_type = PreviewParameters
+    result_type = PreviewResult
+
+    def units(self, arrays: Arrays, parameters: PreviewParameters) -> Sequence[Unit]:
+        """Groups, the large ones in pieces."""
+        return pieces(arrays, parameters).units()
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: PreviewParameters) -> Arrays:
+        return kernel(units, arrays, parameters)
+
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: PreviewParameters) -> PreviewResult:
+        """All groups, as they were staged."""
+        return combined(batches, arrays, parameters)
+
+
+PREVIEWS = RebalancePreviews()

@@ -43,13 +43,7 @@ class Comparison:
         return np.flatnonzero(self.left != self.right)
 
     @property
-    def moves_left(self) -> Ints:
-        """Places of the partitions that the left strategy moves from one member to another."""
-        return _moved(self.before, self.left)
-
-    @property
     def moves_right(self) -> Ints:
-        """The same of the right one."""
         return _moved(self.before, self.right)
 
 

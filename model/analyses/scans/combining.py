@@ -1,6 +1,7 @@
 """All reports of a scan put together: segments to partitions, then topics and log folders, then everything.
 
-Some things only show between the segments of a partition, or between partitions of a topic.
+Some things only show between the segments of a partition, or between partitions of a topic. As an analysis, a scan has
+a unit for each segment, and one for a partition folder apart from its segments; nothing is in arrays.
 """
 
 from collections import Counter
@@ -8,10 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
+from model.analyses.analysis import Arrays, Unit
 from model.analyses.scans import findings
 from model.analyses.scans.findings import SEVERITY, Found, Gathered, Severity
-from model.analyses.scans.folders import FoundLogFolder, FoundPartition, FoundSegment, ScanParameters
+from model.analyses.scans.folders import FoundLogFolder, FoundPartition, FoundSegment, ScanParameters, folder_report
 from model.analyses.scans.result import (
     Finding,
     LogFolderScan,
@@ -23,7 +26,8 @@ from model.analyses.scans.result import (
     total,
     worst,
 )
-from model.analyses.scans.tally import Report
+from model.analyses.scans.segment_scan import SegmentScan
+from model.analyses.scans.tally import Report, decode_reports, encode_reports
 from model.log.names import LOG, FolderRole, NumberedFile
 
 Segments = Sequence[tuple[FoundSegment, Report]]
@@ -234,3 +238,48 @@ def _log_folder(log_folder: FoundLogFolder, folded: Sequence[FoldedPartition], d
         warnings=whole.warnings,
         measures=measures(whole, deep=deep, histograms=True),
     )
+
+
+OPENING_COST = 1 << 21
+"""What opening files and looking at them costs, in bytes of a segment that are scanned meanwhile."""
+
+
+class Scan:
+    """What log folders hold. Files are opened to be read only, wherever the kernel runs."""
+
+    @property
+    def name(self) -> str:
+        return "scan"
+
+    @property
+    def parameters_type(self) -> type[Any]:
+        return ScanParameters
+
+    @property
+    def result_type(self) -> type[Any]:
+        """`kdrill.scan/1`."""
+        return ScanResult
+
+    def units(self, arrays: Arrays, parameters: ScanParameters) -> Sequence[Unit]:
+        """By size: a segment is never split."""
+        return [
+            Unit(number, OPENING_COST + (folder.segments[place].bytes if place >= 0 else 0))
+            for number, (_, folder, place) in enumerate(units_of(parameters))
+        ]
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: ScanParameters) -> Arrays:
+        wanted = set(units)
+        reports: dict[int, Report] = {}
+        for number, (_, folder, place) in enumerate(units_of(parameters)):
+            if number in wanted:
+                reports[number] = (
+                    SegmentScan(folder, place, parameters).report() if place >= 0 else folder_report(folder)
+                )
+        return encode_reports(list(reports), list(reports.values()))
+
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ScanParameters) -> ScanResult:
+        """Everything, by partition, topic and log folder."""
+        return combined(dict(pair for batch in batches for pair in decode_reports(batch)), parameters)
+
+
+SCAN = Scan()

@@ -118,7 +118,6 @@ class Gathered:
         self._file = file
 
     def add(self, kind: str, cause: str, position: int = -1, size: int = -1, file: str = "") -> None:
-        """One more."""
         if self.counts.get(kind, 0) < MOST_OF_A_KIND:
             self.kept.append(Found(kind, file or self._file, cause, position, size))
         self._count(kind, 1)
@@ -128,7 +127,6 @@ class Gathered:
         self.add(kind or damage.kind.value, damage.cause, damage.position, damage.size, file)
 
     def has_damage(self) -> bool:
-        """Whether any finding up to now is damage."""
         return any(SEVERITY[kind] is Severity.DAMAGE for kind in self.counts)
 
     def add_batches(self, kind: str, columns: HeaderColumns, places: NDArray[np.bool_], tell: Tell) -> None:

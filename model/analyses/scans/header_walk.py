@@ -82,7 +82,6 @@ class HeaderWalk:
         self._lost = True
 
     def see(self, columns: HeaderColumns) -> None:
-        """The next batches."""
         self.tally.batches += len(columns.position)
         valid = columns.crc_valid
         if not bool(valid.all()):

@@ -186,7 +186,6 @@ class Sum(msgspec.Struct):
     folders: int = 0
 
     def merge(self, other: "Sum") -> None:
-        """Adds the other's."""
         self.tally.merge(other.tally)
         self.other_bytes += other.other_bytes
         self.late_segments += other.late_segments

@@ -58,7 +58,6 @@ class OffsetIndexWalk:
         self._sane = _ends_well(data, count, OFFSET_ENTRY.size) and _rises(self._offsets, self._positions)
 
     def see(self, columns: HeaderColumns) -> None:
-        """The next batches."""
         if not self._sane or not len(self._offsets):
             return
         at, starts = _matches(self._positions, columns.position)
@@ -99,7 +98,6 @@ class TimeIndexWalk:
         self._sane = _ends_well(data, count, TIME_ENTRY.size) and _rises(self._offsets, self._timestamps)
 
     def see(self, columns: HeaderColumns) -> None:
-        """The next batches."""
         if not self._sane or not len(self._offsets) or not len(columns.position):
             return
         newest = np.maximum.accumulate(np.concatenate(([self._newest], columns.max_timestamp)))[1:]

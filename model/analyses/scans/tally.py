@@ -92,7 +92,6 @@ class CodecTally(msgspec.Struct, omit_defaults=True):
     plain_bytes: int = 0
 
     def merge(self, other: "CodecTally") -> None:
-        """Adds the other's."""
         self.batches += other.batches
         self.bytes += other.bytes
         self.payload_bytes += other.payload_bytes
@@ -140,7 +139,6 @@ class BatchTally(msgspec.Struct, omit_defaults=True):
     tombstones: int = 0
 
     def merge(self, other: "BatchTally") -> None:
-        """Adds the other's."""
         for name in _SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.missing_offsets = min(self.missing_offsets, INT64_MAX)  # damaged offsets add up to anything
@@ -161,7 +159,6 @@ class BatchTally(msgspec.Struct, omit_defaults=True):
         self.newest_ms = max(self.newest_ms, newest_ms)
 
     def see_producers(self, ids: list[int], more: bool = False) -> None:
-        """Counts producers in."""
         if ids:
             together = sorted({*self.producers, *ids})
             self.more_producers |= more or len(together) > MOST_PRODUCERS

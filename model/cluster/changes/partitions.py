@@ -112,7 +112,6 @@ class Pairs:
         return known & (self.new.isr != NOBODY) & ~contained(self.new.isr, self.old.isr)
 
     def topic(self, row: int) -> str:
-        """The name of the topic."""
         return self.new.topics[int(self.new.topic[row])].name
 
     def name(self, row: int) -> str:

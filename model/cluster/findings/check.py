@@ -88,7 +88,6 @@ class TopicCase(NamedTuple):
 
     @property
     def last_in_sync(self) -> set[int]:
-        """Members of the ISR."""
         return _ids(self.health.columns.isr[self.rows])
 
     @property

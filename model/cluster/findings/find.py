@@ -157,7 +157,6 @@ class Findings:
 
     @cached_property
     def census(self) -> Census:
-        """How many there are of each kind."""
         return Census().after((), self.found)
 
 

@@ -42,7 +42,6 @@ class Surroundings:
         return self.brokers_known and broker not in self.live
 
     def standing(self, broker: int) -> str:
-        """up, down or fenced."""
         return "fenced" if broker in self.fenced else "down" if self.dead(broker) else "up"
 
 

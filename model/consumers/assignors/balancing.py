@@ -181,7 +181,6 @@ class Balancing:
         return moved
 
     def next_move(self, run: Run, position: int) -> Move | None:
-        """The next partition, from `position` on, whose owner has at least two more than another subscriber has."""
         if not len(run.members):
             return None
         least = int(run.members[self.counts[run.members].argmin()])

@@ -82,7 +82,6 @@ class SubscriberSets(NamedTuple):
     members: Sequence[Ints]  # each ascending
 
     def at(self, number: int) -> Ints:
-        """The members of one set."""
         return self.members[number]
 
 
@@ -108,12 +107,10 @@ class Group:
 
     @property
     def members(self) -> int:
-        """How many members there are."""
         return len(self.subscription_of)
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
         return len(self.partition_counts)
 
     @cached_property
@@ -123,7 +120,6 @@ class Group:
 
     @property
     def partitions(self) -> int:
-        """How many partitions there are."""
         return int(self.first[-1])
 
     @property
@@ -197,12 +193,6 @@ def spans(starts: Ints, counts: Ints) -> Ints:
     """int64[sum of counts]: the numbers from each start on, as many as its count says."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()), dtype=np.int64)
-
-
-def no_claims(members: int) -> Claims:
-    """Nobody owns anything."""
-    none = np.full(members, NO_GENERATION, dtype=np.int64)
-    return Claims(np.zeros(0, dtype=np.int32), np.zeros(members + 1, dtype=np.int64), none, none)
 
 
 class Ownership(NamedTuple):

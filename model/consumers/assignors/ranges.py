@@ -102,11 +102,9 @@ class _Topic:
         )
 
     def room(self, member: int) -> int:
-        """How many more the member may get."""
         return max(0, self.least + (self.longer > 0) - self.assigned[member])
 
     def give(self, member: int, numbers: Sequence[int], owner: Ints) -> None:
-        """Hands partitions to a member."""
         if numbers:
             owner[self.first + np.array(numbers)] = member
             self.assigned[member] += len(numbers)

@@ -42,7 +42,6 @@ class _Line:
             insort(self._places.setdefault(int(self._racks[member]), []), place)
 
     def remove(self, place: int, member: int) -> None:
-        """Takes a member out."""
         if self._racks[member] >= 0:
             self._places[int(self._racks[member])].remove(place)
 

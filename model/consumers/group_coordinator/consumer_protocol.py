@@ -41,14 +41,12 @@ class ByteReader:
         return int(self._unpack(_INT64))
 
     def string(self) -> str:
-        """A text."""
         text = self.nullable_string()
         if text is None:
             raise UnreadableError("null where a text was due")
         return text
 
     def nullable_string(self) -> str | None:
-        """A text or null."""
         length = self._varint() - 1 if self.compact else self.int16()
         if length < 0:
             return None

@@ -212,7 +212,6 @@ class Group(msgspec.Struct, frozen=True):
 
     @property
     def rebalance_timeout_ms(self) -> int:
-        """The largest of its members'."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
     @property
@@ -227,7 +226,6 @@ class Group(msgspec.Struct, frozen=True):
 
     @property
     def candidate_protocols(self) -> frozenset[str]:
-        """Those that all members support."""
         every = [[each.name for each in member.protocols] for member in self.members.values()]
         return frozenset(every[0]).intersection(*every[1:]) if every else frozenset()
 
@@ -253,7 +251,6 @@ class Group(msgspec.Struct, frozen=True):
         return next((each for each in self.members.values() if each.instance_id == instance_id), None)
 
     def with_member(self, member: Member) -> "Group":
-        """With a member, new or changed."""
         return msgspec.structs.replace(self, members={**self.members, member.member_id: member})
 
     def without_member(self, member_id: str) -> "Group":

@@ -39,7 +39,7 @@ def partition_of(group_id: str, partitions: int) -> int:
     return (0 if code == _LEAST_INT else abs(code)) % partitions
 
 
-def standing_error(group_id: str, standing: CoordinatorRole, *, needs_name: bool) -> str | None:
+def role_error(group_id: str, standing: CoordinatorRole, *, needs_name: bool) -> str | None:
     """Why no group is looked at. `needs_name`: requests of members; offsets may be kept for a group without a name."""
     if needs_name and not group_id:
         return "INVALID_GROUP_ID"

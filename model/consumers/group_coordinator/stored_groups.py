@@ -104,7 +104,6 @@ class LoadedRecords:
         self._open: dict[int, _Offsets] = {}
 
     def take(self, record: OffsetsTopicRecord, batch_offset: int, producer: int | None = None) -> None:
-        """The next record, of the batch that begins at this offset; `producer`: of the transaction it belongs to."""
         match record:
             case GroupRecord(group_id, value):
                 self._groups.pop(group_id, None)

@@ -49,7 +49,7 @@ class SetUpFeatures(Step, frozen=True):
         current = _features_in(answers[0])
         missing = answers[0].code is Code.NO_NODE
         if version is None or (current is None and not missing):
-            # Kafka would lay the office down and never find a controller. Leave it to an operator.
+            # Kafka would resign and never find a controller. Leave it to an operator.
             return StepOutcome(
                 context, why="" if version is None else f"{FEATURE} cannot be read: it is left as it is."
             )

@@ -102,7 +102,7 @@ class ClaimFirst(Step, frozen=True):
 
 
 class ReadEpoch(Step, frozen=True):
-    """The office is taken: read which epoch to raise."""
+    """`/controller` is ours: read which epoch to raise."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         return StepOutcome(context, ask=(GetData(CONTROLLER_EPOCH),))
@@ -133,13 +133,13 @@ class RaiseEpoch(Step, frozen=True):
         if not answers[0].ok:
             return StepOutcome(
                 context,
-                then=(ReleaseController("Another controller raised the epoch: this one lays the office down."),),
+                then=(ReleaseController("Another controller raised the epoch: this one resigns."),),
             )
         return _become_active(context, self.epoch, max(answers[0].version, 0))
 
 
 class ReleaseController(Step, frozen=True):
-    """Give the office back before it was ever held."""
+    """Delete `/controller` again, before this broker ever acted as the controller."""
 
     why: str
 
@@ -198,7 +198,7 @@ def _lost(context: ControllerContext, controller: Answer, otherwise: Step) -> St
 
 
 class WatchController(Step, frozen=True):
-    """Watch `/controller`, and run for the office if it is free."""
+    """Watch `/controller`, and try to create it if nobody is the controller."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         return StepOutcome(context, ask=(Exists(CONTROLLER, watch=True),))
@@ -221,7 +221,7 @@ class ResignIfMoved(Step, frozen=True):
 
 
 class ElectController(Step, frozen=True):
-    """Run for the office, unless somebody holds it."""
+    """Try to become the controller, unless somebody is."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         if not context.settings.forms.looks_before_claiming:
@@ -273,7 +273,7 @@ class MoveController(Step, frozen=True):
 
 
 class DeleteController(Step, frozen=True):
-    """Give the office up; `requests` were made while it was held. The watch tells everybody, also this broker."""
+    """Resign; `requests` were made as the controller. The watch tells everybody, also this broker."""
 
     requests: tuple[ZooKeeperRequest, ...]
 

@@ -18,18 +18,7 @@ from model.cluster.texts import HIDDEN
 from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import (
-    DESCRIBE_CLUSTER,
-    DESCRIBE_CONFIGS,
-    DESCRIBE_LOG_DIRS,
-    DESCRIBE_QUORUM,
-    DESCRIBE_TOPIC_PARTITIONS,
-    LIST_PARTITION_REASSIGNMENTS,
-    UnavailableError,
-    UnsupportedVersionError,
-    WireError,
-    error_name,
-)
+from model.hosts.wire.names import ApiKey, UnavailableError, UnsupportedVersionError, WireError, error_name
 
 FENCED_SINCE = 2
 """The first version that tells of fenced brokers."""
@@ -37,10 +26,10 @@ FENCED_SINCE = 2
 
 def describe_cluster(connection: Connection) -> Entity:
     """All brokers that are registered. Raises UnsupportedVersionError before 4.0, which tells those that serve only."""
-    version = connection.newest(DESCRIBE_CLUSTER)
+    version = connection.newest(ApiKey.DESCRIBE_CLUSTER)
     if version < FENCED_SINCE:
         raise UnsupportedVersionError("the broker does not tell of fenced brokers")
-    request = shapes(DESCRIBE_CLUSTER, version, "request").DescribeClusterRequest
+    request = shapes(ApiKey.DESCRIBE_CLUSTER, version, "request").DescribeClusterRequest
     return shaped(request, include_cluster_authorized_operations=False, include_fenced_brokers=True)
 
 
@@ -68,7 +57,7 @@ _ENTITIES = {
 
 def describe_configs(connection: Connection, kind: int, names: Sequence[str]) -> Entity:
     """All settings of these."""
-    module = shapes(DESCRIBE_CONFIGS, connection.newest(DESCRIBE_CONFIGS, NEWEST_DESCRIBE_CONFIGS), "request")
+    module = connection.request_shapes(ApiKey.DESCRIBE_CONFIGS, NEWEST_DESCRIBE_CONFIGS)
     resources = tuple(
         module.DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
         for name in names
@@ -104,7 +93,7 @@ UNKNOWN_BYTES = -1
 
 def describe_log_dirs(connection: Connection) -> Entity:
     """All of them, with all replicas."""
-    module = shapes(DESCRIBE_LOG_DIRS, connection.newest(DESCRIBE_LOG_DIRS), "request")
+    module = connection.request_shapes(ApiKey.DESCRIBE_LOG_DIRS)
     return module.DescribeLogDirsRequest(topics=None)
 
 
@@ -143,7 +132,7 @@ class NotAllowedError(WireError):
 
 def describe_quorum(connection: Connection) -> Entity:
     """Of the only partition of the metadata log. Raises UnsupportedVersionError where ZooKeeper holds the metadata."""
-    module = shapes(DESCRIBE_QUORUM, connection.newest(DESCRIBE_QUORUM), "request")
+    module = connection.request_shapes(ApiKey.DESCRIBE_QUORUM)
     topic = module.TopicData(topic_name=METADATA_TOPIC, partitions=(module.PartitionData(partition_index=0),))
     return module.DescribeQuorumRequest(topics=(topic,))
 
@@ -178,7 +167,7 @@ def voters_listening(response: Entity) -> dict[int, frozenset[Address]]:
 
 def describe_controllers(connection: Connection) -> Entity:
     """The controllers that are registered. Raises UnsupportedVersionError before 3.7."""
-    module = shapes(DESCRIBE_CLUSTER, connection.newest(DESCRIBE_CLUSTER, NEWEST_DESCRIBE_CLUSTER), "request")
+    module = connection.request_shapes(ApiKey.DESCRIBE_CLUSTER, NEWEST_DESCRIBE_CLUSTER)
     request = module.DescribeClusterRequest
     return shaped(request, include_cluster_authorized_operations=False, endpoint_type=CONTROLLERS)
 
@@ -215,8 +204,8 @@ REASSIGNMENTS_TIMEOUT = datetime.timedelta(seconds=5)
 
 def list_reassignments(connection: Connection) -> Entity:
     """All of them."""
-    version = connection.newest(LIST_PARTITION_REASSIGNMENTS)
-    module = shapes(LIST_PARTITION_REASSIGNMENTS, version, "request")
+    version = connection.newest(ApiKey.LIST_PARTITION_REASSIGNMENTS)
+    module = shapes(ApiKey.LIST_PARTITION_REASSIGNMENTS, version, "request")
     return module.ListPartitionReassignmentsRequest(timeout=REASSIGNMENTS_TIMEOUT, topics=None)
 
 
@@ -230,8 +219,8 @@ def listed_reassignments(response: Entity) -> Iterator[tuple[TopicPartition, tup
 
 def describe_topic_partitions(connection: Connection, topics: Sequence[str], after: Entity | None) -> Entity:
     """Of these topics, `after` being where the page before ended. The broker decides how long a page is."""
-    version = connection.newest(DESCRIBE_TOPIC_PARTITIONS)
-    module = shapes(DESCRIBE_TOPIC_PARTITIONS, version, "request")
+    version = connection.newest(ApiKey.DESCRIBE_TOPIC_PARTITIONS)
+    module = shapes(ApiKey.DESCRIBE_TOPIC_PARTITIONS, version, "request")
     start = after and module.Cursor(topic_name=after.topic_name, partition_index=after.partition_index)
     named = tuple(shaped(module.TopicRequest, name=topic) for topic in topics)
     return shaped(module.DescribeTopicPartitionsRequest, topics=named, cursor=start)

@@ -16,14 +16,11 @@ from typing import Any, TypeVar
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.hosts.wire import names as api
 from model.hosts.wire.connection import PLAINTEXT, Build, Channel, Connection, Security
-from model.hosts.wire.messages import Encoded, Entity, name_of, shaped, shapes
+from model.hosts.wire.messages import Encoded, Entity, name_of, shaped
 from model.hosts.wire.names import (
-    FETCH,
-    LIST_OFFSETS,
-    METADATA,
     ZERO_ID,
+    ApiKey,
     DeniedError,
     UnavailableError,
     UnsupportedVersionError,
@@ -72,9 +69,9 @@ class Metadata(msgspec.Struct, frozen=True):
 
 def metadata_request(connection: Connection, topics: Sequence[str] | None = None) -> Entity:
     """Asks for these topics, or all; creates none. Raises UnsupportedVersionError, saying so at a controller's port."""
-    if METADATA not in connection.versions and _BROKER_HEARTBEAT in connection.versions:
+    if ApiKey.METADATA not in connection.versions and _BROKER_HEARTBEAT in connection.versions:
         raise UnsupportedVersionError("this is a controller's listener: name a broker's")
-    module = shapes(METADATA, connection.newest(METADATA, NEWEST_METADATA), "request")
+    module = connection.request_shapes(ApiKey.METADATA, NEWEST_METADATA)
     named = (shaped(module.MetadataRequestTopic, name=topic, topic_id=ZERO_ID) for topic in topics or ())
     return shaped(
         module.MetadataRequest,
@@ -120,7 +117,7 @@ CONSUMER_REPLICA_ID = -1
 
 def list_offsets_request(connection: Connection, times: Mapping[TopicPartition, int]) -> Entity:
     """The offsets at these times, ms or EARLIEST or LATEST."""
-    module = shapes(LIST_OFFSETS, connection.newest(LIST_OFFSETS, NEWEST_LIST_OFFSETS), "request")
+    module = connection.request_shapes(ApiKey.LIST_OFFSETS, NEWEST_LIST_OFFSETS)
     topics = tuple(
         module.ListOffsetsTopic(
             name=topic,
@@ -161,7 +158,7 @@ def fetch_request(
     partition_bytes: int,
 ) -> Entity:
     """What is there from these offsets on, at most so many bytes of each partition, or one batch if that is larger."""
-    module = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
+    module = connection.request_shapes(ApiKey.FETCH, NEWEST_FETCH)
     topics = tuple(
         shaped(
             module.FetchTopic,
@@ -335,14 +332,15 @@ def address_of(text: str) -> Address:
 
 READS = frozenset(
     {
-        api.FETCH, api.LIST_OFFSETS, api.METADATA, api.OFFSET_FETCH, api.DESCRIBE_GROUPS, api.LIST_GROUPS,
-        api.DESCRIBE_CONFIGS, api.DESCRIBE_LOG_DIRS, api.LIST_PARTITION_REASSIGNMENTS, api.DESCRIBE_QUORUM,
-        api.CONSUMER_GROUP_DESCRIBE, api.SHARE_GROUP_DESCRIBE, api.DESCRIBE_CLUSTER, api.DESCRIBE_TOPIC_PARTITIONS,
+        ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.METADATA, ApiKey.OFFSET_FETCH, ApiKey.DESCRIBE_GROUPS,
+        ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_CONFIGS, ApiKey.DESCRIBE_LOG_DIRS, ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_QUORUM, ApiKey.CONSUMER_GROUP_DESCRIBE, ApiKey.SHARE_GROUP_DESCRIBE, ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
     }
 )  # fmt: skip
 """All that is ever asked, beside ApiVersions and the login, which every connection begins with."""
 
-_ENCODED = frozenset({api.SHARE_GROUP_DESCRIBE})
+_ENCODED = frozenset({ApiKey.SHARE_GROUP_DESCRIBE})
 """Of these, what may come as bytes, which nobody looks into here: none of their fields changes anything."""
 
 

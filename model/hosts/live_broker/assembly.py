@@ -44,8 +44,8 @@ from model.hosts.live_broker.parts import (
 )
 from model.hosts.live_controller.live_controller import ControllerOptions, LiveController, OnRegistered
 from model.hosts.wire.connection import Build, Channel, Connection
-from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import CONTROLLED_SHUTDOWN, UnavailableError, WireError, error_name
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import ApiKey, UnavailableError, WireError, error_name
 from model.hosts.wire.server import Api
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
@@ -89,7 +89,7 @@ async def ask_to_shut_down(ask: AskController, broker: int, broker_epoch: int) -
     """Send it to the controller of now."""
 
     def build(connection: Connection) -> Entity:
-        shape = shapes(CONTROLLED_SHUTDOWN, connection.newest(CONTROLLED_SHUTDOWN), "request").ControlledShutdownRequest
+        shape = connection.request_shapes(ApiKey.CONTROLLED_SHUTDOWN).ControlledShutdownRequest
         return shaped(shape, broker_id=broker, broker_epoch=broker_epoch)
 
     try:
@@ -115,7 +115,6 @@ class AdminApis:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """By API key."""
         ask, context = self.controller.ask, lambda: self.controller.context
         return {
             **BrokerRequests(ask, lambda: context().topics.by_name).apis,
@@ -219,7 +218,6 @@ class Assembly:
     # Start.
 
     async def load(self, *, recover: bool) -> None:
-        """Open all logs."""
         await self._parts.replicas.load(recover=recover)
 
     async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
@@ -266,11 +264,10 @@ class Assembly:
         await self._parts.replicas.abandon()
 
     def mark_clean_shutdown(self) -> None:
-        """All is on disk."""
         self._parts.replicas.mark_clean_shutdown()
 
     async def close(self) -> None:
-        """Lay the office down, and end the session: the registration goes with it."""
+        """Resign as the controller, and end the session: the registration goes with it."""
         if self._following is not None:
             self._following.cancel()
         await self.controller.close()

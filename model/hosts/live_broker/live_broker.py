@@ -67,7 +67,6 @@ class LiveBroker:
         self._serving = False
 
     def terminate(self) -> None:
-        """SIGTERM, or an operator."""
         if self._assembling is not None and not self._assembling.done():
             self._assembling.cancel()
         self._events.put_nowait(TerminationRequested())

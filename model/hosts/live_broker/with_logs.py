@@ -22,7 +22,6 @@ class DataApis:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """By API key."""
         parts = (ProduceRequests, FetchRequests, OffsetRequests, LogDirRequests, ControllerRequests)
         return {key: api for part in parts for key, api in part(self._replicas).apis.items()}
 

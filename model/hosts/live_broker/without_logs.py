@@ -20,7 +20,7 @@ from model.hosts.live_broker.apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.parts import BrokerKind, MetadataCache, Parts, PartsContext
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Encoded, Entity, encode, shaped
-from model.hosts.wire.names import FIND_COORDINATOR, UnsupportedVersionError, WireError
+from model.hosts.wire.names import ApiKey, UnsupportedVersionError, WireError
 from model.hosts.wire.server import Api, Request
 
 
@@ -35,7 +35,6 @@ class NoReplicas:
         """There are no logs."""
 
     def registered(self, broker_epoch: int) -> None:
-        """The broker has this epoch from now on."""
         self._standing = msgspec.structs.replace(self._standing, broker_epoch=broker_epoch)
 
     def shut_down_soon(self) -> None:
@@ -57,14 +56,12 @@ class NoReplicas:
         """They concern those who keep logs."""
 
     async def take_leader_and_isr(self, request: LeaderAndIsrRequest, broker_epoch: int) -> BrokerAnswer:
-        """Every copy is refused."""
         refused = self._refuse(broker_epoch, request.controller_epoch)
         if refused is not None:
             return refused
         return BrokerAnswer(partition_errors=tuple((e.partition, "KAFKA_STORAGE_ERROR") for e in request.partitions))
 
     async def take_stop_replica(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
-        """There is nothing to stop."""
         return self._refuse(broker_epoch, request.controller_epoch) or BrokerAnswer()
 
     async def take_update_metadata(
@@ -105,8 +102,7 @@ class PassedOn:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {FIND_COORDINATOR: Api(0, 4, self._find_coordinator)}
+        return {ApiKey.FIND_COORDINATOR: Api(0, 4, self._find_coordinator)}
 
     async def _find_coordinator(self, request: Request) -> Entity:
         nodes = self._metadata.image.brokers.values()

@@ -18,25 +18,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
-    BrokerAnswer,
-    BrokerRequest,
-    LeaderAndIsrRequest,
-    PartitionToKnow,
-    PartitionToServe,
-    PartitionToStop,
-    SendRequest,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-)
+from model.controller import commands
 from model.controller.context import LiveBroker
 from model.hosts.wire.connection import Channel, Connection
 from model.hosts.wire.messages import Entity, name_of, shaped, shapes
 from model.hosts.wire.names import (
-    LEADER_AND_ISR,
     SECURITY_PROTOCOLS,
-    STOP_REPLICA,
-    UPDATE_METADATA,
+    ApiKey,
     UnsupportedVersionError,
     WireError,
     error_name,
@@ -46,16 +34,16 @@ from model.hosts.wire.names import (
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_broker
 from model.znodes.payload import UnusablePayloadError
 
-Entry = TypeVar("Entry", PartitionToServe, PartitionToKnow, PartitionToStop)
+Entry = TypeVar("Entry", commands.PartitionToServe, commands.PartitionToKnow, commands.PartitionToStop)
 Registrations = Mapping[int, BrokerRegistration]
-LOWEST: Mapping[int, int] = {LEADER_AND_ISR: 2, UPDATE_METADATA: 5, STOP_REPLICA: 3}
+LOWEST: Mapping[int, int] = {ApiKey.LEADER_AND_ISR: 2, ApiKey.UPDATE_METADATA: 5, ApiKey.STOP_REPLICA: 3}
 """Before these versions the layout is another one."""
 
 
 class OutgoingRequest(msgspec.Struct, frozen=True):
     """A request to one broker. `registrations` are those of all brokers at the time, for their addresses."""
 
-    request: BrokerRequest
+    request: commands.BrokerRequest
     broker_epoch: int
     registrations: Registrations
     listener: str
@@ -67,7 +55,7 @@ def endpoint(registration: BrokerRegistration, listener: str) -> Endpoint | None
     return next((each for each in listeners if each.listener == listener), listeners[0] if listeners else None)
 
 
-def api_key(request: BrokerRequest) -> int:
+def api_key(request: commands.BrokerRequest) -> int:
     """Which API a request is for."""
     return _KEYS[type(request)]
 
@@ -77,13 +65,13 @@ def entity_of(letter: OutgoingRequest, version: int) -> Entity:
     return _WRITE[type(letter.request)](letter, letter.request, shapes(api_key(letter.request), version, "request"))
 
 
-def answer_of(request: BrokerRequest, response: Entity) -> BrokerAnswer:
+def answer_of(request: commands.BrokerRequest, response: Entity) -> commands.BrokerAnswer:
     """What a broker answered."""
-    return BrokerAnswer(error_name(response.error_code), tuple(_partition_errors(request, response)))
+    return commands.BrokerAnswer(error_name(response.error_code), tuple(_partition_errors(request, response)))
 
 
-def _leader_and_isr(letter: OutgoingRequest, request: LeaderAndIsrRequest, module: Any) -> Entity:
-    def state(entry: PartitionToServe) -> Entity:
+def _leader_and_isr(letter: OutgoingRequest, request: commands.LeaderAndIsrRequest, module: Any) -> Entity:
+    def state(entry: commands.PartitionToServe) -> Entity:
         return shaped(
             module.LeaderAndIsrPartitionState,
             partition_index=entry.partition.partition,
@@ -118,8 +106,8 @@ def _leader_and_isr(letter: OutgoingRequest, request: LeaderAndIsrRequest, modul
     return _request(module.LeaderAndIsrRequest, letter, type_=0, topic_states=topics, live_leaders=leaders)
 
 
-def _update_metadata(letter: OutgoingRequest, request: UpdateMetadataRequest, module: Any) -> Entity:
-    def state(entry: PartitionToKnow) -> Entity:
+def _update_metadata(letter: OutgoingRequest, request: commands.UpdateMetadataRequest, module: Any) -> Entity:
+    def state(entry: commands.PartitionToKnow) -> Entity:
         return shaped(
             module.UpdateMetadataPartitionState,
             partition_index=entry.partition.partition,
@@ -163,7 +151,7 @@ def _live_broker(broker: int, registration: BrokerRegistration, module: Any) -> 
     return module.UpdateMetadataBroker(id_=broker, endpoints=endpoints, rack=registration.rack)
 
 
-def _stop_replica(letter: OutgoingRequest, request: StopReplicaRequest, module: Any) -> Entity:
+def _stop_replica(letter: OutgoingRequest, request: commands.StopReplicaRequest, module: Any) -> Entity:
     topics = tuple(
         module.StopReplicaTopicState(
             topic_name=topic,
@@ -196,14 +184,14 @@ def _by_topic(entries: Iterable[Entry]) -> Iterator[tuple[str, Iterator[Entry]]]
     return groupby(sorted(entries, key=_topic), key=_topic)
 
 
-def _topic(entry: PartitionToServe | PartitionToKnow | PartitionToStop) -> str:
+def _topic(entry: commands.PartitionToServe | commands.PartitionToKnow | commands.PartitionToStop) -> str:
     return entry.partition.topic
 
 
-def _partition_errors(request: BrokerRequest, response: Entity) -> Iterator[tuple[TopicPartition, str]]:
+def _partition_errors(request: commands.BrokerRequest, response: Entity) -> Iterator[tuple[TopicPartition, str]]:
     """LeaderAndIsr answers by topic id from v5 on, by name before; UpdateMetadata says nothing of partitions."""
     topics: Any = getattr(response, "topics", ())
-    if topics and isinstance(request, LeaderAndIsrRequest):
+    if topics and isinstance(request, commands.LeaderAndIsrRequest):
         names = {text: name for name, text in request.topic_ids}
         for topic in topics:
             name = names.get(topic_id_text(topic.topic_id))
@@ -215,20 +203,20 @@ def _partition_errors(request: BrokerRequest, response: Entity) -> Iterator[tupl
             yield TopicPartition(each.topic_name, each.partition_index), error_name(each.error_code)
 
 
-_KEYS: Mapping[type[BrokerRequest], int] = {
-    LeaderAndIsrRequest: LEADER_AND_ISR,
-    UpdateMetadataRequest: UPDATE_METADATA,
-    StopReplicaRequest: STOP_REPLICA,
+_KEYS: Mapping[type[commands.BrokerRequest], int] = {
+    commands.LeaderAndIsrRequest: ApiKey.LEADER_AND_ISR,
+    commands.UpdateMetadataRequest: ApiKey.UPDATE_METADATA,
+    commands.StopReplicaRequest: ApiKey.STOP_REPLICA,
 }
-_WRITE: Mapping[type[BrokerRequest], Callable[[OutgoingRequest, Any, Any], Entity]] = {
-    LeaderAndIsrRequest: _leader_and_isr,
-    UpdateMetadataRequest: _update_metadata,
-    StopReplicaRequest: _stop_replica,
+_WRITE: Mapping[type[commands.BrokerRequest], Callable[[OutgoingRequest, Any, Any], Entity]] = {
+    commands.LeaderAndIsrRequest: _leader_and_isr,
+    commands.UpdateMetadataRequest: _update_metadata,
+    commands.StopReplicaRequest: _stop_replica,
 }
 
 
 RETRY_BACKOFF_S = 0.1
-OnChannelAnswer = Callable[[BrokerRequest, BrokerAnswer], None]
+OnChannelAnswer = Callable[[commands.BrokerRequest, commands.BrokerAnswer], None]
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -280,7 +268,7 @@ def _written(letter: OutgoingRequest, connection: Connection) -> Entity:
     return entity_of(letter, version)
 
 
-OnAnswer = Callable[[int, BrokerRequest, BrokerAnswer], None]
+OnAnswer = Callable[[int, commands.BrokerRequest, commands.BrokerAnswer], None]
 
 
 class BrokerChannels:
@@ -296,13 +284,12 @@ class BrokerChannels:
         self._registrations: Mapping[int, BrokerRegistration] = {}
 
     def note(self, live: Mapping[int, LiveBroker]) -> None:
-        """Who is live now, and where."""
         if live is not self._live:
             self._live = live
             read = {broker: _registration(known) for broker, known in live.items()}
             self._registrations = {broker: known for broker, known in read.items() if known is not None}
 
-    def send(self, command: SendRequest) -> None:
+    def send(self, command: commands.SendRequest) -> None:
         """Queue a request. A broker whose registration names no place gets nothing."""
         letter = OutgoingRequest(command.request, command.broker_epoch, self._registrations, self._listener)
         known = self._registrations.get(command.broker)
@@ -325,7 +312,7 @@ class BrokerChannels:
             task.add_done_callback(self._closing.discard)
 
     def drop_all(self) -> None:
-        """The office is lost: what waits is not ours to send any more."""
+        """Not the controller any more: what waits is not ours to send any more."""
         for broker in list(self._channels):
             self.drop(broker)
 
@@ -335,7 +322,7 @@ class BrokerChannels:
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     def _open(self, broker: int, address: tuple[str, int]) -> BrokerChannel:
-        def answered(request: BrokerRequest, answer: BrokerAnswer) -> None:
+        def answered(request: commands.BrokerRequest, answer: commands.BrokerAnswer) -> None:
             self._on_answer(broker, request, answer)
 
         channel = self._channels[broker] = BrokerChannel(broker, address, self._client_id, answered)

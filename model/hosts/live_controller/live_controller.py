@@ -152,7 +152,7 @@ class LiveController:
         return self._state.context
 
     def start(self) -> None:
-        """Register the broker with the session that is open, and run for the office."""
+        """Register the broker with the session that is open, and take part in the controller election."""
         proposed = topic_id_text(uuid.uuid4())
         assert proposed is not None
         session = self._sessions.newest_id

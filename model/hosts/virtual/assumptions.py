@@ -75,9 +75,7 @@ LOST: Final = Fate(lost=True)
 class Network(Protocol):
     """Decides on each message. It must be a function of the passage alone: then every run is the same."""
 
-    def __call__(self, passage: Passage, /) -> Fate:
-        """The message's fate."""
-        ...
+    def __call__(self, passage: Passage, /) -> Fate: ...
 
 
 def perfect(_passage: Passage) -> Fate:

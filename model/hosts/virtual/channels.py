@@ -11,16 +11,8 @@ from model.controller.commands import AnswerRequest, DropRequests, SendRequest
 from model.controller.events import RequestReceived
 from model.hosts.memory_zookeeper.state import disconnect
 from model.hosts.memory_zookeeper.tree import read
+from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import ZOOKEEPER
-from model.hosts.virtual.journal import (
-    OPERATOR,
-    ConnectionLost,
-    ControllerAnswered,
-    ControllerAsked,
-    RequestLost,
-    RequestsDropped,
-    RequestSent,
-)
 from model.hosts.virtual.scheduled_events import (
     ChannelTries,
     ControllerIsAsked,
@@ -49,7 +41,7 @@ def lose_connection(world: World, broker: int) -> None:
     withdrawn = world.schedule.withdraw(is_lost)
     unread = filter(is_lost, process.held)  # a paused process has received it, and never reads it
     undelivered = [fires.changed for fires in (*unread, *withdrawn) if isinstance(fires, WatchFires)]
-    world.journal.append(ConnectionLost(world.now_ms, process.id, process.session))
+    world.journal.append(journal.ConnectionLost(world.now_ms, process.id, process.session))
     watched = _watched(world, process.session)
     world.zookeeper = disconnect(world.zookeeper, process.session)
     process = world.put(process.replace(connection=UNCONNECTED, watched=watched))
@@ -116,7 +108,7 @@ def drop_requests(world: World, process: Process, command: DropRequests) -> None
     world.put(process.replace(channels=channels))
     if channel.queue:
         dropped = tuple(queued.exchange for queued in channel.queue)
-        world.journal.append(RequestsDropped(world.now_ms, process.id, command.broker, dropped))
+        world.journal.append(journal.RequestsDropped(world.now_ms, process.id, command.broker, dropped))
 
 
 def try_to_send(world: World, process: Process, receiver: int) -> None:
@@ -130,7 +122,7 @@ def try_to_send(world: World, process: Process, receiver: int) -> None:
     process = put_channel(world, process, receiver, channel)
     if not reachable:
         return
-    world.journal.append(RequestSent(world.now_ms, process.id, receiver, first.exchange, first.request))
+    world.journal.append(journal.RequestSent(world.now_ms, process.id, receiver, first.exchange, first.request))
     arrives = RequestArrives(
         process.id, process.number, receiver, first.exchange, channel.attempt, first.broker_epoch, first.request
     )
@@ -143,7 +135,7 @@ def lose_request(world: World, process: Process | None, receiver: int, attempt: 
     channel = None if process is None else process.channels.get(receiver)
     if process is None or channel is None or channel.attempt != attempt or not channel.queue:
         return
-    world.journal.append(RequestLost(world.now_ms, process.id, receiver, channel.queue[0].exchange))
+    world.journal.append(journal.RequestLost(world.now_ms, process.id, receiver, channel.queue[0].exchange))
     try_later(world, process, receiver)
 
 
@@ -192,7 +184,7 @@ def put_channel(world: World, process: Process, receiver: int, channel: Channel)
 
 def ask_controller(world: World, asker: Process, controller: int, request: RequestReceived) -> None:
     """A broker asks the controller."""
-    world.journal.append(ControllerAsked(world.now_ms, asker.id, controller, request))
+    world.journal.append(journal.ControllerAsked(world.now_ms, asker.id, controller, request))
     arrives = ControllerIsAsked(asker.id, asker.number, controller, request)
     if not world.carry(asker.id, controller, world.assumptions.request_ms / 2, arrives):
         leave_unanswered(world, asker.id, asker.number, request)
@@ -203,8 +195,8 @@ def answer_request(world: World, process: Process, command: AnswerRequest) -> No
     asked = world.asked.pop(command.request, None)
     if asked is None:
         return
-    world.journal.append(ControllerAnswered(world.now_ms, asked.asker, process.id, command))
-    if asked.asker == OPERATOR:
+    world.journal.append(journal.ControllerAnswered(world.now_ms, asked.asker, process.id, command))
+    if asked.asker == journal.OPERATOR:
         world.answers[command.request] = command
         return
     replies = ControllerReplies(asked.asker, asked.asker_number, asked.request, command)
@@ -214,7 +206,7 @@ def answer_request(world: World, process: Process, command: AnswerRequest) -> No
 
 def leave_unanswered(world: World, asker: int, asker_number: int, request: RequestReceived) -> None:
     """The connection to the controller broke: the asker notices after the back-off."""
-    if asker != OPERATOR:
+    if asker != journal.OPERATOR:
         replies = ControllerReplies(asker, asker_number, request, None)
         world.after(world.assumptions.retry_backoff_ms, replies)
 

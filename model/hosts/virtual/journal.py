@@ -109,7 +109,6 @@ class RequestSent(Record, frozen=True, gc=False):
 
     @property
     def partitions(self) -> int:
-        """How many partitions are in it."""
         return len(self.request.partitions)
 
 

@@ -18,6 +18,7 @@ from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.memory_zookeeper.watches import ONE_SHOT, WatchTable
+from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import ZOOKEEPER
 from model.hosts.virtual.channels import (
     ask_controller,
@@ -26,15 +27,6 @@ from model.hosts.virtual.channels import (
     lose_connection,
     note_silence,
     wake_channels,
-)
-from model.hosts.virtual.journal import (
-    BrokerBooted,
-    BrokerCrashed,
-    BrokerPaused,
-    BrokerResumed,
-    BrokerStopped,
-    LinkCut,
-    LinkMended,
 )
 from model.hosts.virtual.leaders import look_soon, note_fetching, replication_settings
 from model.hosts.virtual.questions import transact
@@ -69,7 +61,7 @@ def boot(world: World, broker: int, registration: bytes, settings: Settings) -> 
         raise ValueError(f"broker {broker} runs already: stop it before it is started again")
     if not can_reach_zookeeper(world, broker):
         raise ValueError(f"broker {broker} cannot start without ZooKeeper: mend its link first")
-    world.journal.append(BrokerBooted(world.now_ms, broker))
+    world.journal.append(journal.BrokerBooted(world.now_ms, broker))
     replication = replication_settings(world.assumptions, settings.generation)
     memory = VirtualBroker(BrokerEpochs(broker), replication)
     fresh = Process(world.next_number(), memory, registration, new_controller(settings), 0)
@@ -96,7 +88,7 @@ def adopt(world: World, broker: VirtualBroker, session: int, controller: Control
 
 def crash(world: World, broker: int) -> None:
     """kill -9."""
-    world.journal.append(BrokerCrashed(world.now_ms, broker))
+    world.journal.append(journal.BrokerCrashed(world.now_ms, broker))
     remove_process(world, world.processes[broker])
 
 
@@ -165,7 +157,7 @@ def hear_shutdown(world: World, process: Process, answer: AnswerRequest | None) 
 
 
 def _leave(world: World, process: Process, *, is_done: bool) -> None:
-    world.journal.append(BrokerStopped(world.now_ms, process.id, is_done))
+    world.journal.append(journal.BrokerStopped(world.now_ms, process.id, is_done))
     session, closes = process.session, process.connection != UNCONNECTED
     remove_process(world, process)
     if closes and session in world.sessions:
@@ -177,7 +169,7 @@ def pause(world: World, broker: int) -> None:
     process = world.processes[broker]
     if process.paused:
         return
-    world.journal.append(BrokerPaused(world.now_ms, broker))
+    world.journal.append(journal.BrokerPaused(world.now_ms, broker))
     note_silence(world, world.put(process.replace(paused=True)))
     note_fetching(world)
 
@@ -187,7 +179,7 @@ def resume(world: World, broker: int) -> None:
     process = world.processes[broker]
     if not process.paused:
         return
-    world.journal.append(BrokerResumed(world.now_ms, broker))
+    world.journal.append(journal.BrokerResumed(world.now_ms, broker))
     held = process.held
     process = world.put(process.replace(paused=False, held=()))
     note_silence(world, process)
@@ -217,7 +209,7 @@ def cut(world: World, one: int, other: int) -> None:
     """Between brokers, what is on its way is lost; a connection to ZooKeeper breaks."""
     if link(one, other) in world.cuts:
         return
-    world.journal.append(LinkCut(world.now_ms, link(one, other)))
+    world.journal.append(journal.LinkCut(world.now_ms, link(one, other)))
     world.cuts |= {link(one, other)}
     if ZOOKEEPER in (one, other):
         broker = max(one, other)
@@ -230,7 +222,7 @@ def mend(world: World, one: int, other: int) -> None:
     """Whoever waited for this link tries again."""
     if link(one, other) not in world.cuts:
         return
-    world.journal.append(LinkMended(world.now_ms, link(one, other)))
+    world.journal.append(journal.LinkMended(world.now_ms, link(one, other)))
     world.cuts -= {link(one, other)}
     process = world.processes.get(max(one, other))
     if ZOOKEEPER in (one, other) and process is not None:

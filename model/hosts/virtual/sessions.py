@@ -22,17 +22,7 @@ from model.controller.decide import decide
 from model.controller.events import Event, event_for
 from model.hosts.memory_zookeeper.state import end_session, open_session
 from model.hosts.memory_zookeeper.tree import read
-from model.hosts.virtual.channels import (
-    answer_request,
-    break_channels_to,
-    break_questions_to,
-    can_reach_zookeeper,
-    drop_requests,
-    leave_unanswered,
-    note_silence,
-    send_request,
-    wake_channels,
-)
+from model.hosts.virtual import channels
 from model.hosts.virtual.journal import (
     BrokerCrashed,
     ControllerElected,
@@ -95,11 +85,11 @@ def _cancel_timer(world: World, process: Process, command: CancelTimer) -> None:
 
 _CARRY_OUT: Final[Mapping[type, Callable[[World, Process, Any], None]]] = {
     AskZooKeeper: _ask,
-    SendRequest: send_request,
+    SendRequest: channels.send_request,
     StartTimer: _start_timer,
     CancelTimer: _cancel_timer,
-    AnswerRequest: answer_request,
-    DropRequests: drop_requests,
+    AnswerRequest: channels.answer_request,
+    DropRequests: channels.drop_requests,
 }
 
 
@@ -115,7 +105,7 @@ def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None
     epoch = _registered(process, requests, arrived.answers)
     if epoch is not None and epoch != process.broker.epoch:
         process = world.put(process.replace(broker=process.broker.stand(broker_epoch=epoch)))
-        wake_channels(world)
+        channels.wake_channels(world)
         process = world.processes[process.id]
     if is_over:
         hear(world, process, events.ZooKeeperAnswered(question=asking.question, answers=asking.answers()))
@@ -156,7 +146,7 @@ def end(world: World, session: int, *, expired: bool) -> None:
 
 def reconnect(world: World, process: Process, _due: Reconnects) -> None:
     """Go on with the session if it lives, learn that it does not, or begin the next one."""
-    if not can_reach_zookeeper(world, process.id):
+    if not channels.can_reach_zookeeper(world, process.id):
         return
     if process.expired:
         _renew(world, process)
@@ -164,7 +154,7 @@ def reconnect(world: World, process: Process, _due: Reconnects) -> None:
         _forget_session(world, process)
     elif process.connection == UNCONNECTED:
         process = world.put(process.replace(connection=world.next_number()))
-        note_silence(world, process)
+        channels.note_silence(world, process)
         watched = process.watched
         again = SetWatches(process.zxid, watched.data, watched.existence, watched.children)
         transact(world, process.session, again, process.id)
@@ -221,10 +211,10 @@ def _registered(process: Process, requests: tuple[ZooKeeperRequest, ...], answer
 def remove_process(world: World, process: Process) -> None:
     """The process is gone, with all it knew and all it was sent. Its session lives on until it times out."""
     del world.processes[process.id]
-    note_silence(world, process)
-    break_channels_to(world, process.id)
-    break_questions_to(world, process)
+    channels.note_silence(world, process)
+    channels.break_channels_to(world, process.id)
+    channels.break_questions_to(world, process)
     for held in process.held:
         if isinstance(held, ControllerIsAsked):
-            leave_unanswered(world, held.asker, held.asker_number, held.request)
+            channels.leave_unanswered(world, held.asker, held.asker_number, held.request)
     note_fetching(world)

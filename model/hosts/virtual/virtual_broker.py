@@ -60,12 +60,10 @@ class VirtualBroker(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> int:
-        """The broker's id."""
         return self.standing.broker
 
     @property
     def epoch(self) -> int:
-        """Of its registration."""
         return self.standing.broker_epoch
 
     @property
@@ -74,7 +72,6 @@ class VirtualBroker(msgspec.Struct, frozen=True):
         return self.controller, self.standing.controller_epoch
 
     def replace(self, **changes: object) -> "VirtualBroker":
-        """The same with other fields."""
         return msgspec.structs.replace(self, **changes)
 
     def stand(self, **changes: object) -> "VirtualBroker":

@@ -17,17 +17,8 @@ from model.controller.decide import ControllerState
 from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested, Event, RequestReceived
 from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.state import ServerState
-from model.hosts.virtual import leaders, life, questions, scheduled_events, sessions
+from model.hosts.virtual import channels, leaders, life, questions, scheduled_events, sessions
 from model.hosts.virtual.assumptions import Assumptions, Network, microseconds, perfect
-from model.hosts.virtual.channels import (
-    can_reach,
-    leave_unanswered,
-    lose_request,
-    note_question,
-    put_channel,
-    try_again,
-    try_to_send,
-)
 from model.hosts.virtual.journal import OPERATOR, ControllerAsked, Record, RequestAnswered, RequestServed
 from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
 from model.hosts.virtual.life import controller_in_zookeeper, hear_shutdown
@@ -50,8 +41,8 @@ from model.zookeeper.operations import Answer, Operation, ZooKeeperRequest
 def serve(world: World, arrived: RequestArrives) -> None:
     """The receiver does as it is told and answers; if it is gone or cut off, the sender will notice."""
     sender, receiver = arrived.sender, arrived.receiver
-    if not can_reach(world, sender, receiver):
-        lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
+    if not channels.can_reach(world, sender, receiver):
+        channels.lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
         return
     process = world.processes[receiver]
     if process.paused:
@@ -67,7 +58,7 @@ def serve(world: World, arrived: RequestArrives) -> None:
     world.journal.append(RequestServed(world.now_ms, sender, receiver, arrived.exchange, arrived.request, answer))
     arrives = AnswerArrives(sender, arrived.sender_number, receiver, arrived.exchange, arrived.attempt, answer)
     if not world.carry(receiver, sender, world.assumptions.request_ms / 2, arrives):
-        lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
+        channels.lose_request(world, world.find(sender, arrived.sender_number), receiver, arrived.attempt)
     look_soon(world)
 
 
@@ -79,8 +70,8 @@ def hear_answer(world: World, process: Process, arrived: AnswerArrives) -> None:
         return
     world.journal.append(RequestAnswered(world.now_ms, process.id, receiver, arrived.exchange))
     sent = channel.queue[0].request
-    process = put_channel(world, process, receiver, Channel(channel.queue[1:], channel.attempt))
-    try_to_send(world, process, receiver)
+    process = channels.put_channel(world, process, receiver, Channel(channel.queue[1:], channel.attempt))
+    channels.try_to_send(world, process, receiver)
     event = events.RequestAnswered(broker=receiver, sent=sent, answer=arrived.answer)
     hear(world, world.processes[process.id], event)
 
@@ -89,11 +80,11 @@ def be_asked(world: World, arrived: ControllerIsAsked) -> None:
     """A broker hears a question that is for the controller; whether it is that, it will find out itself."""
     process = world.processes.get(arrived.controller)
     if process is None or world.is_cut(arrived.asker, arrived.controller):
-        leave_unanswered(world, arrived.asker, arrived.asker_number, arrived.request)
+        channels.leave_unanswered(world, arrived.asker, arrived.asker_number, arrived.request)
     elif process.paused:
         world.put(process.replace(held=(*process.held, arrived)))
     else:
-        note_question(world, arrived.asker, arrived.asker_number, process, arrived.request)
+        channels.note_question(world, arrived.asker, arrived.asker_number, process, arrived.request)
         hear(world, process, arrived.request)
 
 
@@ -130,7 +121,7 @@ def tell(world: World, broker: int, event: Event) -> None:
 def hear_from_outside(world: World, process: Process, told: ControllerIsTold) -> None:
     """The controller hears of it. Whoever asks this way is an operator."""
     if isinstance(told.event, RequestReceived):
-        note_question(world, OPERATOR, 0, process, told.event)
+        channels.note_question(world, OPERATOR, 0, process, told.event)
     hear(world, process, told.event)
 
 
@@ -155,12 +146,10 @@ class VirtualCluster:
 
     @property
     def assumptions(self) -> Assumptions:
-        """What was assumed."""
         return self._world.assumptions
 
     @property
     def zookeeper(self) -> ServerState:
-        """The server as a value."""
         return self._world.zookeeper
 
     @property
@@ -248,7 +237,6 @@ class VirtualCluster:
     # What people and tools do
 
     def write(self, operation: Operation) -> Answer:
-        """Carry out an operation in ZooKeeper at once, as a tool with a connection of its own."""
         return questions.write(self._world, operation)
 
     def ask_zookeeper(self, broker: int, request: ZooKeeperRequest) -> Answer | None:
@@ -334,7 +322,7 @@ _TO_PROCESSES: Final[Mapping[type[ForProcess], Callable[[World, Process, Any], N
     scheduled_events.AnswersArrive: sessions.hear_answers,
     scheduled_events.WatchFires: sessions.hear_watch,
     scheduled_events.Reconnects: sessions.reconnect,
-    scheduled_events.ChannelTries: try_again,
+    scheduled_events.ChannelTries: channels.try_again,
     scheduled_events.AnswerArrives: hear_answer,
     scheduled_events.TimerFires: fire_timer,
     scheduled_events.LeaderLooks: leaders.look,

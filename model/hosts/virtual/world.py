@@ -108,7 +108,6 @@ class Process(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> int:
-        """The broker's id."""
         return self.broker.id
 
     @property
@@ -117,7 +116,6 @@ class Process(msgspec.Struct, frozen=True):
         return self.controller.context.active
 
     def replace(self, **changes: object) -> "Process":
-        """The same with other fields."""
         return msgspec.structs.replace(self, **changes)
 
     def parked(self) -> Iterator[int]:
@@ -185,7 +183,6 @@ class World:
 
     @property
     def now_ms(self) -> float:
-        """Since the start."""
         return self.schedule.now_us / 1_000
 
     @property
@@ -199,12 +196,10 @@ class World:
         return self._counted
 
     def find(self, broker: int, number: int) -> Process | None:
-        """The process, if it is still there."""
         process = self.processes.get(broker)
         return process if process is not None and process.number == number else None
 
     def put(self, process: Process) -> Process:
-        """The process as it is from now on."""
         self.processes[process.id] = process
         return process
 
@@ -233,7 +228,6 @@ class World:
         return True
 
     def moment(self) -> Moment:
-        """Everything as it is now."""
         schedule = self.schedule
         return Moment(
             self.assumptions,
@@ -258,7 +252,6 @@ class World:
 
     @classmethod
     def at(cls, moment: Moment) -> "World":
-        """The world as it was then."""
         world = cls.__new__(cls)
         world.assumptions = moment.assumptions
         world.network = moment.network

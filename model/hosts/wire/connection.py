@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Protocol, Self, cast
 
 from kio.schema.errors import ErrorCode
@@ -32,8 +33,7 @@ from model.hosts.wire.messages import (
     versions_known,
 )
 from model.hosts.wire.names import (
-    SASL_AUTHENTICATE,
-    SASL_HANDSHAKE,
+    ApiKey,
     DeniedError,
     MalformedError,
     UnavailableError,
@@ -46,9 +46,7 @@ from model.hosts.wire.names import (
 class SaslSteps(Protocol):
     """One login, from our side."""
 
-    def auth_bytes(self) -> bytes:
-        """What to send next."""
-        ...
+    def auth_bytes(self) -> bytes: ...
 
     def receive(self, auth_bytes: bytes, /) -> object:
         """What came back. Raises ValueError where it is not what a broker would say that knows the password."""
@@ -158,6 +156,10 @@ class Connection:
             raise UnsupportedVersionError(f"the broker does not know {name_of(api_key)}")
         raise UnsupportedVersionError(f"the broker has no version of {name_of(api_key)} that is known here: {theirs}")
 
+    def request_shapes(self, api_key: int, highest: int | None = None) -> ModuleType:
+        """The classes of a request's `newest` version. Raises UnsupportedVersionError."""
+        return shapes(api_key, self.newest(api_key, highest), "request")
+
     async def ask(self, request: Entity | Encoded, timeout_s: float = 30.0) -> Entity:
         """Send a request and wait for its response. Raises UnavailableError or another WireError.
 
@@ -210,10 +212,10 @@ class Connection:
                 raise DeniedError(f"{address}: the login with {mechanism} is refused: {said}; {_CHECK}")
             return response
 
-        await ask(SASL_HANDSHAKE, "SaslHandshakeRequest", mechanism=mechanism)
+        await ask(ApiKey.SASL_HANDSHAKE, "SaslHandshakeRequest", mechanism=mechanism)
         try:
             while not steps.is_done():
-                response = await ask(SASL_AUTHENTICATE, "SaslAuthenticateRequest", auth_bytes=steps.auth_bytes())
+                response = await ask(ApiKey.SASL_AUTHENTICATE, "SaslAuthenticateRequest", auth_bytes=steps.auth_bytes())
                 steps.receive(bytes(response.auth_bytes))
         except (ValueError, KeyError) as error:
             raise DeniedError(f"{address}: the login with {mechanism} failed: {error}") from None

@@ -58,7 +58,6 @@ class ZooKeeperConsumer:
 
     @property
     def state(self) -> MemberState:
-        """The member as a value."""
         return self._state
 
     async def start(self) -> None:

@@ -92,14 +92,12 @@ class OffsetGaps:
         self._first = ""
 
     def see(self, offset: int) -> None:
-        """The next record."""
         if self._last not in (-1, offset - 1):
             self._first = self._first or f"{self._last} is followed by {offset}"
             self._count += 1
         self._last = offset
 
     def see_all(self, offsets: Int64s) -> None:
-        """The next records."""
         if not len(offsets):
             return
         self.see(int(offsets[0]))

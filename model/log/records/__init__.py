@@ -11,11 +11,11 @@ one; `records_of` reads its records. What is damaged is a `Damage`, the last thi
                 case Damage():
                     ...
 
-Writing: `encode_batch`, `encode_message_set`, `encode_end_transaction_marker`; `stamp` is the leader's part.
+Writing: `encode_batch`, `encode_message_set`; `stamp` is the leader's part.
 """
 
 from model.log.records.batch import Buffer, InMemory, RecordBatch, SegmentFile, Source, crc_holds
-from model.log.records.encoding import Producer, encode_batch, encode_end_transaction_marker, encode_message_set, stamp
+from model.log.records.encoding import Producer, encode_batch, encode_message_set, stamp
 from model.log.records.layout import Codec, Damage, DamageKind, TimestampType
 from model.log.records.record import (
     MAX_CONTENTS,
@@ -48,7 +48,6 @@ __all__ = [
     "control_type",
     "crc_holds",
     "encode_batch",
-    "encode_end_transaction_marker",
     "encode_message_set",
     "end_transaction_marker",
     "records_of",

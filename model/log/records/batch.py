@@ -61,7 +61,6 @@ class RecordBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def next_offset(self) -> int:
-        """The offset after the batch."""
         return self.last_offset + 1
 
     @property
@@ -72,7 +71,6 @@ class RecordBatch(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def timestamp_type(self) -> TimestampType:
-        """Who set the timestamps."""
         if self.magic == 0:
             return TimestampType.NO_TIMESTAMP
         return TimestampType(bool(self.attributes & layout.APPEND_TIME))
@@ -152,9 +150,7 @@ class Source(Protocol):
     """Bytes at positions."""
 
     @property
-    def size(self) -> int:
-        """Bytes there are to read."""
-        ...
+    def size(self) -> int: ...
 
     def read(self, position: int, size: int) -> Buffer:
         """At most `size` bytes from `position` on; fewer only where the source ends."""
@@ -187,7 +183,6 @@ class SegmentFile:
             return self.size if error.errno == errno.ENXIO else position  # not each file system tells
 
     def close(self) -> None:
-        """Gives the file back."""
         os.close(self._descriptor)
 
     def __enter__(self) -> Self:

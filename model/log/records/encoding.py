@@ -15,7 +15,7 @@ from model.log.records import layout
 from model.log.records.batch import RecordBatch, crc32c, stored_crc
 from model.log.records.codecs import compress
 from model.log.records.layout import Codec
-from model.log.records.record import EndTransactionMarker, Record, write_varint
+from model.log.records.record import Record, write_varint
 
 _NULL = write_varint(-1)
 
@@ -80,20 +80,6 @@ def _flags(append_time: bool, transactional: bool, control: bool, delete_horizon
         | control * layout.CONTROL
         | delete_horizon * layout.DELETE_HORIZON
     )
-
-
-def encode_end_transaction_marker(
-    marker: EndTransactionMarker,
-    producer: Producer,
-    *,
-    offset: int,
-    timestamp: int,
-    leader_epoch: int = layout.NO_LEADER_EPOCH,
-) -> bytes:
-    """The control batch of 78 bytes that ends a transaction in a partition; `timestamp` in ms."""
-    producer = msgspec.structs.replace(producer, transactional=True)
-    record = marker.as_record(offset, timestamp)
-    return encode_batch([record], leader_epoch=leader_epoch, producer=producer, control=True)
 
 
 def _offset_range(records: Sequence[Record], base_offset: int | None, last_offset: int | None) -> tuple[int, int]:

@@ -128,12 +128,6 @@ class EndTransactionMarker(msgspec.Struct, frozen=True):
     committed: bool
     coordinator_epoch: int
 
-    def as_record(self, offset: int, timestamp: int) -> Record:
-        """The one record of a control batch; `timestamp` in ms."""
-        kind = ControlType.COMMIT if self.committed else ControlType.ABORT
-        value = _END_MARKER.pack(0, self.coordinator_epoch)
-        return Record(offset, timestamp, _CONTROL_KEY.pack(0, kind), value)
-
 
 def control_type(key: bytes | None) -> ControlType | None:
     """What a control record's key says: UNKNOWN for types of later releases, None for a key that is too short."""

@@ -118,7 +118,6 @@ class BatchWindow(msgspec.Struct, frozen=True, gc=False):
         return b"".join([self.data[start : start + layout.BATCH_SIZE] for start in self.starts[:-1]])
 
     def batch(self, index: int) -> RecordBatch:
-        """The header of one entry."""
         return parse_batch(self.data, self.starts[index], self.position + self.starts[index])
 
 

@@ -76,7 +76,6 @@ class SwapLayout:
         return Side(rows, (sign * (3 * moves + changes) + 10 * leads).astype(np.int8))
 
     def swap(self, p: int, q: int, x: int, y: int) -> None:
-        """p from x to y, q from y to x."""
         for row, gone, new in ((p, x, y), (q, y, x)):
             self.after[row, self.after[row] == gone] = new
             self.holds[gone, row], self.holds[new, row] = False, True

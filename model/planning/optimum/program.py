@@ -34,11 +34,9 @@ class Matrix(NamedTuple):
 
     @property
     def columns(self) -> int:
-        """How many variables."""
         return len(self.start) - 1
 
     def chosen(self, columns: Flags) -> "Matrix":
-        """Without the other columns."""
         lengths = np.diff(self.start)
         entries = np.repeat(columns, lengths)
         start = np.concatenate([[0], np.cumsum(lengths[columns])]).astype(np.int32)
@@ -54,7 +52,6 @@ class Matrix(NamedTuple):
         return np.bincount(self.row, self.value * values[columns], len(self.least)).astype(np.float64)
 
     def with_rows(self, rows: NDArray[np.intp], least: Floats, most: Floats) -> "Matrix":
-        """With other bounds for these rows."""
         new_least, new_most = self.least.copy(), self.most.copy()
         new_least[rows], new_most[rows] = least, most
         return self._replace(least=new_least, most=new_most)
@@ -65,7 +62,6 @@ class Matrix(NamedTuple):
         return self._replace(least=self.least - there, most=self.most - there, limit=self.limit - base)
 
     def with_columns(self, rows: NDArray[np.intp], values: Floats, limits: Floats) -> "Matrix":
-        """With more columns of one entry each."""
         return self._replace(
             start=np.concatenate([self.start, self.start[-1] + 1 + np.arange(len(rows))]).astype(np.int32),
             row=np.concatenate([self.row, rows]).astype(np.int32),
@@ -99,13 +95,11 @@ class MatrixBuilder:
         self._most: list[float] = []
 
     def row(self, least: float, most: float) -> int:
-        """A new row and its number."""
         self._least.append(least)
         self._most.append(most)
         return len(self._least) - 1
 
     def column(self, entries: Entries) -> int:
-        """A new column and its number."""
         for row, value in entries:
             self._row.append(row)
             self._value.append(value)
@@ -113,7 +107,6 @@ class MatrixBuilder:
         return len(self._start) - 2
 
     def built(self) -> Matrix:
-        """What was collected."""
         return Matrix(
             np.array(self._start, np.int32),
             np.array(self._row, np.int32),

@@ -15,8 +15,8 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import TopicPartition
 from model.hosts.kafka_client.kafka_client import NOBODY, KafkaClient, address_of
 from model.hosts.wire.connection import Connection
-from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import CREATE_TOPICS, WireError
+from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.names import ApiKey, WireError
 from model.sandbox.cluster.broker_process import (
     LIVE_BROKER,
     BrokerProcess,
@@ -84,7 +84,7 @@ async def _ask_for_topics(client: KafkaClient, topics: Sequence[NewTopic]) -> st
 
 
 def _request(connection: Connection, topics: Sequence[NewTopic]) -> Entity:
-    module = shapes(CREATE_TOPICS, connection.newest(CREATE_TOPICS), "request")
+    module = connection.request_shapes(ApiKey.CREATE_TOPICS)
     wanted = tuple(
         module.CreatableTopic(
             name=topic.name,
@@ -136,13 +136,11 @@ HIGHEST_PORT = 65_535
 class SandboxCluster:
     """From `start` to `close`, in one event loop."""
 
-    def __init__(
-        self, options: SandboxOptions, chronicle: EventFeed, broker_command: Sequence[str] = LIVE_BROKER
-    ) -> None:
+    def __init__(self, options: SandboxOptions, events: EventFeed, broker_command: Sequence[str] = LIVE_BROKER) -> None:
         """Takes the folder. Raises SandboxError: the options or the folder are of no use."""
         _check(options)
         self.options = options
-        self.chronicle = chronicle
+        self.events = events
         self.folder = SandboxFolder(options)
         self.ensemble = Ensemble(options, self.folder)
         self.links = Switchboard(options.broker_ids, options.zookeepers)
@@ -187,7 +185,7 @@ class SandboxCluster:
         if process.pid is not None:
             raise SandboxError(f"broker {broker} runs")
         await process.start(partial(self._lead, broker))
-        self.chronicle.tell("process", f"broker {broker} serves, pid {process.pid}", subject=f"broker {broker}")
+        self.events.tell("process", f"broker {broker} serves, pid {process.pid}", subject=f"broker {broker}")
 
     def _lead(self, broker: int, listeners: Listeners) -> None:
         self._bound[broker] = listeners[CLIENT]
@@ -236,7 +234,6 @@ class SandboxCluster:
         return (*(member.view() for member in self.ensemble.members), *brokers)
 
     async def close(self) -> None:
-        """End everything; a cluster that is kept leaves in order."""
         if self.folder.stays:
             await asyncio.gather(*(process.terminate(PATIENCE_S) for process in self.brokers.values()))
         await asyncio.gather(*(process.close() for process in self.brokers.values()))

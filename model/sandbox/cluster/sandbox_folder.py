@@ -80,7 +80,6 @@ class SandboxFolder:
 
     @property
     def load(self) -> Path:
-        """What the load said."""
         return self.path / "load.log"
 
     def why_of_no_use(self, error: BaseException) -> str:

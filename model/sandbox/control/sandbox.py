@@ -55,12 +55,12 @@ class Sandbox:
         broker_command: Sequence[str] = LIVE_BROKER,
     ) -> None:
         """Takes the folder. Raises SandboxError: the options or the folder are of no use."""
-        self.chronicle = EventFeed(on_event)
-        self.cluster = SandboxCluster(options, self.chronicle, broker_command)
+        self.events = EventFeed(on_event)
+        self.cluster = SandboxCluster(options, self.events, broker_command)
         self._options = options
         self._on_state = on_state
         self._load: Load | None = None
-        self._bench = FaultInjector(Site(self.cluster, lambda: self._load), self.chronicle)
+        self._bench = FaultInjector(Site(self.cluster, lambda: self._load), self.events)
         self._told = SandboxState()
         self._ready_ms = 0
         self._watching: asyncio.Task[None] | None = None
@@ -83,7 +83,7 @@ class Sandbox:
         try:
             await self.cluster.start()
             if self._options.load:
-                self._load = Load(self.cluster, self.chronicle, self._options.rate)
+                self._load = Load(self.cluster, self.events, self._options.rate)
                 await self._load.start()
         except BaseException:
             await self.close()
@@ -136,10 +136,10 @@ class Sandbox:
             if not self._bench.broker_ended(broker):
                 log = self.cluster.brokers[broker].log
                 text = f"broker {broker} ended unasked, exit code {code}; see {log.path}"
-                self.chronicle.tell("process", text, subject=f"broker {broker}", details=log.last_lines(LAST_LINES))
+                self.events.tell("process", text, subject=f"broker {broker}", details=log.last_lines(LAST_LINES))
         for member in self.cluster.ensemble.notice_ends():
             name = f"zookeeper {member.number}"
-            self.chronicle.tell("process", f"ZooKeeper {member.number} ended unasked", subject=name)
+            self.events.tell("process", f"ZooKeeper {member.number} ended unasked", subject=name)
 
     def _tell_state(self) -> None:
         state = self.state

@@ -76,7 +76,6 @@ CarryOut = Callable[[Site, Any], Awaitable[DeedOutcome]]
 
 
 CONTROLLER = "controller"
-WAYS = f"give an id, {CONTROLLER}, leader of TOPIC-N, or follower of TOPIC-N"
 ANSWER_TIMEOUT_S = 5.0
 _PART = re.compile(r"(leader|follower) of (\S+)-(\d+)")
 

@@ -129,9 +129,9 @@ REPAIRS: Mapping[type[Repair | SetRate], CarryOut] = {
 class FaultInjector:
     """For one event loop. Deeds may be ordered while others are being done."""
 
-    def __init__(self, site: Site, chronicle: EventFeed) -> None:
+    def __init__(self, site: Site, events: EventFeed) -> None:
         self._site = site
-        self._chronicle = chronicle
+        self._events = events
         self._open: list[OpenFault] = []
         self._numbers = count(1)
         self.history: list[tuple[int, Deed]] = []
@@ -143,7 +143,6 @@ class FaultInjector:
         return tuple(self._open)
 
     async def do(self, deed: Deed) -> Done:
-        """Carry out a fault, a repair or an undo. Raises SandboxError: refused, with nothing done."""
         if isinstance(deed, Undo):
             deed = self._repair_of(deed.number)
         began_ms = now_ms()
@@ -171,7 +170,7 @@ class FaultInjector:
                 number=next(self._numbers), at_ms=now_ms(), fault=cause.fault, text=text, repair=faults.Start(broker)
             )
         )
-        self._chronicle.tell("process", text, subject=f"broker {broker}", fault=cause.number)
+        self._events.tell("process", text, subject=f"broker {broker}", fault=cause.number)
         return True
 
     def _note(self, fault: Fault, outcome: DeedOutcome) -> Done:
@@ -217,4 +216,4 @@ class FaultInjector:
         self._open = [*(each for each in self._open if each.repair != fault.repair), fault]
 
     def _tell(self, kind: EventKind, outcome: DeedOutcome, fault: int | None) -> None:
-        self._chronicle.tell(kind, outcome.text, subject=outcome.subject, fault=fault)
+        self._events.tell(kind, outcome.text, subject=outcome.subject, fault=fault)

@@ -165,9 +165,9 @@ _STATUS: dict[ConsumerStatus, ProcessStatus] = {"joining": "starting", "consumin
 class Load:
     """From `start` to `close`. For one event loop."""
 
-    def __init__(self, cluster: SandboxCluster, chronicle: EventFeed, rate: float) -> None:
+    def __init__(self, cluster: SandboxCluster, events: EventFeed, rate: float) -> None:
         self._cluster = cluster
-        self._chronicle = chronicle
+        self._events = events
         self._facts = LoadFacts(rate=rate, acknowledged=0, overwritten=0, waiting=0, error="", consumers=())
         self._past: deque[tuple[float, int, int]] = deque()
         """Monotonic time, acknowledged and consumed, of the last seconds."""
@@ -242,9 +242,9 @@ class Load:
 
     async def audit(self) -> AuditReport:
         """Stop producing, and prove what became of the records. Raises SandboxError."""
-        self._chronicle.tell("audit", "the load stops producing; every partition is read")
+        self._events.tell("audit", "the load stops producing; every partition is read")
         report = await self._process.ask(LoadOrder(audit=True), AuditReport)
-        self._chronicle.tell("audit", str(report))
+        self._events.tell("audit", str(report))
         return report
 
     async def stop_consumer(self, group: str, member: str) -> str:
@@ -286,7 +286,7 @@ class Load:
     def _ended(self) -> None:
         log = LogFile(self._cluster.folder.load)
         text = f"the load's process ended unasked; see {log.path}"
-        self._chronicle.tell("load", text, subject="producer", details=log.last_lines(LAST_LINES))
+        self._events.tell("load", text, subject="producer", details=log.last_lines(LAST_LINES))
 
     async def _look(self) -> None:
         while True:

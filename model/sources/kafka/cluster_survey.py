@@ -12,30 +12,11 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import NO_QUORUM_LEADER, LogDir, Quorum
-from model.hosts.kafka_client.descriptions import (
-    BROKER_RESOURCE,
-    TOPIC_RESOURCE,
-    describe_cluster,
-    describe_configs,
-    describe_log_dirs,
-    describe_topic_partitions,
-    described_configs,
-    described_log_dirs,
-    described_topic_partitions,
-    fenced_brokers,
-    list_reassignments,
-    listed_reassignments,
-)
+from model.hosts.kafka_client import descriptions
 from model.hosts.kafka_client.kafka_client import HEAD_START_S, Metadata, PartitionPlace, ReadingClient, first_answer
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
-from model.hosts.wire.names import (
-    DESCRIBE_TOPIC_PARTITIONS,
-    UnavailableError,
-    UnsupportedVersionError,
-    WireError,
-    error_name,
-)
+from model.hosts.wire.names import ApiKey, UnavailableError, UnsupportedVersionError, WireError, error_name
 from model.sources.kafka.quorum_survey import QuorumSurvey
 from model.sources.kafka.views import KRAFT, BrokerView, Change, ClusterView, brokers_of, generation_of, topics_of
 
@@ -86,17 +67,23 @@ class ClusterSurvey:
         parts = [topics[start : start + TOPICS_A_REQUEST] for start in range(0, len(topics), TOPICS_A_REQUEST)]
 
         async def ask(brokers: Iterable[int], kind: int, names: Sequence[str]) -> None:
-            response = await self._anybody(brokers, lambda connection: describe_configs(connection, kind, names))
-            for name, error, entities in described_configs(response):
+            response = await self._anybody(
+                brokers, lambda connection: descriptions.describe_configs(connection, kind, names)
+            )
+            for name, error, entities in descriptions.described_configs(response):
                 if error == "NONE":
                     found.update(
-                        (entity, config) for entity, config in entities.items() if config or kind == TOPIC_RESOURCE
+                        (entity, config)
+                        for entity, config in entities.items()
+                        if config or kind == descriptions.TOPIC_RESOURCE
                     )
                 elif error != "UNKNOWN_TOPIC_OR_PARTITION":  # it was deleted meanwhile
                     self.silent.append(f"settings of {name}: {error}")
 
-        questions = [ask(self._in_order(), TOPIC_RESOURCE, part) for part in parts]
-        await self._each([*questions, *(ask([int(broker)], BROKER_RESOURCE, [broker]) for broker in brokers)])
+        questions = [ask(self._in_order(), descriptions.TOPIC_RESOURCE, part) for part in parts]
+        await self._each(
+            [*questions, *(ask([int(broker)], descriptions.BROKER_RESOURCE, [broker]) for broker in brokers)]
+        )
         known = {f"topics/{name}" for name in topics} | {f"{place}/{n}" for place in _OF_BROKERS for n in brokers}
         kept = {entity: config for entity, config in self.view.configs.items() if entity in known}
         self.view = msgspec.structs.replace(self.view, configs=kept | found)
@@ -106,7 +93,9 @@ class ClusterSurvey:
         found: dict[int, tuple[LogDir, ...]] = {}
 
         async def ask(broker: int) -> None:
-            found[broker] = described_log_dirs(await self._client.ask(broker, describe_log_dirs))
+            found[broker] = descriptions.described_log_dirs(
+                await self._client.ask(broker, descriptions.describe_log_dirs)
+            )
 
         await self._each([ask(broker) for broker in self.view.brokers])
         self.view = msgspec.structs.replace(self.view, log_dirs={**self.view.log_dirs, **found})
@@ -118,7 +107,7 @@ class ClusterSurvey:
             connection = await self._client.connected(self._client.answered)
         except WireError:
             return self.view.generation, self.view.features
-        self._tells_elr = DESCRIBE_TOPIC_PARTITIONS in connection.versions
+        self._tells_elr = ApiKey.DESCRIBE_TOPIC_PARTITIONS in connection.versions
         return generation_of(connection.versions), connection.features
 
     async def _quorum(self) -> Quorum | None:
@@ -131,7 +120,7 @@ class ClusterSurvey:
     async def _fenced(self) -> Mapping[int, BrokerView] | None:
         """Brokers that are fenced; None where brokers do not tell, as before 4.0. The last where nobody answers."""
         try:
-            told = fenced_brokers(await self._anybody(self._in_order(), describe_cluster))
+            told = descriptions.fenced_brokers(await self._anybody(self._in_order(), descriptions.describe_cluster))
         except UnsupportedVersionError:
             return None
         except WireError as error:
@@ -164,9 +153,9 @@ class ClusterSurvey:
         found: dict[TopicPartition, PartitionPlace] = {}
         after: Entity | None = None
         while True:
-            build = partial(describe_topic_partitions, topics=topics, after=after)
+            build = partial(descriptions.describe_topic_partitions, topics=topics, after=after)
             page = await self._anybody(self._in_order(), build)
-            found |= described_topic_partitions(page)
+            found |= descriptions.described_topic_partitions(page)
             if page.next_cursor is None or page.next_cursor == after:
                 return found
             after = page.next_cursor
@@ -176,10 +165,12 @@ class ClusterSurvey:
         metadata = self._client.metadata
         order = [metadata.controller, *metadata.brokers] if metadata.controller in metadata.brokers else ()
         try:
-            response = await self._anybody(order, list_reassignments, self._client.timeout_s)
+            response = await self._anybody(order, descriptions.list_reassignments, self._client.timeout_s)
             if (error := error_name(response.error_code)) != "NONE":
                 raise UnavailableError(error)
-            self._moves = {name: (adding, removing) for name, adding, removing in listed_reassignments(response)}
+            self._moves = {
+                name: (adding, removing) for name, adding, removing in descriptions.listed_reassignments(response)
+            }
         except WireError as error:
             self.silent.append(f"reassignments: {error}")
 

@@ -21,15 +21,7 @@ from model.consumers.group_coordinator.consumer_protocol import UnreadableError,
 from model.consumers.group_coordinator.offsets_topic import GroupRecord, StoredGroup, read_record
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Encoded, Entity, encode, later_version, shaped, shapes
-from model.hosts.wire.names import (
-    CONSUMER_GROUP_DESCRIBE,
-    DESCRIBE_GROUPS,
-    LIST_GROUPS,
-    OFFSET_FETCH,
-    SHARE_GROUP_DESCRIBE,
-    UnsupportedVersionError,
-    error_name,
-)
+from model.hosts.wire.names import ApiKey, UnsupportedVersionError, error_name
 from model.log.records import Damage, Record, RecordBatch, records_of, scan
 
 NEWEST_LIST, NEWEST_DESCRIBE, NEWEST_OFFSET_FETCH = 5, 5, 7
@@ -41,7 +33,7 @@ CONSUMER_TYPE = "consumer"
 
 def list_groups(connection: Connection) -> Entity:
     """The groups that a broker coordinates."""
-    module = shapes(LIST_GROUPS, connection.newest(LIST_GROUPS, NEWEST_LIST), "request")
+    module = connection.request_shapes(ApiKey.LIST_GROUPS, NEWEST_LIST)
     return shaped(module.ListGroupsRequest, states_filter=(), types_filter=())
 
 
@@ -71,17 +63,17 @@ def describe_groups(connection: Connection, kind: str, groups: Sequence[str]) ->
 
 
 _DESCRIBE = {
-    CLASSIC: (DESCRIBE_GROUPS, "DescribeGroups", NEWEST_DESCRIBE),
-    CONSUMER: (CONSUMER_GROUP_DESCRIBE, "ConsumerGroupDescribe", 0),
-    SHARE: (SHARE_GROUP_DESCRIBE, "ShareGroupDescribe", 0),
+    CLASSIC: (ApiKey.DESCRIBE_GROUPS, "DescribeGroups", NEWEST_DESCRIBE),
+    CONSUMER: (ApiKey.CONSUMER_GROUP_DESCRIBE, "ConsumerGroupDescribe", 0),
+    SHARE: (ApiKey.SHARE_GROUP_DESCRIBE, "ShareGroupDescribe", 0),
 }
 """Kind of group → the API that describes it, its name, the newest version that is understood here."""
 
 
 def fetch_all_offsets(connection: Connection, group: str, owned: Iterable[TopicPartition]) -> Entity:
     """Every offset the group has committed; to an old broker, those of the partitions it owns."""
-    version = connection.newest(OFFSET_FETCH, NEWEST_OFFSET_FETCH)
-    module = shapes(OFFSET_FETCH, version, "request")
+    version = connection.newest(ApiKey.OFFSET_FETCH, NEWEST_OFFSET_FETCH)
+    module = shapes(ApiKey.OFFSET_FETCH, version, "request")
     topics = tuple(
         module.OffsetFetchRequestTopic(name=topic, partition_indexes=tuple(each.partition for each in those))
         for topic, those in groupby(sorted(owned), key=lambda each: each.topic)
@@ -255,7 +247,6 @@ class Generations:
             group.tries = 0
 
     def take(self, partition: TopicPartition, data: bytes) -> None:
-        """What was read of a partition."""
         start = at = self._next.pop(partition)
         for batch in scan(data):
             if isinstance(batch, RecordBatch) and batch.next_offset > at:
@@ -275,7 +266,6 @@ class Generations:
                 group.tries = 0 if group.generation is not None else group.tries - 1
 
     def forget(self, groups: Iterable[str]) -> None:
-        """They are no more."""
         for name in groups:
             self._groups.pop(name, None)
 

@@ -194,7 +194,6 @@ class GroupSurvey:
         return fetched
 
     async def _log_ends(self, wanted: frozenset[TopicPartition], failures: list[str]) -> dict[TopicPartition, int]:
-        """Those that the leaders tell."""
         ends: dict[TopicPartition, int] = {}
 
         async def ask(leader: int, partitions: Sequence[TopicPartition]) -> None:

@@ -14,19 +14,7 @@ from functools import partial
 import msgspec
 
 from model.cluster.image_parts import NO_QUORUM_LEADER, Quorum, QuorumReplica
-from model.hosts.kafka_client.descriptions import (
-    BROKER_RESOURCE,
-    Address,
-    NotAllowedError,
-    describe_configs,
-    describe_controllers,
-    describe_quorum,
-    described_configs,
-    described_controllers,
-    described_quorum,
-    voters_configured,
-    voters_listening,
-)
+from model.hosts.kafka_client import descriptions
 from model.hosts.kafka_client.kafka_client import HEAD_START_S, ReadingClient, metadata_request
 from model.hosts.wire.names import WireError
 
@@ -39,8 +27,8 @@ class QuorumSurvey:
         self._client = client
         self._head_start_s = head_start_s
         self._last = Quorum(NO_QUORUM_LEADER, -1)
-        self._voters: dict[int, frozenset[Address]] = {}
-        self._unnamed: set[Address] = set()
+        self._voters: dict[int, frozenset[descriptions.Address]] = {}
+        self._unnamed: set[descriptions.Address] = set()
         """Where a voter listens whose id is not known."""
         self._configured: set[int] = set()
         """Brokers whose settings were looked through for voters."""
@@ -82,16 +70,16 @@ class QuorumSurvey:
             unconfirmed=tuple(sorted(broker for broker, address in brokers.items() if address not in look.heard)),
         )
 
-    async def _broker(self, look: "_Look", broker: int | None, address: Address) -> None:
+    async def _broker(self, look: "_Look", broker: int | None, address: descriptions.Address) -> None:
         """Asked for what it has of its own first: the rest it passes on, and it does not take up two things at once."""
         if broker is not None and broker not in self._configured and not self._voters:
             response = await self._client.ask_at(
-                address, lambda to: describe_configs(to, BROKER_RESOURCE, [str(broker)])
+                address, lambda to: descriptions.describe_configs(to, descriptions.BROKER_RESOURCE, [str(broker)])
             )
             look.heard.add(address)
             self._configured.add(broker)
-            configs = (config for _, _, found in described_configs(response) for config in found.values())
-            self._learn(voter for config in configs for voter in voters_configured(config))
+            configs = (config for _, _, found in descriptions.described_configs(response) for config in found.values())
+            self._learn(voter for config in configs for voter in descriptions.voters_configured(config))
             if look.is_wide:
                 self._ask_voters(look)
         elif address not in look.heard:
@@ -99,28 +87,30 @@ class QuorumSurvey:
             look.heard.add(address)
         await self._quorum(look, address, passed_on=True)
 
-    async def _voter(self, look: "_Look", address: Address) -> None:
+    async def _voter(self, look: "_Look", address: descriptions.Address) -> None:
         """Asked where it listens itself; whoever cannot be told by an id tells of all."""
         await self._quorum(look, address, passed_on=False)
         if address in self._unnamed and not self._last.voters:
-            named = described_controllers(await self._client.ask_at(address, describe_controllers))
+            named = descriptions.described_controllers(
+                await self._client.ask_at(address, descriptions.describe_controllers)
+            )
             self._voters.update(named)
             self._ask_voters(look)
 
-    async def _quorum(self, look: "_Look", address: Address, *, passed_on: bool) -> None:
-        response = await self._client.ask_at(address, describe_quorum)
+    async def _quorum(self, look: "_Look", address: descriptions.Address, *, passed_on: bool) -> None:
+        response = await self._client.ask_at(address, descriptions.describe_quorum)
         look.heard.add(address)
         try:
-            told = described_quorum(response)
-        except NotAllowedError as error:
+            told = descriptions.described_quorum(response)
+        except descriptions.NotAllowedError as error:
             look.refused = error if passed_on else look.refused
         except WireError:
             return  # it lives, and does not lead
         else:
-            self._voters.update(voters_listening(response))
+            self._voters.update(descriptions.voters_listening(response))
             look.told.append(told)
 
-    def _learn(self, voters: Iterator[tuple[int | None, Address]]) -> None:
+    def _learn(self, voters: Iterator[tuple[int | None, descriptions.Address]]) -> None:
         for voter, address in voters:
             if voter is None:
                 self._unnamed.add(address)
@@ -137,14 +127,14 @@ class _Look:
     """What came of one look so far, and who is still being asked."""
 
     def __init__(self, timeout_s: float) -> None:
-        self.heard: set[Address] = set()
+        self.heard: set[descriptions.Address] = set()
         """Who answered anything."""
         self.told: list[Quorum] = []
-        self.refused: NotAllowedError | None = None
+        self.refused: descriptions.NotAllowedError | None = None
         self.is_wide = False
         """Whether everybody is asked."""
         self._end_s = time.monotonic() + timeout_s
-        self._asked: dict[Address, asyncio.Task[None]] = {}
+        self._asked: dict[descriptions.Address, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
 
     @property
@@ -152,8 +142,7 @@ class _Look:
         """Whether a leader is known that a majority follows, or may not be known."""
         return self.refused is not None or any(each.is_led for each in self.told)
 
-    def ask(self, address: Address, question: Coroutine[None, None, None]) -> None:
-        """Each of them once."""
+    def ask(self, address: descriptions.Address, question: Coroutine[None, None, None]) -> None:
         if address in self._asked:
             question.close()
             return
@@ -171,7 +160,7 @@ class _Look:
             except TimeoutError:
                 return
 
-    async def end(self) -> list[Address]:
+    async def end(self) -> list[descriptions.Address]:
         """Asks no more; those who have not answered."""
         left = [address for address, task in self._asked.items() if not task.done()]
         for address in left:

@@ -195,12 +195,10 @@ class TreeReader:
         return Missing(path) if node is None else Children(path, node.names, self._stat(path, node))
 
     def exists(self, path: str) -> Stat | Unread:
-        """Its Stat, as far as it has one."""
         node = node_at(self._view(), path)
         return Missing(path) if node is None else self._stat(path, node)
 
     def read_many(self, paths: Sequence[str]) -> list[Znode | Unread]:
-        """Values as JSON."""
         return [self._read(path) for path in paths]
 
     def _read(self, path: str) -> Znode | Unread:

@@ -19,7 +19,7 @@ from model.cluster.ids import NO_LEADER, KafkaGeneration, TopicPartition, newest
 from model.cluster.image_parts import LogDir, Quorum
 from model.cluster.topic_image import TopicImage, unpadded
 from model.hosts.kafka_client.kafka_client import NOBODY, Metadata, PartitionPlace
-from model.hosts.wire.names import DESCRIBE_QUORUM, LIST_OFFSETS, METADATA
+from model.hosts.wire.names import ApiKey
 
 KRAFT: Final[KafkaGeneration] = "kraft"
 """The generation without ZooKeeper."""
@@ -93,7 +93,10 @@ def topics_of(metadata: Metadata, moves: Mapping[TopicPartition, Change]) -> dic
     }
 
 
-_SINCE: Final[Mapping[KafkaGeneration, tuple[int, int]]] = {"2.x": (METADATA, 6), "3.x": (LIST_OFFSETS, 7)}
+_SINCE: Final[Mapping[KafkaGeneration, tuple[int, int]]] = {
+    "2.x": (ApiKey.METADATA, 6),
+    "3.x": (ApiKey.LIST_OFFSETS, 7),
+}
 """Generation → an API and the version of it that it brought."""
 OLDEST: Final[KafkaGeneration] = "0.9-1.x"
 """Brokers before 0.10 do not tell versions at all."""
@@ -101,7 +104,7 @@ OLDEST: Final[KafkaGeneration] = "0.9-1.x"
 
 def generation_of(versions: Mapping[int, tuple[int, int]]) -> KafkaGeneration:
     """From API → lowest and highest version."""
-    if DESCRIBE_QUORUM in versions:
+    if ApiKey.DESCRIBE_QUORUM in versions:
         return KRAFT
     brought: list[KafkaGeneration] = [
         name for name, (key, version) in _SINCE.items() if versions.get(key, (0, -1))[1] >= version

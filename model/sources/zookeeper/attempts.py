@@ -37,7 +37,6 @@ class Attempts:
         self._unread = unread or self._unread
 
     def progress(self, usage: Usage) -> Progress:
-        """Of all attempts."""
         answers, pieces = self._reached(usage)
         return Progress(answers, pieces, usage.connections, self._unread)
 

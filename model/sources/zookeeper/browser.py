@@ -228,7 +228,6 @@ class Witness:
         self._sink.take(batch)
 
     def report(self, status: SourceStatus) -> None:
-        """Passes on."""
         self._sink.report(status)
 
     def saw(self, znode: Znode | Unread) -> None:

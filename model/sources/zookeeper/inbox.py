@@ -26,7 +26,6 @@ class Inbox:
         """The last connection that found the server's data wiped or replaced; 0 for none."""
 
     def on_events(self, events: Sequence[ZnodeChanged]) -> None:
-        """Watches fired."""
         with self._changed:
             for event in events:
                 aside = self._relist if event.kind is EventKind.CHILDREN_CHANGED else self._paths
@@ -34,7 +33,6 @@ class Inbox:
             self._changed.notify_all()
 
     def on_state(self, state: ConnectionState) -> None:
-        """The connection is in another state."""
         with self._changed:
             if isinstance(state, Connected) and state.wiped is not None:
                 self.wiped_epoch = state.epoch
@@ -54,7 +52,6 @@ class Inbox:
 
     @property
     def state(self) -> ConnectionState:
-        """The connection's newest state."""
         return self._state
 
     def wait_for(self, reached: Callable[[ConnectionState], bool], timeout_s: float) -> bool:

@@ -72,7 +72,6 @@ class OneShotWatching:
         return paths
 
     def due(self) -> Sequence[str]:
-        """The next part of the sweep: what nobody watches, a paced number at a time, in turn."""
         now_s = time.monotonic()
         count = int(min(now_s - self._swept_at_s, LONGEST_SWEEP_S) * self._sweep_per_s)
         if not count:
@@ -145,13 +144,9 @@ class Watching(Protocol):
         """Called first on every new connection, before anything is read."""
         ...
 
-    def children(self, paths: Sequence[str]) -> Sequence[Children | Unread]:
-        """Children of containers."""
-        ...
+    def children(self, paths: Sequence[str]) -> Sequence[Children | Unread]: ...
 
-    def read(self, paths: Sequence[str]) -> Sequence[Answer]:
-        """Data of znodes."""
-        ...
+    def read(self, paths: Sequence[str]) -> Sequence[Answer]: ...
 
     def expand(self, changed: Sequence[str], relist: Sequence[str]) -> Sequence[str]:
         """The paths to read again, given what watches told."""
@@ -162,9 +157,7 @@ class Watching(Protocol):
         ...
 
     @property
-    def watches(self) -> int:
-        """How many there are on the server."""
-        ...
+    def watches(self) -> int: ...
 
 
 class RecursiveWatching:

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 
 from model.analyses import analysis
+from model.analyses.scans.combining import SCAN
 from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
 from model.log.checkpoints import read_meta_properties, read_offsets, read_topic_id
 from model.log.dump.decoders import Decoder
@@ -20,7 +21,6 @@ from model.log.names import LEADER_EPOCH_FILE, DamagedFileError
 from model.log.records import Codec, Damage, Producer, Record, encode_batch, encode_message_set
 from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
-from spark_tasks.scans import SCAN
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_text import broken_text
 from tests.hostile_input.looked_at import NOW_MS

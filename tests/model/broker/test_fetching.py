@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 import msgspec
 import pytest
 
 from model.broker.commands import FetchState
+from model.broker.partition import LogPositions
 from model.broker.replication import (
     FetchAnswer,
     Fetcher,
@@ -14,16 +17,29 @@ from model.broker.replication import (
     fetcher_of,
     judge_epoch_end,
     judge_fetch,
-    plan_fetches,
     plan_round,
     settle,
 )
-from model.broker.replication_rules import LATEST, replication_rules_of
+from model.broker.replication_rules import LATEST, ReplicationRules, replication_rules_of
 from model.cluster.ids import TopicPartition
 from tests.model.broker.partitions import NAME, log_to
 
 LOG = log_to(10, (3, 0))
 STATE = FetchState(NAME, 1, 5, 10, 3)
+
+
+def plan_fetches(
+    states: Iterable[FetchState],
+    logs: Callable[[TopicPartition], LogPositions],
+    now_ms: int,
+    rules: ReplicationRules,
+    fetchers: int = 1,
+) -> dict[Fetcher, FetchRound]:
+    """A round for each fetcher that has a partition, even if all of them back off."""
+    by_fetcher: dict[Fetcher, list[FetchState]] = {}
+    for state in states:
+        by_fetcher.setdefault(fetcher_of(state.partition, state.leader, fetchers), []).append(state)
+    return {fetcher: plan_round(of_it, logs, now_ms, rules) for fetcher, of_it in sorted(by_fetcher.items())}
 
 
 def test_what_is_fine_is_appended_and_fetched_on() -> None:

@@ -3,9 +3,9 @@
 from hypothesis import given
 
 from model.cluster.cluster_image import ClusterImage
-from model.consumers import ownership
 from model.consumers.ownership import GroupCounts, group_counts
 from tests.model.cluster.strategies import images
+from tests.model.consumers import ownership_graph as ownership
 
 
 @given(images)

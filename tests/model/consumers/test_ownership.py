@@ -6,8 +6,10 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import GroupImage, Member
 from model.cluster.records import GroupDescribed, GroupSeen, LogEndsRead, OffsetCommitted, TopicDeletionRequested
-from model.consumers.ownership import (
-    MOST_THREADS,
+from model.consumers.ownership import MOST_THREADS, threads_of
+from tests.model.cluster.build import brokers, claims, consumer, image, topic
+from tests.model.cluster.strategies import images
+from tests.model.consumers.ownership_graph import (
     Node,
     dead_threads,
     idle_threads,
@@ -18,11 +20,8 @@ from model.consumers.ownership import (
     partitions,
     partitions_of_dead,
     threads,
-    threads_of,
     unowned_partitions,
 )
-from tests.model.cluster.build import brokers, claims, consumer, image, topic
-from tests.model.cluster.strategies import images
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]
 

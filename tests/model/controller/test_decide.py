@@ -274,7 +274,7 @@ def test_a_new_controller_that_cannot_see_the_brokers_does_not_take_them_for_dea
     book.answers(NOBODY, NOBODY).answers(DONE).answers(DONE)
     assert book.asks == ["children /brokers/ids and watch"]
     book.answers(Answer(Code.OTHER))
-    assert book.reasons == ("ZooKeeper refused to show what a new controller has to know: it lays the office down.",)
+    assert book.reasons == ("ZooKeeper refused to show what a new controller has to know: it resigns.",)
     assert book.asks == ["read /controller"]
     book.answers(Answer(data=ControllerRegistration(broker_id=7).to_bytes()))
     assert book.asks == ["multi{check /controller_epoch v11 ; delete /controller}"]

@@ -1,4 +1,4 @@
-"""Which leaders go back by themselves, by generation, and the gauge of those who should."""
+"""Which leaders go back by themselves, by generation."""
 
 import pytest
 
@@ -7,7 +7,6 @@ from model.controller.election_requests import (
     RebalanceRules,
     imbalances,
     partitions_to_rebalance,
-    preferred_replica_imbalance_count,
 )
 from model.controller.elections import Ballot
 from model.controller.generations import generation_of
@@ -74,20 +73,3 @@ def test_leaders_did_not_go_back_in_0_8_0_and_only_on_request_in_0_8_1() -> None
     assert generation_of("0.8.0").rebalance is None
     assert not rules("0.8.1").on_by_default
     assert rules("0.8.2").on_by_default
-
-
-def test_the_gauge() -> None:
-    led = [led_by(leader, 1, 2, 3) for leader in (1, 2, 3)]
-    assert [preferred_replica_imbalance_count(partitions(*led[:count])) for count in (1, 2, 3)] == [0, 1, 2]
-    moved = [led_by(1, 2, 3, 1), led_by(2, 2, 3, 1)]
-    assert preferred_replica_imbalance_count(partitions(*moved, led[2])) == 2
-    assert preferred_replica_imbalance_count(partitions(*moved)) == 1
-    assert preferred_replica_imbalance_count({}) == preferred_replica_imbalance_count(
-        partitions(new_partition([1], ALL))
-    )
-
-
-@pytest.mark.parametrize(("isr", "count"), [([1, 2], 0), ([1, 2, 3], 1)])
-def test_a_preferred_replica_still_being_added_counts_once_it_is_in_sync(isr: list[int], count: int) -> None:
-    adding = ballot([1, 2], isr, ALL, leader=1, target=[3, 2])
-    assert preferred_replica_imbalance_count(partitions(adding)) == count

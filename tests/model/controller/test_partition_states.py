@@ -10,7 +10,6 @@ from model.controller.state_machines import (
     IllegalTransition,
     PartitionAction,
     PartitionState,
-    offline_count_change,
     partition_state_at_startup,
 )
 
@@ -64,18 +63,3 @@ def test_what_a_new_controller_takes_a_partition_for() -> None:
     assert partition_state_at_startup(LeaderAndIsr(1, 0, (1,)), liveness) is ONLINE
     assert partition_state_at_startup(LeaderAndIsr(2, 0, (2,)), liveness) is OFFLINE
     assert partition_state_at_startup(LeaderAndIsr(-1, 3, (3,)), liveness) is OFFLINE
-
-
-def test_the_gauge_counts_partitions_that_are_offline() -> None:
-    count = sum(offline_count_change(NEW, OFFLINE, deletion_started=False) for _ in range(4))
-    assert count == 4
-    count += offline_count_change(OFFLINE, OFFLINE, deletion_started=False)
-    assert count == 4
-    count += sum(offline_count_change(OFFLINE, ONLINE, deletion_started=False) for _ in range(3))
-    count += offline_count_change(OFFLINE, NON_EXISTENT, deletion_started=False)
-    assert count == 0
-
-
-def test_the_gauge_does_not_see_what_is_being_deleted() -> None:
-    assert offline_count_change(NEW, OFFLINE, deletion_started=True) == 0
-    assert offline_count_change(OFFLINE, NON_EXISTENT, deletion_started=True) == 0

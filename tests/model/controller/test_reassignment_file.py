@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.placement import BrokerMetadata, RackMode
-from model.controller.reassignment_requests import (
-    MoveState,
-    generate,
-    reassignment_states,
-    requested_moves,
-    topics_to_move,
-)
+from model.controller.placement import BrokerMetadata, PlacementRequest, RackMode, brokers_by_mode, place
+from model.controller.reassignment_requests import requested_moves
 from model.controller.refusal import Refusal
 from model.controller.state_machines import PartitionAndReplica
 
@@ -76,29 +71,6 @@ def test_replicas_move_between_log_dirs_as_well() -> None:
     }
 
 
-def topics(*names: str) -> bytes:
-    return json.dumps({"topics": [{"topic": name} for name in names], "version": 1}).encode()
-
-
-@pytest.mark.parametrize(
-    ("text", "brokers", "message"),
-    [
-        (topics("foo"), "1,1,2", "Broker list contains duplicate entries: 1"),
-        (topics("foo", "bar", "foo"), "5,2,3,4", "List of topics to reassign contains duplicate entries: foo"),
-        (topics("foo"), "1;2", "'1;2' is no list of broker ids: write them as 1,2,3"),
-        (b"[]", "1", "not a file of Kafka's reassignment tool"),
-    ],
-)
-def test_what_is_wrong_with_a_list_of_topics(text: bytes, brokers: str, message: str) -> None:
-    with pytest.raises(ValueError, match=r".*") as raised:
-        topics_to_move(text, brokers)
-    assert str(raised.value).startswith(message)
-
-
-def test_topics_and_brokers() -> None:
-    assert topics_to_move(topics("foo", "bar"), "5,2,3,4") == (("foo", "bar"), (5, 2, 3, 4))
-
-
 ASSIGNED = {
     FOO_0: (0, 1, 2),
     FOO_1: (1, 2, 3),
@@ -108,6 +80,31 @@ ASSIGNED = {
 
 def on(*brokers: int, **racks: str) -> list[BrokerMetadata]:
     return [BrokerMetadata(broker, racks.get(f"b{broker}")) for broker in brokers]
+
+
+def generate(
+    topics: Iterable[str],
+    assigned: Mapping[TopicPartition, tuple[int, ...]],
+    brokers: Iterable[BrokerMetadata],
+    mode: RackMode = RackMode.ENFORCED,
+    start: int = 0,
+    shift: int = 0,
+) -> dict[TopicPartition, tuple[int, ...]] | Refusal:
+    """The tool's proposal: every topic placed anew on these brokers. `start` and `shift` are its dice."""
+    on = brokers_by_mode(brokers, mode)
+    if isinstance(on, Refusal):
+        return on
+    proposed: dict[TopicPartition, tuple[int, ...]] = {}
+    for topic in topics:
+        partitions = {name: replicas for name, replicas in assigned.items() if name.topic == topic}
+        if not partitions:
+            return Refusal("UNKNOWN_TOPIC_OR_PARTITION", f"Topic {topic} not found.")
+        size = len(partitions[min(partitions)])
+        placed = place(on, PlacementRequest(len(partitions), size, start=start, shift=shift))
+        if isinstance(placed, Refusal):
+            return placed
+        proposed |= {TopicPartition(topic, number): tuple(replicas) for number, replicas in placed.items()}
+    return proposed
 
 
 @pytest.mark.parametrize(
@@ -131,12 +128,9 @@ def test_a_proposal_keeps_partitions_and_replication_factors() -> None:
     assert all(set(replicas) <= {4, 5, 6, 7} for replicas in proposed.values())
 
 
-def test_how_far_reassignments_are() -> None:
-    target = {FOO_0: (0, 1, 3), FOO_1: (1, 2, 3), TopicPartition("gone", 0): (1,)}
+def test_a_reassignment_is_under_way_until_it_is_cancelled() -> None:
     moving = ReplicaAssignment((0, 1, 2)).reassign_to((0, 1, 3))
-    found = reassignment_states(target, {FOO_0: moving, FOO_1: ReplicaAssignment((1, 2, 3))})
-    assert found[FOO_0] == MoveState((0, 1, 3, 2), (0, 1, 3), done=False)
-    assert found[FOO_1] == MoveState((1, 2, 3), (1, 2, 3), done=True)
-    assert found[TopicPartition("gone", 0)] == MoveState((), (1,), done=True)
-    cancelled = reassignment_states(target, {FOO_0: moving.cancel()})
-    assert cancelled[FOO_0] == MoveState((0, 1, 2), (0, 1, 3), done=True)
+    assert (moving.replicas, moving.is_being_reassigned) == ((0, 1, 3, 2), True)
+    assert not ReplicaAssignment((1, 2, 3)).is_being_reassigned
+    cancelled = moving.cancel()
+    assert (cancelled.replicas, cancelled.is_being_reassigned) == ((0, 1, 2), False)

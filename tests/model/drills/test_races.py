@@ -21,13 +21,13 @@ from tests.model.drills.clusters import cluster, clusters, topic
 
 def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> Timeline:
     """What becomes of the cluster when these die and this one is the quickest: the others stand still meanwhile."""
-    stage = ClusterSetup(image, Assumptions(catch_up_ms=None))
-    virtual = stage.reset()
-    chronicle = TimelineBuilder(image, stage.assumptions.start_ms, stage.znodes)
+    setup = ClusterSetup(image, Assumptions(catch_up_ms=None))
+    virtual = setup.reset()
+    builder = TimelineBuilder(image, setup.assumptions.start_ms, setup.znodes)
     for broker in sorted(dead):
         virtual.crash(broker)
     others = [broker for broker in virtual.brokers if broker != winner]
-    virtual.run_until(stage.assumptions.session_timeout_ms - 1)
+    virtual.run_until(setup.assumptions.session_timeout_ms - 1)
     for broker in others:
         virtual.pause(broker)
     while winner not in virtual.controllers:
@@ -35,8 +35,8 @@ def won_by(image: ClusterImage, dead: frozenset[int], winner: int) -> Timeline:
     for broker in others:
         virtual.resume(broker)
     assert virtual.run_until_quiet(LONGEST_MS)
-    chronicle.take(virtual.journal)
-    return chronicle.timeline(virtual.now_ms)
+    builder.take(virtual.journal)
+    return builder.timeline(virtual.now_ms)
 
 
 def outcome(timeline: Timeline) -> dict[TopicPartition, object]:

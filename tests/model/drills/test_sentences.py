@@ -37,6 +37,6 @@ def test_many_things_of_a_kind_are_counted() -> None:
 def test_the_death_of_the_controller_names_who_follows() -> None:
     drill = run(cluster([1, 2], *topic((1, 2), (1, 2), 1)), of_brokers([1]))
     texts = [one.text for one in steps_of(drill.timeline.rows)]
-    assert "the session of broker 1 expired; broker 1 was the controller: the office is free" in texts
+    assert "the session of broker 1 expired; broker 1 was the controller: nobody is now" in texts
     assert "broker 2 is the controller after broker 1, epoch 8" in texts
     assert "b2 created /controller" in texts

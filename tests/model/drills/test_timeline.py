@@ -20,7 +20,6 @@ def test_percentiles_are_of_those_that_were_led_again() -> None:
     outages = [Outage(T0, 0, to_ms, leader=2) for to_ms in (10.0, 20.0, 30.0, 40.0)]
     timeline = Timeline(IMAGE, (), (*outages, Outage(OTHER, 0, None)), 100, NOW_MS)
     assert [timeline.outage_percentile(percent) for percent in (25, 50, 99, 100)] == [10, 20, 40, 40]
-    assert [timeline.leaderless_at(at_ms) for at_ms in (0, 10, 25, 99)] == [5, 4, 3, 1]
     assert [outage.lasted_ms(100) for outage in timeline.outages] == [10, 20, 30, 40, 100]
 
 

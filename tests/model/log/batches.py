@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
+
+import msgspec
 
 from model.log.partition_log import PartitionLog
 from model.log.producers import Origin
 from model.log.records import (
     Buffer,
     Codec,
+    ControlType,
     EndTransactionMarker,
     Producer,
     Record,
     RecordBatch,
     encode_batch,
-    encode_end_transaction_marker,
     records_of,
     scan,
 )
@@ -42,6 +45,16 @@ def keyed(pairs: Sequence[tuple[str, str | None]], time_ms: int = START_MS, prod
         for number, (key, value) in enumerate(pairs)
     ]
     return encode_batch(records, producer=producer)
+
+
+def encode_end_transaction_marker(
+    marker: EndTransactionMarker, producer: Producer, *, offset: int, timestamp: int
+) -> bytes:
+    """The control batch of 78 bytes that ends a transaction in a partition; `timestamp` in ms."""
+    kind = ControlType.COMMIT if marker.committed else ControlType.ABORT
+    value = struct.pack(">hi", 0, marker.coordinator_epoch)
+    record = Record(offset, timestamp, struct.pack(">hh", 0, kind), value)
+    return encode_batch([record], producer=msgspec.structs.replace(producer, transactional=True), control=True)
 
 
 def end_transaction(

@@ -17,6 +17,7 @@ from model.log.partition_log import Appended, PartitionLog
 from model.log.producers import Origin
 from model.log.records import Codec, Producer, Record, encode_batch, encode_message_set
 from model.log.recovery import Checkpointed, open_log
+from model.log.segment_list import aborted_transactions
 from model.log.settings import LogSettings, RollReason
 from tests.model.log.batches import START_MS, all_records, batch, batches_in, end_transaction, keyed, records_in, values
 
@@ -192,10 +193,10 @@ def test_readers_of_committed_records_wait_for_open_transactions(make_log: MakeL
     end_transaction(log, two, committed=True)  # 4
     log.set_high_watermark(5)
     assert log.last_stable_offset == 5
-    fetched = log.read_committed(0, max_bytes=10_000)
-    assert fetched.aborted == (AbortedTransaction(1, 1, 3, 2),)
+    fetched = log.read(0, max_bytes=10_000, end_offset=log.last_stable_offset)
+    assert aborted_transactions(log.segments, 0, fetched.next_offset) == (AbortedTransaction(1, 1, 3, 2),)
     assert [record.value for record in records_in(fetched.data)] == [b"outside", b"one", b"two"]
-    assert log.read_committed(4, max_bytes=10_000).aborted == ()
+    assert aborted_transactions(log.segments, 4, 5) == ()
 
 
 def test_a_fenced_producer_and_its_successor(make_log: MakeLog) -> None:
@@ -205,7 +206,7 @@ def test_a_fenced_producer_and_its_successor(make_log: MakeLog) -> None:
     late = batch("late", producer=Producer(1, 3, 1, transactional=True))
     assert refused(lambda: append(log, late)) == "INVALID_PRODUCER_EPOCH"
     append(log, batch("successor", producer=Producer(1, 4, 0, transactional=True)))
-    assert log.producers.first_undecided_offset() == 2
+    assert min(log.producers.open, default=None) == 2
 
 
 def test_find_by_time(make_log: MakeLog) -> None:
@@ -259,7 +260,7 @@ def test_truncation_takes_back_what_producers_wrote(make_log: MakeLog) -> None:
         append(log, batch("x" * 150, producer=Producer(5, 0, number, transactional=True)))
     log.truncate_to(2, now_ms=START_MS)
     assert log.producers.by_id[5].last_sequence == 1
-    assert log.producers.first_undecided_offset() == 0
+    assert min(log.producers.open, default=None) == 0
     assert append(log, batch("again", producer=Producer(5, 0, 2, transactional=True))).duplicate is False
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from model.analyses.plans import figures_of
 from model.cluster import records as r
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import Quorum, QuorumReplica
 from model.planning.plan import applied
 from model.planning.planner import plan
 from model.planning.request import PlanRequest
-from spark_tasks.plans import figures_of
 from tests.model.drills.clusters import cluster, topic
 from tui.cli.plan_text import lines
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.znodes.cluster import ClusterId, FinalizedFeatures, KraftMigration, ProducerIdBlock, generated_broker_id
+from model.znodes.cluster import ClusterId, FinalizedFeatures, KraftMigration, ProducerIdBlock
 from model.znodes.codec import decode, encode
 from model.znodes.payload import Unreadable
 
@@ -74,8 +74,3 @@ def test_an_unusable_payload_says_why(path: str, data: bytes, why: str):
     payload = decode(path, data)
     assert isinstance(payload, Unreadable)
     assert payload.reason == why
-
-
-def test_a_generated_broker_id_starts_above_the_reserved_ones():
-    assert generated_broker_id(1) == 1001
-    assert generated_broker_id(3, reserved_broker_max_id=10) == 13

@@ -11,7 +11,7 @@ from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset, fetch_offsets
 from model.consumers.group_coordinator.events_and_commands import Answer, GroupRequest
-from model.consumers.group_coordinator.offsets_topic import standing_error
+from model.consumers.group_coordinator.offsets_topic import role_error
 from model.controller.commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
@@ -79,7 +79,7 @@ class Broker:
 
     def fetch(self, group_id: str, partitions: Collection[TopicPartition]) -> tuple[str, tuple[FetchedOffset, ...]]:
         """OffsetFetch as consumers ask it: not while a newer offset is on its way."""
-        error = standing_error(group_id, self.coordinator.standing(group_id), needs_name=False)
+        error = role_error(group_id, self.coordinator.role(group_id), needs_name=False)
         group = self.coordinator.groups.get(group_id)
         found = () if error else tuple(fetch_offsets(group, partitions, require_stable=True))
         return error or next((each.error for each in found if each.error != "NONE"), "NONE"), found

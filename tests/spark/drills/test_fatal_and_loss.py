@@ -11,13 +11,19 @@ from hypothesis import given, settings
 
 from model.analyses.analysis import Arrays
 from model.analyses.drills.answer import random_subsets
-from model.analyses.drills.loss import copysets, fatal_sets, loss_chances
+from model.analyses.drills.loss import LossChance, chances_of, copysets, fatal_sets
+from model.analyses.drills.results import DEFAULT_RATE
 from model.analyses.image_arrays import arrays_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.model.drills.clusters import EPOCH, cluster
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images
+
+
+def loss_chances(arrays: Arrays, rate: float = DEFAULT_RATE) -> tuple[LossChance, ...]:
+    """Of the partitions in `arrays`, as they are or as a plan would have them."""
+    return chances_of(arrays, *copysets(arrays), rate)
 
 
 def held(arrays: Arrays) -> list[frozenset[int]]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from model.analyses import analysis
 from model.analyses.analysis import Arrays
 from model.analyses.drills.results import Counts, DrillParameters, DrillResult, Kind
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.cluster.cluster_image import ClusterImage
@@ -23,7 +24,6 @@ from model.cluster.image_parts import Quorum, QuorumReplica
 from model.drills.drill import run
 from model.drills.outcomes import Summary
 from model.drills.scenario import Scenario
-from spark_tasks.drills import DRILLS
 from tests.model.drills.clusters import cluster, topic
 from tests.spark.drills.arrays import random_arrays
 from tests.spark.drills.images import images
@@ -124,7 +124,7 @@ def test_how_the_work_is_split_does_not_matter(kind: Kind, monkeypatch: pytest.M
     arrays = random_arrays(5, partitions=3_000, brokers=12, alike=True)
     parameters = DrillParameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
     whole = analysis.run_here(DRILLS, arrays, parameters)
-    monkeypatch.setattr("spark_tasks.drills.ROWS_PER_UNIT", 500)
+    monkeypatch.setattr("model.analyses.drills.sweep.ROWS_PER_UNIT", 500)
     monkeypatch.setattr("model.analyses.drills.answer.CELLS_AT_ONCE", 20)
     batches = [DRILLS.kernel([unit.id], arrays, parameters) for unit in DRILLS.units(arrays, parameters)]
     assert len(batches) > 3

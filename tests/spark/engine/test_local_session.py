@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from model.analyses import analysis
-from model.analyses.errors import JobCancelled, JobFailed
+from model.analyses.errors import JobCancelled
 from spark_tasks import arrow_arrays
-from spark_tasks.messages import JobStatus
+from spark_tasks.messages import JobFailed, JobStatus
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark

@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from model.analyses.errors import SparkLost
 from model.hosts.child_process import LENGTH_BYTES, Told, frame
 from model.sandbox.processes import free_port
-from spark_tasks.messages import Begin, SparkOptions, SparkStatus
+from spark_tasks.messages import Begin, SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import SparkClient
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters

@@ -12,11 +12,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.analyses import analysis
+from model.analyses.history.history import HISTORY
 from model.analyses.history.results import ClusterHistory, HistoryParameters, HistoryResult, parameters_of
 from model.cluster.records import BrokerFenced, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.recordings.folder import DAY_MS
 from model.recordings.recorder import Rolling
-from spark_tasks.history import HISTORY
 from tests.model.recordings.lives import SECOND, START_MS, Life, life, lives, record
 from tests.spark.history.one_pass import OnePass
 

@@ -8,6 +8,7 @@ import pytest
 
 from model.analyses import analysis
 from model.analyses.errors import AnalysisError
+from model.analyses.history.history import HISTORY
 from model.analyses.history.results import (
     ClusterHistory,
     ControllerChange,
@@ -22,7 +23,6 @@ from model.analyses.history.results import (
 )
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from model.recordings.folder import RecordingError
-from spark_tasks.history import HISTORY
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import SECOND, life, record
 from tests.spark.history.months import BUSY, EVENING_MS, HOUR_MS, MIDNIGHT_MS, MINUTE_MS, recorded

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from model.analyses import analysis
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import racks_of
+from model.analyses.plans import PLANS, EachBrokerParameters, EachBrokerResult, figures_of, plan_arrays
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.planning.layout import Sizes
 from model.planning.plan import applied
 from model.planning.planner import plan
 from model.planning.request import PlanError, PlanRequest, Reach
-from spark_tasks.plans import PLANS, EachBrokerParameters, EachBrokerResult, figures_of, plan_arrays
 from tests.model.planning.clusters import cluster, clusters, sizes_for
 
 TOPICS = {"orders": [[1, 2], [2, 3], [3, 1], [4, 2], [1, 4]], "payments": [[1, 2, 3], [8, 2]]}

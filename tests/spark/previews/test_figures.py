@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from model.analyses import analysis
 from model.analyses.previews.changed_group import NOTHING, GroupChange
 from model.analyses.previews.group_arrays import Staged, stage
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
     Figures,
@@ -29,7 +30,6 @@ from model.cluster.image_parts import CLASSIC, ZOOKEEPER, GroupImage, Member
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError
 from spark_tasks import arrow_arrays
-from spark_tasks.previews import PREVIEWS
 from tests.spark.previews.groups import cluster, clusters
 
 patient = settings(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from model.analyses import analysis
 from model.analyses.previews.group_arrays import stage
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import PreviewParameters
-from spark_tasks.previews import PREVIEWS
 from spark_tasks.registry import find
 from tests.spark.previews.many_groups import many_groups
 from tests.spark.running_spark import RunningSpark

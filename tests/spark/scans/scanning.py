@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from model.analyses import analysis
+from model.analyses.scans.combining import SCAN
 from model.analyses.scans.folders import ScanParameters, find_logs
 from model.analyses.scans.result import PartitionScan, ScanResult
-from spark_tasks.scans import SCAN
 
 NOW_MS = 1_900_000_000_000
 """Later than any record in the tests' files, but for one that is from the year 2262."""

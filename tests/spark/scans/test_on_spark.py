@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from model.analyses import analysis
+from model.analyses.scans.combining import SCAN
 from spark_tasks.registry import find
-from spark_tasks.scans import SCAN
 from tests.spark.running_spark import RunningSpark
 from tests.spark.scans.scanning import listed
 

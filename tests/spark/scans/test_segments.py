@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.analyses import analysis
+from model.analyses.scans.combining import SCAN
 from model.analyses.scans.findings import Severity
 from model.analyses.scans.segment_scan import OffsetIndexWalk, TimeIndexWalk
 from model.log.dump.index_files import (
@@ -24,7 +25,6 @@ from model.log.records import Damage, InMemory, Record, encode_batch, stamp
 from model.log.records.batch import parse_batch
 from model.log.records.columns import window_columns
 from model.log.records.scan import BatchWindow, batch_windows
-from spark_tasks.scans import SCAN
 from tests.model.log.batches import START_MS
 from tests.spark.scans.scanning import listed, scan, told
 

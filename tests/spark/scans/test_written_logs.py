@@ -10,6 +10,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.analyses.scans.combining import SCAN
 from model.log.compaction import Compaction
 from model.log.partition_log import PartitionLog
 from model.log.records import (
@@ -25,7 +26,6 @@ from model.log.records import (
 )
 from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
-from spark_tasks.scans import SCAN
 from tests.model.log.batches import START_MS, end_transaction, keyed
 from tests.segment_corpus import logs
 from tests.spark.scans.scanning import listed, only_partition

@@ -15,6 +15,7 @@ from model.actions.groups import reset_offsets, reset_paths
 from model.actions.proposal import ActionRefused, ApiCall, Basis, Proposal, Step
 from model.actions.topics import new_topic_paths
 from model.analyses.errors import AnalysisError
+from model.analyses.plans import figures_of
 from model.broker.settings.dynamic_configs import said_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
@@ -25,7 +26,6 @@ from model.drills.setup_znodes import rules_of
 from model.hosts.acting.carrying_out import shown
 from model.znodes.codec import redact
 from model.znodes.paths import topic_path
-from spark_tasks.plans import figures_of
 from tui.engine.acting import targets
 from tui.engine.acting.way import Way
 from tui.engine.messages import TextAnswer

@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from model.analyses.errors import AnalysisError, JobCancelled, JobFailed
+from model.analyses.errors import AnalysisError, JobCancelled
 from model.cluster.cluster_image import ClusterImage
 from model.hosts.process import crash_line
 from model.planning.plan import Plan
 from model.planning.request import PlanError
+from spark_tasks.messages import JobFailed
 from tui.engine.analyses.work import worked_out
 from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
 from tui.engine.lab.pages import lab_texts, lab_window

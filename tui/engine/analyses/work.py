@@ -16,9 +16,11 @@ from typing import Any
 import msgspec
 
 from model.analyses.drills.results import DrillParameters
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.analyses.previews.group_arrays import Staged, previewed, stage
+from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import PreviewParameters
 from model.cluster.cluster_image import ClusterImage
@@ -33,8 +35,6 @@ from model.planning.planner import plan
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
-from spark_tasks.drills import DRILLS
-from spark_tasks.previews import PREVIEWS
 from spark_tasks.spark_client import IN_PROCESS
 from tui.engine.analysis import Engines, OnProgress
 from tui.engine.messages import MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion

@@ -106,8 +106,8 @@ class Playback:
 
     def controllers(self, moment: int) -> frozenset[int]:
         """Who may be the controller at this moment: more than one where it was a race."""
-        office = self.drill.before.controller.broker
-        some = frozenset[int]() if office is None else frozenset({office})
+        controller = self.drill.before.controller.broker
+        some = frozenset[int]() if controller is None else frozenset({controller})
         for row in self.happened(moment):
             if isinstance(row, ControllerElected) or (isinstance(row, QuorumShrank) and row.moves):
                 some = frozenset(row.candidates)
@@ -223,7 +223,7 @@ class DrillService:
         look = _look(plan, image, last)
         if not scenario_of(look).acts:
             return _look(plan, self._image(), last, note=NOBODY if plan.kill or plan.racks else CHOOSE)
-        note = STOPPED if plan.stopped else f"setting the stage; {STOPPABLE}"
+        note = STOPPED if plan.stopped else f"setting up the copy; {STOPPABLE}"
         self._look = msgspec.structs.replace(look, note=note)
         if not plan.stopped:
             self._ended = threading.Event()

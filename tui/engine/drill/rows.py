@@ -227,20 +227,20 @@ def _marks(look: DrillAnswer) -> dict[int, str]:
 
 
 def _states_now(look: DrillAnswer, marks: Mapping[int, str]) -> dict[int, str]:
-    office = look.image.controller.broker
-    up = {broker: "controller" if broker == office else "up" for broker in look.image.brokers}
+    controller = look.image.controller.broker
+    up = {broker: "controller" if broker == controller else "up" for broker in look.image.brokers}
     return up | {broker: COMING[mark] for broker, mark in marks.items()}
 
 
 def _states_then(playback: Playback, moment: int) -> dict[int, str]:
-    dead, registered, offices = playback.dead(moment), playback.registered(moment), playback.controllers(moment)
+    dead, registered, controllers = playback.dead(moment), playback.registered(moment), playback.controllers(moment)
     started = playback.started(moment)
 
     def state(broker: int) -> str:
         if broker in dead:
             return "dead, unknown" if broker in registered else "dead"
-        if broker in offices:
-            return "controller" if len(offices) == 1 else "controller?"
+        if broker in controllers:
+            return "controller" if len(controllers) == 1 else "controller?"
         return "up again" if broker in started else "up"
 
     return {broker: state(broker) for broker in {*playback.drill.before.brokers, *started}}

@@ -9,12 +9,12 @@ and a throttle from 0.10.1 on (KIP-73); `LeaderElectionCommand` is there from 2.
 
 from collections.abc import Callable, Mapping
 
+from model.analyses.plans import DrillFigures, Worst
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import KafkaGeneration
 from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan
-from spark_tasks.plans import DrillFigures, Worst
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.listing import Memory, window
 from tui.engine.messages import ListQuery, PlanQuestion, TextAnswer, TextQuery

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import msgspec
 
 from model.analyses.errors import AnalysisError
+from model.analyses.plans import DrillFigures, figures_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan, applied
-from spark_tasks.plans import DrillFigures, figures_of
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.messages import PlanQuestion
 

@@ -26,7 +26,7 @@ from model.broker.settings.settings import topic_defaults
 from model.controller.refusal import Refusal
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import ALTER_CONFIGS, DESCRIBE_CONFIGS, INCREMENTAL_ALTER_CONFIGS, error_code
+from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
 from model.znodes.paths import config_path, topic_path
@@ -60,7 +60,6 @@ class DynamicConfigs:
         self._brokers: dict[str, Config] = {}
 
     def watched(self, changed: ZnodeChanged) -> None:
-        """A watch fired."""
         if changed.path == CHANGES:
             self._news.set()
 
@@ -73,7 +72,6 @@ class DynamicConfigs:
         await self._apply((self._default, self._own, *entities))
 
     async def run(self) -> None:
-        """Apply what changes."""
         while True:
             await self._news.wait()
             self._news.clear()
@@ -147,11 +145,10 @@ class ConfigRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            DESCRIBE_CONFIGS: Api(0, 4, self._describe),
-            ALTER_CONFIGS: Api(0, 2, self._alter),
-            INCREMENTAL_ALTER_CONFIGS: Api(0, 1, self._alter),
+            ApiKey.DESCRIBE_CONFIGS: Api(0, 4, self._describe),
+            ApiKey.ALTER_CONFIGS: Api(0, 2, self._alter),
+            ApiKey.INCREMENTAL_ALTER_CONFIGS: Api(0, 1, self._alter),
         }
 
     async def _describe(self, request: Request) -> Entity:
@@ -182,7 +179,7 @@ class ConfigRequests:
         return layers.describe_topic(config_in(config))
 
     async def _alter(self, request: Request) -> Entity:
-        incremental = request.start.api_key == INCREMENTAL_ALTER_CONFIGS
+        incremental = request.start.api_key == ApiKey.INCREMENTAL_ALTER_CONFIGS
         responses: list[Entity] = []
         for asked in request.body.resources:
             resource = Resource(asked.resource_type, asked.resource_name, _alterations(asked))

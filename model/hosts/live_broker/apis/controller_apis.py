@@ -13,34 +13,15 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
+from model.controller import events
 from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import (
-    AlterPartitionReceived,
-    ControlledShutdownRequested,
-    ElectionRequested,
-    ProducerIdsRequested,
-    ProposedIsr,
-    ReassignmentListRequested,
-    ReassignmentsRequested,
-    RequestReceived,
-)
 from model.controller.topics import Topic
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import (
-    ALLOCATE_PRODUCER_IDS,
-    ALTER_PARTITION,
-    ALTER_PARTITION_REASSIGNMENTS,
-    CONTROLLED_SHUTDOWN,
-    ELECT_LEADERS,
-    LIST_PARTITION_REASSIGNMENTS,
-    ZERO_ID,
-    error_code,
-    topic_uuid,
-)
+from model.hosts.wire.names import ZERO_ID, ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
 
-HandToController = Callable[[Callable[[int], RequestReceived]], Awaitable[AnswerRequest]]
+HandToController = Callable[[Callable[[int], events.RequestReceived]], Awaitable[AnswerRequest]]
 """Hands the controller an event that was given a number, and waits for its answer."""
 KnownTopics = Callable[[], Mapping[str, Topic]]
 """The topics that the controller knows at this moment."""
@@ -58,18 +39,17 @@ class BrokerRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            CONTROLLED_SHUTDOWN: Api(0, 3, self._controlled_shutdown),
-            ALTER_PARTITION: Api(0, 3, self._alter_partition),
-            ALLOCATE_PRODUCER_IDS: Api(0, 0, self._allocate_producer_ids),
+            ApiKey.CONTROLLED_SHUTDOWN: Api(0, 3, self._controlled_shutdown),
+            ApiKey.ALTER_PARTITION: Api(0, 3, self._alter_partition),
+            ApiKey.ALLOCATE_PRODUCER_IDS: Api(0, 0, self._allocate_producer_ids),
         }
 
     async def _controlled_shutdown(self, request: Request) -> Entity:
         broker = request.body.broker_id
         epoch = getattr(request.body, "broker_epoch", None)
         answer = await self._ask(
-            lambda number: ControlledShutdownRequested(request=number, broker=broker, broker_epoch=epoch)
+            lambda number: events.ControlledShutdownRequested(request=number, broker=broker, broker_epoch=epoch)
         )
         shape = request.shape("RemainingPartition")
         left = tuple(
@@ -81,7 +61,9 @@ class BrokerRequests:
 
     async def _allocate_producer_ids(self, request: Request) -> Entity:
         broker, epoch = request.body.broker_id, request.body.broker_epoch
-        answer = await self._ask(lambda number: ProducerIdsRequested(request=number, broker=broker, broker_epoch=epoch))
+        answer = await self._ask(
+            lambda number: events.ProducerIdsRequested(request=number, broker=broker, broker_epoch=epoch)
+        )
         ids = answer.producer_ids
         first, count = (-1, 0) if ids is None else (ids.first, ids.count)
         error = error_code(answer.error)
@@ -95,7 +77,7 @@ class BrokerRequests:
         known = [(name, topic) for name, topic in zip(names, body.topics, strict=True) if name is not None]
         proposals = tuple(_proposal(name, each) for name, topic in known for each in topic.partitions)
         answer = await self._ask(
-            lambda number: AlterPartitionReceived(
+            lambda number: events.AlterPartitionReceived(
                 request=number, broker=body.broker_id, broker_epoch=body.broker_epoch, proposals=proposals
             )
         )
@@ -112,7 +94,6 @@ class BrokerRequests:
         return request.answer("AlterPartitionResponse", error_code=ErrorCode.none, topics=tuple(topics))
 
     def _name(self, topic_id: uuid.UUID | None) -> str | None:
-        """The topic that has this id now."""
         topics = self._topics()
         name = self._names.get(topic_id or ZERO_ID)
         known = topics.get(name) if name is not None else None
@@ -130,12 +111,12 @@ def _topic_of(outcome: PartitionOutcome) -> str:
     return outcome.partition.topic
 
 
-def _proposal(topic: str, each: Any) -> ProposedIsr:
+def _proposal(topic: str, each: Any) -> events.ProposedIsr:
     with_epochs = getattr(each, "new_isr_with_epochs", None)
     isr = each.new_isr if with_epochs is None else tuple(member.broker_id for member in with_epochs)
     recovering = bool(getattr(each, "leader_recovery_state", 0))
     partition = TopicPartition(topic, each.partition_index)
-    return ProposedIsr(partition, each.leader_epoch, each.partition_epoch, tuple(isr), recovering)
+    return events.ProposedIsr(partition, each.leader_epoch, each.partition_epoch, tuple(isr), recovering)
 
 
 def _outcomes(request: Request, outcomes: Iterable[PartitionOutcome]) -> Iterator[Entity]:
@@ -183,11 +164,10 @@ class OperatorRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            ELECT_LEADERS: Api(0, 2, self._elect),
-            ALTER_PARTITION_REASSIGNMENTS: Api(0, 0, self._reassign),
-            LIST_PARTITION_REASSIGNMENTS: Api(0, 0, self._list),
+            ApiKey.ELECT_LEADERS: Api(0, 2, self._elect),
+            ApiKey.ALTER_PARTITION_REASSIGNMENTS: Api(0, 0, self._reassign),
+            ApiKey.LIST_PARTITION_REASSIGNMENTS: Api(0, 0, self._list),
         }
 
     async def _reassign(self, request: Request) -> Entity:
@@ -196,7 +176,7 @@ class OperatorRequests:
             for topic in request.body.topics
             for each in topic.partitions
         )
-        answer = await self._ask(lambda number: ReassignmentsRequested(request=number, targets=targets))
+        answer = await self._ask(lambda number: events.ReassignmentsRequested(request=number, targets=targets))
         inner = request.shape("ReassignablePartitionResponse")
         topics = tuple(
             request.shape("ReassignableTopicResponse")(name=name, partitions=tuple(_errors(inner, outcomes)))
@@ -214,7 +194,7 @@ class OperatorRequests:
         names = None
         if asked is not None:
             names = tuple(TopicPartition(topic.name, number) for topic in asked for number in topic.partition_indexes)
-        answer = await self._ask(lambda number: ReassignmentListRequested(request=number, partitions=names))
+        answer = await self._ask(lambda number: events.ReassignmentListRequested(request=number, partitions=names))
         inner = request.shape("OngoingPartitionReassignment")
         topics = tuple(
             request.shape("OngoingTopicReassignment")(
@@ -240,7 +220,9 @@ class OperatorRequests:
         asked = request.body.topic_partitions
         unclean = getattr(request.body, "election_type", 0) == UNCLEAN
         names = tuple(self._everything() if asked is None else _named(asked))
-        answer = await self._ask(lambda number: ElectionRequested(request=number, partitions=names, unclean=unclean))
+        answer = await self._ask(
+            lambda number: events.ElectionRequested(request=number, partitions=names, unclean=unclean)
+        )
         # Whoever asks for all of them wants to hear only of those where there was something to do.
         told = [each for each in answer.partitions if asked is not None or each.error != "ELECTION_NOT_NEEDED"]
         results = tuple(

@@ -8,18 +8,10 @@ from typing import Any, Protocol
 
 from model.broker.metadata import BrokerNode, Endpoint
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
-    BrokerAnswer,
-    LeaderAndIsrRequest,
-    PartitionToKnow,
-    PartitionToServe,
-    PartitionToStop,
-    StopReplicaRequest,
-    UpdateMetadataRequest,
-)
+from model.controller import commands
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, error_code, topic_id_text
+from model.hosts.wire.names import ApiKey, error_code, topic_id_text
 from model.hosts.wire.server import Api, Request
 
 LEADER_AND_ISR_BY_ID = 5
@@ -29,19 +21,17 @@ LEADER_AND_ISR_BY_ID = 5
 class ServesController(Protocol):
     """Who does what a controller says: a `ReplicaManager`, or something without replicas."""
 
-    async def take_leader_and_isr(self, request: LeaderAndIsrRequest, broker_epoch: int) -> BrokerAnswer:
-        """Lead and follow."""
-        ...
+    async def take_leader_and_isr(
+        self, request: commands.LeaderAndIsrRequest, broker_epoch: int
+    ) -> commands.BrokerAnswer: ...
 
-    async def take_stop_replica(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
-        """Stop following, and delete."""
-        ...
+    async def take_stop_replica(
+        self, request: commands.StopReplicaRequest, broker_epoch: int
+    ) -> commands.BrokerAnswer: ...
 
     async def take_update_metadata(
-        self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
-    ) -> BrokerAnswer:
-        """Know the cluster."""
-        ...
+        self, request: commands.UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
+    ) -> commands.BrokerAnswer: ...
 
 
 class ControllerRequests:
@@ -52,16 +42,15 @@ class ControllerRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            LEADER_AND_ISR: Api(2, 7, self._leader_and_isr),
-            STOP_REPLICA: Api(3, 4, self._stop_replica),
-            UPDATE_METADATA: Api(5, 8, self._update_metadata),
+            ApiKey.LEADER_AND_ISR: Api(2, 7, self._leader_and_isr),
+            ApiKey.STOP_REPLICA: Api(3, 4, self._stop_replica),
+            ApiKey.UPDATE_METADATA: Api(5, 8, self._update_metadata),
         }
 
     async def _leader_and_isr(self, request: Request) -> Entity:
         body = request.body
-        order = LeaderAndIsrRequest(
+        order = commands.LeaderAndIsrRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(_to_serve(topic.topic_name, each) for topic, each in _states(body)),
@@ -93,11 +82,11 @@ class ControllerRequests:
 
     async def _stop_replica(self, request: Request) -> Entity:
         body = request.body
-        order = StopReplicaRequest(
+        order = commands.StopReplicaRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(
-                PartitionToStop(
+                commands.PartitionToStop(
                     TopicPartition(topic.topic_name, each.partition_index), each.leader_epoch, each.delete_partition
                 )
                 for topic, each in _states(body)
@@ -117,7 +106,7 @@ class ControllerRequests:
 
     async def _update_metadata(self, request: Request) -> Entity:
         body = request.body
-        news = UpdateMetadataRequest(
+        news = commands.UpdateMetadataRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(_to_know(topic.topic_name, each) for topic, each in _states(body)),
@@ -132,7 +121,7 @@ class ControllerRequests:
 class _Errors:
     """Errors by partition; one of the whole request is that of each partition, for that is where controllers look."""
 
-    def __init__(self, answer: BrokerAnswer) -> None:
+    def __init__(self, answer: commands.BrokerAnswer) -> None:
         self._whole = answer.error
         self._single = dict(answer.partition_errors)
 
@@ -152,9 +141,9 @@ def _topic_ids(body: Any) -> tuple[tuple[str, str | None], ...]:
     return tuple((topic.topic_name, topic_id_text(getattr(topic, "topic_id", None))) for topic in body.topic_states)
 
 
-def _to_serve(topic: str, each: Any) -> PartitionToServe:
+def _to_serve(topic: str, each: Any) -> commands.PartitionToServe:
     recovering = bool(getattr(each, "leader_recovery_state", 0))
-    return PartitionToServe(
+    return commands.PartitionToServe(
         partition=TopicPartition(topic, each.partition_index),
         state=LeaderAndIsr(each.leader, each.leader_epoch, tuple(each.isr), recovering, each.partition_epoch),
         controller_epoch=each.controller_epoch,
@@ -167,8 +156,8 @@ def _to_serve(topic: str, each: Any) -> PartitionToServe:
     )
 
 
-def _to_know(topic: str, each: Any) -> PartitionToKnow:
-    return PartitionToKnow(
+def _to_know(topic: str, each: Any) -> commands.PartitionToKnow:
+    return commands.PartitionToKnow(
         partition=TopicPartition(topic, each.partition_index),
         state=LeaderAndIsr(each.leader, each.leader_epoch, tuple(each.isr), partition_epoch=each.zk_version),
         controller_epoch=each.controller_epoch,

@@ -21,7 +21,7 @@ from model.hosts.live_broker.replicas.fetches import (
 )
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import FETCH, error_code, topic_uuid
+from model.hosts.wire.names import ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
 
 OLDEST = 4
@@ -46,8 +46,7 @@ class FetchRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {FETCH: Api(OLDEST, NEWEST, self._fetch, until_gone=True)}
+        return {ApiKey.FETCH: Api(OLDEST, NEWEST, self._fetch, until_gone=True)}
 
     async def _fetch(self, request: Request) -> Entity:
         session_id, epoch = getattr(request.body, "session_id", 0), getattr(request.body, "session_epoch", FINAL_EPOCH)

@@ -18,15 +18,7 @@ from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import (
-    DELETE_RECORDS,
-    DESCRIBE_LOG_DIRS,
-    LIST_OFFSETS,
-    OFFSET_FOR_LEADER_EPOCH,
-    PRODUCE,
-    WireError,
-    error_code,
-)
+from model.hosts.wire.names import ApiKey, WireError, error_code
 from model.hosts.wire.server import Api, Request
 
 NEWEST_WITH_OLD_FORMATS = 2
@@ -46,8 +38,7 @@ class ProduceRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {PRODUCE: Api(0, NEWEST_PRODUCE, self._produce)}
+        return {ApiKey.PRODUCE: Api(0, NEWEST_PRODUCE, self._produce)}
 
     async def _produce(self, request: Request) -> Entity | None:
         body, version = request.body, request.start.version
@@ -121,11 +112,10 @@ class OffsetRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            LIST_OFFSETS: Api(1, 9, self._list),
-            DELETE_RECORDS: Api(0, 2, self._delete),
-            OFFSET_FOR_LEADER_EPOCH: Api(0, 4, self._epoch_ends),
+            ApiKey.LIST_OFFSETS: Api(1, 9, self._list),
+            ApiKey.DELETE_RECORDS: Api(0, 2, self._delete),
+            ApiKey.OFFSET_FOR_LEADER_EPOCH: Api(0, 4, self._epoch_ends),
         }
 
     async def _list(self, request: Request) -> Entity:
@@ -221,8 +211,7 @@ class LogDirRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {DESCRIBE_LOG_DIRS: Api(0, 4, self._describe)}
+        return {ApiKey.DESCRIBE_LOG_DIRS: Api(0, 4, self._describe)}
 
     async def _describe(self, request: Request) -> Entity:
         asked = request.body.topics

@@ -13,15 +13,7 @@ from model.cluster.ids import INTERNAL_TOPICS
 from model.controller.topic_validation import topic_name_problem
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import (
-    DESCRIBE_CLUSTER,
-    METADATA,
-    ZERO_ID,
-    MalformedError,
-    error_code,
-    topic_id_text,
-    topic_uuid,
-)
+from model.hosts.wire.names import ZERO_ID, ApiKey, MalformedError, error_code, topic_id_text, topic_uuid
 from model.hosts.wire.server import Api, Request
 
 LISTENER_NOT_FOUND_SINCE = 6
@@ -43,8 +35,7 @@ class MetadataRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {METADATA: Api(0, 12, self._tell), DESCRIBE_CLUSTER: Api(0, 1, self._describe)}
+        return {ApiKey.METADATA: Api(0, 12, self._tell), ApiKey.DESCRIBE_CLUSTER: Api(0, 1, self._describe)}
 
     async def _tell(self, request: Request) -> Entity:
         image = self._cache.image

@@ -15,7 +15,7 @@ from model.controller.steps.cluster_wide import next_block
 from model.hosts.live_broker.parts import AskController, AskZooKeeper
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import ALLOCATE_PRODUCER_IDS, INIT_PRODUCER_ID, WireError
+from model.hosts.wire.names import ApiKey, WireError
 from model.hosts.wire.server import Api, Request
 from model.znodes.paths import PRODUCER_IDS
 from model.zookeeper.operations import Code, GetData, SetData
@@ -44,8 +44,8 @@ def blocks_of_controller(ask: AskController, broker: int, broker_epoch: Callable
     """AllocateProducerIds."""
 
     def build(connection: Connection) -> Entity:
-        version = connection.newest(ALLOCATE_PRODUCER_IDS)
-        shape = shapes(ALLOCATE_PRODUCER_IDS, version, "request").AllocateProducerIdsRequest
+        version = connection.newest(ApiKey.ALLOCATE_PRODUCER_IDS)
+        shape = shapes(ApiKey.ALLOCATE_PRODUCER_IDS, version, "request").AllocateProducerIdsRequest
         return shaped(shape, broker_id=broker, broker_epoch=broker_epoch())
 
     async def block() -> range:
@@ -88,8 +88,7 @@ class ProducerRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {INIT_PRODUCER_ID: Api(0, 4, self._init)}
+        return {ApiKey.INIT_PRODUCER_ID: Api(0, 4, self._init)}
 
     async def _init(self, request: Request) -> Entity:
         if request.body.transactional_id is not None:

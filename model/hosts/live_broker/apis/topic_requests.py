@@ -20,7 +20,7 @@ from model.controller.topics import Topic
 from model.hosts.live_broker.apis.topic_creation import PlannedReplicas, TopicMaker, WantedTopic
 from model.hosts.live_broker.parts import AskZooKeeper, MetadataCache
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import CREATE_PARTITIONS, CREATE_TOPICS, DELETE_TOPICS, ZERO_ID, error_code, topic_uuid
+from model.hosts.wire.names import ZERO_ID, ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
 from model.znodes.paths import DELETIONS, topic_path
 from model.znodes.topics import TopicAssignment
@@ -49,11 +49,10 @@ class TopicRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            CREATE_TOPICS: Api(0, 7, self._create),
-            DELETE_TOPICS: Api(0, 6, self._delete),
-            CREATE_PARTITIONS: Api(0, 3, self._extend),
+            ApiKey.CREATE_TOPICS: Api(0, 7, self._create),
+            ApiKey.DELETE_TOPICS: Api(0, 6, self._delete),
+            ApiKey.CREATE_PARTITIONS: Api(0, 3, self._extend),
         }
 
     async def _create(self, request: Request) -> Entity:

@@ -29,7 +29,7 @@ from model.consumers.group_coordinator.events_and_commands import (
     TimePassed,
 )
 from model.consumers.group_coordinator.group import DEAD, Group, GroupSettings
-from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, standing_error
+from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, role_error
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_broker.groups.offsets_log import LedPartitions, OffsetsLog, OffsetsReplicas
 
@@ -73,7 +73,6 @@ class GroupCoordinator:
 
     @property
     def is_loading(self) -> bool:
-        """Whether there may be more groups than are known."""
         return self._led.is_loading
 
     @property
@@ -114,12 +113,11 @@ class GroupCoordinator:
             self._partition_count = len(known)
         return partition_of(group_id, self._partition_count)
 
-    def standing(self, group_id: str) -> CoordinatorRole:
+    def role(self, group_id: str) -> CoordinatorRole:
         """What this broker is to a group."""
-        return self._led.standing(self.partition_of(group_id)) if self._is_open else CoordinatorRole.CLOSED
+        return self._led.role(self.partition_of(group_id)) if self._is_open else CoordinatorRole.CLOSED
 
     def next_request(self) -> int:
-        """A number for a request."""
         return next(self._numbers)
 
     async def ask(self, event: GroupRequest) -> Answer:
@@ -236,7 +234,7 @@ async def ask_coordinator(
     coordinator: GroupCoordinator, event: GroupRequest, answer: type[A], *, needs_name: bool = True
 ) -> A:
     """The answer, of the kind that belongs to the event."""
-    error = standing_error(event.group_id, coordinator.standing(event.group_id), needs_name=needs_name)
+    error = role_error(event.group_id, coordinator.role(event.group_id), needs_name=needs_name)
     given = refuse(event, error) if error is not None else await coordinator.ask(event)
     assert isinstance(given, answer)
     return given

@@ -15,11 +15,11 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import DescribedGroup, describe, is_in_states
 from model.consumers.group_coordinator.events_and_commands import AnswerGroupDeletion, GroupDeletionRequested
-from model.consumers.group_coordinator.offsets_topic import standing_error
+from model.consumers.group_coordinator.offsets_topic import role_error
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import DELETE_GROUPS, DESCRIBE_GROUPS, FIND_COORDINATOR, LIST_GROUPS, error_code
+from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
 
 GROUP, TRANSACTION = 0, 1
@@ -40,8 +40,7 @@ class CoordinatorFinder:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
-        return {FIND_COORDINATOR: Api(0, 4, self._find)}
+        return {ApiKey.FIND_COORDINATOR: Api(0, 4, self._find)}
 
     async def _find(self, request: Request) -> Entity:
         key_type: int = getattr(request.body, "key_type", GROUP)
@@ -103,11 +102,10 @@ class GroupRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            DESCRIBE_GROUPS: Api(0, 5, self._describe),
-            LIST_GROUPS: Api(0, 5, self._list),
-            DELETE_GROUPS: Api(0, 2, self._delete),
+            ApiKey.DESCRIBE_GROUPS: Api(0, 5, self._describe),
+            ApiKey.LIST_GROUPS: Api(0, 5, self._list),
+            ApiKey.DELETE_GROUPS: Api(0, 2, self._delete),
         }
 
     async def _describe(self, request: Request) -> Entity:
@@ -115,7 +113,7 @@ class GroupRequests:
         return request.answer("DescribeGroupsResponse", groups=groups)
 
     def _described(self, request: Request, group_id: str) -> Entity:
-        error = standing_error(group_id, self._coordinator.standing(group_id), needs_name=False)
+        error = role_error(group_id, self._coordinator.role(group_id), needs_name=False)
         if error is None:
             group = describe(group_id, self._coordinator.groups.get(group_id))
         else:

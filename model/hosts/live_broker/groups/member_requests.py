@@ -31,20 +31,11 @@ from model.consumers.group_coordinator.events_and_commands import (
     SyncRequested,
 )
 from model.consumers.group_coordinator.group import CommittedOffset, SupportedProtocol
-from model.consumers.group_coordinator.offsets_topic import standing_error
+from model.consumers.group_coordinator.offsets_topic import role_error
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
-from model.hosts.wire.names import (
-    HEARTBEAT,
-    JOIN_GROUP,
-    LEAVE_GROUP,
-    OFFSET_COMMIT,
-    OFFSET_DELETE,
-    OFFSET_FETCH,
-    SYNC_GROUP,
-    error_code,
-)
+from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
 
 KNOWN_ID_SINCE = 4
@@ -65,12 +56,11 @@ class MemberRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            JOIN_GROUP: Api(0, 9, self._join),
-            SYNC_GROUP: Api(0, 5, self._sync),
-            HEARTBEAT: Api(0, 4, self._heartbeat),
-            LEAVE_GROUP: Api(0, 5, self._leave),
+            ApiKey.JOIN_GROUP: Api(0, 9, self._join),
+            ApiKey.SYNC_GROUP: Api(0, 5, self._sync),
+            ApiKey.HEARTBEAT: Api(0, 4, self._heartbeat),
+            ApiKey.LEAVE_GROUP: Api(0, 5, self._leave),
         }
 
     def _asked(self, request: Request) -> dict[str, Any]:
@@ -201,11 +191,10 @@ class CommitRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        """The table for a server."""
         return {
-            OFFSET_COMMIT: Api(1, 9, self._commit),
-            OFFSET_FETCH: Api(1, 9, self._fetch),
-            OFFSET_DELETE: Api(0, 0, self._delete),
+            ApiKey.OFFSET_COMMIT: Api(1, 9, self._commit),
+            ApiKey.OFFSET_FETCH: Api(1, 9, self._fetch),
+            ApiKey.OFFSET_DELETE: Api(0, 0, self._delete),
         }
 
     async def _commit(self, request: Request) -> Entity:
@@ -249,7 +238,7 @@ class CommitRequests:
     def _offsets(
         self, group_id: str, topics: Sequence[Any] | None, require_stable: bool
     ) -> tuple[ErrorCode, Sequence[FetchedOffset]]:
-        error = standing_error(group_id, self._coordinator.standing(group_id), needs_name=False)
+        error = role_error(group_id, self._coordinator.role(group_id), needs_name=False)
         if error is not None:
             return error_code(error), ()
         group = self._coordinator.groups.get(group_id)

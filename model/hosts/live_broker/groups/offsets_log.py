@@ -151,7 +151,7 @@ class LedPartitions:
         """Whether any partition is being read."""
         return CoordinatorRole.LOADING in self._standings.values()
 
-    def standing(self, partition: int) -> CoordinatorRole:
+    def role(self, partition: int) -> CoordinatorRole:
         """What this broker is to the groups of a partition."""
         return self._standings.get(partition, CoordinatorRole.STRANGER)
 
@@ -175,7 +175,6 @@ class LedPartitions:
             self._lost(partition)
 
     async def close(self) -> None:
-        """Read no more."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

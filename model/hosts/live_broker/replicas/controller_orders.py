@@ -128,12 +128,10 @@ class CommandRunner:
         self._held.tell_reasons(decision.reasons)
 
     def run_all(self, commands: Iterable[Command]) -> None:
-        """Carry out commands."""
         for command in commands:
             self.run(command)
 
     def run(self, command: Command) -> None:
-        """Carry out one command."""
         name = command.partition
         match command:
             case StartFetching():
@@ -255,7 +253,6 @@ class ControllerOrders:
     async def know(
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
     ) -> BrokerAnswer:
-        """UpdateMetadata."""
         held = self._held
         served = serve_update_metadata(request, broker_epoch, held.standing)
         held.standing = served.standing

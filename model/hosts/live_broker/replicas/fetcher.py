@@ -12,22 +12,9 @@ from dataclasses import dataclass
 
 from kio.schema.errors import ErrorCode
 
+from model.broker import replication
 from model.broker.commands import Command, FetchState
 from model.broker.partition import LogPositions, follow_high_watermark
-from model.broker.replication import Fetcher as FetcherId
-from model.broker.replication import (
-    FetchJudgement,
-    FetchRound,
-    TruncationDecision,
-    Verdict,
-    fetcher_of,
-    judge_epoch_end,
-    judge_fetch,
-    out_of_range,
-    plan_round,
-    settle,
-    truncate_unasked,
-)
 from model.broker.replication_rules import ReplicationRules
 from model.broker.serving import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from model.broker.settings.keys import NUM_REPLICA_FETCHERS, REPLICA_FETCH_BACKOFF_MS, REPLICA_SOCKET_TIMEOUT_MS
@@ -67,7 +54,7 @@ class FetcherParts:
 class Fetcher:
     """Fetches from its start until `close`, while there is something to fetch."""
 
-    def __init__(self, fetcher_id: FetcherId, parts: FetcherParts) -> None:
+    def __init__(self, fetcher_id: replication.Fetcher, parts: FetcherParts) -> None:
         self.id = fetcher_id
         self._parts = parts
         self._held = parts.held
@@ -90,7 +77,6 @@ class Fetcher:
         self._woken.set()
 
     def stop(self, name: TopicPartition) -> None:
-        """Fetch a partition no more."""
         self._followed.remove(name)
 
     async def close(self) -> None:
@@ -124,11 +110,11 @@ class Fetcher:
     async def _round(self) -> int | None:
         """Returns until when there is nothing to do; None: the next round is due."""
         rules = self._rules
-        plan = plan_round(self._followed.due_states(), self._positions, self._held.now_ms(), rules)
+        plan = replication.plan_round(self._followed.due_states(), self._positions, self._held.now_ms(), rules)
         for state in plan.cuts:
             positions = self._held.positions(state.partition)
             if positions is not None:
-                self._truncate(truncate_unasked(state, positions))
+                self._truncate(replication.truncate_unasked(state, positions))
         if plan.questions:
             await self._ask_epochs(plan)
         if plan.cuts or plan.questions:
@@ -167,7 +153,7 @@ class Fetcher:
 
     # Fetching.
 
-    async def _fetch(self, plan: FetchRound) -> None:
+    async def _fetch(self, plan: replication.FetchRound) -> None:
         followed = self._followed
         forgotten = followed.begin_request(plan.fetches)
         checked = self._rules.leader_epochs_are_checked
@@ -197,10 +183,10 @@ class Fetcher:
         positions = self._held.positions(name)
         if asked is None or positions is None:
             return
-        judgement = judge_fetch(self._followed.states.get(name), asked, fetched.answer, positions)
-        if judgement.verdict is Verdict.APPEND:
+        judgement = replication.judge_fetch(self._followed.states.get(name), asked, fetched.answer, positions)
+        if judgement.verdict is replication.Verdict.APPEND:
             self._append(asked, fetched)
-        elif judgement.verdict is Verdict.ASK_OFFSETS:
+        elif judgement.verdict is replication.Verdict.ASK_OFFSETS:
             self._held.tell_reasons((judgement.why,))
             await self._ask_offsets(asked)
         else:
@@ -228,14 +214,14 @@ class Fetcher:
             _LOGGER.warning("%s: what broker %d sent is not appended: %s", name, self.id.leader, error)
             self._back_off(asked)
             return
-        self._followed.set(settle(self._followed.states[name], self._positions(name), self._rules))
+        self._followed.set(replication.settle(self._followed.states[name], self._positions(name), self._rules))
 
-    def _follow(self, asked: FetchState, judgement: FetchJudgement) -> None:
-        if judgement.verdict is Verdict.TRUNCATE and judgement.truncation is not None:
+    def _follow(self, asked: FetchState, judgement: replication.FetchJudgement) -> None:
+        if judgement.verdict is replication.Verdict.TRUNCATE and judgement.truncation is not None:
             self._truncate(judgement.truncation)
-        if judgement.verdict is Verdict.BACK_OFF:
+        if judgement.verdict is replication.Verdict.BACK_OFF:
             self._back_off(asked)
-        if judgement.verdict is Verdict.GIVE_UP:
+        if judgement.verdict is replication.Verdict.GIVE_UP:
             self._followed.remove(asked.partition)
         if judgement.why:
             self._held.tell_reasons((judgement.why,))
@@ -248,15 +234,15 @@ class Fetcher:
 
     # Where logs part.
 
-    def _truncate(self, decision: TruncationDecision) -> None:
+    def _truncate(self, decision: replication.TruncationDecision) -> None:
         for command in decision.commands:
             self._parts.run(command)
         self._held.tell_reasons(decision.reasons)
         positions = self._held.positions(decision.state.partition)
         if positions is not None and decision.state.partition in self._followed.states:
-            self._followed.set(settle(decision.state, positions, self._rules))
+            self._followed.set(replication.settle(decision.state, positions, self._rules))
 
-    async def _ask_epochs(self, plan: FetchRound) -> None:
+    async def _ask_epochs(self, plan: replication.FetchRound) -> None:
         broker = self._held.broker
         asked = {state.partition: state for state, _ in plan.questions}
         checked = self._rules.leader_epochs_are_checked
@@ -266,7 +252,7 @@ class Fetcher:
             positions = self._held.positions(name)
             if positions is not None and name in asked:
                 state = self._followed.states.get(name)
-                self._follow(asked[name], judge_epoch_end(state, asked[name], error, end, positions))
+                self._follow(asked[name], replication.judge_epoch_end(state, asked[name], error, end, positions))
 
     async def _ask_offsets(self, asked: FetchState) -> None:
         broker, name = self._held.broker, asked.partition
@@ -284,7 +270,7 @@ class Fetcher:
             ends.append(offset)
         state, positions = self._followed.states.get(name), self._held.positions(name)
         if state is not None and state == asked and positions is not None:
-            self._truncate(out_of_range(state, ends[0], ends[1], positions))
+            self._truncate(replication.out_of_range(state, ends[0], ends[1], positions))
             if self._followed.states.get(name) == asked:  # the same question again at once would not help
                 self._back_off(asked)
 
@@ -299,7 +285,7 @@ class Fetchers:
 
     def __init__(self, parts: FetcherParts) -> None:
         self._parts = parts
-        self._fetchers: dict[FetcherId, Fetcher] = {}
+        self._fetchers: dict[replication.Fetcher, Fetcher] = {}
         self._of: dict[TopicPartition, Fetcher] = {}
         self._closing: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -309,7 +295,9 @@ class Fetchers:
         if self._closed:
             return
         self.stop(state.partition)
-        wanted = fetcher_of(state.partition, state.leader, self._parts.held.settings.broker[NUM_REPLICA_FETCHERS])
+        wanted = replication.fetcher_of(
+            state.partition, state.leader, self._parts.held.settings.broker[NUM_REPLICA_FETCHERS]
+        )
         fetcher = self._fetchers.get(wanted)
         if fetcher is None:
             fetcher = self._fetchers[wanted] = Fetcher(wanted, self._parts)
@@ -317,7 +305,6 @@ class Fetchers:
         fetcher.start(state)
 
     def stop(self, name: TopicPartition) -> None:
-        """Replicate a partition no more."""
         fetcher = self._of.pop(name, None)
         if fetcher is not None:
             fetcher.stop(name)
@@ -332,7 +319,6 @@ class Fetchers:
                 task.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """End all."""
         self._closed = True
         closing = [fetcher.close() for fetcher in self._fetchers.values()]
         self._fetchers = {}

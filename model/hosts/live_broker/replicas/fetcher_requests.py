@@ -24,7 +24,7 @@ from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.fetches import NO_SESSION, next_epoch
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH, error_name
+from model.hosts.wire.names import ApiKey, error_name
 
 NEWEST_FETCH = 12
 NO_EPOCH = -1
@@ -55,7 +55,7 @@ class FetchedPartition(NamedTuple):
 
 def fetch_request(connection: Connection, follower: int, question: FetchQuestion, settings: Settings) -> Entity:
     """A fetch request."""
-    module: Any = shapes(FETCH, connection.newest(FETCH, NEWEST_FETCH), "request")
+    module: Any = connection.request_shapes(ApiKey.FETCH, NEWEST_FETCH)
     wanted = sorted(question.wanted, key=lambda each: each.state.partition)
 
     def partition(each: WantedPartition) -> Entity:
@@ -106,7 +106,7 @@ def fetched_partitions(response: Entity) -> Iterator[tuple[TopicPartition, Fetch
 
 def epochs_request(connection: Connection, follower: int, questions: Iterable[tuple[FetchState, int]]) -> Entity:
     """An OffsetForLeaderEpoch request: where these epochs end."""
-    module: Any = shapes(OFFSET_FOR_LEADER_EPOCH, connection.newest(OFFSET_FOR_LEADER_EPOCH), "request")
+    module: Any = connection.request_shapes(ApiKey.OFFSET_FOR_LEADER_EPOCH)
     asked = sorted(questions, key=lambda each: each[0].partition)
     topics = tuple(
         module.OffsetForLeaderTopic(
@@ -136,7 +136,7 @@ def epoch_ends(response: Entity) -> Iterator[tuple[TopicPartition, str, tuple[in
 
 def offset_request(connection: Connection, follower: int, state: FetchState, timestamp: int) -> Entity:
     """A ListOffsets request for one partition."""
-    module: Any = shapes(LIST_OFFSETS, max(1, connection.newest(LIST_OFFSETS, 7)), "request")
+    module: Any = shapes(ApiKey.LIST_OFFSETS, max(1, connection.newest(ApiKey.LIST_OFFSETS, 7)), "request")
     partition = shaped(
         module.ListOffsetsPartition,
         partition_index=state.partition.partition,
@@ -178,13 +178,11 @@ class FollowedPartitions:
         self.due[name] = None
 
     def remove(self, name: TopicPartition) -> None:
-        """Follow this one no more."""
         self.states.pop(name, None)
         self.due.pop(name, None)
         self._removed.add(name)
 
     def due_states(self) -> list[FetchState]:
-        """The states that are due."""
         return [self.states[name] for name in self.due]
 
     def begin_request(self, fetches: Iterable[FetchState]) -> list[TopicPartition]:

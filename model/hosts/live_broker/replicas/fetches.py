@@ -127,7 +127,6 @@ class FetchSessions:
         return True
 
     def drop(self, session_id: int) -> None:
-        """End a session, if there is one."""
         session = self._by_id.pop(session_id, None)
         if session is not None:
             session.close()
@@ -264,7 +263,6 @@ class Fetches:
     def _read_one(
         self, wanted: CachedPartition, isolation: Isolation, max_bytes: int, *, first: bool
     ) -> tuple[ReadJudgement, PartitionRead, bool]:
-        """Also whether there is nothing more to read."""
         name = wanted.name
         partition, held_log = self._held.find(name), self._held.log(name)
         if isinstance(partition, str) or held_log is None:

@@ -36,9 +36,7 @@ class News(Enum):
 class Listener(Protocol):
     """Somebody who waits. Told on the event loop, in the middle of things: to take note, and act later."""
 
-    def hear(self, name: TopicPartition, news: News) -> None:
-        """Something happened to a partition."""
-        ...
+    def hear(self, name: TopicPartition, news: News) -> None: ...
 
 
 class NewsBoard:
@@ -48,11 +46,9 @@ class NewsBoard:
         self._listeners: dict[TopicPartition, dict[Listener, None]] = {}
 
     def listen(self, name: TopicPartition, listener: Listener) -> None:
-        """Hear of a partition from now on."""
         self._listeners.setdefault(name, {})[listener] = None
 
     def leave(self, name: TopicPartition, listener: Listener) -> None:
-        """Hear of it no more."""
         listeners = self._listeners.get(name)
         if listeners is not None:
             listeners.pop(listener, None)
@@ -64,7 +60,6 @@ class NewsBoard:
         return tuple(self._listeners.get(name, ()))
 
     def tell(self, name: TopicPartition, news: News) -> None:
-        """Pass it on."""
         for listener in self.listeners(name):
             listener.hear(name, news)
 
@@ -91,7 +86,6 @@ class SettingsByTopic:
         self._own: dict[str, PartsOfTopic] = {}
 
     def of(self, topic: str) -> PartsOfTopic:
-        """What holds for a topic."""
         return self._own.get(topic, self._default)
 
     def knows(self, topic: str) -> bool:
@@ -110,12 +104,10 @@ class SettingsByTopic:
         return not (had_none and not config)
 
     def forget(self, topic: str) -> None:
-        """The topic is gone."""
         self._configs.pop(topic, None)
         self._own.pop(topic, None)
 
     def set_broker(self, broker: Settings) -> None:
-        """Other settings of the broker."""
         self.broker = broker
         self._default = _parts(broker, {})
         self._own = {topic: _parts(broker, config, topic) for topic, config in self._configs.items() if config}
@@ -155,7 +147,6 @@ class HeldReplicas:
         return find_partition(name, self.partitions, self.offline, known)
 
     def log(self, name: TopicPartition) -> PartitionLog | None:
-        """The open log of a partition."""
         held = self.log_dirs.logs.get(name)
         return None if held is None else held.log
 
@@ -203,7 +194,6 @@ class HeldReplicas:
             self.put(follow_high_watermark(partition, partition.high_watermark, positions))
 
     def remove(self, names: Iterable[TopicPartition]) -> None:
-        """These are not served any more."""
         for name in names:
             self.partitions.pop(name, None)
             self.news.tell(name, News.CHANGED)

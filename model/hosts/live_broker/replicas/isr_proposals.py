@@ -28,7 +28,7 @@ from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
-from model.hosts.wire.names import ALTER_PARTITION, WireError, error_name
+from model.hosts.wire.names import ApiKey, WireError, error_name
 from model.znodes.paths import ISR_CHANGES
 from model.zookeeper.operations import Code, Create, GetData
 
@@ -67,7 +67,6 @@ class IsrProposals:
         self._send()
 
     async def close(self) -> None:
-        """Ask for nothing any more."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -111,8 +110,8 @@ class IsrProposals:
         self._send()
 
     def _request(self, connection: Connection) -> Entity:
-        version = connection.newest(ALTER_PARTITION, NEWEST_BY_NAME)
-        module = shapes(ALTER_PARTITION, version, "request")
+        version = connection.newest(ApiKey.ALTER_PARTITION, NEWEST_BY_NAME)
+        module = shapes(ApiKey.ALTER_PARTITION, version, "request")
         proposals = sorted(self._queue.in_flight, key=lambda each: each.partition)
         topics = tuple(
             module.TopicData(topic_name=topic, partitions=tuple(_proposed(module, each) for each in of_it))

@@ -114,7 +114,6 @@ class LogDirs:
 
     @property
     def online(self) -> list[LogFolder]:
-        """Those that have not failed."""
         return [folder for folder in self.folders if folder.path not in self.failed]
 
     def found(self) -> Iterator[tuple[LogFolder, TopicPartition]]:

@@ -9,24 +9,9 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from model.broker import serving
 from model.broker.isr import record_append
 from model.broker.partition import Partition
-from model.broker.serving import (
-    EARLIEST_LOCAL_TIMESTAMP,
-    EARLIEST_TIMESTAMP,
-    LATEST_TIMESTAMP,
-    MAX_TIMESTAMP,
-    EpochEnd,
-    FoundOffset,
-    OffsetAnswer,
-    OffsetQuestion,
-    WaitingProduce,
-    begin_waiting,
-    look_up_epoch_end,
-    look_up_offset,
-    refuse_produce,
-    settle_produce,
-)
 from model.cluster.ids import INTERNAL_TOPICS, TopicPartition
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News
 from model.log.names import DamagedFileError, LogError
@@ -47,7 +32,7 @@ class ProduceOutcome(NamedTuple):
 class _Waiter:
     """A produce with acks=all, woken by news of its partitions."""
 
-    def __init__(self, waiting: WaitingProduce) -> None:
+    def __init__(self, waiting: serving.WaitingProduce) -> None:
         self.waiting = waiting
         self.woken = asyncio.Event()
 
@@ -89,7 +74,7 @@ class Produces:
                 continue
             outcomes[name] = ProduceOutcome("NONE", appended.first_offset, appended.append_time_ms, log_start)
             ends[name] = appended.last_offset + 1
-        waiting = begin_waiting(acks, ends, self._held.now_ms() + timeout_ms)
+        waiting = serving.begin_waiting(acks, ends, self._held.now_ms() + timeout_ms)
         if waiting is not None:
             for name, error in (await self._wait(waiting)).items():
                 if error != "NONE":
@@ -106,7 +91,7 @@ class Produces:
         if isinstance(partition, str):
             raise LogError(partition, f"{name} is not led by broker {held.broker}")
         conditions = held.conditions(name.topic)
-        refused = refuse_produce(partition, acks, conditions)
+        refused = serving.refuse_produce(partition, acks, conditions)
         if refused != "NONE":
             raise LogError(refused, _REFUSALS.get(refused, refused).format(name=name, isr=[*partition.state.isr]))
         log = held.log(name)
@@ -132,7 +117,7 @@ class Produces:
         self._held.put(record_append(partition, positions, self._held.conditions(name.topic)))
         self._held.news.tell(name, News.GREW)
 
-    async def _wait(self, waiting: WaitingProduce) -> Mapping[TopicPartition, str]:
+    async def _wait(self, waiting: serving.WaitingProduce) -> Mapping[TopicPartition, str]:
         held = self._held
         waiter = _Waiter(waiting)
         for name in waiting.required:
@@ -141,7 +126,7 @@ class Produces:
             while True:
                 waiter.woken.clear()
                 now_ms = held.now_ms()
-                waiter.waiting = waiting = settle_produce(waiting, held.find, held.conditions, now_ms)
+                waiter.waiting = waiting = serving.settle_produce(waiting, held.find, held.conditions, now_ms)
                 if waiting.is_over:
                     return waiting.settled
                 with contextlib.suppress(TimeoutError):
@@ -176,30 +161,28 @@ class Offsets:
         self._held = held
         self._failed = failed
 
-    def look_up(self, name: TopicPartition, question: OffsetQuestion) -> OffsetAnswer:
-        """One partition of a ListOffsets."""
+    def look_up(self, name: TopicPartition, question: serving.OffsetQuestion) -> serving.OffsetAnswer:
         partition, log, positions = self._held.find(name), self._held.log(name), self._held.positions(name)
         if isinstance(partition, str):
-            return OffsetAnswer(partition)
+            return serving.OffsetAnswer(partition)
         if log is None or positions is None:
-            return OffsetAnswer("KAFKA_STORAGE_ERROR")
+            return serving.OffsetAnswer("KAFKA_STORAGE_ERROR")
         try:
             found = _in_log(log, question.timestamp)
         except OSError as error:
             self._failed(name, error)
-            return OffsetAnswer("KAFKA_STORAGE_ERROR")
+            return serving.OffsetAnswer("KAFKA_STORAGE_ERROR")
         except DamagedFileError:
-            return OffsetAnswer("CORRUPT_MESSAGE")
-        return look_up_offset(partition, question, positions, log.last_stable_offset, found)
+            return serving.OffsetAnswer("CORRUPT_MESSAGE")
+        return serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
 
-    def epoch_end(self, name: TopicPartition, known_epoch: int | None, asked_epoch: int) -> EpochEnd:
-        """One partition of an OffsetForLeaderEpoch."""
+    def epoch_end(self, name: TopicPartition, known_epoch: int | None, asked_epoch: int) -> serving.EpochEnd:
         partition, positions = self._held.find(name), self._held.positions(name)
         if isinstance(partition, str):
-            return EpochEnd(partition)
+            return serving.EpochEnd(partition)
         if positions is None:
-            return EpochEnd("KAFKA_STORAGE_ERROR")
-        return look_up_epoch_end(partition, known_epoch, asked_epoch, positions)
+            return serving.EpochEnd("KAFKA_STORAGE_ERROR")
+        return serving.look_up_epoch_end(partition, known_epoch, asked_epoch, positions)
 
     async def delete_records(
         self, wanted: Mapping[TopicPartition, int], timeout_ms: int
@@ -263,15 +246,15 @@ class Offsets:
         return min([log.start_offset, *(each.log_start for follower, each in followers if follower in live)])
 
 
-def _in_log(log: PartitionLog, timestamp: int) -> FoundOffset | None:
-    if timestamp == LATEST_TIMESTAMP:
+def _in_log(log: PartitionLog, timestamp: int) -> serving.FoundOffset | None:
+    if timestamp == serving.LATEST_TIMESTAMP:
         return None
-    if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+    if timestamp in (serving.EARLIEST_TIMESTAMP, serving.EARLIEST_LOCAL_TIMESTAMP):
         epoch = log.epochs.epoch_at(log.start_offset)
-        return FoundOffset(log.start_offset, leader_epoch=-1 if epoch is None else epoch)
-    if timestamp == MAX_TIMESTAMP:
+        return serving.FoundOffset(log.start_offset, leader_epoch=-1 if epoch is None else epoch)
+    if timestamp == serving.MAX_TIMESTAMP:
         timestamp = max((segment.max_timestamp_ms for segment in log.segments), default=-1)
     if timestamp < 0:
         return None
     found = log.find_timestamp(timestamp)
-    return None if found is None else FoundOffset(found.offset, found.timestamp_ms, found.leader_epoch)
+    return None if found is None else serving.FoundOffset(found.offset, found.timestamp_ms, found.leader_epoch)

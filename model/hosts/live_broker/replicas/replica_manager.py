@@ -102,12 +102,10 @@ class ReplicaManager:
 
     @property
     def broker(self) -> int:
-        """The id of this broker."""
         return self.held.broker
 
     @property
     def settings(self) -> Settings:
-        """The broker's settings of now."""
         return self.held.settings.broker
 
     @property
@@ -117,12 +115,10 @@ class ReplicaManager:
 
     @property
     def standing(self) -> BrokerEpochs:
-        """Which epochs hold."""
         return self.held.standing
 
     @property
     def log_dirs(self) -> LogDirs:
-        """Where the logs lie."""
         return self.held.log_dirs
 
     @property
@@ -145,7 +141,6 @@ class ReplicaManager:
         self._upkeep.start()
 
     def registered(self, broker_epoch: int) -> None:
-        """The broker has this epoch from now on."""
         self.held.standing = msgspec.structs.replace(self.standing, broker_epoch=broker_epoch)
 
     def shut_down_soon(self) -> None:

@@ -77,7 +77,6 @@ class DiskFailures:
         held.tell_reasons(lost.reasons)
 
     async def close(self) -> None:
-        """Tell nobody any more."""
         for task in self._telling:
             task.cancel()
         await asyncio.gather(*self._telling, return_exceptions=True)
@@ -125,7 +124,6 @@ class Upkeep:
         self._slice_began = 0.0
 
     def start(self) -> None:
-        """Begin."""
         settings = self._held.settings
         works: list[tuple[Callable[[], float], Callable[[], Awaitable[None]]]] = [
             (lambda: settings.broker[REPLICA_LAG_TIME_MAX_MS] / 2, self.check_isrs),
@@ -141,7 +139,6 @@ class Upkeep:
         self._tasks = [asyncio.create_task(self._repeat(interval_ms, work)) for interval_ms, work in works]
 
     async def close(self) -> None:
-        """End."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -176,7 +173,6 @@ class Upkeep:
                 self._apply(check_isr(partition, positions, held.conditions(name.topic)))
 
     async def checkpoint_high_watermarks(self) -> None:
-        """replication-offset-checkpoint."""
         await self._write(self._held.log_dirs.checkpoint_high_watermarks)
 
     async def checkpoint(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.consumers.group_coordinator.group import Group, GroupState
-from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, standing_error
+from model.consumers.group_coordinator.offsets_topic import CoordinatorRole, partition_of, role_error
 from tests.model.consumers.group_coordinator.traces import GROUP, Trace, settle, stable
 
 EMPTY, PREPARING = GroupState.EMPTY, GroupState.PREPARING_REBALANCE
@@ -145,7 +145,7 @@ def test_groups_have_a_partition_by_the_hash_of_their_name() -> None:
 
 
 def test_who_is_no_coordinator_says_so() -> None:
-    assert standing_error("g", CoordinatorRole.COORDINATOR, needs_name=True) is None
-    assert standing_error("g", CoordinatorRole.LOADING, needs_name=True) == "COORDINATOR_LOAD_IN_PROGRESS"
-    assert standing_error("", CoordinatorRole.STRANGER, needs_name=True) == "INVALID_GROUP_ID"
-    assert standing_error("", CoordinatorRole.STRANGER, needs_name=False) == "NOT_COORDINATOR"
+    assert role_error("g", CoordinatorRole.COORDINATOR, needs_name=True) is None
+    assert role_error("g", CoordinatorRole.LOADING, needs_name=True) == "COORDINATOR_LOAD_IN_PROGRESS"
+    assert role_error("", CoordinatorRole.STRANGER, needs_name=True) == "INVALID_GROUP_ID"
+    assert role_error("", CoordinatorRole.STRANGER, needs_name=False) == "NOT_COORDINATOR"

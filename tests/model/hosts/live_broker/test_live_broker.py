@@ -22,7 +22,7 @@ from kazoo.client import KazooClient
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
-from model.hosts.wire.names import CREATE_TOPICS, DESCRIBE_CONFIGS, ELECT_LEADERS, INIT_PRODUCER_ID, METADATA
+from model.hosts.wire.names import ApiKey
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
 
@@ -199,11 +199,11 @@ async def connect(address: str) -> Connection:
 async def test_only_the_controller_does_what_controllers_do(cluster: Cluster) -> None:
     other = next(broker for broker in cluster.brokers if broker.id != cluster.controller)
     connection = await connect(other.address)
-    module = shapes(CREATE_TOPICS, 5, "request")
+    module = shapes(ApiKey.CREATE_TOPICS, 5, "request")
     topic = module.CreatableTopic(name="t", num_partitions=1, replication_factor=1, assignments=(), configs=())
     response = await connection.ask(module.CreateTopicsRequest(topics=(topic,)))
     assert response.topics[0].error_code.name == "not_controller"
-    module = shapes(ELECT_LEADERS, 2, "request")
+    module = shapes(ApiKey.ELECT_LEADERS, 2, "request")
     response = await connection.ask(module.ElectLeadersRequest(election_type=0, topic_partitions=None))
     assert response.error_code.name == "not_controller"
     await connection.close()
@@ -213,7 +213,7 @@ async def test_only_the_controller_does_what_controllers_do(cluster: Cluster) ->
 async def test_topics_are_created_in_every_version(cluster: Cluster, version: int) -> None:
     controller = next(broker for broker in cluster.brokers if broker.id == cluster.controller)
     connection = await connect(controller.address)
-    module = shapes(CREATE_TOPICS, version, "request")
+    module = shapes(ApiKey.CREATE_TOPICS, version, "request")
     names = (f"made-{version}", "no name")
     shape = module.CreatableTopic
     topics = tuple(shape(name=n, num_partitions=1, replication_factor=1, assignments=(), configs=()) for n in names)
@@ -225,7 +225,7 @@ async def test_topics_are_created_in_every_version(cluster: Cluster, version: in
 @pytest.mark.parametrize("version", range(5))
 async def test_configurations_are_described_in_every_version(cluster: Cluster, version: int) -> None:
     connection = await connect(cluster.brokers[0].address)
-    module = shapes(DESCRIBE_CONFIGS, version, "request")
+    module = shapes(ApiKey.DESCRIBE_CONFIGS, version, "request")
     keys = ("broker.id", "log.dir")
     asked = module.DescribeConfigsResource(resource_type=4, resource_name="1", configuration_keys=keys)
     response = await connection.ask(shaped(module.DescribeConfigsRequest, resources=(asked,), include_synonyms=True))
@@ -241,7 +241,7 @@ async def test_configurations_are_described_in_every_version(cluster: Cluster, v
 
 async def test_no_two_producers_get_the_same_id(cluster: Cluster) -> None:
     connections = [await connect(broker.address) for broker in cluster.brokers]
-    module = shapes(INIT_PRODUCER_ID, 4, "request")
+    module = shapes(ApiKey.INIT_PRODUCER_ID, 4, "request")
     wish = module.InitProducerIdRequest(transactional_id=None, transaction_timeout=module.i32Timedelta.resolution * 0)
     answers = await asyncio.gather(*(each.ask(wish) for each in connections for _ in range(5)))
     assert {each.error_code.name for each in answers} == {"none"}
@@ -265,7 +265,7 @@ async def test_garbage_costs_its_sender_the_connection_and_nobody_else_anything(
             bad.sendall(frame)
             assert bad.recv(100) == b""
     until(lambda: broker.log.count("closing the connection of 127.0.0.1:") == len(frames), "a line for each")
-    request = shapes(METADATA, 12, "request").MetadataRequest
+    request = shapes(ApiKey.METADATA, 12, "request").MetadataRequest
     response = await good.ask(shaped(request, topics=(), include_topic_authorized_operations=False))
     assert len(response.brokers) == 3
     await good.close()

@@ -11,9 +11,9 @@ from model.log.records import (
     Producer,
     Record,
     encode_batch,
-    encode_end_transaction_marker,
     encode_message_set,
 )
+from tests.model.log.batches import encode_end_transaction_marker
 from tests.model.log.dump.dumping import JSON, dump, json_lines
 from tests.segment_corpus import logs
 

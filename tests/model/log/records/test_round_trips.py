@@ -19,13 +19,13 @@ from model.log.records import (
     TimestampType,
     crc_holds,
     encode_batch,
-    encode_end_transaction_marker,
     encode_message_set,
     end_transaction_marker,
     records_of,
     scan,
 )
 from model.log.records.layout import add_sequence
+from tests.model.log.batches import encode_end_transaction_marker
 from tests.model.log.records.contents import records_in, sound
 from tests.model.log.records.record_strategies import codecs, producers, record_lists, timestamps
 from tests.segment_corpus import logs

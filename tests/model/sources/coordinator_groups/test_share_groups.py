@@ -16,7 +16,7 @@ from model.consumers.ownership import group_counts
 from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.frames import read_frame, write_frame
 from model.hosts.wire.messages import API_VERSIONS_KEY, encode_response, later_version, request_start, shaped, shapes
-from model.hosts.wire.names import SHARE_GROUP_DESCRIBE
+from model.hosts.wire.names import ApiKey
 from model.sources.kafka.group_requests import describe_groups, described_groups
 from tests.model.sources.kafka.test_polling_source import TOLD, port_of
 
@@ -29,11 +29,11 @@ def answer(versions: tuple[int, int], frame: bytes) -> tuple[bytes, bytes]:
     start = request_start(frame)
     if start.api_key == API_VERSIONS_KEY:
         module = shapes(API_VERSIONS_KEY, 3, "response")
-        offered = ((API_VERSIONS_KEY, 0, 3), (SHARE_GROUP_DESCRIBE, *versions))
+        offered = ((API_VERSIONS_KEY, 0, 3), (ApiKey.SHARE_GROUP_DESCRIBE, *versions))
         keys = tuple(module.ApiVersion(api_key=key, min_version=low, max_version=high) for key, low, high in offered)
         return encode_response(shaped(module.ApiVersionsResponse, **TOLD, api_keys=keys), start.correlation_id)
-    assert (start.api_key, start.version) == (SHARE_GROUP_DESCRIBE, versions[1])
-    module = shapes(SHARE_GROUP_DESCRIBE, 0, "response")
+    assert (start.api_key, start.version) == (ApiKey.SHARE_GROUP_DESCRIBE, versions[1])
+    module = shapes(ApiKey.SHARE_GROUP_DESCRIBE, 0, "response")
     members = tuple(
         module.Member(
             member_id=name,
@@ -78,9 +78,9 @@ async def test_members_and_what_they_read_are_told(versions: tuple[int, int]) ->
 
 
 def test_what_no_broker_offers_is_not_sent() -> None:
-    assert later_version(SHARE_GROUP_DESCRIBE, (1, 1)) == 1
-    assert later_version(SHARE_GROUP_DESCRIBE, (0, 0)) is None
-    assert later_version(SHARE_GROUP_DESCRIBE, None) is None
+    assert later_version(ApiKey.SHARE_GROUP_DESCRIBE, (1, 1)) == 1
+    assert later_version(ApiKey.SHARE_GROUP_DESCRIBE, (0, 0)) is None
+    assert later_version(ApiKey.SHARE_GROUP_DESCRIBE, None) is None
 
 
 def test_a_partition_with_several_readers_counts_once_and_who_reads_nothing_is_idle() -> None:

@@ -14,7 +14,7 @@ from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import GroupImage
 from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.messages import Entity
-from model.hosts.wire.names import FETCH, LIST_OFFSETS, METADATA
+from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.group_requests import TRIES
@@ -135,9 +135,9 @@ async def cluster(
 
     apis = dict(group_apis(here.coordinator, here.logs.metadata, _refuse))
     apis |= {
-        METADATA: Api(8, 8, tell_metadata),
-        LIST_OFFSETS: Api(5, 5, lambda one: list_offsets(one, here.logs, silent)),
-        FETCH: Api(4, 9, (fetches or Fetches(here.logs)).fetch),
+        ApiKey.METADATA: Api(8, 8, tell_metadata),
+        ApiKey.LIST_OFFSETS: Api(5, 5, lambda one: list_offsets(one, here.logs, silent)),
+        ApiKey.FETCH: Api(4, 9, (fetches or Fetches(here.logs)).fetch),
     }
     server = Server({key: counted(key, api) for key, api in apis.items()}, listener="PLAINTEXT")
     port = await server.start("127.0.0.1", 0)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from model.hosts.kafka_client.kafka_client import READS
-from model.hosts.wire.names import LIST_GROUPS, METADATA
+from model.hosts.wire.names import ApiKey
 from model.sources.addresses import KafkaAddress
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
@@ -86,9 +86,9 @@ async def test_unchanged_answers_publish_nothing_and_nothing_but_reads_is_asked(
             await heard.until(lambda: heard.feed.moment.image.classic_groups.get("g"))
             await heard.until(lambda: heard.feed.moment.image.classic_groups["g"].generation)
             await heard.looks(2)
-            told, looked = len(heard.batches), asked[METADATA]
+            told, looked = len(heard.batches), asked[ApiKey.METADATA]
             await heard.looks(3)
-    assert (len(heard.batches), asked[METADATA] > looked) == (told, True)
+    assert (len(heard.batches), asked[ApiKey.METADATA] > looked) == (told, True)
     assert asked.keys() <= READS
 
 
@@ -98,9 +98,9 @@ async def test_only_what_is_wanted_is_asked_for() -> None:
         await heard.looks(1)
         source.want(LOG_DIRS)
         await heard.looks(2)  # one may have been under way
-        groups = asked[LIST_GROUPS]
+        groups = asked[ApiKey.LIST_GROUPS]
         await heard.looks(2)
-    assert 0 < asked[LIST_GROUPS] == groups
+    assert 0 < asked[ApiKey.LIST_GROUPS] == groups
 
 
 async def test_where_a_broker_ends_what_was_told_stands() -> None:

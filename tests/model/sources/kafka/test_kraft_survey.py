@@ -11,13 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.messages import Entity
-from model.hosts.wire.names import (
-    DESCRIBE_CLUSTER,
-    DESCRIBE_CONFIGS,
-    DESCRIBE_QUORUM,
-    DESCRIBE_TOPIC_PARTITIONS,
-    METADATA,
-)
+from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server
 from model.sources.kafka.cluster_survey import ClusterSurvey
 from model.sources.kafka.views import ClusterView
@@ -42,11 +36,11 @@ class Broker:
     def apis(self) -> dict[int, Api]:
         lowest = min(self.cluster_version, 1)
         return {
-            METADATA: Api(12, 12, self._metadata),
-            DESCRIBE_CONFIGS: Api(4, 4, self._configs),
-            DESCRIBE_QUORUM: Api(0, 1, self._quorum),
-            DESCRIBE_CLUSTER: Api(lowest, self.cluster_version, self._cluster),
-            DESCRIBE_TOPIC_PARTITIONS: Api(0, 0, self._partitions),
+            ApiKey.METADATA: Api(12, 12, self._metadata),
+            ApiKey.DESCRIBE_CONFIGS: Api(4, 4, self._configs),
+            ApiKey.DESCRIBE_QUORUM: Api(0, 1, self._quorum),
+            ApiKey.DESCRIBE_CLUSTER: Api(lowest, self.cluster_version, self._cluster),
+            ApiKey.DESCRIBE_TOPIC_PARTITIONS: Api(0, 0, self._partitions),
         }
 
     async def _metadata(self, request: Request) -> Entity:

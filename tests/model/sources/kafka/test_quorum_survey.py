@@ -17,7 +17,7 @@ from model.cluster.image_parts import Quorum, QuorumReplica
 from model.hosts.kafka_client.descriptions import NotAllowedError
 from model.hosts.kafka_client.kafka_client import ReadingClient
 from model.hosts.wire.messages import Entity, name_of
-from model.hosts.wire.names import DESCRIBE_CLUSTER, DESCRIBE_CONFIGS, DESCRIBE_QUORUM, METADATA
+from model.hosts.wire.names import ApiKey
 from model.hosts.wire.server import Api, Request, Server
 from model.sources.kafka.quorum_survey import QuorumSurvey
 from tests.model.cluster.build import image
@@ -38,11 +38,13 @@ class Nodes:
     asked: Counter[str] = field(default_factory=Counter[str])
 
     async def listen(self, stack: AsyncExitStack, node: int, *, is_voter: bool = False) -> int:
-        apis: dict[int, tuple[int, int, Ask]] = {DESCRIBE_QUORUM: (0, 2, lambda request: self.quorum(node, request))}
+        apis: dict[int, tuple[int, int, Ask]] = {
+            ApiKey.DESCRIBE_QUORUM: (0, 2, lambda request: self.quorum(node, request))
+        }
         if is_voter:
-            apis[DESCRIBE_CLUSTER] = (1, 1, self._controllers)
+            apis[ApiKey.DESCRIBE_CLUSTER] = (1, 1, self._controllers)
         else:
-            apis |= {METADATA: (8, 8, self._metadata), DESCRIBE_CONFIGS: (4, 4, self._configs)}
+            apis |= {ApiKey.METADATA: (8, 8, self._metadata), ApiKey.DESCRIBE_CONFIGS: (4, 4, self._configs)}
         server = Server({key: Api(low, high, self._counted(key, ask)) for key, (low, high, ask) in apis.items()})
         stack.push_async_callback(server.close)
         port = await server.start("127.0.0.1", 0)
@@ -168,7 +170,7 @@ async def test_a_look_is_over_when_its_time_is_up_whoever_has_not_answered() -> 
 @pytest.mark.parametrize("ids", [True, False])
 async def test_without_a_leader_voters_are_asked_where_they_listen(ids: bool) -> None:
     async def one_voter_lives(node: int, request: Request) -> Entity:
-        if request.start.api_key == DESCRIBE_QUORUM and node == 7:
+        if request.start.api_key == ApiKey.DESCRIBE_QUORUM and node == 7:
             return answer(request, error=ErrorCode.not_leader_or_follower)
         return await silence(node, request)
 

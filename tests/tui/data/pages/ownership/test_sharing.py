@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Rebalance
-from model.consumers import ownership
 from tests.model.cluster.strategies import images
+from tests.model.consumers import ownership_graph as ownership
 from tests.tui.data.pages.ownership.groups import group_image, readers
 from tui.engine.consumers.graph_layout import layers_of
 from tui.engine.consumers.owners import NO_OWNER, Sharing, last_moves, shared, sharing_of, with_before

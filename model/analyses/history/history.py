@@ -11,6 +11,7 @@ import numpy as np
 from model.analyses import analysis
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.results import DrillParameters
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.history.facts import NAMED, WIDTHS, Facts, facts_of_sets
 from model.analyses.history.results import (
@@ -25,7 +26,6 @@ from model.analyses.image_arrays import arrays_of, racks_of
 from model.recordings.columns import Numbers, SetColumns
 from model.recordings.folder import ClusterFolder, RecordingError
 from model.recordings.playback import image_at
-from spark_tasks.drills import DRILLS
 
 
 def with_drill(history: ClusterHistory) -> ClusterHistory:
@@ -111,6 +111,5 @@ class _Gathered:
             self._tables[table].append(np.column_stack([np.full(len(rows), cluster), rows]))
 
     def arrays(self) -> Arrays:
-        """All of it."""
         names = np.frombuffer(msgspec.json.encode(list(self._numbers)), np.uint8)
         return {"names": names, **{name: np.concatenate(tables) for name, tables in self._tables.items()}}

@@ -12,6 +12,7 @@ import numpy as np
 from model.analyses import analysis
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.results import DEFAULT_RATE, DrillParameters, DrillResult, Kind
+from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.image_arrays import MANY, arrays_of, racks_of, topics_of
 from model.cluster.cluster_image import ClusterImage
@@ -23,7 +24,6 @@ from model.planning.layout import Layout, Sizes
 from model.planning.optimum.solving import solve
 from model.planning.planner import Solve, chosen
 from model.planning.request import By, PlanError, PlanRequest, Reach, on_any, setting_of
-from spark_tasks.drills import DRILLS
 
 Columns = Mapping[str, Column]
 """Arrays, for arithmetic."""
