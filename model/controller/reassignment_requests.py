@@ -123,10 +123,6 @@ class _Moves(msgspec.Struct, frozen=True):
     version: int = 1
 
 
-class _Topic(msgspec.Struct, frozen=True):
-    topic: str
-
-
 def requested_moves(text: bytes) -> RequestedMoves:
     """What `--reassignment-json-file` asks for. Raises ValueError with a line for the user."""
     entries = _decoded(text, _Moves).partitions

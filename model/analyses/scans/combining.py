@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
 
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.scans import findings
@@ -247,18 +246,9 @@ OPENING_COST = 1 << 21
 class Scan:
     """What log folders hold. Files are opened to be read only, wherever the kernel runs."""
 
-    @property
-    def name(self) -> str:
-        return "scan"
-
-    @property
-    def parameters_type(self) -> type[Any]:
-        return ScanParameters
-
-    @property
-    def result_type(self) -> type[Any]:
-        """`kdrill.scan/1`."""
-        return ScanResult
+    name = "scan"
+    parameters_type = ScanParameters
+    result_type = ScanResult
 
     def units(self, arrays: Arrays, parameters: ScanParameters) -> Sequence[Unit]:
         """By size: a segment is never split."""

@@ -4,6 +4,7 @@ The one place that changes: every part that it refers to is a value, so a moment
 """
 
 from collections.abc import Iterator, Mapping
+from typing import cast
 
 import msgspec
 
@@ -138,26 +139,14 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """All of a World, to go back to. `recorded` is how much of `journal` had happened by then."""
+    """All of a World, to go back to: its attributes, and how the schedule and the journal, which go on, were then."""
 
-    assumptions: Assumptions
-    network: Network
+    attributes: Mapping[str, object]
     now_us: int
     due: tuple[Due[ScheduledEvent], ...]
     scheduled: int
-    zookeeper: ServerState
-    operator: int
-    processes: Mapping[int, Process]
-    sessions: Mapping[int, int]
-    silent: Mapping[int, int]
-    cuts: frozenset[Link]
-    arrivals: Mapping[Link, int]
-    counted: int
-    asked: Mapping[int, Asked]
-    answers: Mapping[int, AnswerRequest]
-    controller: int | None
-    journal: list[Record]
     recorded: int
+    """How much of the journal had happened by then."""
 
 
 class World:
@@ -229,46 +218,23 @@ class World:
 
     def moment(self) -> Moment:
         schedule = self.schedule
-        return Moment(
-            self.assumptions,
-            self.network,
-            schedule.now_us,
-            schedule.due,
-            schedule.number,
-            self.zookeeper,
-            self.operator,
-            dict(self.processes),
-            dict(self.sessions),
-            dict(self.silent),
-            self.cuts,
-            dict(self.arrivals),
-            self._counted,
-            dict(self.asked),
-            dict(self.answers),
-            self.controller,
-            self.journal,
-            len(self.journal),
-        )
+        return Moment(_copied(vars(self)), schedule.now_us, schedule.due, schedule.number, len(self.journal))
 
     @classmethod
     def at(cls, moment: Moment) -> "World":
         world = cls.__new__(cls)
-        world.assumptions = moment.assumptions
-        world.network = moment.network
+        vars(world).update(_copied(moment.attributes))
         world.schedule = Schedule(moment.now_us, moment.due, moment.scheduled)
-        world.zookeeper = moment.zookeeper
-        world.operator = moment.operator
-        world.processes = dict(moment.processes)
-        world.sessions = dict(moment.sessions)
-        world.silent = dict(moment.silent)
-        world.cuts = moment.cuts
-        world.arrivals = dict(moment.arrivals)
-        world.asked = dict(moment.asked)
-        world.answers = dict(moment.answers)
-        world.controller = moment.controller
-        world.journal = moment.journal[: moment.recorded]
-        world._counted = moment.counted
+        world.journal = world.journal[: moment.recorded]
         return world
+
+
+def _copied(attributes: Mapping[str, object]) -> dict[str, object]:
+    """What changes in place is copied; all else is values."""
+    return {
+        name: dict(cast(dict[object, object], value)) if isinstance(value, dict) else value
+        for name, value in attributes.items()
+    }
 
 
 def link(one: int, other: int) -> Link:
