@@ -41,7 +41,7 @@ class Served(msgspec.Struct, frozen=True):
     """Partitions that are not named stay as they are. The answer is sent after the commands were carried out."""
 
     answer: BrokerAnswer
-    standing: BrokerEpochs
+    epochs: BrokerEpochs
     changed: tuple[Partition, ...] = ()
     removed: tuple[TopicPartition, ...] = ()
     commands: tuple[Command, ...] = ()
@@ -52,23 +52,23 @@ NO_BROKER_EPOCH = -1
 """Of a request before 2.2, and of a broker before 2.2."""
 
 
-def refuse_request(standing: BrokerEpochs, broker_epoch: int, controller_epoch: int) -> Served | None:
+def refuse_request(epochs: BrokerEpochs, broker_epoch: int, controller_epoch: int) -> Served | None:
     """The answer to a request that is too old; None: it holds.
 
     A newer broker epoch is right: the controller may learn of a registration before the broker does.
     """
-    if broker_epoch != NO_BROKER_EPOCH and broker_epoch < standing.broker_epoch:
+    if broker_epoch != NO_BROKER_EPOCH and broker_epoch < epochs.broker_epoch:
         why = f"A request for broker epoch {broker_epoch} is refused: this broker has registered anew since."
-        return Served(BrokerAnswer("STALE_BROKER_EPOCH"), standing, reasons=(why,))
-    if controller_epoch < standing.controller_epoch:
-        why = f"A request of controller epoch {controller_epoch} is refused: {standing.controller_epoch} rules."
-        return Served(BrokerAnswer("STALE_CONTROLLER_EPOCH"), standing, reasons=(why,))
+        return Served(BrokerAnswer("STALE_BROKER_EPOCH"), epochs, reasons=(why,))
+    if controller_epoch < epochs.controller_epoch:
+        why = f"A request of controller epoch {controller_epoch} is refused: {epochs.controller_epoch} rules."
+        return Served(BrokerAnswer("STALE_CONTROLLER_EPOCH"), epochs, reasons=(why,))
     return None
 
 
-def ruled_by(standing: BrokerEpochs, controller_epoch: int) -> BrokerEpochs:
+def ruled_by(epochs: BrokerEpochs, controller_epoch: int) -> BrokerEpochs:
     """After a request that held."""
-    return msgspec.structs.replace(standing, controller_epoch=controller_epoch)
+    return msgspec.structs.replace(epochs, controller_epoch=controller_epoch)
 
 
 class Replicas(NamedTuple):
@@ -82,12 +82,12 @@ class Replicas(NamedTuple):
 def serve_leader_and_isr(
     request: LeaderAndIsrRequest,
     broker_epoch: int,
-    standing: BrokerEpochs,
+    epochs: BrokerEpochs,
     replicas: Replicas,
     conditions: Callable[[str], Conditions],
 ) -> Served:
     """`conditions` by topic. Each partition has its own error, which is none for the others."""
-    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
+    refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
     if refused is not None:
         return refused
     topic_ids = {topic: topic_id for topic, topic_id in request.topic_ids if topic_id is not None}
@@ -98,18 +98,18 @@ def serve_leader_and_isr(
     for told in request.partitions:
         name = told.partition
         held, topic_id = replicas.held.get(name), topic_ids.get(name.topic)
-        error = _refuse_to_serve(told, topic_id, standing.broker, held, replicas)
+        error = _refuse_to_serve(told, topic_id, epochs.broker, held, replicas)
         if error is not None:
             errors.append((name, error))
         else:
             log = replicas.logs(name)
-            decision = _follow_order(told, topic_id, standing, held, log, conditions(name.topic))
+            decision = _follow_order(told, topic_id, epochs, held, log, conditions(name.topic))
             changed.append(decision.partition)
             commands += decision.commands
             reasons += decision.reasons
     return Served(
         BrokerAnswer(partition_errors=tuple(errors)),
-        ruled_by(standing, request.controller_epoch),
+        ruled_by(epochs, request.controller_epoch),
         tuple(changed),
         commands=tuple(commands),
         reasons=tuple(reasons),
@@ -139,7 +139,7 @@ def _topic_id(log: LogPositions | None) -> str | None:
 def _follow_order(
     told: PartitionToServe,
     topic_id: str | None,
-    standing: BrokerEpochs,
+    epochs: BrokerEpochs,
     held: Partition | None,
     log: LogPositions | None,
     conditions: Conditions,
@@ -152,19 +152,19 @@ def _follow_order(
     elif topic_id is not None and known_id is None:
         first = (AssignTopicId(name, topic_id),)
     log = log or EMPTY_LOG
-    held = held or take_on(name, standing.broker, log)
+    held = held or take_on(name, epochs.broker, log)
     if topic_id is not None and topic_id != held.topic_id:
         held = msgspec.structs.replace(held, topic_id=topic_id)
-    decision = _take_role(told, standing, held, log, conditions)
+    decision = _take_role(told, epochs, held, log, conditions)
     return PartitionDecision(held, first).then(decision) if first else decision
 
 
 def _take_role(
-    told: PartitionToServe, standing: BrokerEpochs, held: Partition, log: LogPositions, conditions: Conditions
+    told: PartitionToServe, epochs: BrokerEpochs, held: Partition, log: LogPositions, conditions: Conditions
 ) -> PartitionDecision:
     if told.state.leader_epoch <= held.state.leader_epoch:
         return PartitionDecision(held)
-    if told.state.leader == standing.broker:
+    if told.state.leader == epochs.broker:
         return become_leader(held, told, log, conditions)
     if told.state.leader not in conditions.live_brokers:
         # The log is made all the same, so that its high watermark is not missing in the checkpoint (KAFKA-1647).
@@ -172,7 +172,7 @@ def _take_role(
         why = f"{told.partition}: broker {leader} cannot be followed, it is not live: the next LeaderAndIsr decides."
         return PartitionDecision(held, reasons=(why,))
     follower = become_follower(held, told, log)
-    if standing.shutting_down or not follower.commands:
+    if epochs.shutting_down or not follower.commands:
         return follower
     return start_fetching(follower, log, conditions)
 
@@ -180,7 +180,7 @@ def _take_role(
 def serve_stop_replica(
     request: StopReplicaRequest,
     broker_epoch: int,
-    standing: BrokerEpochs,
+    epochs: BrokerEpochs,
     held: Held,
     offline: Collection[TopicPartition],
 ) -> Served:
@@ -188,7 +188,7 @@ def serve_stop_replica(
 
     A partition that is stopped and not deleted keeps its role: it is the next LeaderAndIsr that changes it.
     """
-    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
+    refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
     if refused is not None:
         return refused
     errors = [(told.partition, _refuse_to_stop(told, held, offline)) for told in request.partitions]
@@ -198,7 +198,7 @@ def serve_stop_replica(
     commands: list[Command] = [StopFetching(told.partition) for told in stopped]
     return Served(
         BrokerAnswer(partition_errors=tuple((partition, error) for partition, error in errors if error is not None)),
-        ruled_by(standing, request.controller_epoch),
+        ruled_by(epochs, request.controller_epoch),
         removed=tuple(partition for partition in deleted if held.get(partition) is not None),
         commands=(*commands, *map(DeleteLog, deleted)),
         reasons=tuple(f"{partition}: its log is deleted." for partition in deleted),

@@ -93,10 +93,10 @@ class MetadataImage(msgspec.Struct, frozen=True):
         return node is not None and (listener is None or node.endpoint(listener) is not None)
 
 
-def serve_update_metadata(request: UpdateMetadataRequest, broker_epoch: int, standing: BrokerEpochs) -> Served:
+def serve_update_metadata(request: UpdateMetadataRequest, broker_epoch: int, epochs: BrokerEpochs) -> Served:
     """Whether the request holds. What it says does not matter for that: `learn` it if there is no error."""
-    refused = refuse_request(standing, broker_epoch, request.controller_epoch)
-    return refused or Served(BrokerAnswer(), ruled_by(standing, request.controller_epoch))
+    refused = refuse_request(epochs, broker_epoch, request.controller_epoch)
+    return refused or Served(BrokerAnswer(), ruled_by(epochs, request.controller_epoch))
 
 
 def learn(request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], image: MetadataImage) -> MetadataImage:

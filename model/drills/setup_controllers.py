@@ -26,12 +26,12 @@ from model.drills.setup_znodes import controller_of, registration_of, rules_of, 
 
 def controllers_of(image: ClusterImage, topics: Topics, *, unclean: bool | None = None) -> dict[int, ControllerState]:
     """Every live broker's controller. `topics` are those of `topics_of`; the active one remembers them."""
-    in_office = controller_of(image)
+    controller = controller_of(image)
     controllers: dict[int, ControllerState] = {}
     for broker in image.brokers:
         settings = settings_of(image, broker, unclean=unclean)
-        idle = ControllerContext(settings, active_id=NO_CONTROLLER if in_office is None else in_office)
-        controllers[broker] = ControllerState(_warm(image, idle, topics) if broker == in_office else idle)
+        idle = ControllerContext(settings, active_id=NO_CONTROLLER if controller is None else controller)
+        controllers[broker] = ControllerState(_warm(image, idle, topics) if broker == controller else idle)
     return controllers
 
 
@@ -166,14 +166,14 @@ def held_states(image: ClusterImage, columns: PartitionColumns) -> HeldStates:
     begun = _begun(image, columns)
     known = columns.replica_count > 0
     led, stated = np.isin(columns.leader, live), columns.has_state
-    standing = known & ~begun
+    settled = known & ~begun
     there = (columns.replicas != NOBODY) & known[:, None]
     up = np.isin(columns.replicas, live)
     partitions = {
         PartitionState.NON_EXISTENT: known & begun,
-        PartitionState.NEW: standing & ~stated,
-        PartitionState.ONLINE: standing & stated & led,
-        PartitionState.OFFLINE: standing & stated & ~led,
+        PartitionState.NEW: settled & ~stated,
+        PartitionState.ONLINE: settled & stated & led,
+        PartitionState.OFFLINE: settled & stated & ~led,
     }
     replicas = {
         ReplicaState.ONLINE: there & ~begun[:, None] & up,

@@ -39,11 +39,11 @@ def partition_of(group_id: str, partitions: int) -> int:
     return (0 if code == _LEAST_INT else abs(code)) % partitions
 
 
-def role_error(group_id: str, standing: CoordinatorRole, *, needs_name: bool) -> str | None:
+def role_error(group_id: str, role: CoordinatorRole, *, needs_name: bool) -> str | None:
     """Why no group is looked at. `needs_name`: requests of members; offsets may be kept for a group without a name."""
     if needs_name and not group_id:
         return "INVALID_GROUP_ID"
-    return None if standing is CoordinatorRole.COORDINATOR else standing.value
+    return None if role is CoordinatorRole.COORDINATOR else role.value
 
 
 class StoredMember(msgspec.Struct, frozen=True, kw_only=True):

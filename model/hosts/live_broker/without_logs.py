@@ -29,13 +29,13 @@ class NoReplicas:
 
     def __init__(self, broker: int) -> None:
         self.metadata = MetadataCache()
-        self._standing = BrokerEpochs(broker)
+        self._epochs = BrokerEpochs(broker)
 
     async def load(self, *, recover: bool) -> None:
         """There are no logs."""
 
     def registered(self, broker_epoch: int) -> None:
-        self._standing = msgspec.structs.replace(self._standing, broker_epoch=broker_epoch)
+        self._epochs = msgspec.structs.replace(self._epochs, broker_epoch=broker_epoch)
 
     def shut_down_soon(self) -> None:
         """Nobody is followed anyway."""
@@ -68,16 +68,16 @@ class NoReplicas:
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
     ) -> BrokerAnswer:
         """Know the cluster as told."""
-        served = serve_update_metadata(request, broker_epoch, self._standing)
-        self._standing = served.standing
+        served = serve_update_metadata(request, broker_epoch, self._epochs)
+        self._epochs = served.epochs
         if served.answer.error == "NONE":
             self.metadata.learn(learn(request, nodes, self.metadata.image))
         return served.answer
 
     def _refuse(self, broker_epoch: int, controller_epoch: int) -> BrokerAnswer | None:
-        refused = refuse_request(self._standing, broker_epoch, controller_epoch)
+        refused = refuse_request(self._epochs, broker_epoch, controller_epoch)
         if refused is None:
-            self._standing = ruled_by(self._standing, controller_epoch)
+            self._epochs = ruled_by(self._epochs, controller_epoch)
         return None if refused is None else refused.answer
 
 

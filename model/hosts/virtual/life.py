@@ -134,7 +134,7 @@ def go_on_shutting_down(world: World, process: Process, _due: ShutdownGoesOn) ->
     if process.broker.epoch == UNREGISTERED:
         _leave(world, process, is_done=False)
         return
-    broker = process.broker.stand(shutting_down=True)
+    broker = process.broker.with_epochs(shutting_down=True)
     process = world.put(process.replace(leaving=process.leaving + 1, broker=broker))
     controller = controller_in_zookeeper(world) if can_reach_zookeeper(world, process.id) else UNKNOWN_BROKER
     if not can_reach(world, process.id, controller):

@@ -104,7 +104,7 @@ def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None
     process = world.put(process.replace(asking=None if is_over else asking, zxid=arrived.zxid))
     epoch = _registered(process, requests, arrived.answers)
     if epoch is not None and epoch != process.broker.epoch:
-        process = world.put(process.replace(broker=process.broker.stand(broker_epoch=epoch)))
+        process = world.put(process.replace(broker=process.broker.with_epochs(broker_epoch=epoch)))
         channels.wake_channels(world)
         process = world.processes[process.id]
     if is_over:

@@ -46,7 +46,7 @@ class VirtualBroker(msgspec.Struct, frozen=True):
     for; `queue` has those that the controller is to be asked for, or is being asked.
     """
 
-    standing: BrokerEpochs
+    epochs: BrokerEpochs
     settings: ReplicationSettings = ReplicationSettings()
     held: PersistentMap[TopicPartition, Partition] = msgspec.field(default_factory=PersistentMap)
     fetched: PersistentMap[TopicPartition, FetchState] = msgspec.field(default_factory=PersistentMap)
@@ -60,23 +60,23 @@ class VirtualBroker(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> int:
-        return self.standing.broker
+        return self.epochs.broker
 
     @property
     def epoch(self) -> int:
-        return self.standing.broker_epoch
+        return self.epochs.broker_epoch
 
     @property
     def ruled_by(self) -> tuple[int, int]:
         """The controller that it asks, and the newest controller epoch it knows."""
-        return self.controller, self.standing.controller_epoch
+        return self.controller, self.epochs.controller_epoch
 
     def replace(self, **changes: object) -> "VirtualBroker":
         return msgspec.structs.replace(self, **changes)
 
-    def stand(self, **changes: object) -> "VirtualBroker":
+    def with_epochs(self, **changes: object) -> "VirtualBroker":
         """The same with another epoch, or on its way down."""
-        return self.replace(standing=msgspec.structs.replace(self.standing, **changes))
+        return self.replace(epochs=msgspec.structs.replace(self.epochs, **changes))
 
     def conditions(self, now_ms: int) -> Conditions:
         """`now_ms`: since the epoch."""
@@ -106,7 +106,7 @@ def receive(
 ) -> tuple[VirtualBroker, BrokerAnswer]:
     """What a controller's request makes of a broker, and the answer. `now_ms`: since the epoch."""
     served = _SERVES[type(request)](broker, request, broker_epoch, now_ms, log)
-    after = broker.replace(standing=served.standing)
+    after = broker.replace(epochs=served.epochs)
     if served.answer.error == "NONE" and isinstance(request, UpdateMetadataRequest):
         told = Told(request, broker.told)
         after = after.replace(controller=request.controller, live_brokers=request.live_brokers, told=told)
@@ -165,19 +165,19 @@ def _lead_and_follow(
         return log
 
     replicas = Replicas(broker.held, broker.offline, log_of)
-    return serve_leader_and_isr(request, broker_epoch, broker.standing, replicas, lambda _: conditions)
+    return serve_leader_and_isr(request, broker_epoch, broker.epochs, replicas, lambda _: conditions)
 
 
 def _stop(
     broker: VirtualBroker, request: StopReplicaRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
 ) -> Served:
-    return serve_stop_replica(request, broker_epoch, broker.standing, broker.held, broker.offline)
+    return serve_stop_replica(request, broker_epoch, broker.epochs, broker.held, broker.offline)
 
 
 def _know(
     broker: VirtualBroker, request: UpdateMetadataRequest, broker_epoch: int, _now_ms: int, _log: LogPositions
 ) -> Served:
-    return serve_update_metadata(request, broker_epoch, broker.standing)
+    return serve_update_metadata(request, broker_epoch, broker.epochs)
 
 
 _SERVES: Final[Mapping[type, Callable[[VirtualBroker, Any, int, int, LogPositions], Served]]] = {

@@ -28,7 +28,7 @@ class ServedBroker:
     def serve(self, request: BrokerRequest, broker_epoch: int = -1) -> BrokerAnswer:
         """Do what a controller says."""
         served = self._serve(request, broker_epoch)
-        self.standing = served.standing
+        self.standing = served.epochs
         for partition in served.changed:
             self.held[partition.partition] = partition
         for name in served.removed:

@@ -42,12 +42,12 @@ def serve(
     topic_id: str | None = None,
     broker_epoch: int = 40,
     controller_epoch: int = 7,
-    standing: BrokerEpochs = STANDING,
+    epochs: BrokerEpochs = STANDING,
     conditions: Conditions | None = None,
 ) -> Served:
     request = LeaderAndIsrRequest(9, controller_epoch, told, (), (("orders", topic_id),))
     replicas = Replicas(held or {}, offline, (logs or {}).get)
-    return serve_leader_and_isr(request, broker_epoch, standing, replicas, lambda _: conditions or at())
+    return serve_leader_and_isr(request, broker_epoch, epochs, replicas, lambda _: conditions or at())
 
 
 def stop(
@@ -84,8 +84,8 @@ def test_a_request_of_an_earlier_controller_is_refused_and_changes_nothing() -> 
 
 
 def test_the_newest_controller_epoch_is_remembered() -> None:
-    assert serve(order(1), controller_epoch=8).standing.controller_epoch == 8
-    assert stop(controller_epoch=9).standing.controller_epoch == 9
+    assert serve(order(1), controller_epoch=8).epochs.controller_epoch == 8
+    assert stop(controller_epoch=9).epochs.controller_epoch == 9
 
 
 def test_a_new_partition_gets_its_log_and_its_leader() -> None:
@@ -108,7 +108,7 @@ def test_a_follower_starts_fetching() -> None:
 
 def test_on_its_way_down_it_follows_nobody() -> None:
     leaving = msgspec.structs.replace(STANDING, shutting_down=True)
-    served = serve(order(2), logs={NAME: log_to(5)}, standing=leaving)
+    served = serve(order(2), logs={NAME: log_to(5)}, epochs=leaving)
     assert kinds(served) == [StopFetching]
     assert served.changed[0].state.leader == 2
 

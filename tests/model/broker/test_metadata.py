@@ -69,9 +69,9 @@ def test_without_partitions_only_the_brokers_change() -> None:
 def test_a_stale_controller_is_refused() -> None:
     served = serve_update_metadata(told(known("orders", 0, 2), controller_epoch=6), 40, STANDING)
     assert served.answer == BrokerAnswer("STALE_CONTROLLER_EPOCH")
-    assert served.standing is STANDING
+    assert served.epochs is STANDING
     newer = serve_update_metadata(told(controller_epoch=8), 40, STANDING)
-    assert (newer.answer, newer.standing.controller_epoch) == (BrokerAnswer(), 8)
+    assert (newer.answer, newer.epochs.controller_epoch) == (BrokerAnswer(), 8)
 
 
 def test_a_partition_as_clients_are_told() -> None:

@@ -49,7 +49,7 @@ class ReplicatingBroker:
         self.held: dict[TopicPartition, Partition] = {}
         self.followed: dict[TopicPartition, FetchState] = {}
         self.image = MetadataImage()
-        self._standing = BrokerEpochs(broker)
+        self._epochs = BrokerEpochs(broker)
         self._now_ms = now_ms
         self._observers = observers
 
@@ -66,7 +66,7 @@ class ReplicatingBroker:
     def serve(self, request: BrokerRequest) -> BrokerAnswer:
         """Do what a controller says."""
         served = self._serve(request)
-        self._standing = served.standing
+        self._epochs = served.epochs
         for name in served.removed:
             del self.held[name]
         # The logs first: what is looked at when a partition changes is to be found.
@@ -91,10 +91,10 @@ class ReplicatingBroker:
     def _serve(self, request: BrokerRequest) -> Served:
         if isinstance(request, LeaderAndIsrRequest):
             replicas = Replicas(self.held, (), self.positions)
-            return serve_leader_and_isr(request, -1, self._standing, replicas, lambda _: self.conditions)
+            return serve_leader_and_isr(request, -1, self._epochs, replicas, lambda _: self.conditions)
         if isinstance(request, StopReplicaRequest):
-            return serve_stop_replica(request, -1, self._standing, self.held, ())
-        served = serve_update_metadata(request, -1, self._standing)
+            return serve_stop_replica(request, -1, self._epochs, self.held, ())
+        served = serve_update_metadata(request, -1, self._epochs)
         if served.answer.error == "NONE":
             self.image = learn(request, {}, self.image)
         return served

@@ -230,7 +230,7 @@ class ControllerOrders:
     def _serve(self, request: LeaderAndIsrRequest, broker_epoch: int) -> Served:
         held = self._held
         replicas = Replicas(held.partitions, held.offline, held.positions)
-        return serve_leader_and_isr(request, broker_epoch, held.standing, replicas, held.conditions)
+        return serve_leader_and_isr(request, broker_epoch, held.epochs, replicas, held.conditions)
 
     async def stop(self, request: StopReplicaRequest, broker_epoch: int) -> BrokerAnswer:
         """StopReplica. The answer comes when all is done."""
@@ -239,7 +239,7 @@ class ControllerOrders:
             errors: list[tuple[TopicPartition, str]] = []
             for some in _slices(request.partitions):
                 part = msgspec.structs.replace(request, partitions=some)
-                served = serve_stop_replica(part, broker_epoch, held.standing, held.partitions, held.offline)
+                served = serve_stop_replica(part, broker_epoch, held.epochs, held.partitions, held.offline)
                 if served.answer.error != "NONE":
                     held.tell_reasons(served.reasons)
                     return served.answer
@@ -254,8 +254,8 @@ class ControllerOrders:
         self, request: UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
     ) -> BrokerAnswer:
         held = self._held
-        served = serve_update_metadata(request, broker_epoch, held.standing)
-        held.standing = served.standing
+        served = serve_update_metadata(request, broker_epoch, held.epochs)
+        held.epochs = served.epochs
         held.tell_reasons(served.reasons)
         if served.answer.error != "NONE":
             return served.answer
@@ -281,7 +281,7 @@ class ControllerOrders:
 
     def _carry_out(self, served: Served) -> None:
         held = self._held
-        held.standing = served.standing
+        held.epochs = served.epochs
         changed = {partition.partition for partition in served.changed}
         for partition in served.changed:
             held.put(partition)

@@ -131,7 +131,7 @@ class HeldReplicas:
         self.now_ms = now_ms
         self.settings = SettingsByTopic(settings)
         self.metadata = MetadataCache()
-        self.standing = BrokerEpochs(broker)
+        self.epochs = BrokerEpochs(broker)
         self.partitions: dict[TopicPartition, Partition] = {}
         self.offline: frozenset[TopicPartition] = frozenset()
         self.news = NewsBoard()

@@ -117,11 +117,11 @@ class IsrProposals:
             module.TopicData(topic_name=topic, partitions=tuple(_proposed(module, each) for each in of_it))
             for topic, of_it in groupby(proposals, key=lambda each: each.partition.topic)
         )
-        standing = self._held.standing
+        epochs = self._held.epochs
         return shaped(
             module.AlterPartitionRequest,
-            broker_id=standing.broker,
-            broker_epoch=standing.broker_epoch,
+            broker_id=epochs.broker,
+            broker_epoch=epochs.broker_epoch,
             topics=topics,
         )
 

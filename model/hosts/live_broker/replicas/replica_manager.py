@@ -114,8 +114,8 @@ class ReplicaManager:
         return self.held.metadata
 
     @property
-    def standing(self) -> BrokerEpochs:
-        return self.held.standing
+    def epochs(self) -> BrokerEpochs:
+        return self.held.epochs
 
     @property
     def log_dirs(self) -> LogDirs:
@@ -141,11 +141,11 @@ class ReplicaManager:
         self._upkeep.start()
 
     def registered(self, broker_epoch: int) -> None:
-        self.held.standing = msgspec.structs.replace(self.standing, broker_epoch=broker_epoch)
+        self.held.epochs = msgspec.structs.replace(self.epochs, broker_epoch=broker_epoch)
 
     def shut_down_soon(self) -> None:
         """A controlled shutdown has begun: nobody is followed any more."""
-        self.held.standing = msgspec.structs.replace(self.standing, shutting_down=True)
+        self.held.epochs = msgspec.structs.replace(self.epochs, shutting_down=True)
 
     async def close(self) -> None:
         """Stop fetching, flush, checkpoint and close all logs (part of `StopServing`)."""
@@ -172,7 +172,7 @@ class ReplicaManager:
 
     def mark_clean_shutdown(self) -> None:
         """Say in every log dir that has not failed that all is on disk (`MarkCleanShutdown`), and let them go."""
-        self.log_dirs.mark_clean_shutdown(self.standing.broker_epoch)
+        self.log_dirs.mark_clean_shutdown(self.epochs.broker_epoch)
         self.log_dirs.release()
 
     def apply(self, decision: PartitionDecision) -> None:

@@ -79,7 +79,7 @@ def test_only_what_is_followed_is_fetched() -> None:
     assert (fetched.leader, fetched.leader_epoch) == (2, 1)
     for request in (stop(1), stop(1, delete=True), serve(1, 2)):
         assert receive(following, request, EPOCH, 0)[0].fetched.get(T0) is None
-    leaving = following.stand(shutting_down=True)
+    leaving = following.with_epochs(shutting_down=True)
     assert receive(leaving, serve(2, 2), EPOCH, 0)[0].fetched.get(T0) is None
 
 
