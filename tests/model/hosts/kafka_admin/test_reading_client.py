@@ -7,13 +7,13 @@ from collections import Counter
 import pytest
 
 from model.hosts.kafka_client.kafka_client import READS, NotAReadError, ReadingClient
-from model.hosts.wire import names
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Encoded, Entity, shaped
+from model.hosts.wire.names import ApiKey
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import cluster
 
-APIS = {name: key for name, key in vars(names).items() if name.isupper() and isinstance(key, int)}
+APIS = {key.name: key for key in ApiKey}
 WRITES = {name: key for name, key in APIS.items() if key not in READS}
 
 
@@ -29,7 +29,7 @@ async def test_nothing_else_is_sent() -> None:
     asked: Counter[int] = Counter()
 
     def creating(connection: Connection) -> Entity:
-        module = connection.request_shapes(names.ApiKey.METADATA)
+        module = connection.request_shapes(ApiKey.METADATA)
         flags = {"include_cluster_authorized_operations": False, "include_topic_authorized_operations": False}
         return shaped(module.MetadataRequest, topics=(), allow_auto_topic_creation=True, **flags)
 
@@ -37,14 +37,14 @@ async def test_nothing_else_is_sent() -> None:
         client = ReadingClient([("127.0.0.1", port)], "test", 60)
         try:
             await client.refresh(None)
-            assert asked == {names.ApiKey.METADATA: 1}
+            assert asked == {ApiKey.METADATA: 1}
             for key in WRITES.values():
                 with pytest.raises(NotAReadError):
                     await client.ask(1, lambda _, key=key: Encoded(key, 0, b""))
             with pytest.raises(NotAReadError):
                 await client.ask(1, creating)
             with pytest.raises(NotAReadError):
-                await client.ask(1, lambda _: Encoded(names.ApiKey.METADATA, 1, b""))
+                await client.ask(1, lambda _: Encoded(ApiKey.METADATA, 1, b""))
         finally:
             await client.close()
-    assert asked == {names.ApiKey.METADATA: 1}
+    assert asked == {ApiKey.METADATA: 1}
