@@ -20,6 +20,7 @@ from tests.screenshots.png import ScreenshotError, save_png
 from tui.app.app import Kdrill
 from tui.app.export import screen_svg, screen_text
 from tui.app.panes.live_panes import LiveRows
+from tui.cli import typed_requests
 from tui.engine.messages import SANDBOX
 from tui.engine.opening import Opening
 from tui.engine.process import NearLink
@@ -170,7 +171,7 @@ async def take_of_demo(keep: Keep) -> None:
 
 
 async def _take(service: DataService, pictures: Mapping[str, Drive], keep: Keep) -> None:
-    app = Kdrill(NearLink(service))
+    app = Kdrill(NearLink(service), requests=lambda: typed_requests)
     async with app.run_test(size=SIZE) as pilot:
         await _settle(pilot, lambda: service.moment.image.provenance.complete)
         for name, drive in pictures.items():

@@ -17,6 +17,7 @@ from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app.app import Kdrill
 from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
 from tui.app.served import ServedKdrill
+from tui.cli import typed_requests
 from tui.engine.link import DataLink
 from tui.engine.opening import Opening
 from tui.engine.process import NearLink
@@ -72,7 +73,9 @@ async def opened_on(
 ) -> AsyncIterator[Keys]:
     """The same on a source, once it is in this phase."""
     service = DataService(source, kind="DEMO", is_served=is_served, acting=acting, now_ms=lambda: NOW_MS)
-    app = (ServedKdrill if is_served else Kdrill)(link(NearLink(service)), now_ms=lambda: NOW_MS, **look)
+    app = (ServedKdrill if is_served else Kdrill)(
+        link(NearLink(service)), requests=lambda: typed_requests, now_ms=lambda: NOW_MS, **look
+    )
     traffic = Traffic()
     message_hook_context_var.set(traffic)  # for screens that a test brings to the front itself
     async with app.run_test(size=size, message_hook=traffic) as pilot:

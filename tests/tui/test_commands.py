@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui.app.commands import WORDS, completed, parse_command
+from tui.cli import typed_requests
 from tui.engine.actions import CommandError
 
 
@@ -196,7 +197,7 @@ def test_a_doubtful_word_names_what_it_may_be() -> None:
     ],
 )
 def test_a_word_is_finished_where_there_is_no_doubt(typed: str, finished: str) -> None:
-    assert completed(typed) == finished
+    assert completed(typed, lambda: typed_requests) == finished
 
 
 @given(st.text())
@@ -211,4 +212,4 @@ def test_any_line_is_a_command_or_an_error_in_one_line(line: str) -> None:
 
 @given(st.text(max_size=6) | st.sampled_from([*WORDS]).flatmap(lambda word: st.just(word[:3])))
 def test_finishing_only_adds(typed: str) -> None:
-    assert completed(typed).startswith(typed)
+    assert completed(typed, lambda: typed_requests).startswith(typed)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from model.actions.reset import Reset
 from model.cluster.ids import TopicPartition
 from tui.app.commands import REQUESTS, completed
-from tui.app.typed_requests import elsewhere, offered, request_of
+from tui.cli import typed_requests
+from tui.cli.typed_requests import elsewhere, offered, request_of
 from tui.engine.actions import CommandError
 from tui.engine.requests import (
     AddPartitions,
@@ -123,7 +124,7 @@ def test_what_a_dashboard_has_otherwise_is_named(words: str, place: str) -> None
     ],
 )
 def test_verbs_and_options_are_finished_where_there_is_no_doubt(typed: str, finished: str) -> None:
-    assert completed(typed) == finished
+    assert completed(typed, lambda: typed_requests) == finished
 
 
 def test_the_palette_offers_every_verb_that_is_a_request() -> None:
@@ -140,4 +141,4 @@ def test_any_words_are_a_request_or_one_line(word: str, rest: str) -> None:
     except CommandError as error:
         failures.append(str(error))
     assert not any("\n" in failure for failure in failures)
-    assert completed(f"{word} {rest}").startswith(f"{word} {rest}")
+    assert completed(f"{word} {rest}", lambda: typed_requests).startswith(f"{word} {rest}")

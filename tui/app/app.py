@@ -19,7 +19,7 @@ from textual.screen import Screen
 from textual.worker import Worker
 
 from model.hosts.process import crash_text
-from tui.app.commands import parse_command
+from tui.app.commands import LoadRequests, parse_command
 from tui.app.export import ExportError, exported
 from tui.app.keys import RemappedLink
 from tui.app.live_app import LiveApp
@@ -92,6 +92,7 @@ class Kdrill(Navigation):
         self,
         link: DataLink,
         *,
+        requests: LoadRequests,
         theme: str = "dark",
         ascii_only: bool = False,
         now_ms: Callable[[], int] | None = None,
@@ -103,11 +104,9 @@ class Kdrill(Navigation):
         view_state: ViewState = NOTHING_CHOSEN,
         tour: bool = False,
     ) -> None:
-        """`contexts`: other clusters by name, and how each is opened; `note` is said once there is a screen, `notices`
-        of what becomes critical are said as they come.
-
-        `screen` and `view_state`: what to begin with; `tour`: it begins with the guided tour of the sandbox;
-        `actions`: the registry with the keys of the settings.
+        """`requests`: the words of the command line; `contexts`: other clusters by name, and how each is opened; `note`
+        is said once there is a screen, `notices` of what becomes critical as they come; `screen`, `view_state`: what to
+        begin with; `tour`: with the guided tour; `actions`: the registry with the keys of the settings.
         """
         if screen:
             self.DEFAULT_MODE = screen  # pyright: ignore[reportAttributeAccessIssue]
@@ -116,7 +115,7 @@ class Kdrill(Navigation):
         self.set_reactive(LiveApp.view_state, view_state)
         self.set_reactive(LiveApp.tour, BEGUN if tour else OVER)
         self.link = link if actions == ACTIONS else RemappedLink(link, actions)
-        self.actions = actions
+        self.actions, self.requests = actions, requests
         self.notices_on = notices
         self.set_keymap(changed(actions))
         self.fatal = ""
@@ -271,9 +270,7 @@ class Kdrill(Navigation):
             run = self._doing(action.target, screen)
             yield SystemCommand(f"{action.label}  {action.sign}", action.help, run)
         if self.facts.allows_writes and isinstance(screen, LiveScreen):
-            from tui.app.typed_requests import offered  # noqa: PLC0415 - few dashboards act
-
-            for words, told in offered():
+            for words, told in self.requests().offered():
                 yield SystemCommand(f":{words}", told, self._typing(f"{words} ", screen))
 
     def _typing(self, words: str, screen: LiveScreen) -> Callable[[], object]:

@@ -1,11 +1,25 @@
 """What can be typed behind `:`. A table from a word to what it does; anything else is one clear line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from os.path import commonprefix
 from typing import Literal, Protocol
 
 from tui.engine.actions import SCREENS, CommandError
 from tui.engine.messages import MOST_MADE_UP
+from tui.engine.requests import Request
+
+
+class TypedRequests(Protocol):
+    """What knows the words of the command line; the app is given it when it is started."""
+
+    def elsewhere(self, words: str) -> str: ...
+    def request_of(self, words: str, at_hand: Mapping[str, str]) -> Request: ...
+    def offered(self) -> Iterator[tuple[str, str]]: ...
+    def finished(self, text: str) -> str: ...
+
+
+LoadRequests = Callable[[], TypedRequests]
+"""Called when they are first wanted: few dashboards act."""
 
 
 class Commanded(Protocol):
@@ -126,13 +140,11 @@ def parse_command(text: str) -> Command:
     return make(rest.strip())
 
 
-def completed(text: str) -> str:
+def completed(text: str, requests: LoadRequests) -> str:
     """The line with its last word in full, as far as all that begin so agree."""
     word, blank, _ = text.partition(" ")
     if blank and word in REQUESTS:
-        from tui.app.typed_requests import finished  # noqa: PLC0415 - few dashboards act
-
-        return finished(text)
+        return requests().finished(text)
     matches = _beginning(word)
     if blank or not matches:
         return text

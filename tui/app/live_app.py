@@ -3,6 +3,7 @@
 from textual.reactive import var
 from textual.widget import Widget
 
+from tui.app.commands import LoadRequests
 from tui.app.theme import ThemedApp
 from tui.app.tour import OVER, Tour
 from tui.engine.actions import ACTIONS, Action, sign_of
@@ -25,6 +26,7 @@ class LiveApp(ThemedApp[int]):
     """What is under way and takes a while; esc stops it."""
     tour: var[Tour] = var(OVER, init=False)
     link: DataLink
+    requests: LoadRequests
     actions: tuple[Action, ...] = ACTIONS
     """The registry, with the keys that the settings give."""
 

@@ -17,15 +17,23 @@ from model.cluster.texts import metadata_place
 from tui.app.analysis_choices import with_broker, with_made_up
 from tui.app.drill_choices import broker_of
 from tui.app.live_app import LiveApp
+from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
+from tui.app.screens.drill import Drill
+from tui.app.screens.events import Events
+from tui.app.screens.lab import RebalanceLab
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.screens.logs import Logs
 from tui.app.screens.overlays import Confirm, Describe, Help
+from tui.app.screens.overview import Overview
 from tui.app.screens.page import Page
+from tui.app.screens.partitions import Partitions
+from tui.app.screens.plans import Plans
 from tui.app.screens.sandbox import Sandbox
+from tui.app.screens.sweep import Sweep
 from tui.app.screens.znodes import Znodes
 from tui.app.tour import BEGUN, OVER, followed
-from tui.engine.actions import OVERLAY, REGISTRY, CommandError, has_znodes, worded
+from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
 from tui.engine.link import DataLost
 from tui.engine.messages import (
     NO_NOTICE,
@@ -181,7 +189,11 @@ class Navigation(TimeTravel, Noticing, Touring):
     """An app with its screens."""
 
     MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
-        screen.name: screen.load() for screen in REGISTRY
+        screen.place: screen
+        for screen in (
+            *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
+            *(Sweep, Sandbox, Plans, Brokers, Logs, Events),
+        )
     }
     DEFAULT_MODE = "overview"
 
@@ -239,15 +251,14 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def request(self, words: str) -> None:
         """As `act`, in the words of the command line; what has to be named and is not, is what the cursor is on."""
-        from tui.app.typed_requests import elsewhere, request_of  # noqa: PLC0415 - few dashboards act
-
-        if said := elsewhere(words):
+        requests, here = self.requests(), self.screen
+        if said := requests.elsewhere(words):
             self._tell(said)
             return
         request = None
         if self.facts.allows_writes:  # else it is refused, whatever it is
             try:
-                request = request_of(words, self.screen.named_here if isinstance(self.screen, LiveScreen) else {})
+                request = requests.request_of(words, here.named_here if isinstance(here, LiveScreen) else {})
             except CommandError as error:
                 self._tell(str(error))
                 return

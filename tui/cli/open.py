@@ -29,6 +29,7 @@ from tui.engine.palette import THEMES
 from tui.engine.remembered import Remembered, recall, remember, state_folder
 
 if TYPE_CHECKING:
+    from tui.app.commands import TypedRequests
     from tui.app.running import Ended
 
 
@@ -161,7 +162,8 @@ def dashboard(
     if opening.source:
         _check_lasts(opening.source)
     config = click.get_current_context().ensure_object(Config)
-    look |= {"actions": remapped(config), "is_served": bool(served), "notices": config.notices, "tour": config.tour}
+    look |= {"requests": _requests, "actions": remapped(config)}
+    look |= {"is_served": bool(served), "notices": config.notices, "tour": config.tour}
     opening = _with_leave(opening, look.pop("allow_writes"), in_browser=serve is not None or bool(served))
     if serve is not None:
         return serve_dashboard(opening, serve)
@@ -188,6 +190,12 @@ def dashboard(
             raise click.ClickException(ended.fatal)
         else:
             opening = before  # the other cluster cannot be opened: back to the one that could be
+
+
+def _requests() -> "TypedRequests":
+    from tui.cli import typed_requests  # noqa: PLC0415 - few dashboards act
+
+    return typed_requests
 
 
 def _with_leave(opening: Opening, allow_writes: bool, *, in_browser: bool) -> Opening:

@@ -1,18 +1,14 @@
 """The screens and the actions there are: every key beyond the motions, what it means and where it holds.
 
 Bindings, the footer, the help overlay, the palette and `kdrill keys` read these tables; nothing else binds a key.
-Screens are in the order of their tabs and are imported when they are loaded, not before. On a KRaft cluster, or
+Screens are in the order of their tabs; the app has their classes (`tui/app/navigation.py`). On a KRaft cluster, or
 through `kafka://`, the tree of screen 2 holds what brokers tell and no znodes: the last part has the words for that.
 """
 
 from collections.abc import Iterable
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tui.engine.messages import HeaderFacts
-
-if TYPE_CHECKING:
-    from tui.app.screens.live_screen import LiveScreen
 
 
 class CommandError(ValueError):
@@ -20,35 +16,27 @@ class CommandError(ValueError):
 
 
 class Registered(NamedTuple):
-    """A screen: its name within, its title, its key, what it is for, and its class as `module.Class`."""
+    """A screen: its name within, its title, its key, what it is for."""
 
     name: str
     title: str
     key: str
     help: str
-    shown_by: str
-
-    def load(self) -> "type[LiveScreen]":
-        """The class, imported now."""
-        module, _, name = self.shown_by.partition(".")
-        return getattr(import_module(f"tui.app.screens.{module}"), name)
 
 
 REGISTRY: tuple[Registered, ...] = (
-    Registered("overview", "Overview", "1", "is it healthy, what changed", "overview.Overview"),
-    Registered("znodes", "Znodes", "2", "what is really in ZooKeeper", "znodes.Znodes"),
-    Registered("partitions", "Partitions", "3", "who leads, who is in sync", "partitions.Partitions"),
-    Registered("consumers", "Consumers", "4", "who owns what, who is idle", "consumers.Consumers"),
-    Registered("lab", "Lab", "5", "who would get what: strategies side by side", "lab.RebalanceLab"),
-    Registered("drill", "Drill", "6", "what happens if brokers die, on a copy", "drill.Drill"),
-    Registered("sweep", "Sweep", "7", "which brokers must not die: all of them, pairs, racks", "sweep.Sweep"),
-    Registered("sandbox", "Sandbox", "8", "break it for real: kill, pause, cut off, and mend", "sandbox.Sandbox"),
-    Registered("plans", "Plans", "9", "where replicas should be, and what it costs", "plans.Plans"),
-    Registered(
-        "controller", "Brokers", "b", "who controls, which epochs, what is asked and not done", "brokers.Brokers"
-    ),
-    Registered("logs", "Logs", "L", "segments, batches, records; how an offset is found; damage", "logs.Logs"),
-    Registered("events", "Events", "i", "what happened, and the way back to each moment", "events.Events"),
+    Registered("overview", "Overview", "1", "is it healthy, what changed"),
+    Registered("znodes", "Znodes", "2", "what is really in ZooKeeper"),
+    Registered("partitions", "Partitions", "3", "who leads, who is in sync"),
+    Registered("consumers", "Consumers", "4", "who owns what, who is idle"),
+    Registered("lab", "Lab", "5", "who would get what: strategies side by side"),
+    Registered("drill", "Drill", "6", "what happens if brokers die, on a copy"),
+    Registered("sweep", "Sweep", "7", "which brokers must not die: all of them, pairs, racks"),
+    Registered("sandbox", "Sandbox", "8", "break it for real: kill, pause, cut off, and mend"),
+    Registered("plans", "Plans", "9", "where replicas should be, and what it costs"),
+    Registered("controller", "Brokers", "b", "who controls, which epochs, what is asked and not done"),
+    Registered("logs", "Logs", "L", "segments, batches, records; how an offset is found; damage"),
+    Registered("events", "Events", "i", "what happened, and the way back to each moment"),
 )
 
 

@@ -4,6 +4,7 @@ import pkgutil
 from importlib import import_module
 
 from tui.app import screens
+from tui.app.navigation import Navigation
 from tui.app.screens.live_screen import LiveScreen
 from tui.engine.actions import REGISTRY
 
@@ -11,8 +12,9 @@ from tui.engine.actions import REGISTRY
 def test_every_screen_is_in_the_table_under_its_name() -> None:
     for module in pkgutil.iter_modules(screens.__path__, f"{screens.__name__}."):
         import_module(module.name)
-    assert {screen.load() for screen in REGISTRY} == {each for each in _below(LiveScreen) if each.place}
-    assert [screen.load().place for screen in REGISTRY] == [screen.name for screen in REGISTRY]
+    assert {*Navigation.MODES.values()} == {each for each in _below(LiveScreen) if each.place}
+    assert [each.place for each in Navigation.MODES.values()] == [screen.name for screen in REGISTRY]
+    assert [*Navigation.MODES] == [screen.name for screen in REGISTRY]
 
 
 def test_nothing_is_told_of_two_screens() -> None:

@@ -1,4 +1,7 @@
-"""The words of the command line typed behind `:`, by the very options of its commands. Reaches no cluster."""
+"""The words of the command line typed behind `:` of a dashboard, by the very options of its commands.
+
+A `TypedRequests` of the app; loaded when something is typed. Reaches no cluster.
+"""
 
 import re
 import shlex
