@@ -21,7 +21,7 @@ from model.sources.feed import Feed, Moment
 from model.sources.source import Batch
 from tests.benchmarks.zookeeper_image import BROKERS, FACTOR, TIME_MS, replicas_of, topic_name
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partitions_window, table_of
 
 PARTITIONS = 100
@@ -68,7 +68,7 @@ class FedCluster:
     def answer(self, **asked: str) -> float:
         """Processor time (s) of an answer about the partition list."""
         key = f"{topic_name(0)}-5"
-        query = ListQuery(list="partitions", count=150, width=120, key=key, **asked)  # pyright: ignore[reportArgumentType]
+        query = PartitionList(count=150, width=120, key=key, **asked)  # pyright: ignore[reportArgumentType]
         return cpu_s(lambda: partitions_window(self.feed.moment, query, TIME_MS + 60_000, self._memory))
 
 

@@ -15,9 +15,10 @@ from model.recordings.rows import Encoder
 from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown
+from tests.tui.data.asked import MOMENT_LISTS, list_query, rows_shown, text_query, text_shown
 from tui.cli.status_shown import as_json, as_metrics, as_text
-from tui.engine.messages import ListQuery, TextQuery
-from tui.engine.router import LISTS, Lists, text_answer
+from tui.engine.consumers.queries import OwnershipList
+from tui.engine.listing import Memory
 from tui.engine.text import plain
 
 NOW_MS = 1_790_000_000_000
@@ -44,10 +45,10 @@ def look_at(image: ClusterImage, before: ClusterImage = EMPTY, *, whole: bool = 
 
 
 def _look_at_screens(moment: Moment) -> None:
-    lists, image = Lists(), moment.image
-    for name in LISTS:
+    memory, image = Memory(), moment.image
+    for name in MOMENT_LISTS:
         for view in ("", "list", "topics", "racks"):
-            shown = lists.window(moment, ListQuery(list=name, width=WIDTH, view=view), NOW_MS)
+            shown = rows_shown(moment, list_query(name, width=WIDTH, view=view), NOW_MS, memory)
             check_lines(cell for row in shown.rows for cell in row.cells)
             check_shown(plain(shown.note))
     topics = list(image.topics.values())[:3]
@@ -63,8 +64,8 @@ def _look_at_screens(moment: Moment) -> None:
         *(("finding", f"{finding.kind} {finding.subject}") for finding in moment.findings.found[:5]),
     ]
     for about, key in subjects:
-        answer = text_answer(moment, TextQuery(about=about, key=key, width=WIDTH), NOW_MS, lists.memory)
+        answer = text_shown(moment, text_query(about, key=key, width=WIDTH), NOW_MS, memory)
         check_lines(answer.lines)
         check_shown(plain(answer.title))
     for group in groups:
-        lists.ownership(moment, ListQuery(list="group", scope=group, width=WIDTH), NOW_MS)
+        rows_shown(moment, OwnershipList(scope=group, width=WIDTH), NOW_MS)

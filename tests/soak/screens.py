@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tui.engine.messages import DrillPlan, ListQuery, SweepQuestion, TextQuery
+from tests.tui.data.asked import list_query, text_query
+from tui.engine.cluster.queries import ZnodeList
+from tui.engine.consumers.queries import OwnershipList
+from tui.engine.drill.queries import DrillPlan, DrillText, DrillTimelineList
+from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.partitions.queries import PartitionList, TopicList
+from tui.engine.sweep.queries import ScenarioList, SweepQuestion, SweepText
 
 
 @dataclass(frozen=True)
@@ -18,11 +24,11 @@ class Screen:
 
 
 def _lists(*names: str) -> tuple[ListQuery, ...]:
-    return tuple(ListQuery(list=name, width=100) for name in names)
+    return tuple(list_query(name, width=100) for name in names)
 
 
 def _about(*names: str, of: str = "") -> tuple[tuple[TextQuery, str], ...]:
-    return tuple((TextQuery(about=name, width=100), of) for name in names)
+    return tuple((text_query(name, width=100), of) for name in names)
 
 
 OVERVIEW = Screen(_lists("brokers", "findings", "events"), _about("overview", "plot"))
@@ -37,17 +43,15 @@ def screens(turn: int) -> tuple[Screen, ...]:
         OVERVIEW,
         Screen(_lists("brokers", "admin-work"), _about("controller", "states") + _about("broker", of="brokers")),
         Screen(_lists("partitions"), _about("partition", of="partitions")),
-        Screen((ListQuery(list="partitions", filter="state:under", sort="leader", reverse=True, view="list"),)),
-        Screen((ListQuery(list="topics", filter=f"topic-{turn % 10}"),), _about("topic", of="topics")),
+        Screen((PartitionList(filter="state:under", sort="leader", reverse=True, view="list"),)),
+        Screen((TopicList(filter=f"topic-{turn % 10}"),), _about("topic", of="topics")),
+        Screen((*_lists("groups"), OwnershipList(scope="group-1", view="table")), _about("group", of="groups")),
         Screen(
-            (*_lists("groups"), ListQuery(list="group", scope="group-1", view="table")), _about("group", of="groups")
-        ),
-        Screen(
-            (ListQuery(list="znodes", opened=opened, count=200),),
+            (ZnodeList(opened=opened, count=200),),
             _about("znode", "znode-history", of="znodes"),
         ),
         Screen(_lists("past-events"), _about("past-event", of="past-events")),
         Screen(OVERVIEW.lists, OVERVIEW.texts, goes_back=True),
-        Screen((ListQuery(list="drill-timeline", drill=drill),), ((TextQuery(about="drill", drill=drill), ""),)),
-        Screen((ListQuery(list="sweep-scenarios", question=sweep),), ((TextQuery(about="sweep", question=sweep), ""),)),
+        Screen((DrillTimelineList(drill=drill),), ((DrillText(drill=drill), ""),)),
+        Screen((ScenarioList(question=sweep),), ((SweepText(question=sweep), ""),)),
     )

@@ -13,9 +13,9 @@ import msgspec
 
 from tests.soak.screens import Screen, screens
 from tui.engine.link import DATA_PROCESS, ProcessLink
-from tui.engine.messages import Pulse, TextQuery, TimeQuery, Wish
+from tui.engine.messages import Pulse, TimeQuery
 from tui.engine.opening import Opening
-from tui.engine.past.service import SNAPSHOT
+from tui.engine.past.queries import PastEventText, SaveSnapshot
 
 BACK = 20
 """Events, on the screen that shows the past."""
@@ -59,12 +59,12 @@ class WatchedProcess:
 
     async def save(self, path: Path) -> None:
         """The image that it has now, as a snapshot file. Raises DataLost; AssertionError when nothing was saved."""
-        said = await self._link.wish(Wish(SNAPSHOT, str(path)))
+        said = await self._link.wish(SaveSnapshot(str(path)))
         assert path.exists(), said
 
     async def timeline_mib(self) -> tuple[float, float]:
         """What its timeline keeps, about, and may keep at most. Raises DataLost."""
-        answer = await self._link.text(TextQuery(about="past-event", width=100))
+        answer = await self._link.text(PastEventText(width=100))
         found = MEMORY.search(answer.plain)
         assert found, answer.plain
         used, most = (float(number.replace(",", "")) for number in found.groups())
@@ -87,12 +87,11 @@ class WatchedProcess:
             self._news.set()
 
     async def _ask(self, screen: Screen, at: int) -> None:
-        """All that the screen shows. Raises DataLost; AssertionError for a question that nobody answers."""
+        """All that the screen shows. Raises DataLost."""
         began_s = asyncio.get_running_loop().time()
         lists = [msgspec.structs.replace(query, at=at) for query in screen.lists]
         answers = await asyncio.gather(*map(self._link.rows, lists))
-        windows = {query.list: window for query, window in zip(lists, answers, strict=True)}
-        assert not any(window.note.startswith("there is no list") for window in windows.values()), windows
+        windows = {query.name: window for query, window in zip(lists, answers, strict=True)}
         for query, of in screen.texts:
             rows = windows[of].rows if of else ()
             key = self._dice.choice(rows).key if rows else ""

@@ -17,8 +17,8 @@ from tests.trust.canaries import canary, forms_in
 from tests.trust.ground import SECRET_VARIABLES
 from tests.trust.leaks import Search
 from tests.tui.data.pulses import Pulses, live
+from tui.engine.cluster.queries import ZnodeText
 from tui.engine.link import DataLost, ProcessLink
-from tui.engine.messages import TextQuery
 from tui.engine.opening import Opening
 
 SECRET = SECRET_VARIABLES["CANARY_KEY"]
@@ -136,7 +136,7 @@ async def test_of_an_answer_of_the_data_process(tree: DemoTree) -> None:
     try:
         await pulses.until(live)
         with pytest.raises(DataLost, match=r"a defect in kdrill: KeyError in tui/engine/process.py:") as lost:
-            await link.text(TextQuery(about="znode", key="/controller", width=80))
+            await link.text(ZnodeText(key="/controller", width=80))
         assert not forms_in(str(lost.value).encode())
     finally:
         await link.close()

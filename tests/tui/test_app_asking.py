@@ -33,15 +33,15 @@ class Overheard:
         await self._link.open(hear)
 
     async def rows(self, query: ListQuery) -> Window:
-        await self._overhear(query.list)
+        await self._overhear(query.name)
         return await self._link.rows(query)
 
     async def text(self, query: TextQuery) -> TextAnswer:
-        await self._overhear(query.about)
+        await self._overhear(query.name)
         return await self._link.text(query)
 
     async def wish(self, wish: Wish) -> str:
-        await self._overhear(wish.verb)
+        await self._overhear(type(wish).__name__)
         return await self._link.wish(wish)
 
     async def moment(self, query: TimeQuery) -> TimeAnswer:

@@ -8,6 +8,7 @@ from textual.geometry import Size
 from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
 from tui.app.screens.overlays import Describe, Help
 from tui.engine.actions import MAPS, NUMBERS, SCREENS, holding
+from tui.engine.messages import JobsText
 from tui.engine.palette import THEMES
 
 
@@ -249,7 +250,7 @@ async def test_a_size_that_is_no_longer_true_is_not_laid_out(still: str) -> None
 async def test_a_note_finds_what_is_seen_while_a_page_is_put_together(still: str) -> None:
     """A comparison comes when its answer does, and something may be said just then."""
     async with opened(still) as pilot:
-        kdrill(pilot).describe("jobs", "all", "")
+        kdrill(pilot).describe(JobsText(key="all"), "")
         assert not pilot.app.screen.is_mounted
         kdrill(pilot).run_command("there is none")
         await press(pilot, "escape")

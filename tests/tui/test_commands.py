@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from tui.app.commands import WORDS, completed, parse_command
 from tui.cli import typed_requests
 from tui.engine.actions import CommandError
+from tui.engine.messages import Wish
+from tui.engine.past.queries import MarkMoment, SaveSnapshot
+from tui.engine.plan.queries import WritePlan
+from tui.engine.sandbox.queries import SandboxWish
 
 
 @dataclass
@@ -59,8 +63,16 @@ class Told:
     def go_live(self) -> None:
         self.told.append(("live",))
 
-    def wish(self, verb: str, about: str) -> None:
-        self.told.append((verb, about))
+    def wish(self, wish: Wish) -> None:
+        match wish:
+            case SandboxWish(verb=verb, about=about):
+                self.told.append((verb, about))
+            case WritePlan(path=path, by_batch=by_batch):
+                self.told.append(("plan-batches" if by_batch else "plan", path))
+            case SaveSnapshot(path=text) | MarkMoment(note=text):
+                self.told.append(("snapshot" if isinstance(wish, SaveSnapshot) else "mark", text))
+            case _:
+                raise AssertionError(wish)
 
     def act(self, words: str) -> None:
         self.told.append(("act", words))

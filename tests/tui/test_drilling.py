@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui.app import drill_choices
-from tui.engine.messages import NO_DRILL
+from tui.engine.drill.queries import NO_DRILL
 from tui.engine.view_state import ViewState
 
 

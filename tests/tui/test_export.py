@@ -11,7 +11,8 @@ import pytest
 
 from tests.tui.dashboard import Keys, kdrill, opened, press, rows, settled, text, until
 from tui.app.export import rows_as_csv
-from tui.engine.messages import HeaderFacts, ListQuery
+from tui.engine.consumers.queries import GroupList
+from tui.engine.messages import HeaderFacts
 from tui.engine.rows import Column, Row, Window, line
 
 
@@ -72,7 +73,7 @@ async def test_every_row_of_the_list_as_it_is_filtered(still: str, tmp_path: Pat
 )
 def test_a_spreadsheet_finds_no_formula(cell: str, written: str) -> None:
     window = Window(0, 1, (Row("key", (line(cell),)),), (Column("Group", 20),))
-    assert list(csv.reader(rows_as_csv(window, ListQuery(list="groups"), HeaderFacts()).splitlines())) == [
+    assert list(csv.reader(rows_as_csv(window, GroupList(), HeaderFacts()).splitlines())) == [
         ["mark", "Group"],
         ["", written],
     ]

@@ -34,7 +34,7 @@ from tui.engine.clock import RunningClock
 from tui.engine.config import ConfigError
 from tui.engine.keymap import changed
 from tui.engine.link import DataLink
-from tui.engine.messages import Pulse
+from tui.engine.messages import Pulse, StopJobs
 from tui.engine.opening import Opening
 from tui.engine.palette import THEMES
 from tui.engine.view_state import ViewState
@@ -245,7 +245,7 @@ class Kdrill(Navigation):
             self._show_work()
             self._tell("stopped: nothing was written")
         else:
-            self.wish("stop", "")
+            self.wish(StopJobs())
 
     def action_interrupt(self) -> None:
         """Copies what is marked or says how to quit: ctrl+c is pressed by habit, and must not end a watch."""

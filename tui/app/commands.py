@@ -1,12 +1,17 @@
 """What can be typed behind `:`. A table from a word to what it does; anything else is one clear line."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from os.path import commonprefix
 from typing import Literal, Protocol
 
 from tui.engine.actions import SCREENS, CommandError
-from tui.engine.messages import MOST_MADE_UP
+from tui.engine.lab.queries import MOST_MADE_UP
+from tui.engine.messages import Wish
+from tui.engine.past.queries import MarkMoment, SaveSnapshot
+from tui.engine.plan.queries import WritePlan
 from tui.engine.requests import Request
+from tui.engine.sandbox.queries import SandboxWish
 
 
 class TypedRequests(Protocol):
@@ -35,7 +40,7 @@ class Commanded(Protocol):
     def show_group(self, name: str) -> None: ...
     def show_logs(self, folder: str) -> None: ...
     def look_up(self, wanted: str) -> None: ...
-    def wish(self, verb: str, about: str) -> None: ...
+    def wish(self, wish: Wish) -> None: ...
     def act(self, words: str) -> None: ...
     def request(self, words: str) -> None: ...
     def add_broker(self, broker: int, rack: str) -> None: ...
@@ -54,8 +59,8 @@ class Commanded(Protocol):
 Command = Callable[[Commanded], None]
 
 
-def _wish(verb: str) -> Callable[[str], Command]:
-    return lambda about: lambda app: app.wish(verb, about)
+def _wish(make: Callable[[str], Wish]) -> Callable[[str], Command]:
+    return lambda text: lambda app: app.wish(make(text))
 
 
 def _request(word: str) -> Callable[[str], Command]:
@@ -94,31 +99,31 @@ WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "logs": ("", lambda folder: lambda app: app.show_logs(folder)),
     "offset": ("N", lambda offset: lambda app: app.look_up(f"offset {offset}")),
     "time": ("T", lambda time: lambda app: app.look_up(f"time {time}")),
-    "fill": ("BROKER", _wish("fill")),
-    "corrupt": ("BROKER TOPIC-PARTITION", _wish("corrupt")),
-    "rate": ("RECORDS-A-SECOND", _wish("rate")),
-    "failover": ("", _wish("failover")),
-    "audit": ("", _wish("audit")),
+    "fill": ("BROKER", _wish(partial(SandboxWish, "fill"))),
+    "corrupt": ("BROKER TOPIC-PARTITION", _wish(partial(SandboxWish, "corrupt"))),
+    "rate": ("RECORDS-A-SECOND", _wish(partial(SandboxWish, "rate"))),
+    "failover": ("", _wish(partial(SandboxWish, "failover"))),
+    "audit": ("", _wish(partial(SandboxWish, "audit"))),
     "readers": ("PATTERN[,PATTERN] CONSUMERS", _readers),
     "add": ("ID:RACK", _add),
-    "plan": ("FILE.json", _wish("plan")),
-    "batches": ("FILE.json", _wish("plan-batches")),
+    "plan": ("FILE.json", _wish(WritePlan)),
+    "batches": ("FILE.json", _wish(lambda path: WritePlan(path, by_batch=True))),
     "reassign": ("", lambda how: lambda app: app.act(f"reassign {how}".strip())),
     "elect": ("", lambda names: lambda app: app.act(f"elect {names}".strip())),
     **{word: ("VERB --OPTIONS, as on the command line", _request(word)) for word in REQUESTS},
-    "save": ("FILE.toml", _wish("save")),
+    "save": ("FILE.toml", _wish(partial(SandboxWish, "save"))),
     "ctx": ("CLUSTER", lambda name: lambda app: app.switch(name)),
     "export": ("FILE.txt|svg|json|csv", lambda name: lambda app: app.export(name)),
     "at": ("TIME", lambda time: lambda app: app.go_in_time("time", time)),
     "next": ("", _mark("mark-after")),
     "before": ("", _mark("mark-before")),
-    "mark": ("", _wish("mark")),
+    "mark": ("", _wish(MarkMoment)),
     "compare": ("", lambda text: lambda app: app.compare(text)),
     "notify": ("", lambda text: lambda app: app.set_notices(text)),
     "jobs": ("", lambda _: lambda app: app.show_jobs()),
     "stop": ("", lambda _: lambda app: app.stop_jobs()),
     "live": ("", lambda _: lambda app: app.go_live()),
-    "snapshot": ("FILE.json", _wish("snapshot")),
+    "snapshot": ("FILE.json", _wish(SaveSnapshot)),
     "alerts": ("", lambda _: lambda app: app.action_alerts()),
     "theme": ("", lambda _: lambda app: app.action_theme()),
     "tour": ("", lambda _: lambda app: app.begin_tour()),

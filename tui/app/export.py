@@ -49,8 +49,8 @@ def rows_as_json(window: Window, query: ListQuery, facts: HeaderFacts) -> str:
         "source": facts.source,
         "cluster": facts.cluster,
         "taken_at_ms": facts.image_time_ms,
-        "list": query.list,
-        "about": query.scope,
+        "list": query.name,
+        "about": query.form[0],
         "filter": query.filter,
         "sort": query.sort,
         "reverse": query.reverse,
@@ -118,7 +118,7 @@ async def exported(
     except DataLost as lost:
         raise ExportError(str(lost)) from None
     await _write(path, await asyncio.to_thread(ROW_FORMATS[form], window, query, facts))
-    return f"{path} has {len(window.rows):,} rows of {query.list}"
+    return f"{path} has {len(window.rows):,} rows of {query.name}"
 
 
 async def _write(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from tui.app.theme import ThemedApp
 from tui.app.tour import OVER, Tour
 from tui.engine.actions import ACTIONS, Action, sign_of
 from tui.engine.link import DataLink
-from tui.engine.messages import Direction, HeaderFacts, TimeAnswer
+from tui.engine.messages import Direction, HeaderFacts, TextQuery, TimeAnswer, Wish
 from tui.engine.view_state import ViewState
 
 
@@ -42,7 +42,7 @@ class LiveApp(ThemedApp[int]):
         """Carries out a typed command."""
         raise NotImplementedError
 
-    def describe(self, about: str, key: str, name: str | None = None) -> None:
+    def describe(self, query: TextQuery, name: str | None = None) -> None:
         """Everything about one thing, over the screen; `name` where its key is not fit to be read."""
         raise NotImplementedError
 
@@ -70,7 +70,7 @@ class LiveApp(ThemedApp[int]):
         """Looks for `offset N` or `time T` in the log at hand."""
         raise NotImplementedError
 
-    def wish(self, verb: str, about: str) -> None:
+    def wish(self, wish: Wish) -> None:
         """Breaks or mends something in the sandbox, or writes a plan; what was done is said on the last line."""
         raise NotImplementedError
 
@@ -101,11 +101,6 @@ class LiveApp(ThemedApp[int]):
     def go_live(self) -> None:
         """Follows the cluster again."""
         raise NotImplementedError
-
-
-def seq_for(widget: Widget, state: ViewState) -> int:
-    """Which moment a pane asks for: only some screens show the past."""
-    return state.at if getattr(widget.screen, "is_timed", False) else 0
 
 
 def live_app(widget: Widget) -> LiveApp:

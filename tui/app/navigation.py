@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
+import msgspec
 from textual.screen import Screen
 
 from model.cluster.texts import metadata_place
@@ -33,13 +34,16 @@ from tui.app.screens.sandbox import Sandbox
 from tui.app.screens.sweep import Sweep
 from tui.app.screens.znodes import Znodes
 from tui.app.tour import BEGUN, OVER, followed
+from tui.engine.acting.queries import ProposalText
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
+from tui.engine.cluster.queries import ZnodeText
 from tui.engine.link import DataLost
 from tui.engine.messages import (
     NO_NOTICE,
     SANDBOX,
     Direction,
     HeaderFacts,
+    JobsText,
     Notice,
     TextAnswer,
     TextQuery,
@@ -47,6 +51,7 @@ from tui.engine.messages import (
     TimeQuery,
     Wish,
 )
+from tui.engine.past.queries import ComparisonText
 from tui.engine.requests import Request
 from tui.engine.view_state import Filter, Zoom, reduce
 
@@ -121,7 +126,7 @@ class TimeTravel(Speaking):
             except DataLost as lost:
                 answer = TimeAnswer(said=str(lost))
         if answer.seq:
-            self.describe("past-comparison", str(answer.seq), "")
+            self.describe(ComparisonText(key=str(answer.seq)), "")
         else:
             self._tell(answer.said)
 
@@ -215,12 +220,12 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.call_next(self._go, "overview", lambda screen: screen.set_focus(screen.query_one("#findings")))
 
     def show_jobs(self) -> None:
-        self.describe("jobs", "all", "")
+        self.describe(JobsText(key="all"), "")
 
-    def describe(self, about: str, key: str, name: str | None = None) -> None:
-        if key:
-            word = "metadata" if about == "znode" and not has_znodes(self.facts) else ""
-            self.push_screen(Describe(about, key, key if name is None else name, word))
+    def describe(self, query: TextQuery, name: str | None = None) -> None:
+        if query.key:
+            word = "metadata" if isinstance(query, ZnodeText) and not has_znodes(self.facts) else ""
+            self.push_screen(Describe(query, query.key if name is None else name, word))
 
     def show_znode(self, path: str) -> None:
         place = path if has_znodes(self.facts) else metadata_place(path)
@@ -239,8 +244,8 @@ class Navigation(TimeTravel, Noticing, Touring):
     def look_up(self, wanted: str) -> None:
         self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))
 
-    def wish(self, verb: str, about: str) -> None:
-        wish = Wish(verb, about, self.view_state.plan, self.view_state.at)
+    def wish(self, wish: Wish) -> None:
+        wish = msgspec.structs.replace(wish, **self.view_state.asks(wish))
         self.run_worker(partial(self._wished, wish), name="wish", group="wishes")
 
     def act(self, words: str) -> None:
@@ -265,15 +270,8 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.run_worker(partial(self._proposed, words, request), name="act", group="wishes")
 
     async def _proposed(self, words: str, request: Request | None) -> None:
-        state = self.view_state
-        query = TextQuery(
-            about="act",
-            view=words,
-            width=self.size.width - 4,
-            question=state.plan,
-            at=state.at,
-            request=request,
-        )
+        query = ProposalText(words=words, request=request, width=self.size.width - 4)
+        query = msgspec.structs.replace(query, **self.view_state.asks(query))
         try:
             proposed = await self.link.text(query)
         except DataLost as lost:

@@ -15,7 +15,11 @@ from model.analyses.errors import JobCancelled
 from model.cluster.cluster_image import ClusterImage
 from spark_tasks.messages import SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import IN_PROCESS, SparkClient
-from tui.engine.messages import PreviewQuestion, Question
+from tui.engine.lab.queries import PreviewQuestion
+from tui.engine.plan.queries import PlanQuestion
+from tui.engine.sweep.queries import SweepQuestion
+
+Question = SweepQuestion | PreviewQuestion | PlanQuestion
 
 STOPPED = "stopped: r works it out"
 
@@ -32,6 +36,8 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     spark: str = ""
     """How Spark stands, one line; empty where there is none."""
+    stale: bool = False
+    """Whether a text about it has to say that the cluster is another one by now."""
 
     def is_stale(self, now: ClusterImage) -> bool:
         """Whether the cluster is another one by now, as far as answers depend on it."""

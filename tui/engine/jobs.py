@@ -7,11 +7,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
-from tui.engine.messages import STOPPABLE, TextAnswer, TextQuery
+from tui.engine.messages import STOPPABLE, JobsText, TextAnswer
 from tui.engine.sheets import Sheet
-
-STOP = "stop"
-"""The verb of the wish that ends them."""
 
 
 class Job:
@@ -81,7 +78,7 @@ WHERE_TO_STOP = (
 )
 
 
-def jobs_text(jobs: Jobs, asked: Sequence[str], query: TextQuery) -> TextAnswer:
+def jobs_text(jobs: Jobs, asked: Sequence[str], query: JobsText) -> TextAnswer:
     """`asked`: what the screens asked for, a line each."""
     sheet = Sheet("jobs", query.width)
     for each in (*map(str, jobs.under_way), *asked):

@@ -5,23 +5,22 @@ actions, analyses, logs. What is refused before that is said here.
 import asyncio
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from model.cluster.cluster_image import ClusterImage
+from tui.engine.acting.queries import ProposalText
 from tui.engine.jobs import Jobs
-from tui.engine.messages import Answer, ListQuery, Query, TextAnswer, TextQuery, Wish
+from tui.engine.listing import Page, loaded
+from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
 from tui.engine.opening import Opening
+from tui.engine.plan.queries import PlanQuestion, WritePlan
 
 if TYPE_CHECKING:
     from model.planning.plan import Plan
     from tui.engine.acting.service import ActionService
     from tui.engine.analyses.service import AnalysisService
     from tui.engine.logs.pages import LogPages
-    from tui.engine.messages import PlanQuestion
 
-
-ACT = "act"
-"""What a proposal is asked for by, and the verb of the wish that confirms it."""
 
 NOT_ALLOWED = "nothing is done to a cluster without --allow-writes: start kdrill with it"
 NOTHING_PROPOSED = "nothing was done"
@@ -46,7 +45,7 @@ class LazyActions:
         """Whether anything may be done."""
         return self._opening is not None and self._opening.allow_writes and not self._opening.is_served
 
-    async def propose(self, query: TextQuery, plan: "Plan | None") -> TextAnswer:
+    async def propose(self, query: ProposalText, plan: "Plan | None") -> TextAnswer:
         """The proposal as a text; without lines the title is why there is none."""
         if self._opening is None or not self.allows_writes:
             return TextAnswer(NOT_ALLOWED)
@@ -69,12 +68,6 @@ class LazyActions:
 
 WARM_UP_AFTER_S = 2.0
 """Spark's start takes both cores of a small machine for seconds: the first screens come first."""
-
-
-def is_of_analysis(query: Query) -> bool:
-    """Whether this is asked of an analysis."""
-    name = query.verb if isinstance(query, Wish) else query.list if isinstance(query, ListQuery) else query.about
-    return name.partition("-")[0] in ("sweep", "lab", "plan")
 
 
 class LazyAnalyses:
@@ -104,11 +97,15 @@ class LazyAnalyses:
         if self._spark_master and self._warming is None:
             self._warming = asyncio.create_task(self._warm_up())
 
-    async def answer(self, query: Query, now_ms: int) -> Answer:
-        """Answers one question."""
-        return await (await self._opened()).answer(query, now_ms)
+    async def answer(self, page: Page | str, query: Any, now_ms: int) -> Answer:
+        """What the page has to show."""
+        return await (await self._opened()).answer(page, query, now_ms)
 
-    async def plan(self, question: "PlanQuestion") -> "Plan | None":
+    async def write(self, wish: WritePlan) -> str:
+        """Writes the plan to files; what was done, in a sentence."""
+        return await (await self._opened()).write(wish)
+
+    async def plan(self, question: PlanQuestion) -> "Plan | None":
         """What is to be carried out of the plan on the screen; None where there is none yet."""
         return (await self._opened()).plan(question)
 
@@ -131,12 +128,6 @@ class LazyAnalyses:
             return service
 
 
-def is_of_logs(query: Query) -> TypeGuard[ListQuery | TextQuery]:
-    """Whether this is asked of log folders."""
-    name = "" if isinstance(query, Wish) else query.list if isinstance(query, ListQuery) else query.about
-    return name.startswith("log-")
-
-
 class LazyLogs:
     """Used on one event loop."""
 
@@ -146,12 +137,12 @@ class LazyLogs:
         self._pages: LogPages | None = None
         self._busy = asyncio.Lock()
 
-    async def answer(self, query: ListQuery | TextQuery, now_ms: int) -> Answer:
-        """Answers one question."""
+    async def answer(self, page: Page | str, query: ListQuery | TextQuery, now_ms: int) -> Answer:
+        """What the page has to show."""
         async with self._busy:
-            return await asyncio.to_thread(self._answer, query, now_ms)
+            return await asyncio.to_thread(self._answer, page, query, now_ms)
 
-    def _answer(self, query: ListQuery | TextQuery, now_ms: int) -> Answer:
+    def _answer(self, page: Page | str, query: ListQuery | TextQuery, now_ms: int) -> Answer:
         if (pages := self._pages) is None:  # loaded when the first screen asks: the start does not wait for it
             pages = self._pages = import_module("tui.engine.logs.pages").LogPages(self._folder)
-        return pages.window(query, now_ms) if isinstance(query, ListQuery) else pages.text(query)
+        return pages.answer(loaded(page), query, now_ms)

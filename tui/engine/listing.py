@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from typing import Any, TypeVar, cast
 
@@ -19,8 +20,8 @@ import numpy as np
 
 from model.cluster.topic_image import Longs
 from tui.engine.filters import BadFilter, Field, Searched, depends_on_time, matching_rows
-from tui.engine.messages import ListQuery
-from tui.engine.rows import Across, Column, Line, Row, Span, Window
+from tui.engine.messages import Answer, ListQuery, TextQuery
+from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Span, Window
 
 NOWHERE = -1
 """The column of a cursor that is not there."""
@@ -133,6 +134,9 @@ class Listing:
     """The objects that the rows and their order depend on."""
     nothing: str = ""
     """What to say when the list is empty, filter or not."""
+    sought: int = -1
+    """Index of the row that is meant where no key says it."""
+    across: Across = NO_ACROSS
     names: Mapping[str, Callable[[], Iterable[str]]] = field(default_factory=dict[str, Callable[[], Iterable[str]]])
     """Fields whose values are names of things → all there are, whether or not a row is about them."""
 
@@ -146,9 +150,9 @@ def place_in(keys: Sequence[str]) -> Callable[[str], int]:
     return lambda key: keys.index(key) if key in keys else -1
 
 
-def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Window:
-    """The rows asked for."""
-    order, error = rows_in_order(listing, query, memory, now_ms)
+def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str = "") -> Window:
+    """The rows asked for. `name`: what they are remembered by, where that is not the list's own name."""
+    order, error = rows_in_order(listing, query, memory, now_ms, name)
     first = max(0, min(query.first, len(order) - query.count))
     shown = map(int, order[first : first + max(query.count, 0)])
     return Window(
@@ -156,32 +160,55 @@ def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> W
         total=len(order),
         rows=tuple(listing.row(index) for index in shown),
         columns=listing.columns,
-        cursor=_cursor(order, listing.place(query.key)) if query.key else -1,
+        cursor=_cursor(order, listing.place(query.key) if query.key else listing.sought),
         unfiltered_total=listing.count,
         note=error or _emptiness(listing, query, len(order)),
+        across=listing.across,
     )
 
 
-def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> tuple[Order, str]:
+Page = Callable[..., Listing | Answer]
+"""Of what it shows, a query, what ages are counted from (ms), and the lists' memory."""
+
+
+def loaded(page: Page | str) -> Page:
+    """The page itself; of one that is loaded late the registry has the name, `lab.rows.lab_groups`."""
+    if not isinstance(page, str):
+        return page
+    module, _, name = page.rpartition(".")
+    return getattr(import_module(f"tui.engine.{module}"), name)
+
+
+def shown(page: Page, source: object, query: ListQuery | TextQuery, now_ms: int, memory: Memory) -> Answer:
+    """What a page has to show."""
+    found = page(source, query, now_ms, memory)
+    if not isinstance(found, Listing):
+        return found
+    assert isinstance(query, ListQuery)
+    return window(found, query, memory, now_ms)
+
+
+def rows_in_order(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str = "") -> tuple[Order, str]:
     """Indices of the rows that match, in the order asked for; with a bad filter those of the last good one, and why."""
-    good = f"{query.list} {query.scope}"
+    name = name or query.name
+    good = f"{name} {query.form[0]}"
     try:
-        order = _remembered(listing, query, memory, now_ms)
+        order = _remembered(listing, query, memory, now_ms, name)
         memory.good_filters[good] = query.filter
     except BadFilter as bad:
         last = msgspec.structs.replace(query, filter=memory.good_filters.get(good, ""))
-        return _remembered(listing, last, memory, now_ms), str(bad)
+        return _remembered(listing, last, memory, now_ms, name), str(bad)
     return order, ""
 
 
-def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int) -> Order:
+def _remembered(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name: str) -> Order:
     second = now_ms // 1000 if depends_on_time(query.filter) else 0
-    asked = (query.scope, query.view, query.filter, query.sort, query.reverse, listing.count, second)
+    asked = (*query.form, query.filter, query.sort, query.reverse, listing.count, second)
 
     def order() -> Order:
         return ordered(listing, query.filter, query.sort, query.reverse)
 
-    return memory.recall(f"{query.list} order", (*listing.made_from, *asked), order)
+    return memory.recall(f"{name} order", (*listing.made_from, *asked), order)
 
 
 def ordered(listing: Listing, text: str = "", sort: str = "", reverse: bool = False) -> Order:

@@ -1,121 +1,13 @@
 """What the UI process asks the data process, and what it is told. Values only; both processes load this.
 
-Questions to the analyses name results that are kept: the same question is answered from what was worked out before;
-another `take` of it is worked out on the cluster as it is then. `stopped`: it is not worked out further, since the
-operator ended it.
-
-In the ownership graph a row's key is the name of the consumer thread in it or, while the cursor is among the
-partitions, the first partition of its node behind a sign.
+What each subject is asked is in its own `queries`; `tui/engine/registry.py` says who answers it.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
-from tui.engine.requests import Request
 from tui.engine.rows import Line, Window
-
-SWEEPS = ("brokers", "pairs", "racks", "brokers-and-racks", "random")
-"""Which scenarios a sweep goes through, in the order of the key."""
-
-
-class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
-    """A failure drill over the whole cluster."""
-
-    kind: Literal["brokers", "pairs", "racks", "brokers-and-racks", "random"] = "brokers"
-    unclean: bool = False
-    take: int = 0
-    stopped: bool = False
-
-
-MOST_MADE_UP = 200
-"""Consumers of a group that is made up: each dies in turn."""
-
-
-class MadeUp(msgspec.Struct, frozen=True):
-    """A consumer group that is not there: so many consumers that read the topics that match (`orders*`)."""
-
-    patterns: tuple[str, ...]
-    consumers: int
-
-    @property
-    def keys(self) -> tuple[str, str]:
-        """Its keys in the lab: as brokers would coordinate it, and as one in ZooKeeper."""
-        name = f"made-up {','.join(self.patterns)} by {self.consumers}"
-        return name, f"{name} (zookeeper)"
-
-
-class PreviewQuestion(msgspec.Struct, frozen=True, tag="preview"):
-    """Every group under every strategy that its kind can use, when each consumer dies in turn, and when one joins."""
-
-    made_up: MadeUp | None = None
-    """A group that is to be previewed before those that there are."""
-    take: int = 0
-    stopped: bool = False
-
-
-class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):
-    """A replica plan; with `asked` False there is none yet."""
-
-    remove: tuple[int, ...] = ()
-    add: tuple[tuple[int, str], ...] = ()
-    """(id, rack); the rack empty where the broker says it itself."""
-    reach: Literal["balance", "forced", "racks", "leaders"] = "balance"
-    by: Literal["count", "bytes"] = "count"
-    tolerance_percent: float = 0.0
-    replication_factor: int | None = None
-    topics: tuple[str, ...] = ()
-    """Patterns of the topics that may be touched; none: all, or those of a group."""
-    topics_of: str = ""
-    """Key of the group whose topics may be touched; empty: it is not about one."""
-    left_out: tuple[int, ...] = ()
-    """Numbers of the batches that the operator leaves out; the plan as such is the same."""
-    asked: bool = False
-    take: int = 0
-    stopped: bool = False
-
-
-Question = SweepQuestion | PreviewQuestion | PlanQuestion
-
-
-class LabBench(msgspec.Struct, frozen=True):
-    """What is tried on the group under the cursor: a consumer that dies, members that join, and with which strategy."""
-
-    strategy: str = ""
-    leaves: str = ""
-    joins: int = 0
-
-
-PARTITION = "\t"
-"""Before a partition's name: `\\torders-3`."""
-HOP = "\n"
-"""Before the key of a row: the nearest neighbour of that node in the other layer is meant."""
-BLANK = "\r"
-"""Before the number of a row in which the cursor's layer has no node."""
-
-NO_REPLAY = -1
-"""The graph as it is; any other frame has what moved in it."""
-LAST_FRAME = 5
-"""Of a replay, which begins with frame 0: as it was before."""
-STILL = 6
-"""Before and after in one picture: both edges of whatever moved."""
-FRAME_S = 0.25
-
-
-def nearest_neighbour(key: str) -> str:
-    """Where an edge leads from this row; nowhere from a blank one."""
-    return "" if not key or key.startswith(BLANK) else HOP + key
-
-
-def is_partition(key: str) -> bool:
-    """Whether the cursor is among the partitions."""
-    return key.startswith(PARTITION)
-
-
-def name_in(key: str) -> str:
-    """The thread or partition that a key means; empty for a blank row."""
-    return "" if key.startswith(BLANK) else key.removeprefix(PARTITION)
-
 
 SANDBOX = "SANDBOX"
 
@@ -195,99 +87,67 @@ class Pulse(msgspec.Struct, frozen=True, tag=True):
     """Nothing else changed: panes need not ask again."""
 
 
-class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
-
-    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. After them
-    those of `stop` leave by a controlled shutdown, then those of `start` start, who are dead. Times are ms;
-    restart_after_ms None: nobody who dies or stops comes back.
-    """
-
-    kill: tuple[int, ...] = ()
-    racks_of: tuple[int, ...] = ()
-    racks: tuple[str, ...] = ()
-    stop: tuple[int, ...] = ()
-    start: tuple[int, ...] = ()
-    unclean: bool = False
-    session_timeout_ms: int | None = None
-    """None: as the cluster has it."""
-    restart_after_ms: int | None = None
-    take: int = 0
-    stopped: bool = False
-    """Not to be played on: the operator stopped it."""
-
-
-NO_DRILL = DrillPlan()
-DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
-"""The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
-NO_QUESTION = PreviewQuestion()
-NO_BENCH = LabBench()
 STOPPABLE = "esc stops it"
 """Stands in the note of what is being played or worked out."""
 
 
 class ListQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
-    """Rows of one list. `sort` names a column (empty: the list's own order); `key` is the row under the cursor."""
+    """Rows of one list. Each list has a type of its own, with what it takes beside these."""
 
-    list: str
-    """brokers, partitions, topics, groups, group, znodes, events, effects, findings or admin-work; drill-brokers,
-    drill-timeline, drill-map; sandbox-processes or sandbox-links; sweep-scenarios or sweep-heat; lab-groups,
-    lab-strategies, lab-consumers or lab-partitions; plan-brokers, plan-changes or plan-batches; log-partitions,
-    log-segments, log-batches, log-records or log-lookup."""
+    name: ClassVar[str] = ""
+    """The list, as screens, the view state and files call it."""
     first: int = 0
     count: int = 50
     filter: str = ""
     sort: str = ""
+    """A column; empty: the list's own order."""
     reverse: bool = False
     key: str = ""
+    """The row under the cursor."""
     width: int = 80
-    """Cells the list may use; the partition map shows as many brokers as fit."""
-    scope: str = ""
-    """What the list is about where it is about one thing: a group's name."""
-    opened: tuple[str, ...] = ()
-    """Paths of the znodes that are open."""
-    offset: int = 0
-    """First broker column of the partition map; first row in view of the ownership graph."""
-    frame: int = -1
-    """How far the ownership graph's last rebalance is replayed, as `tui.engine.messages` has it; -1: as it is."""
-    view: str = ""
-    """Which of the list's forms: matrix or list, graph or table; or how far off: topics, brokers, racks."""
-    drill: DrillPlan = NO_DRILL
-    """For the lists of a drill: which."""
-    moment: int = -1
-    """For the lists of a drill: the row of its timeline that is looked at; -1: the last one."""
-    question: Question = NO_QUESTION
-    """For the lists of a sweep, the lab or a plan: what is asked."""
-    bench: LabBench = NO_BENCH
-    """For the lists of the lab: what is tried on the group in `scope`."""
+    """Cells the list may use."""
+
+    @property
+    def form(self) -> tuple[str, str]:
+        """What the list is about, where it is about one thing, and in which of its views it is shown."""
+        return getattr(self, "scope", ""), getattr(self, "view", "")
+
+
+class TimedList(ListQuery, frozen=True, kw_only=True):
+    """A list of the moment that is looked at."""
+
     at: int = 0
-    """The `seq` of the moment that is looked at; 0: the newest. Znodes, sandbox and analyses know the newest only."""
-    column: str = ""
-    """What is under the cursor that goes across a map, one of its Across.things; empty: there is no such cursor."""
-    marked: tuple[str, ...] = ()
-    """What the operator marked: brokers, `b3`, and racks, `rack:r1`."""
+    """The moment's `seq`; 0: the newest."""
 
 
 class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
-    """Lines about one thing: why a partition is as it is, a znode's payload, a broker's facts, a plot."""
+    """Lines about one thing. Each kind of thing has a type of its own."""
 
-    about: str
-    """partition, znode, znode-history, broker, group, finding, event, overview, plot, controller, controller-broker or
-    states; act; drill, drill-partition or drill-moment; sandbox or sandbox-process; sweep or sweep-scenario; lab or
-    lab-group, lab-partition or lab-bars; plan or plan-review; log-partition, log-segment, log-batch, log-record or
-    log-lookup."""
+    name: ClassVar[str] = ""
+    """The kind, as screens and the view state call it."""
     key: str = ""
-    view: str = ""
-    """How; for `act` what is to be proposed."""
+    """Which one."""
     width: int = 80
-    height: int = 20
-    drill: DrillPlan = NO_DRILL
-    moment: int = -1
-    question: Question = NO_QUESTION
-    bench: LabBench = NO_BENCH
+
+
+class TimedText(TextQuery, frozen=True, kw_only=True):
+    """A text about something as it was at the moment that is looked at."""
+
     at: int = 0
-    request: Request | None = None
-    """For `act`: what is asked to be done, where it is typed in the words of the command line."""
+    """The moment's `seq`; 0: the newest."""
+
+
+class PlotQuery(TextQuery, frozen=True, kw_only=True):
+    """A plot of the size at hand; `mono`: without colours."""
+
+    height: int = 20
+    mono: bool = False
+
+
+class JobsText(TextQuery, frozen=True):
+    """What is under way."""
+
+    name = "jobs"
 
 
 class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
@@ -301,19 +161,14 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Wish(msgspec.Struct, frozen=True, tag=True):
-    """Something to break or to mend in the sandbox, or a file to write.
+    """Something to break or to mend in the sandbox, a file to write, a mark to make.
 
     The answer is a sentence that says what was done, or why not.
     """
 
-    verb: str
-    """One of `tui.engine.sandbox.service.WISHES`; or `plan`, `plan-batches`: write the plan in `question` to files;
-    `act`: carry out what was proposed last, if `about` is what has to be typed for it."""
-    about: str = ""
-    """The key of a row of sandbox-processes or sandbox-links, or what was typed behind a command."""
-    question: Question = NO_QUESTION
-    at: int = 0
-    """For `snapshot`: the moment that is looked at."""
+
+class StopJobs(Wish, frozen=True):
+    """Ends what is under way."""
 
 
 Direction = Literal["now", "back", "on", "mark-before", "mark-after", "time", "event", "other"]
@@ -342,5 +197,5 @@ class TimeAnswer(msgspec.Struct, frozen=True, array_like=True):
     header: HeaderFacts = HeaderFacts()
 
 
-Query = ListQuery | TextQuery | Wish
-Answer = Window | TextAnswer
+Query = ListQuery | TextQuery | Wish | TimeQuery
+Answer = Window | TextAnswer | TimeAnswer

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from model.sources.feed import Moment
 from tui.engine.cluster.brokers import Brokers, brokers_of
+from tui.engine.cluster.queries import BrokerPlot
 from tui.engine.listing import Memory
-from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BAR_CELLS = 3
@@ -41,10 +42,10 @@ def uncoloured(ansi: str) -> str:
     return _COLOUR.sub("", ansi)
 
 
-def plot_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
-    """The plot `query.key`; there is one, brokers. `query.view` mono leaves the colours out."""
+def plot_text(moment: Moment, query: BrokerPlot, _: int, memory: Memory) -> TextAnswer:
+    """Leaders and replicas by broker."""
     brokers = brokers_of(moment, memory)
-    colour = query.view != "mono"
+    colour = not query.mono
     ansi = memory.recall(
         "broker plot",
         (brokers, query.width, query.height, colour),

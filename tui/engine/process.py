@@ -7,7 +7,7 @@ not for the dashboard.
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import msgspec
 
@@ -30,6 +30,8 @@ from tui.engine.messages import (
     Wish,
 )
 from tui.engine.opening import Opening
+from tui.engine.registry import REGISTRY
+from tui.engine.router import queries_of
 from tui.engine.rows import Window
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.service import DataService
@@ -47,10 +49,10 @@ async def serve(output: BinaryIO) -> None:
         service = asyncio.create_task(_open(opening, ends, owner.tell))
         owner.spawn(_tell(service, owner))
 
-        async def answer(query: Query | TimeQuery) -> object:
+        async def answer(query: Query) -> object:
             return await (await asyncio.shield(service)).answer(query)
 
-        await owner.answer_all(cast("type[Query | TimeQuery]", Query | TimeQuery), answer, crash_line)
+        await owner.answer_all(queries_of(REGISTRY), answer, crash_line)
 
 
 async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
@@ -133,7 +135,7 @@ class NearLink:
         async for pulse in self._service.pulses():
             on_pulse(pulse)
 
-    async def _answer(self, query: Query | TimeQuery) -> Answer | TimeAnswer:
+    async def _answer(self, query: Query) -> Answer:
         try:
             return await self._service.answer(query)
         except Exception as error:  # as over the pipe: one answer failed, the others live on

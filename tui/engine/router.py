@@ -1,123 +1,60 @@
-"""Who answers what screens ask: every list and text by its name, and each service for its own subject.
+"""From what screens ask to who answers it: each query by its row of a registry.
 
-All else is answered from the moment that is looked at. Lists share a memory. Where the dashboard is shown in a
-browser, some of it is refused: whoever reaches the port is not known.
+A `by` of a row, one of the methods here, finds what a page is about (the moment that is looked at, a drill, an
+analysis, log folders) and has the page show it. Where the dashboard is shown in a browser, some of it is refused:
+whoever reaches the port is not known.
 """
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, Union, cast
+
+import msgspec
 
 from model.sources.feed import Moment
-from tui.engine.cluster.brokers import broker_text, brokers_window, rack_text
-from tui.engine.cluster.controller import TEXTS as WITH_ZNODES
-from tui.engine.cluster.controller import admin_work_window, controller_text, states_text, znodes_behind
-from tui.engine.cluster.events import effects_window, event_text, events_window
-from tui.engine.cluster.findings import ACKNOWLEDGE, Alerts, finding_text, findings_window
-from tui.engine.cluster.overview import overview_text
+from tui.engine.acting.queries import ConfirmProposal, ProposalText
+from tui.engine.cluster.controller import znodes_behind
+from tui.engine.cluster.findings import Alerts
+from tui.engine.cluster.queries import Acknowledge, ControllerText, FindingList, RegistrationText
 from tui.engine.cluster.znode_tree import ZnodeService
-from tui.engine.consumers.groups import group_text, groups_window
-from tui.engine.consumers.ownership import ownership_window
-from tui.engine.drill.pages import drill_text, drill_window
+from tui.engine.consumers.queries import OwnershipList
 from tui.engine.drill.playback import DrillService
-from tui.engine.jobs import STOP, Jobs, jobs_text
-from tui.engine.lazy import ACT, LazyActions, LazyAnalyses, LazyLogs, is_of_analysis, is_of_logs
-from tui.engine.listing import Memory
-from tui.engine.messages import Answer, ListQuery, PlanQuestion, Query, TextAnswer, TextQuery, Wish
-from tui.engine.opening import ONLY_SHOWS
-from tui.engine.partitions.map import map_window
-from tui.engine.partitions.reasons import partition_text
-from tui.engine.partitions.topics import topic_text, topics_window
-from tui.engine.past.moments import MARK
-from tui.engine.past.pages import past_text, past_window
-from tui.engine.past.service import SNAPSHOT, PastService, saved
-from tui.engine.plots import plot_text
-from tui.engine.rows import Window
-from tui.engine.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
+from tui.engine.jobs import Jobs, jobs_text
+from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
+from tui.engine.listing import Memory, Page, shown
+from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, TextAnswer, TextQuery, TimeQuery, Wish
+from tui.engine.past.pages import More
+from tui.engine.past.queries import MarkMoment, SaveSnapshot
+from tui.engine.past.service import PastService, saved
+from tui.engine.plan.queries import WritePlan
+from tui.engine.sandbox.queries import SandboxWish
 from tui.engine.sandbox.service import SandboxService
-from tui.engine.sheets import Sheet
+from tui.engine.sheets import refusal
 
-LISTS: Mapping[str, Callable[[Moment, ListQuery, int, Memory], Window]] = {
-    "brokers": brokers_window,
-    "partitions": map_window,
-    "topics": topics_window,
-    "groups": groups_window,
-    "events": events_window,
-    "effects": effects_window,
-    "findings": findings_window,
-    "admin-work": admin_work_window,
-}
+NO_SANDBOX = "this cluster is no sandbox, nothing here can break it: try `kdrill sandbox`"
 
 
-OWNERSHIP = "group"
-"""Who owns what in one group; where it is large, its first picture takes a while."""
+@dataclass(frozen=True)
+class Entry:
+    """A row of the registry: a type of query, and who answers it."""
+
+    query: type[ListQuery] | type[TextQuery] | type[Wish] | type[TimeQuery]
+    by: "Callable[[Router, Any, Any], Awaitable[Answer]]"
+    """A method of Router. By `of_moment` and what is like it a query follows the moment that is looked at; by
+    `of_analysis` and `of_logs` a service answers that is loaded when it is first wanted."""
+    page: Any = None
+    """What `by` has to show: a Page, or its name where it is loaded late; of a wish, what does it."""
+    refused: str = ""
+    """Why it is not done for a browser; empty where it is."""
+    wants: tuple[str, ...] = ()
+    """Some of `model.sources.source.COSTLY`, which the source then learns."""
 
 
-class Lists:
-    """Answers for one source; not for several threads at once, but for `ownership`."""
-
-    def __init__(self) -> None:
-        self.memory = Memory()
-        self._graphs = Memory()
-        self._drawing = threading.Lock()
-
-    def window(self, moment: Moment, query: ListQuery, now_ms: int) -> Window:
-        """The rows asked for; a list that does not exist has none, and says so."""
-        if query.list == OWNERSHIP:
-            return self.ownership(moment, query, now_ms)
-        page = LISTS.get(query.list)
-        if page is None:
-            return Window(0, 0, (), note=f"there is no list {query.list}")
-        return page(moment, query, now_ms, self.memory)
-
-    def ownership(self, moment: Moment, query: ListQuery, now_ms: int) -> Window:
-        """The table or graph of one group, in whichever thread."""
-        with self._drawing:
-            return ownership_window(moment, query, now_ms, self._graphs)
-
-
-MOMENT_TEXTS: Mapping[str, Callable[[Moment, TextQuery, int, Memory], TextAnswer]] = {
-    "overview": lambda moment, query, _, __: overview_text(moment, query),
-    "partition": lambda moment, query, now_ms, _: partition_text(moment, query, now_ms),
-    "broker": broker_text,
-    "topic": topic_text,
-    "rack": rack_text,
-    "group": lambda moment, query, _, memory: group_text(moment, query, memory),
-    "states": lambda moment, query, _, memory: states_text(moment, query, memory),
-    "finding": lambda moment, query, now_ms, _: finding_text(moment, query, now_ms),
-    "event": lambda moment, query, _, __: event_text(moment, query),
-    "plot": lambda moment, query, _, memory: plot_text(moment, query, memory),
-}
-
-
-def text_answer(moment: Moment, query: TextQuery, now_ms: int, memory: Memory | None = None) -> TextAnswer:
-    """The text asked for; with the lists' memory, what they counted already is not counted again."""
-    page = MOMENT_TEXTS.get(query.about)
-    if page is None:
-        return TextAnswer(query.about)
-    return page(moment, query, now_ms, Memory() if memory is None else memory)
-
-
-NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
-NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
-NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
-
-HARMLESS = frozenset({ACKNOWLEDGE, MARK, STOP})
-"""Wishes that only the session itself knows of."""
-
-
-def refused(query: Query) -> Answer | None:
-    """The answer to what is not done for a browser; None where it is."""
-    if isinstance(query, Wish):
-        return None if query.verb in HARMLESS else TextAnswer(NO_WISH)
-    of_list = isinstance(query, ListQuery)
-    reason = NO_LOGS if is_of_logs(query) else ""
-    if (query.list if of_list else query.about).startswith("sandbox"):
-        reason = NO_PROCESSES
-    if not reason:
-        return None
-    return Window(0, 0, (), note=reason) if of_list else Sheet("", query.width).say(reason).answer()
+def queries_of(entries: Iterable[Entry]) -> type[Query]:
+    """Any of them, as a type for a decoder."""
+    return cast("type[Query]", Union[tuple(entry.query for entry in entries)])  # noqa: UP007 - known when it runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,130 +73,130 @@ class Services:
 
 
 class Router:
-    """Used on one event loop."""
+    """Used on one event loop. Whatever has to ask ZooKeeper does so in a thread."""
 
     def __init__(
         self,
+        entries: Iterable[Entry],
         services: Services,
         live: Callable[[], Moment],
-        now_ms: Callable[[], int],
-        steady_ms: Callable[[], int],
+        clocks: tuple[Callable[[], int], Callable[[], int]],
         news: Callable[[], None],
+        *,
+        want: Callable[..., object] = lambda *_: None,
+        is_served: bool = False,
     ) -> None:
-        """`live`: the newest moment; `now_ms`: what ages are counted from; `steady_ms`: a clock that never jumps;
-        `news` is called when an answer has changed what others show."""
+        """`live`: the newest moment; `clocks`: what ages are counted from, and one that never jumps (ms); `news` is
+        called when an answer has changed what others show, `want` with what the source has to learn for an answer."""
+        self._entries = {entry.query: entry for entry in entries}
         self._services, self._live, self._news = services, live, news
-        self._now_ms, self._steady_ms = now_ms, steady_ms
-        self._lists = Lists()
-        # By the first word of a list's or a text's name; a wish by its verb.
-        self._windows: Mapping[str, Callable[[ListQuery], Awaitable[Window]]] = {
-            "znodes": lambda query: services.tree.window(query, steady_ms()),
-            "drill": self._drill_window,
-            "sandbox": self._sandbox_window,
-            "past": self._past_window,
-        }
-        self._texts: Mapping[str, Callable[[TextQuery], Awaitable[TextAnswer]]] = {
-            "znode": lambda query: services.tree.text(query, steady_ms()),
-            "drill": self._drill_text,
-            "sandbox": self._sandbox_text,
-            "past": self._past_text,
-            "jobs": self._jobs_text,
-            ACT: self._proposal,
-        }
-        self._wishes: Mapping[str, Callable[[Wish], Awaitable[str]]] = {
-            SNAPSHOT: self._save,
-            ACT: lambda wish: services.acting.confirm(wish.about),
-            MARK: self._mark,
-            ACKNOWLEDGE: self._acknowledge,
-            STOP: self._stop,
-        }
+        self._now_ms, self._steady_ms = clocks
+        self._want, self._is_served = want, is_served
+        self._memory, self._graphs = Memory(), Memory()
+        self._drawing = threading.Lock()
 
     async def answer(self, query: Query) -> Answer:
-        """Answers one question. Whatever has to ask ZooKeeper does so in a thread."""
-        if is_of_analysis(query):
-            return await self._services.analyses.answer(query, self._now_ms())
-        if is_of_logs(query):
-            return await self._services.logs.answer(query, self._now_ms())
-        if isinstance(query, ListQuery):
-            return await self._windows.get(_subject(query.list), self._window)(query)
-        if isinstance(query, TextQuery):
-            return await self._texts.get(_subject(query.about), self._text)(query)
-        if (do := self._wishes.get(query.verb)) is not None:
-            return TextAnswer(await do(query))
-        return await self._services.sandbox.do(query) if self._services.sandbox else TextAnswer(NO_SANDBOX)
+        """Answers one question, and has the source learn what that takes."""
+        entry = self._entries[type(query)]
+        if entry.refused and self._is_served and not isinstance(query, TimeQuery):
+            return refusal(query, entry.refused)
+        self._want(*entry.wants)
+        return await entry.by(self, entry.page, query)
 
-    # Of a moment
+    # Of the moment that is looked at
 
     async def _at(self, seq: int) -> tuple[Moment, int]:
         """The moment with this `seq` (0: the newest), and what ages are counted from."""
         return await self._services.past.look(seq, self._live()) if seq else (self._live(), self._now_ms())
 
-    async def _window(self, query: ListQuery) -> Window:
+    async def of_moment(self, page: Page, query: Any) -> Answer:
         moment, now_ms = await self._at(query.at)
-        if query.list == "findings":
-            return findings_window(moment, query, now_ms, self._lists.memory, self._services.alerts.known)
-        if query.list == OWNERSHIP:
-            return await asyncio.to_thread(self._lists.ownership, moment, query, now_ms)
-        return self._lists.window(moment, query, now_ms)
+        return shown(page, moment, query, now_ms, self._memory)
 
-    async def _text(self, query: TextQuery) -> TextAnswer:
+    async def of_ownership(self, page: Page, query: OwnershipList) -> Answer:
+        """In a thread: where a group is large, its first picture takes a while."""
         moment, now_ms = await self._at(query.at)
-        if query.about in WITH_ZNODES:
-            znodes = await self._services.tree.znodes(znodes_behind(query), self._steady_ms())
-            return controller_text(moment, query, now_ms, self._lists.memory, znodes)
-        return text_answer(moment, query, now_ms, self._lists.memory)
 
-    async def _save(self, wish: Wish) -> str:
-        with self._services.jobs.job(f"saving {wish.about}") as job:
-            moment, at_ms = await self._at(wish.at)
-            return await asyncio.to_thread(saved, moment, at_ms, wish.about, job.is_stopped)
+        def drawn() -> Answer:
+            with self._drawing:
+                return shown(page, moment, query, now_ms, self._graphs)
+
+        return await asyncio.to_thread(drawn)
+
+    async def of_findings(self, page: Callable[..., Answer], query: FindingList) -> Answer:
+        moment, now_ms = await self._at(query.at)
+        return page(moment, query, now_ms, self._memory, self._services.alerts.known)
+
+    async def of_controller(self, page: Callable[..., Answer], query: ControllerText | RegistrationText) -> Answer:
+        moment, now_ms = await self._at(query.at)
+        znodes = await self._services.tree.znodes(znodes_behind(query), self._steady_ms())
+        return page(moment, query, now_ms, self._memory, znodes)
+
+    async def of_past(self, page: Callable[..., Awaitable[Answer]], query: Any) -> Answer:
+        more = More(self._live(), self._services.alerts.raised)
+        return await page(self._services.past, more, query, self._now_ms(), self._memory)
+
+    async def of_time(self, _: None, query: TimeQuery) -> Answer:
+        return await self._services.past.answer(query, self._live())
 
     # Of other things
 
-    async def _drill_window(self, query: ListQuery) -> Window:
-        return drill_window(self._services.drills.look(query.drill), query, self._now_ms(), self._lists.memory)
+    async def of_tree(self, page: Callable[..., Awaitable[Answer]], query: Any) -> Answer:
+        return await page(self._services.tree, query, self._steady_ms())
 
-    async def _drill_text(self, query: TextQuery) -> TextAnswer:
-        return drill_text(self._services.drills.look(query.drill), query, self._live().image)
+    async def of_drill(self, page: Page, query: Any) -> Answer:
+        look = self._services.drills.look(query.drill)
+        if isinstance(query, TextQuery):
+            look = msgspec.structs.replace(look, stale=look.is_stale(self._live().image))
+        return shown(page, look, query, self._now_ms(), self._memory)
 
-    async def _sandbox_window(self, query: ListQuery) -> Window:
-        state = self._services.sandbox.state if self._services.sandbox else None
-        return sandbox_window(state, query, self._now_ms(), self._lists.memory)
+    async def of_analysis(self, page: str, query: Any) -> Answer:
+        return await self._services.analyses.answer(page, query, self._now_ms())
 
-    async def _sandbox_text(self, query: TextQuery) -> TextAnswer:
-        return sandbox_text(self._services.sandbox.state if self._services.sandbox else None, query, self._now_ms())
+    async def of_logs(self, page: str, query: ListQuery | TextQuery) -> Answer:
+        return await self._services.logs.answer(page, query, self._now_ms())
 
-    async def _past_window(self, query: ListQuery) -> Window:
-        past, alerts = self._services.past, self._services.alerts
-        return past_window(past, alerts.raised, self._live(), query, self._now_ms(), self._lists.memory)
+    async def of_sandbox(self, page: Page, query: ListQuery | TextQuery) -> Answer:
+        if self._services.sandbox is None:
+            return refusal(query, NO_SANDBOX)
+        return shown(page, self._services.sandbox.state, query, self._now_ms(), self._memory)
 
-    async def _past_text(self, query: TextQuery) -> TextAnswer:
-        past, alerts = self._services.past, self._services.alerts
-        return await past_text(past, alerts.raised, self._live(), query, self._lists.memory)
+    async def of_jobs(self, _: None, query: JobsText) -> Answer:
+        services = self._services
+        return jobs_text(services.jobs, (*services.drills.under_way, *services.analyses.under_way), query)
 
-    async def _jobs_text(self, query: TextQuery) -> TextAnswer:
-        return jobs_text(
-            self._services.jobs, (*self._services.drills.under_way, *self._services.analyses.under_way), query
-        )
-
-    async def _proposal(self, query: TextQuery) -> TextAnswer:
-        question = query.question
-        plan = await self._services.analyses.plan(question) if isinstance(question, PlanQuestion) else None
+    async def of_proposal(self, _: None, query: ProposalText) -> Answer:
+        plan = await self._services.analyses.plan(query.question)
         return await self._services.acting.propose(query, plan)
 
-    async def _mark(self, wish: Wish) -> str:
-        said = await self._services.past.mark(wish.about, wish.at, self._live())
+    # Wishes
+
+    async def wish(self, do: "Callable[[Router, Any], Awaitable[str]]", wish: Wish) -> Answer:
+        return TextAnswer(await do(self, wish))
+
+    async def save_snapshot(self, wish: SaveSnapshot) -> str:
+        with self._services.jobs.job(f"saving {wish.path}") as job:
+            moment, at_ms = await self._at(wish.at)
+            return await asyncio.to_thread(saved, moment, at_ms, wish.path, job.is_stopped)
+
+    async def write_plan(self, wish: WritePlan) -> str:
+        return await self._services.analyses.write(wish)
+
+    async def confirm(self, wish: ConfirmProposal) -> str:
+        return await self._services.acting.confirm(wish.typed)
+
+    async def mark(self, wish: MarkMoment) -> str:
+        said = await self._services.past.mark(wish.note, wish.at, self._live())
         self._news()
         return said
 
-    async def _acknowledge(self, wish: Wish) -> str:
-        said = self._services.alerts.acknowledge(wish.about, self._live().findings.found)
+    async def acknowledge(self, wish: Acknowledge) -> str:
+        said = self._services.alerts.acknowledge(wish.key, self._live().findings.found)
         self._news()
         return said
 
-    async def _stop(self, _: Wish) -> str:
+    async def stop(self, _: StopJobs) -> str:
         return self._services.jobs.stop()
 
-
-def _subject(name: str) -> str:
-    return name.partition("-")[0]
+    async def in_sandbox(self, wish: SandboxWish) -> str:
+        return await self._services.sandbox.do(wish) if self._services.sandbox else NO_SANDBOX

@@ -27,12 +27,12 @@ from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.drill.playback import DrillService
 from tui.engine.jobs import Jobs
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
-from tui.engine.messages import Answer, Pulse, Query, TimeAnswer, TimeQuery
+from tui.engine.messages import Answer, Pulse, Query
 from tui.engine.opening import Opening
 from tui.engine.past.service import PastService
-from tui.engine.router import Router, Services, refused
+from tui.engine.registry import REGISTRY
+from tui.engine.router import Router, Services
 from tui.engine.sandbox.service import SandboxService
-from tui.engine.sources import wanted_for
 
 PULSE_S = 0.1
 """Pulses are at least this far apart."""
@@ -122,7 +122,7 @@ class DataService:
         HeaderFacts; `sandbox` is open already, and stays so; `spark_master` and `is_served` as in Opening; `acting`:
         what is acted on, None for nothing; `now_ms` is what ages are counted from, the wall clock if None."""
         self._source = source
-        self._name, self._kind, self._is_served = name, kind, is_served
+        self._name, self._kind = name, kind
         self._now_ms, self._steady_ms = now_ms or wall_clock_ms, now_ms or steady_ms
         self._feed = Feed(source.name, self._published, asks_brokers=not isinstance(source, ZooKeeperSource))
         if isinstance(source, CombinedSource):
@@ -136,7 +136,15 @@ class DataService:
         """Whether the screens know that no news are good news; see HeaderFacts.rests_ms."""
         self._closed = False
         self._services = self._services_of(sandbox, spark_master, acting)
-        self._router = Router(self._services, lambda: self.moment, self._now_ms, self._steady_ms, self._tell)
+        self._router = Router(
+            REGISTRY,
+            self._services,
+            lambda: self.moment,
+            (self._now_ms, self._steady_ms),
+            self._tell,
+            want=source.want if isinstance(source, Attentive) else lambda *_: None,
+            is_served=is_served,
+        )
 
     @property
     def moment(self) -> Moment:
@@ -198,14 +206,8 @@ class DataService:
             steady=self._pace.is_steady(self._steady_ms()),
         )
 
-    async def answer(self, query: Query | TimeQuery) -> Answer | TimeAnswer:
+    async def answer(self, query: Query) -> Answer:
         """Answers one question, and has the source learn what that takes."""
-        if isinstance(query, TimeQuery):
-            return await self._services.past.answer(query, self.moment)
-        if self._is_served and (answer := refused(query)) is not None:
-            return answer
-        if isinstance(self._source, Attentive):
-            self._source.want(*wanted_for(query))
         return await self._router.answer(query)
 
     def _services_of(self, sandbox: SandboxService | None, spark_master: str, acting: Opening | None) -> Services:

@@ -8,8 +8,8 @@ import textwrap
 from datetime import UTC, datetime
 
 from model.cluster.findings.check import SEVERITIES, Severity
-from tui.engine.messages import TextAnswer
-from tui.engine.rows import Line, line, span
+from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.rows import Line, Window, line, span
 from tui.engine.text import plain
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
@@ -109,3 +109,10 @@ class Sheet:
     @staticmethod
     def _wrapped(text: str, width: int) -> list[str]:
         return textwrap.wrap(text, max(width, 8), break_on_hyphens=False) or [""]
+
+
+def refusal(query: ListQuery | TextQuery | Wish, reason: str, style: str = "") -> Answer:
+    """One line instead of what was asked for."""
+    if isinstance(query, ListQuery):
+        return Window(0, 0, (), note=reason)
+    return Sheet("", query.width).say(reason, style).answer() if isinstance(query, TextQuery) else TextAnswer(reason)

@@ -1,7 +1,4 @@
-"""An `Opening` → the source it names, not opened yet; and which costly things a question needs a source to know.
-
-Knows no screens and no configuration files.
-"""
+"""An `Opening` → the source it names, not opened yet. Knows no screens and no configuration files."""
 
 from typing import Any
 
@@ -12,10 +9,9 @@ from model.hosts.zookeeper.settings import Credential, Sasl
 from model.sources.addresses import KafkaAddress, RecordingName, ZooKeeperAddress, parse_source
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
-from model.sources.source import CONFIGS, GROUPS, LOG_DIRS, Source, SourceError
+from model.sources.source import Source, SourceError
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
-from tui.engine.messages import ListQuery, Query, TextQuery, TimeQuery
 from tui.engine.opening import Login, Opening
 
 REFUSED_S = Timing().refused_s
@@ -81,20 +77,3 @@ def _security(opening: Opening) -> dict[str, Any]:
         return kafka_options(opening.login.kafka)
     except SecurityError as error:
         raise SourceError(str(error)) from None
-
-
-_GROUPS = ("group", "lab", "ownership", "overview", "findings", "finding", "events")
-"""Findings tell of groups that lag, and events of groups that rebalance."""
-_PREFIXES = {GROUPS: _GROUPS, LOG_DIRS: ("plan", "znode"), CONFIGS: ("partition", "plan", "topics", "znode")}
-
-
-def wanted_for(query: Query | TimeQuery) -> tuple[str, ...]:
-    """Some of COSTLY; none for most questions."""
-    match query:
-        case ListQuery():
-            about = query.list
-        case TextQuery():
-            about = query.about
-        case _:
-            return ()
-    return tuple(what for what, prefixes in _PREFIXES.items() if about.startswith(prefixes))

@@ -1,21 +1,14 @@
 """What the operator chose to see, as one frozen value, and the pure function that changes it. Holds no cluster data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
-from tui.engine.messages import (
-    NO_BENCH,
-    NO_DRILL,
-    NO_QUESTION,
-    DrillPlan,
-    LabBench,
-    PlanQuestion,
-    PreviewQuestion,
-    SweepQuestion,
-)
-
-NO_SWEEP = SweepQuestion()
-NO_PLAN = PlanQuestion()
+from tui.engine.drill.queries import NO_DRILL, DrillPlan
+from tui.engine.lab.queries import NO_BENCH, NO_QUESTION, LabBench, PreviewQuestion
+from tui.engine.messages import Query
+from tui.engine.plan.queries import NO_PLAN, PlanQuestion
+from tui.engine.sweep.queries import NO_SWEEP, SweepQuestion
 
 VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),
@@ -80,6 +73,20 @@ class ViewState:
     def of(self, name: str) -> ListState:
         """How this list is looked at."""
         return self.lists.get(name) or ListState(view=VIEWS.get(name, ("",))[0])
+
+    def asks(self, query: Query) -> dict[str, Any]:
+        """What the operator chose of a query's fields: those that are here by the same name, or in its list's part."""
+        mine, known = self.of(getattr(query, "name", "")), type(query).__struct_fields__
+        chosen = {name: getattr(mine, name) for name in known if name in _OF_LIST}
+        chosen |= {name: getattr(self, name) for name in known if name in _OF_ALL}
+        if "question" in known:
+            asked = getattr(query, "question")  # noqa: B009 - its type says which of the three
+            chosen["question"] = next(one for one in (self.sweep, self.preview, self.plan) if type(one) is type(asked))
+        return chosen
+
+
+_OF_LIST = frozenset(each.name for each in fields(ListState))
+_OF_ALL = frozenset({"drill", "moment", "marked", "bench", "at"})
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from model.cluster.findings import Finding, Findings
 from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, small_image
 from tui.engine.cluster.findings import MOST_RAISED, NOTICES_APART_MS, Alerts, findings_window
+from tui.engine.cluster.queries import FindingList
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery
 
 IMAGE = small_image()
 
@@ -77,7 +77,7 @@ def test_what_is_acknowledged_stays_listed_quieter_and_uncounted_until_it_change
     alerts.take(now)
     assert alerts.acknowledge("offline/b", now.findings.found).startswith("b: acknowledged until it changes")
     assert alerts.counts == (1, 0)
-    query = ListQuery(list="findings", width=100)
+    query = FindingList(width=100)
     rows = findings_window(now, query, NOW_MS, memory, alerts.known).rows
     assert [(row.key, row.mark) for row in rows] == [
         ("offline/a", "X"),

@@ -13,11 +13,13 @@ import pytest
 
 from model.hosts.child_process import Answered, Told, frame, raw
 from tests.tui.data.pulses import Pulses
+from tui.engine.cluster.queries import BrokerList
 from tui.engine.link import DataLost, ProcessLink
-from tui.engine.messages import HeaderFacts, ListQuery, Pulse, Wish
+from tui.engine.messages import HeaderFacts, Pulse
 from tui.engine.opening import Login, Opening
+from tui.engine.past.queries import SaveSnapshot
 
-BROKERS = ListQuery(list="brokers")
+BROKERS = BrokerList()
 DEMO, CLUSTER = Opening(is_demo=True), Opening(source="zk://b1:2181")
 
 
@@ -115,7 +117,7 @@ async def test_a_process_that_has_something_to_lose_ends_in_order(
     ended = tmp_path / "ended"
     async with link_to(f"sys.stdin.buffer.read(); open({str(ended)!r}, 'w')", opening) as (link, _):
         if opening is CLUSTER:
-            saving = asyncio.create_task(link.wish(Wish("snapshot", "a.json")))
+            saving = asyncio.create_task(link.wish(SaveSnapshot("a.json")))
             await asyncio.sleep(0)  # it is asked now
             saving.cancel()  # as the screens do when they go
     assert ended.exists()

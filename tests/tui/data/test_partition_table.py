@@ -10,7 +10,7 @@ from tests.model.cluster.build import image as image_of
 from tests.model.cluster.strategies import histories, images
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partitions_window
 from tui.engine.partitions.table import STATES, PartitionTable, isr_of, partition_table, replicas_of
 
@@ -76,7 +76,7 @@ def test_windows_are_slices_of_the_list_that_a_plain_reading_gives(
         rows.sort(key=lambda row: rank(table, row, sort), reverse=reverse)
     elif reverse:
         rows.reverse()
-    asked = ListQuery(list="partitions", first=first, count=count, filter=part, sort=sort, reverse=reverse)
+    asked = PartitionList(first=first, count=count, filter=part, sort=sort, reverse=reverse)
     window = partitions_window(moment_of(image), asked, NOW_MS, Memory())
     start = max(0, min(first, len(rows) - count))
     assert window.first == start

@@ -19,8 +19,8 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
+from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.link import DATA_PROCESS, ProcessLink
-from tui.engine.messages import ListQuery, TextQuery
 from tui.engine.opening import Login, Opening
 
 OWNER = """
@@ -53,9 +53,9 @@ async def test_it_follows_a_cluster_and_answers(zookeeper: str, is_gone: Callabl
         async with linked(Opening(source=tree.source, name="prod-eu1")) as (link, pulses):
             before = await pulses.until(live)
             assert before.header.cluster == "prod-eu1"
-            assert before.header.brokers_up == (await link.rows(ListQuery(list="brokers"))).total - 1
-            assert (await link.rows(ListQuery(list="znodes", opened=("/",)))).total > 3
-            assert (await link.text(TextQuery(about="znode", key="/controller_epoch"))).lines
+            assert before.header.brokers_up == (await link.rows(BrokerList())).total - 1
+            assert (await link.rows(ZnodeList(opened=("/",)))).total > 3
+            assert (await link.text(ZnodeText(key="/controller_epoch"))).lines
             tree.cluster.lose_broker(1)
             after = await pulses.until(lambda pulse: live(pulse) and pulse.header.brokers_up < before.header.brokers_up)
             assert after.seq > before.seq
@@ -142,7 +142,7 @@ def test_it_ends_while_the_server_does_not_answer(own_zookeeper: EmbeddedZooKeep
         while b"live" not in process.stdout.read(65536):
             pass
         own_zookeeper.pause()
-        process.stdin.write(frame(Asked(1, raw(ListQuery(list="znodes", opened=("/",))))))
+        process.stdin.write(frame(Asked(1, raw(ZnodeList(opened=("/",))))))
         process.stdin.close()
         assert process.wait(10) == 0
         own_zookeeper.resume()

@@ -18,13 +18,13 @@ from model.zookeeper.operations import Create, SetData
 from tests.demo_tree import demo_tree
 from tests.tui.data.pulses import Pulses, live
 from tests.tui.data.small_cluster import small_image
-from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.opening import Opening
 from tui.engine.process import NearLink
 from tui.engine.service import LATE_MS, DataService
 from tui.engine.sources import source_of
 
-TREE = ListQuery(list="znodes", opened=("/",))
+TREE = ZnodeList(opened=("/",))
 
 
 class ByHand:
@@ -62,9 +62,9 @@ async def test_a_snapshot_is_told_once_and_has_no_znodes(snapshot: Path) -> None
         pulse = await pulses.until(lambda pulse: pulse.header.phase == "snapshot")
         assert pulse.header.reason == "taken of zk://there"
         assert pulse.header.image_time_ms == 1
-        assert (await link.rows(ListQuery(list="brokers"))).total
+        assert (await link.rows(BrokerList())).total
         assert "a snapshot holds no tree" in (await link.rows(TREE)).note
-        assert (await link.text(TextQuery(about="znode", key="/controller"))).lines == ()
+        assert (await link.text(ZnodeText(key="/controller"))).lines == ()
 
 
 async def test_a_burst_of_news_is_few_pulses() -> None:

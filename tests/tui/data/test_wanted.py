@@ -3,24 +3,29 @@
 import pytest
 
 from model.sources.source import CONFIGS, COSTLY, GROUPS, LOG_DIRS
-from tui.engine.messages import ListQuery, Query, TextQuery, TimeQuery, Wish
-from tui.engine.sources import wanted_for
+from tests.tui.data.asked import ENTRIES
+from tui.engine.cluster.queries import BrokerList, FindingList, ZnodeList
+from tui.engine.consumers.queries import GroupList, GroupText
+from tui.engine.lab.queries import LabGroupList
+from tui.engine.messages import Query, StopJobs, TimeQuery
+from tui.engine.partitions.queries import PartitionList
+from tui.engine.plan.queries import PlanBrokerList
 
 
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [
-        (ListQuery(list="brokers"), set()),
-        (ListQuery(list="groups"), {GROUPS}),
-        (TextQuery(about="group"), {GROUPS}),
-        (ListQuery(list="lab-groups"), {GROUPS}),
-        (ListQuery(list="partitions"), {CONFIGS}),
-        (ListQuery(list="plan-brokers"), {CONFIGS, LOG_DIRS}),
-        (ListQuery(list="znodes"), {CONFIGS, LOG_DIRS}),
-        (ListQuery(list="findings"), {GROUPS}),
-        (Wish("stop"), set()),
+        (BrokerList(), set()),
+        (GroupList(), {GROUPS}),
+        (GroupText(), {GROUPS}),
+        (LabGroupList(), {GROUPS}),
+        (PartitionList(), {CONFIGS}),
+        (PlanBrokerList(), {CONFIGS, LOG_DIRS}),
+        (ZnodeList(), {CONFIGS, LOG_DIRS}),
+        (FindingList(), {GROUPS}),
+        (StopJobs(), set()),
         (TimeQuery("now"), set()),
     ],
 )
-def test_a_question_wants_what_it_shows(query: Query | TimeQuery, wanted: set[str]) -> None:
-    assert set(wanted_for(query)) == wanted <= COSTLY
+def test_a_question_wants_what_it_shows(query: Query, wanted: set[str]) -> None:
+    assert {*ENTRIES[type(query)].wants} == wanted <= COSTLY

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.hosts import child_process as link
-from tui.engine.messages import HeaderFacts, ListQuery, Pulse
+from tui.engine.cluster.queries import BrokerList
+from tui.engine.messages import HeaderFacts, Pulse
 
 ASKED = msgspec.msgpack.Decoder(link.Asked)
 TOLD = msgspec.msgpack.Decoder(link.Answered | link.Told)
 
-queries = st.builds(ListQuery, list=st.text(), key=st.text())
+queries = st.builds(BrokerList, filter=st.text(), key=st.text())
 asked = st.builds(link.Asked, st.integers(0, 2**31), queries.map(link.raw))
 PULSE = link.Told(link.raw(Pulse(7, HeaderFacts(cluster="prod"))))
 

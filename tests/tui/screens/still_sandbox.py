@@ -11,11 +11,12 @@ from model.sandbox.control.messages import (
 )
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tests.tui.dashboard import NOW_MS
+from tests.tui.data.asked import rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.listing import Memory
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
-from tui.engine.sandbox.pages import sandbox_text, sandbox_window
+from tui.engine.sandbox.queries import LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sandbox.service import WISHES, Impossible, deed_of
 
 CUT = CutLink(("2", "zookeeper"))
@@ -63,18 +64,18 @@ class WithStillSandbox:
         await self._link.open(on_pulse)
 
     async def rows(self, query: ListQuery) -> Window:
-        if query.list.startswith("sandbox-"):
-            return sandbox_window(self._state, query, NOW_MS, self._memory)
+        if isinstance(query, ProcessList | LinkList):
+            return rows_shown(self._state, query, NOW_MS, self._memory)
         return await self._link.rows(query)
 
     async def text(self, query: TextQuery) -> TextAnswer:
-        if query.about.startswith("sandbox"):
-            return sandbox_text(self._state, query, NOW_MS)
+        if isinstance(query, SandboxText | ProcessText):
+            return text_shown(self._state, query, NOW_MS)
         return await self._link.text(query)
 
     async def wish(self, wish: Wish) -> str:
         """What it would do; it does nothing."""
-        if wish.verb not in WISHES:
+        if not isinstance(wish, SandboxWish) or wish.verb not in WISHES:
             return await self._link.wish(wish)
         try:
             return repr(deed_of(self._state, wish.verb, wish.about))

@@ -8,8 +8,9 @@ from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.panes.ownership_graph import OwnershipGraph
+from tui.engine.consumers.queries import STILL, OwnershipList
 from tui.engine.link import DataLink
-from tui.engine.messages import STILL, ListQuery
+from tui.engine.messages import ListQuery
 from tui.engine.rows import Window
 
 
@@ -81,7 +82,7 @@ class Listening:
         self.frames: list[int] = []
 
     async def rows(self, query: ListQuery) -> Window:
-        if query.list == "group":
+        if isinstance(query, OwnershipList):
             self.frames.append(query.frame)
         return await self._link.rows(query)
 

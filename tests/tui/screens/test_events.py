@@ -15,6 +15,7 @@ from tui.app.screens.overlays import Describe
 from tui.engine.actions import NUMBERS, SCREENS, TIMED
 from tui.engine.link import DataLink
 from tui.engine.messages import ListQuery, Notice
+from tui.engine.past.queries import SaveSnapshot
 from tui.engine.rows import Window
 
 SIMULATED = ("drill", "lab", "sweep", "plans")
@@ -134,9 +135,9 @@ async def test_this_moment_is_compared_with_the_newest(cluster: Cluster) -> None
 async def test_the_moment_is_saved(cluster: Cluster, tmp_path: Path) -> None:
     async with opened(cluster.address, size=(160, 40)) as pilot:
         await go(pilot, "p", "PAUSED ")
-        kdrill(pilot).wish("snapshot", str(tmp_path / "x.json"))
+        kdrill(pilot).wish(SaveSnapshot(str(tmp_path / "x.json")))
         await until(pilot, lambda: (tmp_path / "x.json").exists() and "the cluster at" in text(pilot))
-        kdrill(pilot).wish("snapshot", str(tmp_path / "x.json"))
+        kdrill(pilot).wish(SaveSnapshot(str(tmp_path / "x.json")))
         await until(pilot, lambda: "choose another name" in text(pilot))
 
 

@@ -4,7 +4,7 @@ from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
 from tui.app.panes.ownership_graph import LabGraph
-from tui.engine.messages import STILL
+from tui.engine.consumers.queries import STILL
 
 SIZE = (130, 44)
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.app.panes.analysis_panes import HeatRows
+from tui.app.panes.analysis_panes import MapRows
 from tui.app.screens.overlays import Describe
 
 
@@ -61,11 +61,11 @@ async def test_enter_plays_the_scenario_moment_by_moment(still: str) -> None:
         await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
 
 
-async def pairs(pilot: Pilot[int]) -> HeatRows:
+async def pairs(pilot: Pilot[int]) -> MapRows:
     """Goes to the heat map of pairs, and waits for it."""
     await press(pilot, "7", "v")
     heat = rows(pilot, "sweep-heat")
-    assert isinstance(heat, HeatRows)
+    assert isinstance(heat, MapRows)
     await until(pilot, lambda: heat.total == 5 and heat.column and "cell " in text(pilot))
     return heat
 

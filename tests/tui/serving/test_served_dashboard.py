@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from tests.tui.dashboard import Keys, opened, press, text, type_in, until
+from tests.tui.data.asked import ENTRIES, router, text_query
+from tui.engine.acting.queries import ConfirmProposal
 from tui.engine.actions import SANDBOX, holding
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.cluster.queries import Acknowledge
+from tui.engine.logs.queries import LogLookupList, LogPartitionList
+from tui.engine.messages import Answer, Query, StopJobs, TextAnswer, Wish
 from tui.engine.opening import ONLY_SHOWS
-from tui.engine.router import HARMLESS, NO_LOGS, NO_PROCESSES, NO_WISH, refused
+from tui.engine.partitions.queries import PartitionList, PartitionText
+from tui.engine.past.queries import MarkMoment, SaveSnapshot
+from tui.engine.plan.queries import WritePlan
+from tui.engine.registry import NO_LOGS, NO_PROCESSES, NO_WISH
 from tui.engine.rows import Window
+from tui.engine.sandbox.queries import ProcessList, SandboxWish
 from tui.engine.sandbox.service import WISHES
 
 OF_SANDBOX = {"kill", "restart", "failover", "undo", "reset"}
@@ -75,21 +84,36 @@ async def test_commands_that_would_touch_the_machine(still: str, folder: Path) -
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("verb", [*WISHES, "audit", "save", "snapshot", "plan", "plan-batches", "a new one"])
-def test_every_wish_is_refused_that_is_not_known_to_be_harmless(verb: str) -> None:
-    assert refused(Wish(verb)) == TextAnswer(NO_WISH)
+def refused(query: Query) -> Answer | None:
+    """The answer to what is not done for a browser, which takes no service; None where it is done."""
+    if not ENTRIES[type(query)].refused:
+        return None
+    return asyncio.run(router(is_served=True).answer(query))
+
+
+@pytest.mark.parametrize("verb", [*WISHES, "audit", "save", "a new one"])
+def test_nothing_is_wished_of_a_sandbox(verb: str) -> None:
+    assert refused(SandboxWish(verb)) == TextAnswer(NO_WISH)
+
+
+def test_every_wish_is_refused_that_is_not_known_to_be_harmless() -> None:
+    wishes = {kind: entry.refused for kind, entry in ENTRIES.items() if issubclass(kind, Wish)}
+    harmless = {kind for kind, reason in wishes.items() if not reason}
+    assert harmless == {Acknowledge, MarkMoment, StopJobs}
+    assert {reason for kind, reason in wishes.items() if kind not in harmless} == {NO_WISH}
+    assert {SaveSnapshot, WritePlan, ConfirmProposal, SandboxWish} <= {*wishes}
+    assert refused(WritePlan("p.json")) == refused(SaveSnapshot("s.json")) == TextAnswer(NO_WISH)
 
 
 def test_what_is_not_refused() -> None:
-    assert {verb for verb in HARMLESS if refused(Wish(verb)) is None} == {"acknowledge", "mark", "stop"}
-    assert refused(ListQuery(list="partitions")) is None
-    assert refused(TextQuery(about="partition")) is None
+    assert refused(PartitionList()) is None
+    assert refused(PartitionText()) is None
 
 
 def test_files_and_processes_are_not_read() -> None:
-    assert refused(ListQuery(list="log-partitions", scope="/")) == Window(0, 0, (), note=NO_LOGS)
-    assert refused(ListQuery(list="log-lookup", scope="/")) == Window(0, 0, (), note=NO_LOGS)
-    assert refused(ListQuery(list="sandbox-processes")) == Window(0, 0, (), note=NO_PROCESSES)
+    assert refused(LogPartitionList(scope="/")) == Window(0, 0, (), note=NO_LOGS)
+    assert refused(LogLookupList(scope="/")) == Window(0, 0, (), note=NO_LOGS)
+    assert refused(ProcessList()) == Window(0, 0, (), note=NO_PROCESSES)
     for about in ("log-record", "log-lookup", "sandbox", "sandbox-process"):
-        answer = refused(TextQuery(about=about, key="/"))
+        answer = refused(text_query(about, key="/"))
         assert isinstance(answer, TextAnswer) and ONLY_SHOWS in answer.plain

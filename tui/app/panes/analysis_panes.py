@@ -1,81 +1,21 @@
-"""Panes about what is asked of the analyses and about the drill that is played, and lists that are maps.
+"""The scrubber of the drill that is played, and lists that are maps.
 
 Besides the rows' cursor a map has one that goes across the columns, `h` and `l` its keys. What stands across, and
 where, the data process says (`Window.across`); the cursor is on a thing, not on a place, so it stays there when
 columns come and go.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from textual import events
 from textual.message import Message
 
-from tui.app.analysis_choices import Kept
 from tui.app.live_app import live_app
-from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
+from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.widgets.row_drawing import LEAD
 from tui.engine.rows import Across
-from tui.engine.view_state import StandOn, ViewState, reduce
+from tui.engine.view_state import StandOn, reduce
 
 
-class AskedRows(LiveRows):
-    """A list of an analysis; `kept` says which of the view state's questions it answers."""
-
-    def __init__(self, name: str, kept: Kept, *, empty: str = "nothing here") -> None:
-        super().__init__(name, empty=empty)
-        self._about: Kept = kept
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        return {**super().carries(state), **_asked(state, self._about)}
-
-
-class AskedText(LiveText):
-    """A text of an analysis."""
-
-    def __init__(self, about: str, kept: Kept, *, key: str = "", id: str | None = None) -> None:
-        super().__init__(about, key=key, id=id)
-        self._about: Kept = kept
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        return _asked(state, self._about)
-
-
-class AskedPlot(LivePlot):
-    """A plot of an analysis."""
-
-    def __init__(self, about: str, kept: Kept, *, id: str | None = None) -> None:
-        super().__init__("", about=about, id=id)
-        self._about: Kept = kept
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        return _asked(state, self._about)
-
-
-def _asked(state: ViewState, kept: Kept) -> Mapping[str, Any]:
-    return {"question": getattr(state, kept), "bench": state.bench}
-
-
-class DrillRows(LiveRows):
-    """A list of the drill; `at_a_moment`: it looks different from moment to moment."""
-
-    def __init__(self, name: str, *, at_a_moment: bool = True) -> None:
-        super().__init__(name)
-        self._at_a_moment = at_a_moment
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        of_moment = {"marked": state.marked, "moment": state.moment} if self._at_a_moment else {}
-        return {**super().carries(state), "drill": state.drill, **of_moment}
-
-
-class DrillText(LiveText):
-    """A text about the drill."""
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        return {**super().carries(state), "drill": state.drill, "moment": state.moment}
-
-
-class Scrubber(DrillText, can_focus=False):
+class Scrubber(LiveText, can_focus=False):
     """The whole time in a line. The mouse goes to a moment with a click or by dragging, and steps with its wheel."""
 
     class Scrubbed(Message):
@@ -167,14 +107,3 @@ class MapRows(LiveRows):
         cell = (x - LEAD - start + (not across.column)) // across.cell
         place = across.first + cell
         return across.things[place] if cell >= 0 and place < len(across.things) else ""
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        return {**super().carries(state), "column": state.of(self.list_name).column, "marked": state.marked}
-
-
-class DrillMapRows(MapRows, DrillRows):
-    """The same of the drill that is played."""
-
-
-class HeatRows(MapRows, AskedRows):
-    """The same of what is asked of the analyses."""

@@ -3,20 +3,20 @@
 A pane asks one question at a time, and none while nobody sees the answer.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
 from textual import on
 from textual.widget import Widget
 
-from tui.app.live_app import live_app, seq_for
+from tui.app.live_app import live_app
 from tui.app.widgets.line_view import EMPTY, LineView, TreeLines
 from tui.app.widgets.lists import Latest, ListMessage, WindowWanted
 from tui.app.widgets.plot_view import PlotView
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.link import DataLost
-from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.messages import ListQuery, PlotQuery, TextQuery
 from tui.engine.rows import Window, line, span
 from tui.engine.view_state import ViewState, level_of
 
@@ -100,6 +100,17 @@ class Asking:
             pane.set_timer(LATER_S, self.if_due)
 
 
+def seq_for(pane: Widget, state: ViewState) -> int:
+    """Which moment a pane asks for: only some screens show the past."""
+    return state.at if getattr(pane.screen, "is_timed", False) else 0
+
+
+def chosen(pane: Widget, query: ListQuery | TextQuery, state: ViewState) -> dict[str, Any]:
+    """What the operator chose of a query's fields."""
+    asks = state.asks(query)
+    return asks | {"at": seq_for(pane, state)} if "at" in asks else asks
+
+
 class NotFound(ListMessage):
     """The row that was sought is not in the list."""
 
@@ -113,15 +124,15 @@ class RowsShown(Latest):
 
 
 class LiveRows(LineView):
-    """A list of the data process. `name` is the list's name, and the key of its part of the view state."""
+    """A list of the data process; the query's name is the key of its part of the view state."""
 
-    def __init__(self, name: str, *, empty: str = "nothing here", follow_top: bool = False) -> None:
-        super().__init__(empty=empty, follow_top=follow_top, id=name)
-        self.list_name = name
+    def __init__(self, query: ListQuery, *, empty: str = "nothing here", follow_top: bool = False) -> None:
+        super().__init__(empty=empty, follow_top=follow_top, id=query.name)
+        self.list_name = query.name
         self.answer: Window = EMPTY
         """What is shown: columns, counts, the note."""
         self.asking = Asking(self, self._fetch, self._fail)
-        self._asked = ListQuery(list=name)
+        self._asked = query
         self._sought = ""
 
     def seek(self, key: str) -> None:
@@ -143,21 +154,17 @@ class LiveRows(LineView):
     @on(WindowWanted)
     def _be_asked(self, wanted: WindowWanted) -> None:
         wanted.stop()
-        self._asked = ListQuery(list=self.list_name, first=wanted.first, count=wanted.count, key=wanted.key)
+        self._asked = msgspec.structs.replace(self._asked, first=wanted.first, count=wanted.count, key=wanted.key)
         self.asking.again()
 
     def _look_again(self, before: ViewState, after: ViewState) -> None:
         old, new = before.of(self.list_name), after.of(self.list_name)
         if self._subject(before) != self._subject(after):
             self.start_over()
-        elif old != new or before.at != after.at or self.carries(before) != self.carries(after):
+        elif before.asks(self._asked) != after.asks(self._asked):
             self.ask()
         if (old.sort, old.reverse) != (new.sort, new.reverse):
             self.sorted_by(new.sort, new.reverse)
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        """Fields of the question that are not of the list's own part of the view state."""
-        return {}
 
     def _subject(self, state: ViewState) -> tuple[str, int]:
         """What the rows are about: with another subject, none of them stays."""
@@ -166,20 +173,7 @@ class LiveRows(LineView):
 
     def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
         """What is asked, with what the operator chose."""
-        state = view_state.of(self.list_name)
-        return msgspec.structs.replace(
-            asked,
-            width=self.size.width,
-            filter=state.filter,
-            sort=state.sort,
-            reverse=state.reverse,
-            scope=state.scope,
-            opened=state.opened,
-            offset=state.offset,
-            view=state.view,
-            at=seq_for(self, view_state),
-            **self.carries(view_state),
-        )
+        return msgspec.structs.replace(asked, width=self.size.width, **chosen(self, asked, view_state))
 
     @property
     def copied(self) -> str:
@@ -188,7 +182,7 @@ class LiveRows(LineView):
 
     def whole(self) -> ListQuery:
         """The question for this list as it is looked at now, its first row and count left open."""
-        asked = ListQuery(list=self.list_name, key=self.cursor_key)
+        asked = msgspec.structs.replace(self._asked, key=self.cursor_key)
         return self.question(asked, self._live_app.view_state)
 
     async def _fetch(self) -> None:
@@ -223,12 +217,11 @@ ASCII = str.maketrans("─│┌┐└┘├┤┬┴┼█▒░", "-|+++++++++
 
 
 class LiveText(TextPane):
-    """Lines about `key`. `about` names the kind of thing, and the part of the view state that says in which form."""
+    """Lines about one thing; the query's name is the key of the part of the view state that says in which form."""
 
-    def __init__(self, about: str, *, key: str = "", id: str | None = None) -> None:
+    def __init__(self, query: TextQuery, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.about = about
-        self.key = key
+        self.about = query
         self.copy_text = ""
         """The text as it is, for the clipboard."""
         self.asking = Asking(self, self._fetch, self._fail)
@@ -243,34 +236,27 @@ class LiveText(TextPane):
     def on_resize(self) -> None:
         self.asking.again()
 
-    def be_about(self, key: str) -> None:
-        """Shows another thing of the same kind, from its first line on."""
-        if key != self.key:
-            self.key = key
+    def be_about(self, query: TextQuery) -> None:
+        """Shows another thing, from its first line on."""
+        if query != self.about:
+            self.about = query
             self.action_scroll_pages(-1e9)
             self.asking.after_frame()
 
     def _look_again(self, before: ViewState, after: ViewState) -> None:
-        chosen = before.of(self.about) != after.of(self.about) or before.at != after.at
-        if chosen or self.carries(before) != self.carries(after):
+        if before.asks(self.about) != after.asks(self.about):
             self.asking.again()
-
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        """Fields of the question that are not of the text's own part of the view state."""
-        return {}
 
     def question(self, view_state: ViewState) -> TextQuery:
         """What is asked, with what the operator chose."""
-        view = view_state.of(self.about).view
         width = self.size.width - 1  # the scroll bar's cell
-        asked = TextQuery(about=self.about, key=self.key, view=view, width=width, height=self.size.height)
-        return msgspec.structs.replace(asked, at=seq_for(self, view_state), **self.carries(view_state))
+        return msgspec.structs.replace(self.about, width=width, **chosen(self, self.about, view_state))
 
     async def _fetch(self) -> None:
-        app, key = live_app(self), self.key
+        app, query = live_app(self), self.about
         at = app.view_state.at
         answer = await app.link.text(self.question(app.view_state))
-        if (key, at) == (self.key, app.view_state.at):
+        if (query, at) == (self.about, app.view_state.at):
             self.copy_text = answer.plain
             if answer.lines != self._source:
                 self.show(answer.lines)
@@ -283,10 +269,9 @@ class LiveText(TextPane):
 class LivePlot(PlotView, can_focus=True):
     """A plot of the size at hand. Can be focused, so that keys have a place while nothing else is in sight."""
 
-    def __init__(self, key: str, *, about: str = "plot", id: str | None = None) -> None:
+    def __init__(self, query: PlotQuery, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.about = about
-        self.key = key
+        self.about = query
         self.asking = Asking(self, self._fetch, self.show)
 
     def on_mount(self) -> None:
@@ -296,36 +281,32 @@ class LivePlot(PlotView, can_focus=True):
     def on_show(self) -> None:
         self.asking.shown()
 
-    def be_about(self, key: str) -> None:
-        """Plots another thing of the same kind."""
-        if key != self.key:
-            self.key = key
+    def be_about(self, query: PlotQuery) -> None:
+        """Plots another thing."""
+        if query != self.about:
+            self.about = query
             self.asking.again()
 
     def _look_again(self, before: ViewState, after: ViewState) -> None:
-        if before.at != after.at or self.carries(before) != self.carries(after):
+        if before.asks(self.about) != after.asks(self.about):
             self.asking.again()
 
-    def carries(self, state: ViewState) -> Mapping[str, Any]:
-        """Fields of the question besides the key and the moment."""
-        return {}
-
-    def question(self, view_state: ViewState) -> TextQuery:
+    def question(self, view_state: ViewState) -> PlotQuery:
         """What is asked, with what the operator chose."""
         app, (width, height) = live_app(self), self.size
-        view = "mono" if app.no_color or app.theme == "mono" else ""
-        asked = TextQuery(about=self.about, key=self.key, view=view, width=width, height=height)
-        return msgspec.structs.replace(asked, at=seq_for(self, view_state), **self.carries(view_state))
+        mono = app.no_color or app.theme == "mono"
+        size = {"width": width, "height": height, "mono": mono}
+        return msgspec.structs.replace(self.about, **size, **chosen(self, self.about, view_state))
 
     @on(PlotView.PlotWanted)
     def _be_asked(self) -> None:
         self.asking.again()
 
     async def _fetch(self) -> None:
-        app, (width, height) = live_app(self), self.size
+        app, (width, height), query = live_app(self), self.size, self.about
         if width < LEAST_PLOT[0] or height < LEAST_PLOT[1]:
             return
-        asked = self.question(app.view_state)
-        answer = await app.link.text(asked)
-        if (asked.key, asked.at) == (self.key, seq_for(self, app.view_state)):
+        at = app.view_state.at
+        answer = await app.link.text(self.question(app.view_state))
+        if (query, at) == (self.about, app.view_state.at):
             self.show(answer.ansi.translate(ASCII) if app.ascii_only else answer.ansi)

@@ -8,22 +8,20 @@ from typing import ClassVar
 import msgspec
 from textual.timer import Timer
 
-from tui.app.live_app import seq_for
-from tui.app.panes.analysis_panes import AskedRows
-from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.live_panes import LiveRows, seq_for
 from tui.app.widgets.lists import row_at
 from tui.app.widgets.row_drawing import GraphDrawing, Layout, RowDrawing
-from tui.engine.messages import (
+from tui.engine.consumers.queries import (
     BLANK,
     FRAME_S,
     LAST_FRAME,
     NO_REPLAY,
     STILL,
-    ListQuery,
     is_partition,
     name_in,
     nearest_neighbour,
 )
+from tui.engine.messages import ListQuery
 from tui.engine.rows import Column, Window
 from tui.engine.view_state import ViewState
 
@@ -128,7 +126,10 @@ class OwnershipGraph(LiveRows):
         if self._is_blank(self.cursor):
             self._go(self.cursor)
         state = self._live_app.view_state
-        known, self._turn = self._turn, (state.of(self.list_name).scope, seq_for(self, state), window.turn)
+        known, self._turn = (
+            self._turn,
+            (state.of(self.list_name).scope, seq_for(self, state), window.turn),
+        )
         (scope, at, turn), (now_scope, now_at, now_turn) = known or self._turn, self._turn
         if scope != now_scope:
             self._be(self.rest)
@@ -166,7 +167,7 @@ class OwnershipGraph(LiveRows):
         return self.app.animation_level != "none" and not os.environ.get("SSH_CONNECTION")
 
 
-class LabGraph(AskedRows, OwnershipGraph):
+class LabGraph(OwnershipGraph):
     """The graph of a group on the lab's bench, with what would move."""
 
     rest = STILL

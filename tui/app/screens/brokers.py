@@ -10,7 +10,9 @@ from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.cluster.queries import AdminWorkList, BrokerList, ControllerText, RegistrationText, StatesText
 from tui.engine.messages import HeaderFacts
+from tui.engine.partitions.queries import PartitionText
 
 WORK_ZNODES = {
     "reassign": "/brokers/topics/{topic}",
@@ -27,13 +29,13 @@ class Brokers(TimedScreen):
     main_list = "brokers"
 
     def panes(self) -> Iterable[Widget]:
-        work = LiveRows("admin-work", empty="nothing was asked for")
+        work = LiveRows(AdminWorkList(), empty="nothing was asked for")
         yield Group(
-            Framed("Brokers", LiveRows("brokers", empty="no brokers"), id="controller-brokers-frame"),
+            Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame"),
             Group(
-                Framed("Controller", LiveText("controller", id="office"), id="office-frame"),
-                Framed("States it holds", LiveText("states", id="states"), id="states-frame"),
-                Framed("Broker", LiveText("controller-broker", id="registration"), id="registration-frame"),
+                Framed("Controller", LiveText(ControllerText(), id="office"), id="office-frame"),
+                Framed("States it holds", LiveText(StatesText(), id="states"), id="states-frame"),
+                Framed("Broker", LiveText(RegistrationText(), id="registration"), id="registration-frame"),
                 id="controller-middle",
             ),
             Framed("Asked of the controller and not done", work, id="admin-work-frame"),
@@ -55,7 +57,7 @@ class Brokers(TimedScreen):
 
     @on(RowHighlighted, "#brokers")
     def _tell_of(self, event: RowHighlighted) -> None:
-        self.query_one("#registration", LiveText).be_about(event.key)
+        self.query_one("#registration", LiveText).be_about(RegistrationText(key=event.key))
         self.query_one("#registration-frame", Framed).name_it(f"Broker {event.key}" if event.key else "Broker")
 
     @on(RowSelected)
@@ -75,13 +77,13 @@ class Brokers(TimedScreen):
     def action_describe(self) -> None:
         rows = self.list_at_hand
         if rows is self.brokers:
-            self.kdrill.describe("controller-broker", rows.cursor_key)
+            self.kdrill.describe(RegistrationText(key=rows.cursor_key))
             return
         kind, _, subject = rows.cursor_key.partition(" ")
         if kind == "delete":
             self.action_related()
         else:
-            self.kdrill.describe("partition", subject)
+            self.kdrill.describe(PartitionText(key=subject))
 
     def action_related(self) -> None:
         rows = self.list_at_hand

@@ -10,7 +10,8 @@ from tui.app.panes.live_panes import LiveRows
 from tui.app.panes.ownership_graph import OwnershipGraph
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.messages import is_partition, name_in
+from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList, is_partition, name_in
+from tui.engine.partitions.queries import PartitionText
 from tui.engine.view_state import LEVELS, Filter, Narrow, SwitchView, Zoom, level_of
 
 
@@ -22,8 +23,8 @@ class Consumers(TimedScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed("Groups", LiveRows("groups", empty="no consumer groups"), id="groups-frame"),
-            Framed("Ownership", OwnershipGraph("group", empty="nobody owns anything"), id="group-frame"),
+            Framed("Groups", LiveRows(GroupList(), empty="no consumer groups"), id="groups-frame"),
+            Framed("Ownership", OwnershipGraph(OwnershipList(), empty="nobody owns anything"), id="group-frame"),
             id="groups-and-graph",
         )
 
@@ -79,9 +80,9 @@ class Consumers(TimedScreen):
     def action_describe(self) -> None:
         key = self.list_at_hand.cursor_key
         if is_partition(key):
-            self.kdrill.describe("partition", name_in(key))
+            self.kdrill.describe(PartitionText(key=name_in(key)))
         else:
-            self.kdrill.describe("group", self.groups.cursor_key)
+            self.kdrill.describe(GroupText(key=self.groups.cursor_key))
 
     def action_related(self) -> None:
         group, rows = self.groups.cursor_key, self.list_at_hand

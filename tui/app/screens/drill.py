@@ -9,14 +9,32 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app import drill_choices
-from tui.app.panes.analysis_panes import DrillMapRows, DrillRows, DrillText, Scrubber
+from tui.app.panes.analysis_panes import MapRows, Scrubber
 from tui.app.panes.frames import Framed, Group
-from tui.app.panes.live_panes import RowsShown
+from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine
+from tui.engine.cluster.queries import BrokerText
+from tui.engine.drill.queries import (
+    GONE,
+    NO_DRILL,
+    STARTS,
+    AtSecond,
+    DrillBrokerList,
+    DrillMapList,
+    DrillMomentText,
+    DrillPartitionText,
+    DrillPlan,
+    DrillStepText,
+    DrillText,
+    DrillTimelineList,
+    InCell,
+    ScrubberText,
+    ToMark,
+)
 from tui.engine.link import DataLost
-from tui.engine.messages import GONE, NO_DRILL, STARTS, STOPPABLE, DrillPlan, ListQuery
+from tui.engine.messages import STOPPABLE
 from tui.engine.view_state import SwitchView, ViewState
 
 LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"
@@ -25,6 +43,10 @@ FRAME_S = 0.5
 
 GO_TO = "@"
 """The sign of the prompt for a time."""
+
+NO_SECOND = "there is no such moment: write seconds, like 18.2"
+ABOUT = {"drill-brokers": BrokerText, "drill-timeline": DrillMomentText, "drill-map": DrillPartitionText}
+"""List → what tells of one of its rows."""
 
 
 class Drill(LiveScreen):
@@ -40,17 +62,17 @@ class Drill(LiveScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed("Who dies", DrillRows("drill-brokers"), id="who-frame"),
-            Framed("How it stands", DrillText("drill", id="standing"), id="standing-frame"),
+            Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame"),
+            Framed("How it stands", LiveText(DrillText(), id="standing"), id="standing-frame"),
             id="drill-top",
         )
         yield Group(
-            Scrubber("drill-scrubber", id="scrubber"),
+            Scrubber(ScrubberText(), id="scrubber"),
             Group(
-                Framed("Timeline", DrillRows("drill-timeline", at_a_moment=False), id="timeline-frame"),
+                Framed("Timeline", LiveRows(DrillTimelineList()), id="timeline-frame"),
                 Group(
-                    Framed(LEGEND, DrillMapRows("drill-map"), id="drill-map-frame"),
-                    Framed("Step: why, writes, who is told", DrillText("drill-step", id="step"), id="step-frame"),
+                    Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame"),
+                    Framed("Step: why, writes, who is told", LiveText(DrillStepText(), id="step"), id="step-frame"),
                     id="drill-sides",
                 ),
                 id="drill-panes",
@@ -79,17 +101,17 @@ class Drill(LiveScreen):
             self.set_focus(self.query_one("#step" if self.has_class("-step") else "#drill-map"))
 
     @property
-    def timeline(self) -> DrillRows:
+    def timeline(self) -> LiveRows:
         """The moments; the one under its cursor is what all else shows."""
-        return self.query_one("#drill-timeline", DrillRows)
+        return self.query_one("#drill-timeline", LiveRows)
 
     # What is played
 
     @property
     def _thing(self) -> str:
         """The broker under the map's column cursor, if the map is at hand; else the one in the list."""
-        there = self.query_one("#drill-map", DrillMapRows)
-        broker = self.query_one("#drill-brokers", DrillRows).cursor_key
+        there = self.query_one("#drill-map", MapRows)
+        broker = self.query_one("#drill-brokers", LiveRows).cursor_key
         return there.column if self.list_at_hand is there and there.column else f"b{broker}" if broker else ""
 
     def _at_cursor(self, change: Callable[[ViewState, int], ViewState]) -> None:
@@ -123,7 +145,7 @@ class Drill(LiveScreen):
 
     def action_restart(self) -> None:
         """The broker under the cursor starts if it is dead already; else those come back who die."""
-        row = self.query_one("#drill-brokers", DrillRows).row
+        row = self.query_one("#drill-brokers", LiveRows).row
         if row is not None and row.mark in (GONE, STARTS) and self._thing == f"b{row.key}":
             self._at_cursor(drill_choices.with_start)
         else:
@@ -172,7 +194,7 @@ class Drill(LiveScreen):
         self.timeline.action_move(by)
 
     def action_mark(self, by: int) -> None:
-        self._go(f"{'>' if by > 0 else '<'}{self.timeline.cursor_key or 0}")
+        self._go(ToMark(int(self.timeline.cursor_key or 0), back=by < 0), "no mark there")
 
     def action_time(self) -> None:
         self.bottom.ask(GO_TO)
@@ -180,30 +202,35 @@ class Drill(LiveScreen):
     @on(PromptLine.PromptAccepted)
     def _typed_a_time(self, event: PromptLine.PromptAccepted) -> None:
         if event.sign == GO_TO and event.text.strip():
-            self._go(f"@{event.text.strip().removeprefix('+').removesuffix('s').strip()}")
+            try:
+                second = float(event.text.strip().removeprefix("+").removesuffix("s"))
+            except ValueError:
+                self.say(NO_SECOND)
+            else:
+                self._go(AtSecond(second), NO_SECOND)
 
-    def _go(self, where: str) -> None:
-        self.run_worker(partial(self._gone, where), name="go", exclusive=True)
+    def _go(self, where: AtSecond | ToMark | InCell, nowhere: str) -> None:
+        self.run_worker(partial(self._gone, where, nowhere), name="go", exclusive=True)
 
     @on(Scrubber.Scrubbed)
     def _scrub(self, event: Scrubber.Scrubbed) -> None:
         if self.timeline.total:
-            self._go(f"%{event.cell}/{event.width}")
+            self._go(InCell(event.cell, event.width), "no mark there")
 
     @on(Scrubber.Stepped)
     def _stepped(self, event: Scrubber.Stepped) -> None:
         self.action_step(event.by)
 
-    async def _gone(self, where: str) -> None:
+    async def _gone(self, where: AtSecond | ToMark | InCell, nowhere: str) -> None:
         """The data process knows where marks and times are."""
-        asked = ListQuery(list="drill-timeline", key=where, count=0, drill=self.kdrill.view_state.drill)
+        asked = DrillTimelineList(seek=where, count=0, drill=self.kdrill.view_state.drill)
         try:
             found = (await self.kdrill.link.rows(asked)).cursor
         except DataLost as lost:
             self.say(str(lost))
             return
         if found < 0:
-            self.say("there is no such moment: write seconds, like 18.2" if where[0] == "@" else "no mark there")
+            self.say(nowhere)
         else:
             self.timeline.seek(str(found))
 
@@ -238,8 +265,8 @@ class Drill(LiveScreen):
 
     def action_describe(self) -> None:
         rows = self.list_at_hand
-        about = {"drill-timeline": "drill-moment", "drill-map": "drill-partition"}.get(rows.list_name, "broker")
-        self.kdrill.describe(about, rows.cursor_key)
+        about = ABOUT[rows.list_name]
+        self.kdrill.describe(about(key=rows.cursor_key))
 
     def action_related(self) -> None:
         rows = self.list_at_hand

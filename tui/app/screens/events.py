@@ -9,6 +9,7 @@ from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
 from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.past.queries import PastEventList, PastEventText
 
 
 class Events(TimedScreen):
@@ -18,16 +19,16 @@ class Events(TimedScreen):
     main_list = "past-events"
 
     def panes(self) -> Iterable[Widget]:
-        rows = LiveRows("past-events", empty="nothing changed yet", follow_top=True)
+        rows = LiveRows(PastEventList(), empty="nothing changed yet", follow_top=True)
         yield Group(
             Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame"),
-            Framed("Event and timeline", LiveText("past-event", id="past-event"), id="past-event-frame"),
+            Framed("Event and timeline", LiveText(PastEventText(), id="past-event"), id="past-event-frame"),
             id="events-both",
         )
 
     @on(RowHighlighted)
     def _tell(self, event: RowHighlighted) -> None:
-        self.query_one("#past-event", LiveText).be_about(event.key)
+        self.query_one("#past-event", LiveText).be_about(PastEventText(key=event.key))
 
     @on(RowSelected)
     def _go(self, event: RowSelected) -> None:
@@ -40,7 +41,7 @@ class Events(TimedScreen):
         self.kdrill.compare(note if kind == "mark" else "")
 
     def action_describe(self) -> None:
-        self.kdrill.describe("past-event", self.list_at_hand.cursor_key, "")
+        self.kdrill.describe(PastEventText(key=self.list_at_hand.cursor_key), "")
 
     def action_related(self) -> None:
         subject = subject_of(self.list_at_hand)

@@ -6,12 +6,24 @@ from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.panes.analysis_panes import AskedPlot, AskedRows, AskedText
 from tui.app.panes.frames import Framed, Group
+from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
 from tui.app.panes.ownership_graph import LabGraph
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.messages import LabBench
+from tui.engine.consumers.queries import GroupText
+from tui.engine.lab.queries import (
+    LabBars,
+    LabBench,
+    LabConsumerList,
+    LabGraphList,
+    LabGroupList,
+    LabGroupText,
+    LabPartitionList,
+    LabPartitionText,
+    LabStrategyList,
+    LabText,
+)
 from tui.engine.view_state import Narrow, SwitchView
 
 OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")
@@ -27,18 +39,18 @@ class RebalanceLab(AskedScreen):
 
     def panes(self) -> Iterable[Widget]:
         top = Group(
-            Framed("Groups as they are", AskedRows("lab-groups", "preview"), id="lab-groups-frame"),
-            Framed("Strategies", AskedRows("lab-strategies", "preview"), id="lab-strategies-frame"),
-            Framed("What is tried", AskedText("lab", "preview", id="lab"), id="lab-frame"),
+            Framed("Groups as they are", LiveRows(LabGroupList()), id="lab-groups-frame"),
+            Framed("Strategies", LiveRows(LabStrategyList()), id="lab-strategies-frame"),
+            Framed("What is tried", LiveText(LabText(), id="lab"), id="lab-frame"),
             id="lab-top",
         )
         below = Group(
-            Framed("Consumers", AskedRows("lab-consumers", "preview"), id="lab-consumers-frame"),
-            Framed("Partitions, those that move first", AskedRows("lab-partitions", "preview"), id="lab-moves-frame"),
-            Framed("Partitions and lag", AskedPlot("lab-bars", "preview", id="lab-bars"), id="lab-bars-frame"),
+            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame"),
+            Framed("Partitions, those that move first", LiveRows(LabPartitionList()), id="lab-moves-frame"),
+            Framed("Partitions and lag", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame"),
             id="lab-below",
         )
-        graph = Framed("SIMULATED: what would move", LabGraph("lab-graph", "preview"), id="lab-graph-frame")
+        graph = Framed("SIMULATED: what would move", LabGraph(LabGraphList()), id="lab-graph-frame")
         yield Group(top, below, graph, id="lab-all")
 
     def on_mount(self) -> None:
@@ -76,8 +88,8 @@ class RebalanceLab(AskedScreen):
             self.ask(lambda state: analysis_choices.on_bench(state, strategy="", leaves=""))
         for name in OF_ONE_GROUP:
             self.intend(Narrow(name, event.key))
-        self.query_one("#lab", AskedText).be_about(event.key)
-        self.query_one("#lab-bars", AskedPlot).be_about(event.key)
+        self.query_one("#lab", LiveText).be_about(LabText(key=event.key))
+        self.query_one("#lab-bars", LivePlot).be_about(LabBars(key=event.key))
 
     @on(RowHighlighted, "#lab-strategies")
     def _try(self, event: RowHighlighted) -> None:
@@ -114,9 +126,9 @@ class RebalanceLab(AskedScreen):
     def action_describe(self) -> None:
         group, rows = self._group, self.list_at_hand
         if rows.list_name == "lab-partitions":
-            self.kdrill.describe("lab-partition", f"{group}\t{rows.cursor_key}", rows.cursor_key)
+            self.kdrill.describe(LabPartitionText(key=rows.cursor_key, group=group))
         else:
-            self.kdrill.describe("lab-group" if self._is_made_up else "group", group)
+            self.kdrill.describe((LabGroupText if self._is_made_up else GroupText)(key=group))
 
     def action_related(self) -> None:
         if self._is_made_up:
@@ -127,7 +139,7 @@ class RebalanceLab(AskedScreen):
     @property
     def _consumer(self) -> str:
         """The consumer at hand: in the graph, whose thread the cursor is on."""
-        consumers = self.query_one("#lab-consumers", AskedRows)
+        consumers = self.query_one("#lab-consumers", LiveRows)
         if not self.has_class("-graph"):
             return consumers.cursor_key
         there, thread = {row.key for row in consumers.answer.rows}, self.query_one("#lab-graph", LabGraph).copied
@@ -135,7 +147,7 @@ class RebalanceLab(AskedScreen):
 
     @property
     def _group(self) -> str:
-        return self.query_one("#lab-groups", AskedRows).cursor_key
+        return self.query_one("#lab-groups", LiveRows).cursor_key
 
     @property
     def _is_made_up(self) -> bool:

@@ -11,12 +11,25 @@ from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.link import DataLost
-from tui.engine.messages import ListQuery
+from tui.engine.logs.queries import (
+    LogBatchList,
+    LogBatchText,
+    LogLookupList,
+    LogLookupText,
+    LogPartitionList,
+    LogPartitionText,
+    LogRecordList,
+    LogRecordText,
+    LogSegmentList,
+    LogSegmentText,
+)
+from tui.engine.messages import TextQuery
 from tui.engine.view_state import Filter, Narrow, SwitchView
 
-LEVELS = ("log-partitions", "log-segments", "log-batches", "log-records")
+LISTS = (LogPartitionList, LogSegmentList, LogBatchList, LogRecordList)
 """From a list to what is in one of its rows."""
-ABOUT = ("log-partition", "log-segment", "log-batch", "log-record")
+LEVELS = tuple(each.name for each in LISTS)
+ABOUT = (LogPartitionText, LogSegmentText, LogBatchText, LogRecordText)
 """The texts about one row, by level."""
 MORE, DAMAGE = "\tmore", "\tdamage"
 """How the keys of rows end that lead on to the next page, or stand for what can't be read."""
@@ -29,14 +42,14 @@ class Logs(LiveScreen):
     main_list = "log-partitions"
 
     _level = 0
-    _looked_up = ("", "")
+    _looked_up = ("", LogLookupText())
     """The batch that a look-up found, and the look-up."""
 
     def panes(self) -> Iterable[Widget]:
-        frames = (Framed("", LiveRows(name, empty="nothing here"), id=f"{name}-frame") for name in LEVELS)
+        frames = (Framed("", LiveRows(each()), id=f"{each.name}-frame") for each in LISTS)
         yield Group(
             Group(*frames, id="log-levels"),
-            Framed("", LiveText("log-partition", id="log"), id="log-frame"),
+            Framed("", LiveText(LogPartitionText(), id="log"), id="log-frame"),
             id="log-both",
         )
 
@@ -112,28 +125,24 @@ class Logs(LiveScreen):
     def _look_at(self, key: str) -> None:
         batch, looked_up = self._looked_up
         if key and key == batch:
-            _, _, wanted = looked_up.rpartition("\t")
-            self._tell("log-lookup", looked_up, f"How {wanted} was found")
+            self._tell(looked_up, f"How {looked_up.wanted} was found")
         else:
             level = self._level
             if key.endswith((MORE, DAMAGE)):  # behind the last batch or record: there is only what holds it
                 scope = self._scope(LEVELS[level])
                 level, key = level - 1, scope.rpartition("\t")[0] if level == LEVELS.index("log-batches") else scope
             about = ABOUT[level]
-            self._tell(about, key, about.removeprefix("log-").capitalize())
+            self._tell(about(key=key), about.name.removeprefix("log-").capitalize())
 
-    def _tell(self, about: str, key: str, title: str) -> None:
-        text = self.query_one("#log", LiveText)
-        text.about = about
-        text.be_about(key)
+    def _tell(self, query: TextQuery, title: str) -> None:
+        self.query_one("#log", LiveText).be_about(query)
         self.query_one("#log-frame", Framed).name_it(title)
 
     def action_view(self) -> None:
         self.intend(SwitchView("log-segments"))
 
     def action_describe(self) -> None:
-        text = self.query_one("#log", LiveText)
-        self.kdrill.describe(text.about, text.key, "")
+        self.kdrill.describe(self.query_one("#log", LiveText).about, "")
 
     def action_related(self) -> None:
         """The partition in the cluster."""
@@ -156,13 +165,13 @@ class Logs(LiveScreen):
         self.run_worker(partial(self._find, path, wanted), name="look-up", exclusive=True)
 
     async def _find(self, path: str, wanted: str) -> None:
-        asked = ListQuery(list="log-lookup", scope=path, filter=wanted)
+        asked = LogLookupList(scope=path, wanted=wanted)
         try:
             found = await self.kdrill.link.rows(asked)
         except DataLost as lost:
             self.say(str(lost))
             return
-        lookup = f"{path}\t{wanted}"
+        lookup = LogLookupText(key=path, wanted=wanted)
         if found.total:
             page, batch = found.rows[0].key, found.rows[1].key
             self._looked_up = batch, lookup
@@ -174,4 +183,4 @@ class Logs(LiveScreen):
             self.say(found.note)
         else:
             self.say(f"{wanted}: not found")
-            self._tell("log-lookup", lookup, f"Where {wanted} was looked for")
+            self._tell(lookup, f"Where {wanted} was looked for")

@@ -13,14 +13,14 @@ from textual.command import CommandList, CommandPalette
 from textual.widget import Widget
 
 from tui.app.commands import WORDS
-from tui.app.panes.analysis_panes import AskedText, DrillText
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.page import Page
 from tui.app.widgets.prompt_line import PromptLine
 from tui.app.widgets.text_pane import TextPane
+from tui.engine.acting.queries import ConfirmProposal
 from tui.engine.actions import ACTIONS, MOTIONS, OVERLAY, SCREENS, Action, holding
-from tui.engine.messages import TextAnswer
+from tui.engine.messages import TextAnswer, TextQuery
 from tui.engine.rows import Line, line, span
 from tui.engine.text import cells, fit
 
@@ -79,23 +79,10 @@ def command_lines(unsaid: Collection[str] = ()) -> list[Line]:
 
 
 class Describe(Overlay):
-    """`about` is the kind of thing, `key` which one; `name` is what its reader calls it, and `word` the kind."""
+    """Everything about one thing; `name` is what its reader calls it, and `word` the kind of thing."""
 
-    def __init__(self, about: str, key: str, name: str, word: str = "") -> None:
-        family, _, kind = about.rpartition("-")
-        super().__init__(f"{word or kind} {name}".strip(), _pane(family, about, key))
-
-
-def _pane(family: str, about: str, key: str) -> LiveText:
-    match family:
-        case "drill":
-            return DrillText(about, key=key)
-        case "sweep":
-            return AskedText(about, "sweep", key=key)
-        case "lab":
-            return AskedText(about, "preview", key=key)
-        case _:
-            return LiveText(about, key=key)
+    def __init__(self, query: TextQuery, name: str, word: str = "") -> None:
+        super().__init__(f"{word or query.name.rpartition('-')[2]} {name}".strip(), LiveText(query))
 
 
 SIGN = "confirm: "
@@ -125,13 +112,13 @@ class Confirm(Overlay):
     def _confirmed(self, event: PromptLine.PromptAccepted) -> None:
         if event.sign == SIGN:
             self.dismiss()
-            self.kdrill.wish("act", event.text)
+            self.kdrill.wish(ConfirmProposal(event.text))
 
     @on(PromptLine.PromptCancelled)
     def _left(self, event: PromptLine.PromptCancelled) -> None:
         if event.sign == SIGN:
             self.dismiss()
-            self.kdrill.wish("act", "")
+            self.kdrill.wish(ConfirmProposal(""))
 
 
 class KdrillPalette(CommandPalette):

@@ -9,12 +9,23 @@ from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
 from tui.app.widgets.lists import RowSelected
+from tui.engine.cluster.queries import (
+    Acknowledge,
+    BrokerList,
+    BrokerPlot,
+    BrokerText,
+    EventList,
+    EventText,
+    FindingList,
+    FindingText,
+    OverviewText,
+)
 from tui.engine.messages import HeaderFacts
 from tui.engine.text import plain
 from tui.engine.view_state import SwitchView
 
-KINDS = {"brokers": "broker", "findings": "finding", "events": "event"}
-"""List → what one of its rows is about."""
+KINDS = {"brokers": BrokerText, "findings": FindingText, "events": EventText}
+"""List → what tells of one of its rows."""
 
 DEMO = "Demo tree, no living brokers"
 """No broker lives in the demo, a tree that a script moves; nobody may take it for a cluster."""
@@ -27,17 +38,17 @@ class Overview(TimedScreen):
     main_list = "brokers"
 
     def panes(self) -> Iterable[Widget]:
-        brokers = LiveRows("brokers", empty="no brokers")
-        events = LiveRows("events", empty="nothing changed yet", follow_top=True)
+        brokers = LiveRows(BrokerList(), empty="no brokers")
+        events = LiveRows(EventList(), empty="nothing changed yet", follow_top=True)
         yield Group(
             Group(
-                Framed("Cluster", LiveText("overview", id="summary"), id="cluster-frame"),
-                Framed("Findings", LiveRows("findings", empty="nothing is wrong"), id="findings-frame"),
+                Framed("Cluster", LiveText(OverviewText(), id="summary"), id="cluster-frame"),
+                Framed("Findings", LiveRows(FindingList(), empty="nothing is wrong"), id="findings-frame"),
                 id="top-row",
             ),
             Group(
                 Framed("Brokers", brokers, id="brokers-frame"),
-                Framed("Leaders and replicas by broker", LivePlot("brokers", id="bars"), id="bars-frame"),
+                Framed("Leaders and replicas by broker", LivePlot(BrokerPlot(), id="bars"), id="bars-frame"),
                 id="middle-row",
             ),
             id="state",
@@ -73,7 +84,7 @@ class Overview(TimedScreen):
     def action_describe(self) -> None:
         rows = self.list_at_hand
         kind = KINDS[rows.list_name]
-        self.kdrill.describe(kind, rows.cursor_key, rows.cursor_key if kind == "broker" else "")
+        self.kdrill.describe(kind(key=rows.cursor_key), rows.cursor_key if kind is BrokerText else "")
 
     def action_related(self) -> None:
         rows = self.list_at_hand
@@ -85,7 +96,7 @@ class Overview(TimedScreen):
     def action_acknowledge(self) -> None:
         rows = self.list_at_hand
         if rows.list_name == "findings":
-            self.kdrill.wish("acknowledge", rows.cursor_key)
+            self.kdrill.wish(Acknowledge(rows.cursor_key))
         else:
             self.set_focus(self.query_one("#findings"))
             self.say(f"which finding? {self.kdrill.sign('acknowledge')} on it: it is known")

@@ -11,6 +11,8 @@ from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.cluster.queries import BrokerText, RackText
+from tui.engine.partitions.queries import PartitionList, PartitionText, TopicText
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 
 LIST = "partitions"
@@ -29,8 +31,8 @@ LEGENDS = {
 WHOM = "which broker? l goes to its column, or {zoom} {zoom} to the brokers; {pick} marks more than one"
 
 PARTITIONS, TOPIC, BROKER, RACK = range(len(LEVELS[LIST]))
-ABOUT = ("partition", "topic", "broker", "rack")
-"""What a row is about, by distance."""
+ABOUT = (PartitionText, TopicText, BrokerText, RackText)
+"""What tells of a row, by distance."""
 
 
 class Partitions(TimedScreen):
@@ -48,8 +50,8 @@ class Partitions(TimedScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed(LEGEND, MapRows(LIST, empty="no partitions"), id="map-frame"),
-            Framed("why", LiveText("partition", id="why"), id="why-frame"),
+            Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame"),
+            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame"),
             id="map-and-why",
         )
 
@@ -72,12 +74,10 @@ class Partitions(TimedScreen):
     @on(RowHighlighted)
     def _explain(self, event: RowHighlighted) -> None:
         self._arrived = self._arrived or event.key
-        about = ABOUT[self._level]
-        why = self.query_one("#why", LiveText)
-        why.about = about
-        why.be_about(event.key)
+        about = ABOUT[self._level](key=event.key)
+        self.query_one("#why", LiveText).be_about(about)
         named = self._level in (BROKER, RACK) and event.key
-        self.query_one("#why-frame", Framed).name_it(f"{about} {event.key}" if named else event.key)
+        self.query_one("#why-frame", Framed).name_it(f"{about.name} {event.key}" if named else event.key)
 
     @on(RowSelected)
     def _open(self, event: RowSelected) -> None:
@@ -102,7 +102,7 @@ class Partitions(TimedScreen):
         self._go(farther)
 
     def action_describe(self) -> None:
-        self.kdrill.describe(ABOUT[self._level], self.list_at_hand.cursor_key)
+        self.kdrill.describe(ABOUT[self._level](key=self.list_at_hand.cursor_key))
 
     def action_related(self) -> None:
         key = self.list_at_hand.cursor_key

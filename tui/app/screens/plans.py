@@ -12,11 +12,13 @@ from textual.widget import Widget
 
 from tui.app import analysis_choices
 from tui.app.live_app import live_app
-from tui.app.panes.analysis_panes import AskedRows, AskedText
 from tui.app.panes.frames import Framed, Group, Keys
-from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.cluster.queries import BrokerText
+from tui.engine.partitions.queries import PartitionText
+from tui.engine.plan.queries import PlanBatchList, PlanBrokerList, PlanChangeList, PlanReviewText, PlanText
 from tui.engine.view_state import SwitchView, ViewState
 
 ALL = "all"
@@ -35,23 +37,23 @@ class PlanReview(Group):
     """Two frames; what they show follows the view state's plan."""
 
     def compose(self) -> ComposeResult:
-        yield Framed("Review: batches", AskedRows("plan-batches", "plan"), id="plan-batches-frame")
-        yield Framed("", AskedText("plan-review", "plan", key=ALL, id="plan-review"), id="plan-review-frame")
+        yield Framed("Review: batches", LiveRows(PlanBatchList()), id="plan-batches-frame")
+        yield Framed("", LiveText(PlanReviewText(key=ALL), id="plan-review"), id="plan-review-frame")
 
     def on_mount(self) -> None:
         self.watch(live_app(self), "view_state", self._name_form)
 
     @property
-    def batches(self) -> AskedRows:
-        return self.query_one(AskedRows)
+    def batches(self) -> LiveRows:
+        return self.query_one(LiveRows)
 
     @property
-    def text(self) -> AskedText:
-        return self.query_one(AskedText)
+    def text(self) -> LiveText:
+        return self.query_one(LiveText)
 
     @on(RowHighlighted, "#plan-batches")
     def _show_batch(self, event: RowHighlighted) -> None:
-        self.text.be_about(event.key or ALL)
+        self.text.be_about(PlanReviewText(key=event.key or ALL))
 
     def _name_form(self) -> None:
         form = live_app(self).view_state.of("plan-review").view
@@ -79,11 +81,11 @@ class Plans(AskedScreen):
 
     def panes(self) -> Iterable[Widget]:
         top = Group(
-            Framed("Brokers: before > after", AskedRows("plan-brokers", "plan"), id="plan-brokers-frame"),
-            Framed("What it comes to", AskedText("plan", "plan", id="plan"), id="plan-frame"),
+            Framed("Brokers: before > after", LiveRows(PlanBrokerList()), id="plan-brokers-frame"),
+            Framed("What it comes to", LiveText(PlanText(), id="plan"), id="plan-frame"),
             id="plan-top",
         )
-        changes = AskedRows("plan-changes", "plan", empty="no plan yet")
+        changes = LiveRows(PlanChangeList(), empty="no plan yet")
         changed = Framed("Changes, as they are to be run", changes, id="plan-changes-frame")
         yield Group(top, changed, PlanReview(id="plan-under-review"), id="plan-all")
 
@@ -161,7 +163,7 @@ class Plans(AskedScreen):
             self.action_describe()
 
     def action_kill(self) -> None:
-        broker = self.query_one("#plan-brokers", AskedRows).cursor_key
+        broker = self.query_one("#plan-brokers", LiveRows).cursor_key
         if broker:
             self.change(lambda state: analysis_choices.without_broker(state, int(broker)))
 
@@ -184,7 +186,8 @@ class Plans(AskedScreen):
         rows = self.list_at_hand
         if self.is_reviewing:
             return
-        self.kdrill.describe("broker" if rows.list_name == self.main_list else "partition", rows.cursor_key)
+        about = BrokerText if rows.list_name == self.main_list else PartitionText
+        self.kdrill.describe(about(key=rows.cursor_key))
 
     def action_related(self) -> None:
         rows = self.list_at_hand

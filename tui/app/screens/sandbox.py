@@ -9,6 +9,8 @@ from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowSelected
+from tui.engine.cluster.queries import EffectList, EventText
+from tui.engine.sandbox.queries import LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 
 BROKEN = ("sandbox-processes", "sandbox-links")
 """The lists whose rows can be broken."""
@@ -21,12 +23,12 @@ class Sandbox(LiveScreen):
     main_list = "sandbox-processes"
 
     def panes(self) -> Iterable[Widget]:
-        effects = LiveRows("effects", empty="nothing changed yet", follow_top=True)
+        effects = LiveRows(EffectList(), empty="nothing changed yet", follow_top=True)
         yield Group(
-            Framed("Processes", LiveRows("sandbox-processes"), id="processes-frame"),
+            Framed("Processes", LiveRows(ProcessList()), id="processes-frame"),
             Group(
-                Framed("How it stands", LiveText("sandbox", id="sandbox-standing"), id="sandbox-standing-frame"),
-                Framed("Links", LiveRows("sandbox-links"), id="links-frame"),
+                Framed("How it stands", LiveText(SandboxText(), id="sandbox-standing"), id="sandbox-standing-frame"),
+                Framed("Links", LiveRows(LinkList()), id="links-frame"),
                 id="sandbox-beside",
             ),
             id="sandbox-top",
@@ -45,7 +47,7 @@ class Sandbox(LiveScreen):
         """The cursor says of what; in the feed, the process chosen last."""
         rows = self.list_at_hand
         chosen = rows if rows.list_name in BROKEN else self.query_one(f"#{self.main_list}", LiveRows)
-        self.kdrill.wish(verb, chosen.cursor_key)
+        self.kdrill.wish(SandboxWish(verb, chosen.cursor_key))
 
     def action_kill(self) -> None:
         self.action_wish("kill")
@@ -54,13 +56,13 @@ class Sandbox(LiveScreen):
         self.action_wish("revive")
 
     def action_failover(self) -> None:
-        self.kdrill.wish("failover", "")
+        self.kdrill.wish(SandboxWish("failover"))
 
     def action_undo(self) -> None:
-        self.kdrill.wish("undo", "")
+        self.kdrill.wish(SandboxWish("undo"))
 
     def action_reset(self) -> None:
-        self.kdrill.wish("repair", "")
+        self.kdrill.wish(SandboxWish("repair"))
 
     @on(RowSelected)
     def _enter(self) -> None:
@@ -69,9 +71,9 @@ class Sandbox(LiveScreen):
     def action_describe(self) -> None:
         rows = self.list_at_hand
         if rows.list_name == "effects":
-            self.kdrill.describe("event", rows.cursor_key, "")
+            self.kdrill.describe(EventText(key=rows.cursor_key), "")
         elif rows.list_name == self.main_list:
-            self.kdrill.describe("sandbox-process", rows.cursor_key)
+            self.kdrill.describe(ProcessText(key=rows.cursor_key))
 
     def action_related(self) -> None:
         kind, _, name = self.list_at_hand.cursor_key.partition(" ")

@@ -6,11 +6,12 @@ from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices, drill_choices
-from tui.app.panes.analysis_panes import AskedRows, AskedText, HeatRows
+from tui.app.panes.analysis_panes import MapRows
 from tui.app.panes.frames import Framed, Group
-from tui.app.panes.live_panes import RowsShown
+from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
+from tui.engine.sweep.queries import HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.view_state import ViewState
 
 LEGEND = "Pairs by partitions hurt, worst first: . none  : few  @ most"
@@ -26,11 +27,11 @@ class Sweep(AskedScreen):
     def panes(self) -> Iterable[Widget]:
         yield Group(
             Group(
-                Framed(LEGEND, HeatRows("sweep-heat", "sweep"), id="heat-frame"),
-                Framed("Who dies, worst first", AskedRows("sweep-scenarios", "sweep"), id="scenarios-frame"),
+                Framed(LEGEND, MapRows(HeatList()), id="heat-frame"),
+                Framed("Who dies, worst first", LiveRows(ScenarioList()), id="scenarios-frame"),
                 id="sweep-lists",
             ),
-            Framed("What it says", AskedText("sweep", "sweep", id="sweep"), id="sweep-frame"),
+            Framed("What it says", LiveText(SweepText(), id="sweep"), id="sweep-frame"),
             id="sweep-both",
         )
 
@@ -38,9 +39,9 @@ class Sweep(AskedScreen):
         self.watch(self.kdrill, "view_state", self._look_at_the_cell)
 
     @property
-    def heat(self) -> HeatRows:
+    def heat(self) -> MapRows:
         """The heat map; empty unless pairs die."""
-        return self.query_one("#sweep-heat", HeatRows)
+        return self.query_one("#sweep-heat", MapRows)
 
     def is_offered(self, frame: Framed) -> bool:
         return frame.id != "heat-frame" or self.has_class("-pairs")
@@ -61,8 +62,8 @@ class Sweep(AskedScreen):
     @on(RowHighlighted, "#sweep-heat")
     @on(RowsShown, "#sweep-heat")
     def _tell_of_the_cell(self) -> None:
-        cell = f"{self.heat.cursor_key}\n{self.heat.column}" if self.has_class("-pairs") else ""
-        self.query_one("#sweep", AskedText).be_about(cell)
+        cell = (self.heat.cursor_key, self.heat.column) if self.has_class("-pairs") else ("", "")
+        self.query_one("#sweep", LiveText).be_about(SweepText(cell=cell))
 
     @on(RowSelected)
     def _play(self, event: RowSelected) -> None:
@@ -78,7 +79,8 @@ class Sweep(AskedScreen):
     def action_describe(self) -> None:
         rows = self.list_at_hand
         if rows is not self.heat:
-            self.kdrill.describe("sweep-scenario", rows.cursor_key)
+            self.kdrill.describe(ScenarioText(key=rows.cursor_key))
         else:
             brokers = {drill_choices.broker_of(thing) for thing in (rows.cursor_key, self.heat.column)} - {None}
-            self.kdrill.describe("sweep-scenario", " ".join(f"b{broker}" for broker in sorted(filter(None, brokers))))
+            name = " ".join(f"b{broker}" for broker in sorted(filter(None, brokers)))
+            self.kdrill.describe(ScenarioText(key=name))

@@ -10,6 +10,7 @@ from tui.app.panes.live_panes import LiveText, LiveTree
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import CloseNode, OpenNode, ParentWanted, RowHighlighted, RowSelected
 from tui.engine.actions import has_znodes
+from tui.engine.cluster.queries import ZnodeHistoryText, ZnodeList, ZnodeText
 from tui.engine.view_state import Close, Filter, Open, SwitchView
 
 
@@ -21,15 +22,15 @@ class Znodes(LiveScreen):
 
     def panes(self) -> Iterable[Widget]:
         yield Group(
-            Framed("Tree", LiveTree("znodes", empty="nothing to browse"), id="tree-frame"),
-            Framed("/", LiveText("znode", key="/", id="znode"), id="znode-frame"),
+            Framed("Tree", LiveTree(ZnodeList(), empty="nothing to browse"), id="tree-frame"),
+            Framed("/", LiveText(ZnodeText(key="/"), id="znode"), id="znode-frame"),
             id="halves",
         )
 
     @on(RowHighlighted)
     def _look_at(self, event: RowHighlighted) -> None:
         if event.key:
-            self.query_one("#znode", LiveText).be_about(event.key)
+            self.query_one("#znode", LiveText).be_about(ZnodeText(key=event.key))
             self.query_one("#znode-frame", Framed).name_it(event.key)
 
     @on(OpenNode)
@@ -62,10 +63,10 @@ class Znodes(LiveScreen):
         self.intend(SwitchView("znode"))
 
     def action_describe(self) -> None:
-        self.kdrill.describe("znode", self.list_at_hand.cursor_key)
+        self.kdrill.describe(ZnodeText(key=self.list_at_hand.cursor_key))
 
     def action_history(self) -> None:
-        self.kdrill.describe("znode-history", self.list_at_hand.cursor_key)
+        self.kdrill.describe(ZnodeHistoryText(key=self.list_at_hand.cursor_key))
 
     def action_related(self) -> None:
         parts = self.list_at_hand.cursor_key.split("/")[1:]

@@ -20,9 +20,10 @@ from model.hosts.acting.carrying_out import UnansweredError, UnwrittenError, car
 from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.planning.plan import Plan, applied
 from tui.engine.acting.proposing import basis_of, drills_said, proposal_of, rate_of, sheet_of
+from tui.engine.acting.queries import ProposalText
 from tui.engine.acting.way import Way, carried_out, proposed, run_of
 from tui.engine.jobs import Job, Jobs
-from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.opening import Opening
 
 WORDS: Mapping[str, Asked] = {
@@ -57,7 +58,7 @@ class ActionService:
         self._asked: queue.SimpleQueue[Asked | None] = queue.SimpleQueue()
         self._running: asyncio.Task[None] | None = None
 
-    async def propose(self, query: TextQuery, plan: Plan | None) -> TextAnswer:
+    async def propose(self, query: ProposalText, plan: Plan | None) -> TextAnswer:
         """The proposal as a sheet; without lines the title is why there is none."""
         self._pending = None
         try:
@@ -106,8 +107,8 @@ class ActionService:
 
     # In a thread
 
-    def _propose(self, query: TextQuery, plan: Plan | None) -> Pending | str:
-        verb, _, rest = query.view.partition(" ")
+    def _propose(self, query: ProposalText, plan: Plan | None) -> Pending | str:
+        verb, _, rest = query.words.partition(" ")
         with self._way(may_write=False) as way:
             if query.request is not None:
                 proposal = proposal_of(query.request, way, self._opening)

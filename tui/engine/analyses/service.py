@@ -6,6 +6,7 @@ Nobody waits: `look` says at once how a question stands. It can reach no cluster
 import asyncio
 import time
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
@@ -16,41 +17,13 @@ from model.planning.plan import Plan
 from model.planning.request import PlanError
 from spark_tasks.messages import JobFailed
 from tui.engine.analyses.work import worked_out
-from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
-from tui.engine.lab.pages import lab_texts, lab_window
-from tui.engine.listing import Memory
-from tui.engine.messages import (
-    STOPPABLE,
-    Answer,
-    ListQuery,
-    PlanQuestion,
-    PreviewQuestion,
-    Query,
-    Question,
-    SweepQuestion,
-    TextAnswer,
-    TextQuery,
-    Wish,
-)
-from tui.engine.plan.pages import plan_texts, plan_window
+from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines, Question
+from tui.engine.lab.queries import PreviewQuestion
+from tui.engine.listing import Memory, Page, loaded, shown
+from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
-from tui.engine.sweep import sweep_texts, sweep_window
-
-_WINDOWS = {"sweep": sweep_window, "lab": lab_window, "plan": plan_window}
-
-
-def asked_page(
-    look: AnalysisAnswer, query: ListQuery | TextQuery, now: ClusterImage, now_ms: int, memory: Memory
-) -> Answer:
-    """What is asked of the look; `now` is the cluster as it is."""
-    if isinstance(query, ListQuery):
-        return _WINDOWS[query.list.partition("-")[0]](look, query, now_ms, memory)
-    if query.about.startswith("sweep"):
-        return sweep_texts(look, query, now)
-    if query.about.startswith("plan"):
-        return plan_texts(look, query, now)
-    return lab_texts(look, query, now, memory)
-
+from tui.engine.plan.queries import PlanQuestion, WritePlan
+from tui.engine.sweep.queries import SweepQuestion
 
 _KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
 """Kind of question → the screen that asks it."""
@@ -72,13 +45,17 @@ class AnalysisService:
         self._looks: dict[Question, AnalysisAnswer] = {}
         self._tasks: dict[Question, asyncio.Task[None]] = {}
 
-    async def answer(self, query: Query, now_ms: int) -> Answer:
-        """Answers one question, in a thread: a page of it can take a while."""
+    async def answer(self, page: Page | str, query: Any, now_ms: int) -> Answer:
+        """What the page shows of the answer to the query's question; in a thread, for it can take a while."""
         look = self.look(query.question)
-        if isinstance(query, Wish):
-            return TextAnswer(await asyncio.to_thread(written, look, query.about, query.verb))
+        if isinstance(query, TextQuery):
+            look = msgspec.structs.replace(look, stale=look.is_stale(self._image()))
         async with self._drawing:
-            return await asyncio.to_thread(asked_page, look, query, self._image(), now_ms, self._memory)
+            return await asyncio.to_thread(lambda: shown(loaded(page), look, query, now_ms, self._memory))
+
+    async def write(self, wish: WritePlan) -> str:
+        """Writes the plan to files; what was done, in a sentence."""
+        return await asyncio.to_thread(written, self.look(wish.question), wish)
 
     def look(self, question: Question) -> AnalysisAnswer:
         """How the question stands; begins to work out one that was not asked before."""

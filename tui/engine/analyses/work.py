@@ -36,9 +36,11 @@ from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
 from spark_tasks.spark_client import IN_PROCESS
-from tui.engine.analysis import Engines, OnProgress
-from tui.engine.messages import MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.analysis import Engines, OnProgress, Question
+from tui.engine.lab.queries import MadeUp, PreviewQuestion
 from tui.engine.plan.planned import planned
+from tui.engine.plan.queries import PlanQuestion
+from tui.engine.sweep.queries import SweepQuestion
 
 
 def known_sizes(source: str) -> Sizes | None:

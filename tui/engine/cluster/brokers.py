@@ -13,9 +13,10 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.findings.health import Tally, tally
 from model.cluster.texts import kept_in
 from model.sources.feed import Moment
+from tui.engine.cluster.queries import BrokerList, BrokerText, RackText, RegistrationText
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import NO_RACK, rack_name
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import PartitionTable
@@ -92,7 +93,7 @@ def brokers_of(moment: Moment, memory: Memory) -> Brokers:
     return memory.recall("brokers", (table, moment.image.controller, unsure), count)
 
 
-def brokers_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def brokers_window(moment: Moment, query: BrokerList, now_ms: int, memory: Memory) -> Window:
     """All brokers, by id."""
     brokers = brokers_of(moment, memory)
     listing = Listing(
@@ -164,12 +165,12 @@ def host_of(broker: BrokerImage) -> str:
     return broker.endpoints[0].rpartition("://")[2] if broker.endpoints else "-"
 
 
-def broker_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> TextAnswer:
+def broker_text(moment: Moment, query: BrokerText, now_ms: int, memory: Memory) -> TextAnswer:
     """Everything known about the broker whose id is the key."""
     return broker_sheet(moment, query, now_ms, memory).answer()
 
 
-def broker_sheet(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> Sheet:
+def broker_sheet(moment: Moment, query: BrokerText | RegistrationText, now_ms: int, memory: Memory) -> Sheet:
     """The same, to be written on."""
     brokers = brokers_of(moment, memory)
     sheet = Sheet(f"broker {query.key}", query.width)
@@ -219,7 +220,7 @@ def _why_down(image: ClusterImage) -> str:
     return "It is named in replica lists and is not registered: its ZooKeeper session has ended."
 
 
-def rack_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> TextAnswer:
+def rack_text(moment: Moment, query: RackText, now_ms: int, memory: Memory) -> TextAnswer:
     """About the rack whose name is the key."""
     sheet = Sheet(query.key, query.width)
     brokers = brokers_of(moment, memory)

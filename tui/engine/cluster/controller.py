@@ -5,7 +5,7 @@ state of its two state machines; reassignments, preferred elections and topic de
 not done. One broker's facts with what only its znode says. Some texts need znodes beside the moment: `znodes_behind`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from model.znodes.codec import decode
 from model.znodes.paths import broker_path
 from model.zookeeper.znodes import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
+from tui.engine.cluster.queries import AdminWorkList, ControllerText, RegistrationText, StatesText
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.logs.segments import size_text
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.partitions.rows import table_of
 from tui.engine.rows import Column, Row, Span, Window, line, span
 from tui.engine.sheets import Sheet, age_text, clock_text, date_text
@@ -40,7 +41,7 @@ Znodes = Mapping[str, Znode | Unread]
 """What was just read of ZooKeeper, by path; nothing where there is no connection, or only a snapshot."""
 
 
-def office_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
+def office_text(moment: Moment, query: ControllerText, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
     """The controller. Of znodes that tell of another one than the moment, nothing is said."""
     brokers, office = brokers_of(moment, memory), moment.image.controller
     sheet = Sheet("Controller", query.width)
@@ -160,7 +161,9 @@ def is_broker(key: str) -> bool:
     return key.isascii() and key.isdecimal() and len(key) < _TOO_LONG
 
 
-def registration_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
+def registration_text(
+    moment: Moment, query: RegistrationText, now_ms: int, memory: Memory, znodes: Znodes
+) -> TextAnswer:
     """The broker whose id is the key. Of a znode that is another registration than the moment's, nothing is said."""
     sheet = broker_sheet(moment, query, now_ms, memory)
     known = moment.image.brokers.get(int(query.key)) if query.key.isdecimal() else None
@@ -197,7 +200,7 @@ ROWS: tuple[tuple[str, PartitionState | None, ReplicaState, str], ...] = (
 """Kafka's names without `Partition` and `Replica`, the states they stand for, and the style of what is not zero."""
 
 
-def states_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
+def states_text(moment: Moment, query: StatesText, _: int, memory: Memory) -> TextAnswer:
     """A table of both machines, and which partitions and replicas are meant by them."""
     image = moment.image
     if image.generation == "kraft":
@@ -225,7 +228,7 @@ def states_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
     return sheet.answer()
 
 
-def _quorum_text(moment: Moment, query: TextQuery) -> TextAnswer:
+def _quorum_text(moment: Moment, query: StatesText) -> TextAnswer:
     """KRaft's controller holds no such states: its voters and observers instead, as a broker told them last."""
     sheet, quorum = Sheet("Quorum", query.width), moment.image.quorum
     if quorum is None:
@@ -256,7 +259,7 @@ def work_key(work: PendingWork) -> str:
     return f"{work.kind} {work.subject}"
 
 
-def admin_work_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def admin_work_window(moment: Moment, query: AdminWorkList, now_ms: int, memory: Memory) -> Window:
     """Piece by piece. A filter `state:blocked` leaves those that do not go on by themselves."""
     image = moment.image
     made_from = (image.topics, image.brokers, image.admin)
@@ -304,19 +307,8 @@ def _target(work: PendingWork) -> str:
     return replicas(work.target) if work.target else "-"
 
 
-TEXTS: Mapping[str, Callable[[Moment, TextQuery, int, Memory, Znodes], TextAnswer]] = {
-    "controller": office_text,
-    "controller-broker": registration_text,
-}
-
-
-def znodes_behind(query: TextQuery) -> Sequence[str]:
+def znodes_behind(query: ControllerText | RegistrationText) -> Sequence[str]:
     """Paths to read before the text is asked for."""
-    if query.about == "controller":
+    if isinstance(query, ControllerText):
         return (CONTROLLER, EPOCH)
     return (broker_path(int(query.key)),) if is_broker(query.key) else ()
-
-
-def controller_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
-    """The text asked for, one of TEXTS."""
-    return TEXTS[query.about](moment, query, now_ms, memory, znodes)

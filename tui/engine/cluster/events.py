@@ -6,6 +6,7 @@ from model.cluster.changes import Change
 from model.cluster.findings.check import SEVERITIES
 from model.cluster.texts import kept_in
 from model.sources.feed import Moment
+from tui.engine.cluster.queries import EffectList
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, window
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery
@@ -39,7 +40,7 @@ def events_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory)
     return _window(moment.feed, query, now_ms, memory)
 
 
-def effects_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def effects_window(moment: Moment, query: EffectList, now_ms: int, memory: Memory) -> Window:
     """Those among which a fault and what came of it can be found: without the steady commits of offsets."""
 
     def effects() -> tuple[Change, ...]:
@@ -100,7 +101,7 @@ def _row(change: Change) -> Row:
     )
 
 
-def event_text(moment: Moment, query: TextQuery) -> TextAnswer:
+def event_text(moment: Moment, query: TextQuery, *_: object) -> TextAnswer:
     """The event with this key."""
     sheet = Sheet("event", query.width)
     place = _place(moment.feed, query.key)

@@ -13,9 +13,10 @@ from model.cluster.findings import Finding
 from model.cluster.findings.check import SEVERITIES
 from model.consumers.ownership import partition_ranges
 from model.sources.feed import Moment
+from tui.engine.cluster.queries import FindingList, FindingText
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
-from tui.engine.messages import NO_NOTICE, ListQuery, Notice, TextAnswer, TextQuery
+from tui.engine.messages import NO_NOTICE, Notice, TextAnswer
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import (
     SEVERITY_MARKS,
@@ -53,7 +54,7 @@ def finding_keys(found: Sequence[Finding]) -> list[str]:
 
 
 def findings_window(
-    moment: Moment, query: ListQuery, now_ms: int, memory: Memory, known: Collection[Finding] = ()
+    moment: Moment, query: FindingList, now_ms: int, memory: Memory, known: Collection[Finding] = ()
 ) -> Window:
     """All findings, worst first; those that the operator knows of stay in their places, and are quieter."""
     found, narrow = moment.findings.found, query.width < NARROW
@@ -93,7 +94,7 @@ def _row(key: str, found: Finding, now_ms: int, *, narrow: bool, is_known: bool)
     )
 
 
-def finding_text(moment: Moment, query: TextQuery, now_ms: int) -> TextAnswer:
+def finding_text(moment: Moment, query: FindingText, now_ms: int, *_: object) -> TextAnswer:
     """The finding with this key."""
     found = moment.findings.found
     keys = finding_keys(found)
@@ -111,8 +112,6 @@ def finding_text(moment: Moment, query: TextQuery, now_ms: int) -> TextAnswer:
 
 
 ALERT = "alert"
-ACKNOWLEDGE = "acknowledge"
-"""The verb of the wish."""
 
 NOTICES_APART_MS = 10_000
 """In a storm, one notice tells of all that came within this time."""

@@ -5,7 +5,8 @@ Both count what was found and look for nothing themselves, so they cost nothing 
 
 from model.cluster.findings.cluster import turnout
 from model.sources.feed import Moment
-from tui.engine.messages import HeaderFacts, TextAnswer, TextQuery
+from tui.engine.cluster.queries import OverviewText
+from tui.engine.messages import HeaderFacts, TextAnswer
 from tui.engine.rows import Span, span
 from tui.engine.sheets import Sheet
 
@@ -59,7 +60,7 @@ _TEXT = 18
 """Cells before a bar."""
 
 
-def overview_text(moment: Moment, query: TextQuery) -> TextAnswer:
+def overview_text(moment: Moment, query: OverviewText, *_: object) -> TextAnswer:
     """The box at the top of the first screen."""
     image = moment.image
     sheet = Sheet("Cluster", query.width)

@@ -21,9 +21,10 @@ from model.znodes.codec import decode, payload_version
 from model.znodes.paths import describe
 from model.znodes.payload import Payload, Unreadable
 from model.zookeeper.znodes import Forbidden, Missing, TooLarge, Unread, Znode
+from tui.engine.cluster.queries import ZnodeHistoryText, ZnodeList, ZnodeText
 from tui.engine.cluster.znode_texts import is_ephemeral, is_told, znode_detail, znode_history
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
 
 Children = Callable[[str], Sequence[str]]
@@ -117,7 +118,7 @@ _OF_BROKERS = (Column("metadata", -30),)
 _UNREAD: Mapping[type, str] = MappingProxyType({Forbidden: "no permission", TooLarge: "too large"})
 
 
-def znodes_window(browser: ZnodeBrowser, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def znodes_window(browser: ZnodeBrowser, query: ZnodeList, now_ms: int, memory: Memory) -> Window:
     """The rows of the tree with `query.opened` open. Blocks while the server is asked."""
     opened = frozenset(query.opened) | {"/"}
     try:
@@ -217,11 +218,11 @@ class ZnodeService:
         """When a mark in the tree is to vanish; None where there is none."""
         return self._browser.next_fade_ms(at_ms) if self._browser else None
 
-    async def window(self, query: ListQuery, at_ms: int) -> Window:
+    async def window(self, query: ZnodeList, at_ms: int) -> Window:
         """Rows of the tree."""
         return await asyncio.to_thread(self._window, query, at_ms)
 
-    async def text(self, query: TextQuery, at_ms: int) -> TextAnswer:
+    async def text(self, query: ZnodeText | ZnodeHistoryText, at_ms: int) -> TextAnswer:
         """One node: as its `view` says, or its history."""
         return await asyncio.to_thread(self._text, query, at_ms)
 
@@ -229,7 +230,7 @@ class ZnodeService:
         """Znodes as they are now; none where there is no connection."""
         return await asyncio.to_thread(self._znodes, paths, at_ms)
 
-    def _window(self, query: ListQuery, at_ms: int) -> Window:
+    def _window(self, query: ZnodeList, at_ms: int) -> Window:
         if self._browser is None:
             return Window(0, 0, (), note=NO_TREE)
         with self._browsing:
@@ -241,13 +242,13 @@ class ZnodeService:
         with self._browsing:
             return self._browser.znodes(paths, at_ms)
 
-    def _text(self, query: TextQuery, at_ms: int) -> TextAnswer:
+    def _text(self, query: ZnodeText | ZnodeHistoryText, at_ms: int) -> TextAnswer:
         if self._browser is None:
             return TextAnswer(query.key)
         with self._browsing:
             znode = self._browser.znodes([query.key], at_ms).get(query.key)
             sessions = self._browser.broker_sessions(at_ms) if is_ephemeral(znode) else {}
         versions, controllers = self._witness.versions(query.key), self._witness.controllers()
-        if query.about == "znode-history" or query.view == "history":
+        if isinstance(query, ZnodeHistoryText) or query.view == "history":
             return znode_history(query.key, versions, query.width, controllers)
         return znode_detail(query.key, znode, query.view, sessions, versions, controllers)

@@ -15,7 +15,7 @@ from model.consumers.ownership import partition_ranges
 from tui.engine.consumers.graph_layout import Layers, Node, VisibleGraph
 from tui.engine.consumers.groups import lag_cell
 from tui.engine.consumers.owners import NO_OWNER, owner_cells, owner_columns
-from tui.engine.messages import BLANK, LAST_FRAME, NO_REPLAY, PARTITION, STILL, ListQuery
+from tui.engine.consumers.queries import BLANK, LAST_FRAME, NO_REPLAY, PARTITION, STILL, GraphList
 from tui.engine.rows import Column, Line, Row, line, span
 
 NOW, THEN, GAINED, FOCUS = "now", "then", "gained", "focus"
@@ -166,7 +166,7 @@ class Picture:
     layers: Layers
     drawn: VisibleGraph
     focus: Node | None
-    query: ListQuery
+    query: GraphList
 
     def columns(self, title: str) -> tuple[Column, ...]:
         left_out, width = self._band.left_out, self.query.width

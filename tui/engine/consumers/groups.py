@@ -15,9 +15,10 @@ from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
 from model.consumers.rebalance_history import short_name
 from model.sources.feed import Moment
+from tui.engine.consumers.queries import GroupList, GroupText
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
 
@@ -71,7 +72,7 @@ def group_facts(image: ClusterImage, group: GroupImage) -> tuple[object, ...]:
     return (group, image.log_ends, image.admin.delete_topics, *partitions)
 
 
-def groups_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def groups_window(moment: Moment, query: GroupList, now_ms: int, memory: Memory) -> Window:
     """All groups of both kinds, by name."""
     groups = sorted(moment.image.every_group())
     listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
@@ -143,7 +144,7 @@ def lag_cell(lag: int | None) -> Line:
 PARTITIONS_SHOWN = 200
 
 
-def group_text(moment: Moment, query: TextQuery, memory: Memory) -> TextAnswer:
+def group_text(moment: Moment, query: GroupText, _: int, memory: Memory) -> TextAnswer:
     """Of the group whose key is asked for."""
     sheet = Sheet(f"group {query.key}", query.width)
     group = moment.image.group(query.key)

@@ -37,8 +37,8 @@ from tui.engine.consumers.owners import (
     sharing_of,
     with_before,
 )
+from tui.engine.consumers.queries import HOP, NO_REPLAY, PARTITION, GraphList, OwnershipList
 from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
-from tui.engine.messages import HOP, NO_REPLAY, PARTITION, ListQuery
 from tui.engine.rows import Column, Line, Window, line, span
 from tui.engine.sheets import clock_text
 
@@ -49,7 +49,7 @@ MOST_ROWS = 300
 
 
 def graph_window(
-    one: Sharing, query: ListQuery, now_ms: int, memory: Memory, *, title: str = "", turn: int = 0
+    one: Sharing, query: GraphList, now_ms: int, memory: Memory, *, title: str = "", turn: int = 0
 ) -> Window:
     """The rows asked for. `query.offset` is the first in view, `query.key` what the cursor is on, or a hop from it;
     `title` is said of a graph in which something moved.
@@ -60,7 +60,7 @@ def graph_window(
     height = min(max(query.count // WINDOW_PAGES, 1), MOST_ROWS)
     level: Level = _level(query.view) or memory.recall("ownership level", (one, height), lambda: level_for(one, height))
     layers = memory.recall(
-        f"ownership layers {query.list}", (one, level, query.frame), lambda: layers_of(one, level, query.frame)
+        f"ownership layers {query.name}", (one, level, query.frame), lambda: layers_of(one, level, query.frame)
     )
     owners, nodes = places[places != NO_OWNER], _nodes(layers, places)
     focus = _focus(layers, query.key, owners, nodes)
@@ -128,7 +128,7 @@ def _meant(layers: Layers, key: str) -> Node | None:
 LAG = 9
 
 
-def ownership_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def ownership_window(moment: Moment, query: OwnershipList, now_ms: int, memory: Memory) -> Window:
     """The rows of the group `query.scope`; `query.view` is table, or graph with a level behind it or none."""
     group = moment.image.group(query.scope)
     if group is None:

@@ -1,39 +1,31 @@
 """Every list and text of a drill by its name; how the cluster stands at one moment, and what was assumed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-import msgspec
-
-from model.cluster.cluster_image import ClusterImage, state_in
+from model.cluster.cluster_image import state_in
 from model.cluster.texts import listed, replicas
 from model.drills.scenario import Deed
 from model.drills.voters import candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from tui.engine.drill.playback import DrillAnswer, Playback, assumptions_of, scenario_of
+from tui.engine.drill.queries import DrillPartitionText, DrillText
 from tui.engine.drill.rows import (
     OUTCOMES,
-    drill_across,
-    drill_brokers,
-    drill_map,
-    drill_timeline,
-    scrubber_text,
     seconds,
 )
-from tui.engine.drill.step import moment_text, step_text
-from tui.engine.listing import Listing, Memory, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
-from tui.engine.rows import Window, span
+from tui.engine.messages import TextAnswer
+from tui.engine.rows import span
 from tui.engine.sheets import Sheet, clock_text
 
 NAMES = 11
 """Cells of the counters' names."""
 
 
-def standing_text(look: DrillAnswer, query: TextQuery, *, stale: bool) -> TextAnswer:
+def standing_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
     """The box beside the timeline."""
     sheet = Sheet("Drill", query.width)
     if first := not_forecast(look.image):
         sheet.say(first, "warn")
-    if stale:
+    if look.stale:
         sheet.say("the cluster has changed since: r plays it again", "warn")
     playback = look.playback
     if playback is None or not playback.steps:
@@ -92,7 +84,7 @@ _DO = {
 }
 
 
-def partition_drill_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+def partition_drill_text(look: DrillAnswer, query: DrillPartitionText, *_: object) -> TextAnswer:
     """The partition whose name is the key: before, each state that is written, and in the end."""
     sheet = Sheet(query.key, query.width)
     one = (
@@ -115,28 +107,3 @@ def partition_drill_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
         text = f"leader {state.leader} isr {replicas(state.isr)} epoch {state.leader_epoch}{version}"
         sheet.fact(seconds(look.playback.drill.timeline.rows[number].at_ms), text)
     return sheet.answer()
-
-
-LISTS: Mapping[str, Callable[[DrillAnswer, ListQuery], Listing]] = {
-    "drill-brokers": drill_brokers,
-    "drill-timeline": drill_timeline,
-    "drill-map": drill_map,
-}
-TEXTS: Mapping[str, Callable[[DrillAnswer, TextQuery], TextAnswer]] = {
-    "drill-moment": moment_text,
-    "drill-step": step_text,
-    "drill-scrubber": scrubber_text,
-    "drill-partition": partition_drill_text,
-}
-
-
-def drill_window(look: DrillAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """The rows asked for."""
-    found = window(LISTS[query.list](look, query), query, memory, now_ms)
-    return msgspec.structs.replace(found, across=drill_across(look, query)) if query.list == "drill-map" else found
-
-
-def drill_text(look: DrillAnswer, query: TextQuery, now: ClusterImage) -> TextAnswer:
-    """The text asked for; `now` is the cluster as it is."""
-    page = TEXTS.get(query.about)
-    return standing_text(look, query, stale=look.is_stale(now)) if page is None else page(look, query)

@@ -33,7 +33,8 @@ from model.hosts.virtual.journal import (
     ControllerElected,
     SessionEnded,
 )
-from tui.engine.messages import STOPPABLE, DrillPlan
+from tui.engine.drill.queries import DrillPlan
+from tui.engine.messages import STOPPABLE
 from tui.engine.partitions.counts import rack_name
 
 MARKS = "KDxU*"
@@ -197,6 +198,8 @@ class DrillAnswer(msgspec.Struct, frozen=True):
     note: str = ""
     dead: tuple[int, ...] = ()
     """Brokers of the cluster that are dead before it begins."""
+    stale: bool = False
+    """Whether a text about it has to say that the cluster is another one by now."""
 
     def is_stale(self, now: ClusterImage) -> bool:
         """Whether the cluster is another one by now."""

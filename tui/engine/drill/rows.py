@@ -16,11 +16,24 @@ from model.drills.scenario import Deed
 from model.drills.sentences import Step
 from tui.engine.cluster.brokers import host_of
 from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of
+from tui.engine.drill.queries import (
+    DIES,
+    GONE,
+    STARTS,
+    STOPS,
+    AtSecond,
+    DrillBrokerList,
+    DrillMapList,
+    DrillTimelineList,
+    InCell,
+    ScrubberText,
+    ToMark,
+)
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
-from tui.engine.messages import DIES, GONE, STARTS, STOPS, ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_line, signs_of_state, thing, titles
-from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Span, line, span
+from tui.engine.rows import Column, Line, Row, Span, line, span
 from tui.engine.sheets import Sheet
 
 
@@ -53,18 +66,18 @@ def seconds(at_ms: float) -> str:
     return f"+{at_ms / 1000:,.3f}"
 
 
-def drill_timeline(look: DrillAnswer, _query: ListQuery) -> Listing:
-    """Every moment. Its key is its number; `@18.2` is the last one by that second, `<7` and `>7` are marks, and
-    `%30/120` is the one in cell 30 of a timeline of 120."""
+def drill_timeline(look: DrillAnswer, query: DrillTimelineList, *_: object) -> Listing:
+    """Every moment; the cursor is on the one that is sought, if any."""
     steps = look.playback.steps if look.playback else ()
     return Listing(
         count=len(steps),
         fields=lambda: {"what": Texts(lambda: [step.text for step in steps])},
         shown=("what",),
         row=lambda index: _moment_row(index, steps[index]),
-        place=lambda key: _place(steps, key),
+        place=lambda key: int(key) if key.isdecimal() and int(key) < len(steps) else -1,
         columns=MOMENT_COLUMNS,
         made_from=(look,),
+        sought=_sought(steps, query.seek),
         nothing=look.note,
     )
 
@@ -74,21 +87,18 @@ def _moment_row(number: int, step: Step) -> Row:
     return Row(key=str(number), cells=cells, mark=step.sign)
 
 
-def _place(steps: Sequence[Step], key: str) -> int:
-    sign, rest = key[:1], key[1:]
-    try:
-        if sign == "@":
-            return sum(step.at_ms <= float(rest) * 1000 for step in steps[1:])
-        if sign == "%":
-            cell, _, width = rest.partition("/")
-            return step_of(int(cell), int(width), len(steps))
-        if sign in "<>":
+def _sought(steps: Sequence[Step], seek: AtSecond | ToMark | InCell | None) -> int:
+    match seek:
+        case AtSecond(second=second):
+            return sum(step.at_ms <= second * 1000 for step in steps[1:])
+        case InCell(cell=cell, width=width):
+            return step_of(cell, width, len(steps))
+        case ToMark(moment=moment, back=back):
             marks = [number for number, step in enumerate(steps) if step.sign in MARKS]
-            beyond = [n for n in marks if n > int(rest)] if sign == ">" else [n for n in marks[::-1] if n < int(rest)]
+            beyond = [n for n in marks[::-1] if n < moment] if back else [n for n in marks if n > moment]
             return beyond[0] if beyond else -1
-        return int(key) if 0 <= int(key) < len(steps) else -1
-    except ValueError:
-        return -1
+        case None:
+            return -1
 
 
 SIGN_RANKS = {sign: rank for rank, sign in enumerate((*MARKS, *"wr."))}
@@ -97,7 +107,7 @@ SIGN_RANKS = {sign: rank for rank, sign in enumerate((*MARKS, *"wr."))}
 HERE = "@"
 
 
-def scrubber_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+def scrubber_text(look: DrillAnswer, query: ScrubberText, *_: object) -> TextAnswer:
     """Two lines of the query's width; what has been played up to the moment is told from what is to come."""
     sheet, playback = Sheet("Timeline", query.width), look.playback
     if playback is None or not playback.steps or query.width <= 0:
@@ -159,7 +169,7 @@ BROKER_STYLES: Mapping[str, str] = {
 }
 
 
-def drill_brokers(look: DrillAnswer, query: ListQuery) -> Listing:
+def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> Listing:
     """Every broker; `then` are the leaders it has at the moment, `lead` those before the drill."""
     playback = look.playback if look.playback and look.playback.steps else None
     ids = tuple(sorted({*look.image.brokers, *look.dead, *(playback.brokers if playback else ())}))
@@ -265,14 +275,14 @@ class PartitionCells(NamedTuple):
     cell: Callable[[DrilledPartition], Line]
 
 
-def drill_map(look: DrillAnswer, query: ListQuery) -> Listing:
+def drill_map(look: DrillAnswer, query: DrillMapList, *_: object) -> Listing:
     """Their replicas, leader before and now, since when they are led again, and what becomes of them."""
     playback = look.playback
     if playback is None or not playback.steps:
         return Listing(0, dict, (), lambda _: Row("", ()), lambda _: -1, (), (look,), look.note)
     names = [str(one.partition) for one in playback.partitions]
     words = [one.outcome.value for one in playback.partitions]
-    cells = _cells(playback, query)[0]
+    cells, shown = _cells(playback, query)
     return Listing(
         count=len(names),
         fields=lambda: {"partition": Texts(lambda: names), "outcome": Texts(lambda: words)},
@@ -280,6 +290,7 @@ def drill_map(look: DrillAnswer, query: ListQuery) -> Listing:
         row=lambda index: _partition_row(playback.partitions[index], cells),
         place=place_in(names),
         columns=tuple(one.column for one in cells),
+        across=shown.across(MAP),
         made_from=(look, query.moment),
         nothing="nothing happens to any partition",
     )
@@ -289,14 +300,7 @@ def _partition_row(one: DrilledPartition, cells: Sequence[PartitionCells]) -> Ro
     return Row(str(one.partition), tuple(each.cell(one) for each in cells), mark=OUTCOMES[one.outcome][0])
 
 
-def drill_across(look: DrillAnswer, query: ListQuery) -> Across:
-    """The brokers of its map."""
-    return (
-        _cells(look.playback, query)[1].across(MAP) if look.playback is not None and look.playback.steps else NO_ACROSS
-    )
-
-
-def _cells(playback: Playback, query: ListQuery) -> tuple[list[PartitionCells], MapColumns]:
+def _cells(playback: Playback, query: DrillMapList) -> tuple[list[PartitionCells], MapColumns]:
     """Name and map; of the columns beside them as many as leave room for every broker, all if there is none anyway."""
     moment = playback.step(query.moment)
     dead = playback.dead(moment)
@@ -319,7 +323,7 @@ def _cells(playback: Playback, query: ListQuery) -> tuple[list[PartitionCells], 
     ], shown
 
 
-def _map_columns(playback: Playback, query: ListQuery, name: int, beside: Sequence[PartitionCells]) -> MapColumns:
+def _map_columns(playback: Playback, query: DrillMapList, name: int, beside: Sequence[PartitionCells]) -> MapColumns:
     room = query.width - EDGES - name - 1 - sum(1 + one.column.width for one in beside)
     return map_columns(playback.brokers, room, query.offset, query.column, query.marked)
 

@@ -16,8 +16,9 @@ from model.znodes.history import difference_text as told_difference
 from model.znodes.history import differences
 from model.znodes.paths import partition_state_path, recognise
 from tui.engine.drill.playback import DrillAnswer, Playback
+from tui.engine.drill.queries import DrillMomentText, DrillStepText
 from tui.engine.drill.rows import SIGN_STYLES, seconds
-from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.rows import span
 from tui.engine.sheets import NAMES, Sheet, shortened
 
@@ -33,7 +34,7 @@ MOST_CHARACTERS = 400
 """Of one znode's payload."""
 
 
-def step_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+def step_text(look: DrillAnswer, query: DrillStepText, *_: object) -> TextAnswer:
     """The step that is looked at."""
     playback = look.playback
     if playback is None or not playback.steps:
@@ -41,7 +42,7 @@ def step_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
     return _told(playback, playback.step(query.moment), query.width, brief=True)
 
 
-def moment_text(look: DrillAnswer, query: TextQuery) -> TextAnswer:
+def moment_text(look: DrillAnswer, query: DrillMomentText, *_: object) -> TextAnswer:
     """The step whose number is the key."""
     playback = look.playback
     if playback is None or not playback.steps or not query.key.isdecimal():

@@ -9,17 +9,16 @@ from itertools import zip_longest
 import numpy as np
 
 from model.analyses.previews.lab import Comparison
-from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import listed
 from model.consumers.assignors.group import Ints
 from model.consumers.ownership import not_previewed
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.owners import NO_OWNER, Sharing, shared
 from tui.engine.consumers.ownership import graph_window
-from tui.engine.lab.rows import lab_consumers, lab_groups, lab_partition_text, lab_partitions, lab_strategies
+from tui.engine.lab.queries import LabBars, LabGraphList, LabText
 from tui.engine.lab.trial import Shares, Tried, apart, made_up_keys, preview_of, shares_of, tried
-from tui.engine.listing import Memory, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.listing import Memory
+from tui.engine.messages import TextAnswer
 from tui.engine.plots import SIGNS, grouped_bars, uncoloured
 from tui.engine.rows import Window, span
 from tui.engine.sheets import Sheet, clock_text
@@ -30,20 +29,20 @@ LEAST_BESIDE = 40
 """Cells of width from which two plots stand side by side."""
 
 
-def lab_bars(look: AnalysisAnswer, query: TextQuery, memory: Memory) -> TextAnswer:
-    """Of the group in `key`, as a plot; `view` mono leaves the colours out."""
+def lab_bars(look: AnalysisAnswer, query: LabBars, _: int, memory: Memory) -> TextAnswer:
+    """Of the group in `key`, as a plot."""
     one = tried(look, query.key, query.bench, memory)
     shares = shares_of(one) if one is not None else None
     if one is None or shares is None:
         said = plain(one.refused if one else look.note or "choose a group")
         return TextAnswer(TITLE, ansi=said, plain=said)
-    made_from = (one, query.width, query.height, query.view, query.bench.leaves)
+    made_from = (one, query.width, query.height, query.mono, query.bench.leaves)
     ansi = memory.recall("lab bars", made_from, lambda: _drawn(one, shares, query))
     return TextAnswer(TITLE, ansi=ansi, plain=uncoloured(ansi))
 
 
-def _drawn(one: Tried, shares: Shares, query: TextQuery) -> str:
-    colour, width, height = query.view != "mono", query.width, max(query.height - 2, 5)
+def _drawn(one: Tried, shares: Shares, query: LabBars) -> str:
+    colour, width, height = not query.mono, query.width, max(query.height - 2, 5)
     kinds = ["has", f"{one.left} gives", *([] if one.left == one.right else [f"{one.right} gives"])]
     signs = [sign.coloured if colour else sign.mono for sign in SIGNS]
     legend = "  ".join(f"{sign} {kind}" for sign, kind in zip(signs, kinds, strict=False))
@@ -77,7 +76,7 @@ def _names(consumers: tuple[str, ...], dies: str) -> list[str]:
     return [plain(f"X{shown}" if name == dies else shown) for name, shown in each]
 
 
-def lab_graph(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: Memory) -> Window:
     """Of the group in `scope`. Its title says that this is simulated, whatever else is on the screen."""
     one = tried(look, query.scope, query.bench, memory)
     if one is None or one.comparison is None:
@@ -105,30 +104,12 @@ def _sharing(one: Tried, compared: Comparison, leaves: str) -> Sharing:
 
 
 MADE_UP = "it is not there: its consumers are taken to have what range deals them, and no lag is known"
-LONGER = {"lab-partition": lab_partition_text, "lab-bars": lab_bars}
 
 
-def lab_window(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """The rows asked for."""
-    if query.list == "lab-graph":
-        return lab_graph(look, query, now_ms, memory)
-    if query.list == "lab-groups":
-        listing = lab_groups(look, query)
-    elif query.list == "lab-strategies":
-        listing = lab_strategies(look, query, memory)
-    elif query.list == "lab-consumers":
-        listing = lab_consumers(look, query, memory)
-    else:
-        listing = lab_partitions(look, query, memory)
-    return window(listing, query, memory, now_ms)
-
-
-def lab_texts(look: AnalysisAnswer, query: TextQuery, now: ClusterImage, memory: Memory) -> TextAnswer:
-    """The text asked for; `now` is the cluster as it is."""
-    if query.about in LONGER:
-        return LONGER[query.about](look, query, memory)
+def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
+    """What is tried on a group."""
     sheet = Sheet("Lab", query.width)
-    if look.is_stale(now):
+    if look.stale:
         sheet.draw(span("the cluster has changed since: ", "warn"), span("r", "key"), span(" asks anew", "warn"))
     if look.note:
         sheet.say(look.note)

@@ -9,6 +9,7 @@ from model.consumers.assignors.reasons import why
 from model.consumers.ownership import no_groups, not_previewed
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.lab.queries import LabList, LabPartitionText
 from tui.engine.lab.trial import (
     Preview,
     Shares,
@@ -23,7 +24,7 @@ from tui.engine.lab.trial import (
     tried,
 )
 from tui.engine.listing import Listing, Memory, place_in
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, line, span
 from tui.engine.sheets import Sheet
 
@@ -38,7 +39,7 @@ GROUP_COLUMNS = (
 )
 
 
-def lab_groups(look: AnalysisAnswer, _query: ListQuery) -> Listing:
+def lab_groups(look: AnalysisAnswer, *_: object) -> Listing:
     """Every group that strategies apply to; `spread` is that of now, and the least that a strategy comes to."""
     found = previews(look)
     made_up = made_up_keys(look)
@@ -107,7 +108,7 @@ OF_THE_GROUP_AS_IT_IS = (Column("1 dies", 6, ">"), Column("1 joins", 7, ">"))
 group of which one has died, or that some have joined, on the bench."""
 
 
-def lab_strategies(look: AnalysisAnswer, query: ListQuery, memory: Memory) -> Listing:
+def lab_strategies(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
     """For the group in `scope`, after what happens to it on the bench."""
     found = preview_of(look, query.scope)
     rows = found.figures.strategies if found else ()
@@ -167,7 +168,7 @@ NARROW = 30
 """Cells below which only the names are in sight, and what tells them apart is all of them that fits."""
 
 
-def lab_consumers(look: AnalysisAnswer, query: ListQuery, memory: Memory) -> Listing:
+def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
     """Of the group in `scope`; who joins comes last. K lets the one under the cursor die."""
     one = tried(look, query.scope, query.bench, memory)
     shares = None if one is None else shares_of(one)
@@ -215,7 +216,7 @@ OWNERS = 18
 """Cells of a member's name; its end tells it apart."""
 
 
-def lab_partitions(look: AnalysisAnswer, query: ListQuery, memory: Memory) -> Listing:
+def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
     """Of the group in `scope`: those that the strategy tried moves come first."""
     one = tried(look, query.scope, query.bench, memory)
     if one is None or one.comparison is None:
@@ -236,11 +237,11 @@ def lab_partitions(look: AnalysisAnswer, query: ListQuery, memory: Memory) -> Li
     )
 
 
-def lab_partition_text(look: AnalysisAnswer, query: TextQuery, memory: Memory) -> TextAnswer:
+def lab_partition_text(look: AnalysisAnswer, query: LabPartitionText, _: int, memory: Memory) -> TextAnswer:
     """Why the partition in `key`, `GROUP\\tTOPIC-N`, goes where it goes."""
-    group, _, name = query.key.partition("\t")
+    name = query.key
     sheet = Sheet(name, query.width)
-    one = tried(look, group, query.bench, memory)
+    one = tried(look, query.group, query.bench, memory)
     if one is None or one.comparison is None:
         return sheet.say(one.refused if one else look.note).answer()
     compared = one.comparison

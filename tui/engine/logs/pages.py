@@ -1,4 +1,4 @@
-"""Every list and text of the logs screen by its name; what cannot be read is one line.
+"""Every list and text of the logs screen; what cannot be read is one line.
 
 A look-up is told in Kafka's steps: which segments were compared, which index entries, how many bytes were scanned.
 """
@@ -12,7 +12,19 @@ from model.cluster.whole_file import typed_path
 from model.log.dump.salvage import header_damage
 from model.log.lookup import OffsetIndexStep, OffsetLookup, ScanStep, TimeLookup
 from model.log.records import DamageKind, Record, RecordBatch
-from tui.engine.listing import Listing, Memory, window
+from tui.engine.listing import Listing, Memory, Page, shown
+from tui.engine.logs.queries import (
+    LogBatchList,
+    LogBatchText,
+    LogLookupList,
+    LogLookupText,
+    LogPartitionList,
+    LogPartitionText,
+    LogRecordList,
+    LogRecordText,
+    LogSegmentList,
+    LogSegmentText,
+)
 from tui.engine.logs.reader import BadTarget, KeptAnswers, Log, LogReader, SegmentFacts, TooFar, batch_found, name_of
 from tui.engine.logs.rows import ROLES, log_batches, log_partitions, log_records, log_segments, offsets_text
 from tui.engine.logs.segments import (
@@ -32,9 +44,9 @@ from tui.engine.logs.segments import (
     when,
     with_header,
 )
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
 from tui.engine.rows import Row, Window, line
-from tui.engine.sheets import Sheet, clock_text
+from tui.engine.sheets import Sheet, clock_text, refusal
 
 
 def tell_lookup(sheet: Sheet, found: OffsetLookup | TimeLookup) -> None:
@@ -222,87 +234,109 @@ class LogPages:
 
     def __init__(self, folder: str, clock: Callable[[], float] = time.monotonic) -> None:
         """`folder` as in `LazyLogs`; `clock` counts seconds."""
-        self._folder = folder
         self._kept = KeptAnswers(clock)
-        self._reader = LogReader(clock)
+        self._reader = LogReader(clock, folder)
         self._memory = Memory()
 
-    def window(self, query: ListQuery, now_ms: int) -> Window:
-        """The rows asked for."""
-        return self._kept.answer(query, lambda: self._window(query, now_ms))
+    def answer(self, page: Page, query: ListQuery | TextQuery, now_ms: int) -> Answer:
+        """What the page has to show, or one line that says why it cannot be read."""
+        return self._kept.answer(query, lambda: self._answer(page, query, now_ms))
 
-    def _window(self, query: ListQuery, now_ms: int) -> Window:
+    def _answer(self, page: Page, query: ListQuery | TextQuery, now_ms: int) -> Answer:
         try:
-            if query.list == "log-lookup":
-                return self._found(query)
-            listing = self._listing(query)
+            return shown(page, self._reader, query, now_ms, self._memory)
         except _UNREADABLE as error:
-            return Window(0, 0, (), note=_why(error))
-        if listing is None:
-            return Window(0, 0, (), note=NO_FOLDER if query.list == "log-partitions" else GONE)
-        return window(listing, query, self._memory, now_ms)
+            return refusal(query, _why(error), "warn")
 
-    def text(self, query: TextQuery) -> TextAnswer:
-        """The text asked for."""
-        return self._kept.answer(query, lambda: self._text(query))
 
-    def _text(self, query: TextQuery) -> TextAnswer:
-        sheet = Sheet("Log", query.width)
-        try:
-            self._tell(sheet, query)
-        except _UNREADABLE as error:
-            sheet.say(_why(error), "warn")
-        return sheet.answer()
+def partition_list(reader: LogReader, query: LogPartitionList, *_: object) -> Listing | Window:
+    """Partition folders."""
+    place = query.scope or reader.home
+    if not place:
+        return Window(0, 0, (), note=NO_FOLDER)
+    return log_partitions(reader, reader.partitions((str(typed_path(place)),)))
 
-    def _listing(self, query: ListQuery) -> Listing | None:
-        """None where what it is about is not chosen yet."""
-        if query.list == "log-partitions":
-            place = query.scope or self._folder
-            names = (str(typed_path(place)),) if place else ()
-            return log_partitions(self._reader, self._reader.partitions(names)) if names else None
-        if query.list == "log-segments":
-            path = query.scope
-            return log_segments(self._reader.log(path), path, query.view, query.width) if path else None
-        if (parts := parts_of(query.scope, 2)) is None:
-            return None
-        path, (base, position) = parts
-        if query.list == "log-batches":
-            return log_batches(self._reader.batches(path, base, position), path, base)
-        return log_records(self._reader.records(path, base, position), path, base, position)
 
-    def _found(self, query: ListQuery) -> Window:
-        """Two rows for a look-up that found a batch: the scope of the list of batches to show, and the batch's key.
+def segment_list(reader: LogReader, query: LogSegmentList, *_: object) -> Listing | Window:
+    """Segments of one."""
+    path = query.scope
+    return log_segments(reader.log(path), path, query.view, query.width) if path else _NOT_CHOSEN
 
-        `query.filter` is what is looked for, `offset N` or `time T`, in the partition folder `query.scope`.
-        """
-        batch = batch_found(self._reader.look_up(query.scope, query.filter)) if query.scope else None
-        if batch is None:
-            return Window(0, 0, (), note="" if query.scope else GONE)
-        base, start, position = batch
-        scope = key_of(query.scope, base, start if position - start < NEAR else position)
-        rows = Row(scope, (line(),)), Row(key_of(query.scope, base, position), (line(),))
-        return Window(0, len(rows), rows)
 
-    def _tell(self, sheet: Sheet, query: TextQuery) -> None:
-        match query.about:
-            case "log-partition" if query.key:
-                tell_partition(sheet, self._reader.log(query.key))
-            case "log-segment" if parts := parts_of(query.key, 1):
-                log = self._reader.log(parts[0])
-                for each in log.segments:
-                    if each.base_offset == parts[1][0]:
-                        tell_segment(sheet, log, each)
-            case "log-batch" if parts := parts_of(query.key, 2):
-                tell_batch(sheet, self._reader.records(parts[0], *parts[1]))
-            case "log-record" if parts := parts_of(query.key, 3):
-                path, (base, position, offset) = parts
-                tell_record(sheet, self._reader.records(path, base, position), offset)
-            case "log-lookup":
-                path, _, wanted = query.key.rpartition("\t")
-                tell_lookup(sheet, self._reader.look_up(path, wanted))
-            case _:
-                sheet.say("enter opens a partition, a segment, a batch, a record; esc goes back.", "dim")
-                sheet.say(":offset N and :time T look a record up, and tell how it was found.", "dim")
+def batch_list(reader: LogReader, query: LogBatchList, *_: object) -> Listing | Window:
+    """Batches of a segment."""
+    if (parts := parts_of(query.scope, 2)) is None:
+        return _NOT_CHOSEN
+    path, (base, position) = parts
+    return log_batches(reader.batches(path, base, position), path, base)
+
+
+def record_list(reader: LogReader, query: LogRecordList, *_: object) -> Listing | Window:
+    """Records of a batch."""
+    if (parts := parts_of(query.scope, 2)) is None:
+        return _NOT_CHOSEN
+    path, (base, position) = parts
+    return log_records(reader.records(path, base, position), path, base, position)
+
+
+def lookup_list(reader: LogReader, query: LogLookupList, *_: object) -> Window:
+    """The batch that a look-up found."""
+    if not query.scope:
+        return _NOT_CHOSEN
+    if (batch := batch_found(reader.look_up(query.scope, query.wanted))) is None:
+        return Window(0, 0, ())
+    base, start, position = batch
+    scope = key_of(query.scope, base, start if position - start < NEAR else position)
+    rows = Row(scope, (line(),)), Row(key_of(query.scope, base, position), (line(),))
+    return Window(0, len(rows), rows)
+
+
+_NOT_CHOSEN = Window(0, 0, (), note=GONE)
+
+
+def partition_text(reader: LogReader, query: LogPartitionText, *_: object) -> TextAnswer:
+    """A partition folder."""
+    return _told(query, tell_partition, reader.log(query.key)) if query.key else _told(query, _tell_how)
+
+
+def segment_text(reader: LogReader, query: LogSegmentText, *_: object) -> TextAnswer:
+    """A segment."""
+    if (parts := parts_of(query.key, 1)) is None:
+        return _told(query, _tell_how)
+    log = reader.log(parts[0])
+    found = [each for each in log.segments if each.base_offset == parts[1][0]]
+    return _told(query, tell_segment, log, found[0]) if found else Sheet("Log", query.width).answer()
+
+
+def batch_text(reader: LogReader, query: LogBatchText, *_: object) -> TextAnswer:
+    """A batch."""
+    if (parts := parts_of(query.key, 2)) is None:
+        return _told(query, _tell_how)
+    return _told(query, tell_batch, reader.records(parts[0], *parts[1]))
+
+
+def record_text(reader: LogReader, query: LogRecordText, *_: object) -> TextAnswer:
+    """A record."""
+    if (parts := parts_of(query.key, 3)) is None:
+        return _told(query, _tell_how)
+    path, (base, position, offset) = parts
+    return _told(query, tell_record, reader.records(path, base, position), offset)
+
+
+def lookup_text(reader: LogReader, query: LogLookupText, *_: object) -> TextAnswer:
+    """How something was looked for."""
+    return _told(query, tell_lookup, reader.look_up(query.key, query.wanted))
+
+
+def _told(query: TextQuery, tell: Callable[..., object], *what: object) -> TextAnswer:
+    sheet = Sheet("Log", query.width)
+    tell(sheet, *what)
+    return sheet.answer()
+
+
+def _tell_how(sheet: Sheet) -> None:
+    sheet.say("enter opens a partition, a segment, a batch, a record; esc goes back.", "dim")
+    sheet.say(":offset N and :time T look a record up, and tell how it was found.", "dim")
 
 
 def _why(error: Exception) -> str:

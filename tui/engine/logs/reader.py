@@ -177,8 +177,9 @@ class Log(msgspec.Struct, frozen=True):
 class LogReader:
     """Used by one thread at a time. Every method raises OSError for what can't be read or went away."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` counts seconds."""
+    def __init__(self, clock: Callable[[], float] = time.monotonic, home: str = "") -> None:
+        """`clock` counts seconds; `home`: the folder that is read where none is named."""
+        self.home = home
         self._listings = KeptAnswers(clock)
         self._listed = FoundLogs()
         self._checks = SegmentChecks()

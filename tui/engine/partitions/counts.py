@@ -17,7 +17,7 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
 from model.sources.feed import Moment
 from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
-from tui.engine.messages import ListQuery
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partition_listing, table_of
 from tui.engine.partitions.table import PartitionTable
 from tui.engine.rows import Window
@@ -204,17 +204,17 @@ class Counted:
         return LevelCells(codes.tolist(), numbers.tolist())
 
 
-def counted_of(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> tuple[Counted, str]:
+def counted_of(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> tuple[Counted, str]:
     """The moment's partitions that match the query's filter, and what is wrong with that filter."""
     table = table_of(moment, memory)
-    wanted = msgspec.structs.replace(query, list="counted partitions", view="", sort="", reverse=False)
-    rows, error = rows_in_order(partition_listing(table, wanted, now_ms), wanted, memory, now_ms)
+    wanted = msgspec.structs.replace(query, view="", sort="", reverse=False)
+    rows, error = rows_in_order(partition_listing(table, wanted, now_ms), wanted, memory, now_ms, "counted partitions")
     return memory.recall("counted", (table, rows), lambda: Counted(table, indices(rows))), error
 
 
-def level_window(listing: Listing, query: ListQuery, now_ms: int, memory: Memory, error: str) -> Window:
+def level_window(listing: Listing, query: PartitionList, now_ms: int, memory: Memory, error: str) -> Window:
     """The window of a level; its filter was one of partitions, and has done its work."""
-    asked = msgspec.structs.replace(query, list=f"partitions by {query.view}", filter="")
-    shown = window(listing, asked, memory, now_ms)
+    asked = msgspec.structs.replace(query, filter="")
+    shown = window(listing, asked, memory, now_ms, f"partitions by {query.view}")
     note = error or ("nothing matches the filter" if query.filter and not shown.total else shown.note)
     return msgspec.structs.replace(shown, note=note)

@@ -15,7 +15,6 @@ from model.cluster.topic_image import Longs
 from model.sources.feed import Moment
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory
-from tui.engine.messages import ListQuery
 from tui.engine.partitions.counts import (
     ADDING,
     IN_SYNC,
@@ -31,6 +30,7 @@ from tui.engine.partitions.counts import (
     level_window,
     worst,
 )
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import EDGES, STATE_WIDTH, STYLES, partitions_window, thing
 from tui.engine.partitions.table import STATES
 from tui.engine.rows import Column, Line, Row, Window, line, span
@@ -96,7 +96,7 @@ def grid(names: Sequence[str], width: int, offset: int, most: int) -> Grid:
 TOPIC_FACTS = (Column("parts", 7, ">", "partitions"), Column("worst", STATE_WIDTH, "<", "state"))
 
 
-def topics_map(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def topics_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
     """`query.view` topics: against brokers, or racks where not all brokers fit; topics-other: the other way."""
     counted, error = counted_of(moment, query, now_ms, memory)
     columns, shown, racks = _topic_columns(counted, query)
@@ -118,7 +118,7 @@ def topics_map(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) ->
     return msgspec.structs.replace(seen, unfiltered_total=counted.all_topics)
 
 
-def _topic_columns(counted: Counted, query: ListQuery) -> tuple[tuple[Column, ...], Grid, bool]:
+def _topic_columns(counted: Counted, query: PartitionList) -> tuple[tuple[Column, ...], Grid, bool]:
     """The columns, what fits of the map, and whether it is one of racks."""
     name = min(max(counted.widest_name, len("topic")), max(query.width * 2 // 5, 12))
     room = query.width - EDGES - name - 1 - sum(1 + column.width for column in TOPIC_FACTS)
@@ -165,7 +165,7 @@ REPLICA_STATES = {
 REPLICA_MARKS = {ADDING: "+", OUT: "!", STRANGER: "!", LEADERLESS: "X"}
 
 
-def brokers_map(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def brokers_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
     """All brokers by id, those without a counted replica as well. `rack:r1` stands for the first broker there."""
     counted, error = counted_of(moment, query, now_ms, memory)
     ids, counts = counted.table.brokers, counted.by_broker
@@ -199,7 +199,7 @@ def brokers_map(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -
     return level_window(listing, query, now_ms, memory, error)
 
 
-def racks_map(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def racks_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
     """All racks by name. `broker:5` stands for the rack of broker 5."""
     counted, error = counted_of(moment, query, now_ms, memory)
     racks, counts = counted.racks, counted.by_rack(counted.by_broker)
@@ -252,7 +252,7 @@ def _mark(counts: Longs) -> str:
     return next((mark for sign, mark in reversed(REPLICA_MARKS.items()) if counts[sign]), "")
 
 
-LEVELS: Mapping[str, Callable[[Moment, ListQuery, int, Memory], Window]] = {
+LEVELS: Mapping[str, Callable[[Moment, PartitionList, int, Memory], Window]] = {
     "topics": topics_map,
     "topics-other": topics_map,
     "brokers": brokers_map,
@@ -260,6 +260,6 @@ LEVELS: Mapping[str, Callable[[Moment, ListQuery, int, Memory], Window]] = {
 }
 
 
-def map_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def map_window(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
     """`query.view` is one of LEVELS; any other is a form of the partitions themselves."""
     return LEVELS.get(query.view, partitions_window)(moment, query, now_ms, memory)

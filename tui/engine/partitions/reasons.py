@@ -17,7 +17,8 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.texts import kept_in
 from model.cluster.topic_image import told_in, unpadded
 from model.sources.feed import Moment
-from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
+from tui.engine.partitions.queries import PartitionText
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
 from tui.engine.rows import span
 from tui.engine.sheets import SEVERITY_STYLES, Sheet, age_text, clock_text
@@ -301,7 +302,7 @@ HISTORY = 8
 """Changes told, newest first."""
 
 
-def partition_text(moment: Moment, query: TextQuery, now_ms: int) -> TextAnswer:
+def partition_text(moment: Moment, query: PartitionText, now_ms: int, *_: object) -> TextAnswer:
     """About the partition whose key is `orders-3`."""
     sheet = Sheet(query.key, query.width)
     topic = query.key.rpartition("-")[0]

@@ -11,14 +11,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import msgspec
-
 from model.cluster.ids import NO_LEADER
 from model.sources.feed import Moment
 from tui.engine.listing import NOWHERE, Listing, Memory, VisibleColumns, visible_columns, window
-from tui.engine.messages import ListQuery
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
-from tui.engine.rows import Across, Column, Line, Row, Window, line, span
+from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Window, line, span
 from tui.engine.sheets import age_text
 
 STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
@@ -149,20 +147,15 @@ def table_of(moment: Moment, memory: Memory) -> PartitionTable:
     return memory.recall(TABLE, made_from, lambda: partition_table(image, memory.last(TABLE)))
 
 
-def partitions_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def partitions_window(moment: Moment, query: PartitionList, now_ms: int, memory: Memory) -> Window:
     """`query.view` is matrix (also when empty) or list."""
     table = table_of(moment, memory)
-    cells, shown = _cells(table, query, now_ms)
-    found = window(_listing(table, cells, now_ms), query, memory, now_ms)
-    return found if shown is None else msgspec.structs.replace(found, across=shown.across(MAP))
+    return window(partition_listing(table, query, now_ms), query, memory, now_ms)
 
 
-def partition_listing(table: PartitionTable, query: ListQuery, now_ms: int) -> Listing:
+def partition_listing(table: PartitionTable, query: PartitionList, now_ms: int) -> Listing:
     """All partitions. The key `orders-*` stands for the first of a topic's that is in view."""
-    return _listing(table, _cells(table, query, now_ms)[0], now_ms)
-
-
-def _listing(table: PartitionTable, cells: Sequence[Cells], now_ms: int) -> Listing:
+    cells, shown = _cells(table, query, now_ms)
     return Listing(
         count=len(table),
         fields=lambda: table.fields(now_ms),
@@ -170,6 +163,7 @@ def _listing(table: PartitionTable, cells: Sequence[Cells], now_ms: int) -> List
         row=lambda row: _row(table, row, cells),
         place=lambda key: _rows_of(table, key.removesuffix(ANY)) if key.endswith(ANY) else table.place(key),
         columns=tuple(one.column for one in cells),
+        across=NO_ACROSS if shown is None else shown.across(MAP),
         made_from=(table,),
         nothing="there are no topics",
         names={"topic": lambda: table.image.topics, "broker": lambda: map(str, table.brokers)},
@@ -190,7 +184,7 @@ def _row(whole: PartitionTable, place: int, cells: Iterable[Cells]) -> Row:
     )
 
 
-def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> tuple[list[Cells], MapColumns | None]:
+def _cells(table: PartitionTable, query: PartitionList, now_ms: int) -> tuple[list[Cells], MapColumns | None]:
     """The columns of this view, with as much of the map as fits between name and leader; and what fits of it."""
     digits = max((len(str(broker)) for broker in table.brokers), default=1)
     isr_width = min(max(table.isr_width * (digits + 1) - 1, 3), 16)
@@ -218,7 +212,7 @@ def _cells(table: PartitionTable, query: ListQuery, now_ms: int) -> tuple[list[C
 
 
 def _beside_the_map(
-    table: PartitionTable, facts: list[Cells], query: ListQuery, taken: int
+    table: PartitionTable, facts: list[Cells], query: PartitionList, taken: int
 ) -> tuple[list[Cells], MapColumns]:
     """The columns that stay, and the brokers that fit beside them: where space is short the map comes first."""
     fitted = [_fitted(table, facts, given_up, query, taken) for given_up in ((), ("age",), ("age", "isr"))]
@@ -226,7 +220,7 @@ def _beside_the_map(
 
 
 def _fitted(
-    table: PartitionTable, facts: list[Cells], given_up: tuple[str, ...], query: ListQuery, taken: int
+    table: PartitionTable, facts: list[Cells], given_up: tuple[str, ...], query: PartitionList, taken: int
 ) -> tuple[list[Cells], MapColumns]:
     kept = [one for one in facts if one.column.title not in given_up]
     room = query.width - taken - sum(1 + one.column.width for one in kept)

@@ -10,7 +10,8 @@ from model.cluster.topic_image import Flags, TopicImage
 from model.sources.feed import Moment
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
+from tui.engine.partitions.queries import TopicList, TopicText
 from tui.engine.partitions.reasons import reasons
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import STATES, PartitionTable
@@ -63,7 +64,7 @@ class Topics:
         }
 
 
-def topics_window(moment: Moment, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def topics_window(moment: Moment, query: TopicList, now_ms: int, memory: Memory) -> Window:
     """All topics, by name."""
     table = table_of(moment, memory)
     topics = memory.recall("topics", (table,), lambda: Topics(table))
@@ -103,7 +104,7 @@ def _replication(topic: TopicImage) -> int:
     return int(topic.replica_count.max(initial=0))
 
 
-def topic_text(moment: Moment, query: TextQuery, now_ms: int, memory: Memory) -> TextAnswer:
+def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory) -> TextAnswer:
     """About the topic whose name is the key."""
     sheet = Sheet(query.key, query.width)
     topic = moment.image.topics.get(query.key)

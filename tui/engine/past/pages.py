@@ -16,8 +16,9 @@ from model.sources.feed import Moment
 from tui.engine.cluster.events import event_text, events_window
 from tui.engine.cluster.overview import partitions_found
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.past.moments import happened
+from tui.engine.past.queries import ComparisonText, PastEventList, PastEventText
 from tui.engine.past.service import PastService
 from tui.engine.rows import Window, span
 from tui.engine.sheets import SEVERITY_STYLES, Sheet, clock_text, date_text, stamp_text
@@ -34,7 +35,7 @@ class Side(NamedTuple):
     name: str
 
 
-def comparison_text(earlier: Side, later: Side, query: TextQuery) -> TextAnswer:
+def comparison_text(earlier: Side, later: Side, query: ComparisonText) -> TextAnswer:
     """From the earlier one to the later one."""
     then, now = earlier.moment, later.moment
     sheet = Sheet("compared", query.width)
@@ -93,27 +94,29 @@ def _apart(some: Moment, others: Moment) -> list[Finding]:
 MIB = 1 << 20
 
 
-def past_window(
-    past: PastService, alerts: tuple[Change, ...], live: Moment, query: ListQuery, now_ms: int, memory: Memory
-) -> Window:
+class More(NamedTuple):
+    """What the past does not know: the newest moment, and what became critical."""
+
+    live: Moment
+    alerts: tuple[Change, ...]
+
+
+async def past_window(past: PastService, more: More, query: PastEventList, now_ms: int, memory: Memory) -> Window:
     """All events, those after the moment looked at too: they are the way back to it; what the operator marked,
     and what became critical."""
-    return events_window(_with_more(past, alerts, live, memory), query, now_ms, memory)
+    return events_window(_with_more(past, more, memory), query, now_ms, memory)
 
 
-async def past_text(
-    past: PastService, alerts: tuple[Change, ...], live: Moment, query: TextQuery, memory: Memory
-) -> TextAnswer:
-    """`past-event`: the event with this key, and the timeline; `past-comparison`: the moment looked at, and the one
-    whose `seq` is the key."""
-    if query.about == "past-comparison":
-        return await _comparison(past, live, query)
-    event = event_text(_with_more(past, alerts, live, memory), query)
+async def past_event_text(past: PastService, more: More, query: PastEventText, _: int, memory: Memory) -> TextAnswer:
+    """The event with this key, and the timeline."""
+    event = event_text(_with_more(past, more, memory), query)
     sheet = _standing(past, query)
     return TextAnswer(event.title, (*event.lines, (), *sheet.lines), f"{event.plain}\n\n{sheet.plain}")
 
 
-async def _comparison(past: PastService, live: Moment, query: TextQuery) -> TextAnswer:
+async def past_comparison(past: PastService, more: More, query: ComparisonText, *_: object) -> TextAnswer:
+    """The moment looked at, and the one whose `seq` is the key."""
+    live = more.live
     newest = past.newest.seq if past.newest else 0
     other = int(query.key) if query.key.isdecimal() else newest
     sides: list[Side] = []
@@ -123,7 +126,8 @@ async def _comparison(past: PastService, live: Moment, query: TextQuery) -> Text
     return await asyncio.to_thread(comparison_text, sides[0], sides[1], query)
 
 
-def _with_more(past: PastService, alerts: tuple[Change, ...], live: Moment, memory: Memory) -> Moment:
+def _with_more(past: PastService, more: More, memory: Memory) -> Moment:
+    live, alerts = more
     feed, marks = past.feed or live.feed, past.marks
 
     def merged() -> Moment:
@@ -137,7 +141,7 @@ def _time(change: Change) -> int:
     return change.time_ms
 
 
-def _standing(past: PastService, query: TextQuery) -> TextAnswer:
+def _standing(past: PastService, query: PastEventText) -> TextAnswer:
     timeline, newest = past.timeline, past.newest
     sheet = Sheet("Timeline", query.width)
     sheet.draw(span("Timeline", "heading"))

@@ -21,9 +21,6 @@ from tui.engine.messages import TimeAnswer, TimeQuery
 from tui.engine.past.moments import Marks, NoSuchMoment, TimePosition, gone, happened
 from tui.engine.sheets import clock_text, date_text
 
-SNAPSHOT = "snapshot"
-"""The verb of the wish."""
-
 
 def saved(moment: Moment, at_ms: int, name: str, ended: Callable[[], bool]) -> str:
     """What was written where, or why nothing was. No file is replaced; ended while it was written, none is left."""

@@ -10,17 +10,15 @@ and a throttle from 0.10.1 on (KIP-73); `LeaderElectionCommand` is there from 2.
 from collections.abc import Callable, Mapping
 
 from model.analyses.plans import DrillFigures, Worst
-from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import KafkaGeneration
 from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.listing import Memory, window
-from tui.engine.messages import ListQuery, PlanQuestion, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
-from tui.engine.plan.rows import plan_batches, plan_brokers, plan_changes
-from tui.engine.rows import Window, line, span
+from tui.engine.plan.queries import PlanQuestion, PlanReviewText, PlanText
+from tui.engine.rows import line, span
 from tui.engine.sheets import Sheet, clock_text
 
 BROKER, ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181/CHROOT"
@@ -66,10 +64,10 @@ REVIEW = (span("x", "key"), span(" reviews it: batches, verdict, files; nothing 
 STALE = (span("the cluster has changed since: ", "warn"), span("r", "key"), span(" plans anew", "warn"))
 
 
-def plan_text(look: AnalysisAnswer, query: TextQuery, *, stale: bool) -> TextAnswer:
+def plan_text(look: AnalysisAnswer, query: PlanText, *_: object) -> TextAnswer:
     """The box beside the brokers."""
     sheet = Sheet("Plan", query.width)
-    if stale:
+    if look.stale:
         sheet.draw(*STALE)
     plan = plan_in(look)
     if look.note:
@@ -177,12 +175,12 @@ MOST_IN_A_FILE = 5_000
 """Changes of which the file is shown; larger ones are written."""
 
 
-def plan_review(look: AnalysisAnswer, query: TextQuery, *, stale: bool) -> TextAnswer:
+def plan_review(look: AnalysisAnswer, query: PlanReviewText, *_: object) -> TextAnswer:
     """Of the batch in `key`, or of all that are in; `view` is changes, verdict, forward or rollback."""
     sheet = Sheet(query.view or "changes", query.width)
     if not isinstance(look.result, Planned):
         return sheet.say(look.note or "there is no plan yet: enter makes one").answer()
-    if stale:
+    if look.stale:
         sheet.draw(*STALE)
     plan = look.result.plan
     batch = next((each for each in plan.batches if str(each.number) == query.key), None)
@@ -288,18 +286,3 @@ _FORMS: Mapping[str, Callable[..., TextAnswer]] = {
     "forward": _file(documents.forward),
     "rollback": _file(documents.rollback),
 }
-
-
-LISTS = {"plan-brokers": plan_brokers, "plan-changes": plan_changes, "plan-batches": plan_batches}
-
-
-def plan_window(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """The rows asked for."""
-    return window(LISTS[query.list](look, query), query, memory, now_ms)
-
-
-def plan_texts(look: AnalysisAnswer, query: TextQuery, now: ClusterImage) -> TextAnswer:
-    """The text asked for; `now` is the cluster as it is."""
-    if query.about == "plan-review":
-        return plan_review(look, query, stale=look.is_stale(now))
-    return plan_text(look, query, stale=look.is_stale(now))

@@ -17,7 +17,7 @@ from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan, applied
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.messages import PlanQuestion
+from tui.engine.plan.queries import PlanQuestion, WritePlan
 
 
 class Planned(NamedTuple):
@@ -66,22 +66,18 @@ def kept_changes(look: AnalysisAnswer) -> tuple[Change, ...]:
     return () if plan is None else tuple(c for b in kept_batches(look) for c in plan.changes[b.first : b.end])
 
 
-AS_BATCHES = "plan-batches"
-"""The wish for a file, and a way back, for each batch."""
-
-
-def written(look: AnalysisAnswer, name: str, verb: str) -> str:
+def written(look: AnalysisAnswer, wish: WritePlan) -> str:
     """What was written, or why nothing was, in a sentence. Batches that are left out are in no file."""
     plan = plan_in(look)
     if plan is None:
         return "there is no plan yet: enter makes one"
     if not (changes := kept_changes(look)):
         return "every batch is left out" if plan.changes else "nothing has to change: no file is written"
-    path = typed_path(name)
+    path = typed_path(wish.path)
     if path.suffix != ".json":
         return f"{path}: the name of a plan ends in .json"
     parts: Sequence[tuple[str, Sequence[Change]]] = [("", changes)]
-    if verb == AS_BATCHES:
+    if wish.by_batch:
         digits = len(str(len(plan.batches)))
         parts = [(f"-{b.number:0{digits}}", plan.changes[b.first : b.end]) for b in kept_batches(look)]
     out = len(plan.batches) - len(kept_batches(look))

@@ -9,8 +9,8 @@ from model.planning.plan import Batch, Change, Plan
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
-from tui.engine.messages import ListQuery, PlanQuestion
 from tui.engine.plan.planned import kept_batches, plan_in
+from tui.engine.plan.queries import PlanQuestion
 from tui.engine.rows import Column, Line, Row, line, span
 
 BROKER_COLUMNS = (
@@ -24,7 +24,7 @@ BROKER_COLUMNS = (
 LEAVES, COMES, STAYS = "leaves", "comes", ""
 
 
-def plan_brokers(look: AnalysisAnswer, _query: ListQuery) -> Listing:
+def plan_brokers(look: AnalysisAnswer, *_: object) -> Listing:
     """Every broker that there is, or will be."""
     question = look.question
     assert isinstance(question, PlanQuestion)
@@ -108,7 +108,7 @@ CHANGE_COLUMNS = (
 )
 
 
-def plan_changes(look: AnalysisAnswer, _query: ListQuery) -> Listing:
+def plan_changes(look: AnalysisAnswer, *_: object) -> Listing:
     """Partition, replicas before and after (the preferred leader first), and what that means."""
     plan = plan_in(look)
     changes = plan.changes if plan else ()
@@ -160,7 +160,7 @@ BATCH_COLUMNS = (
 IN, OUT = "in", "out"
 
 
-def plan_batches(look: AnalysisAnswer, _query: ListQuery) -> Listing:
+def plan_batches(look: AnalysisAnswer, *_: object) -> Listing:
     """All that are in first, then each in the order in which they are to be run."""
     plan, kept = plan_in(look), kept_batches(look)
     batches = plan.batches if plan else ()

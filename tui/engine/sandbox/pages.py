@@ -4,7 +4,7 @@ How a member of a ZooKeeper group sees its group is made of the lines that the m
 model.hosts.zookeeper_consumer`): others may see it otherwise, which is how its kind goes wrong.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -23,9 +23,10 @@ from model.consumers.zookeeper_groups.events_and_commands import (
 )
 from model.sandbox.control.messages import LinkView, LoadView, ProcessView, SandboxState
 from tui.engine.filters import Field, Numbers, Texts
-from tui.engine.listing import Listing, Memory, place_in, window
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery
-from tui.engine.rows import Column, Row, Window, line, span
+from tui.engine.listing import Listing, place_in
+from tui.engine.messages import TextAnswer
+from tui.engine.rows import Column, Row, line, span
+from tui.engine.sandbox.queries import ProcessList, ProcessText, SandboxText
 from tui.engine.sandbox.service import link_key
 from tui.engine.sheets import Sheet, age_ms, age_text, clock_text, date_text
 
@@ -84,7 +85,7 @@ LINK_SIGNS = {"open": ("", "ok"), "cut": ("X", "dead"), "slow": ("~", "warn")}
 """State → mark and style."""
 
 
-def sandbox_links(state: SandboxState, _: int) -> Listing:
+def sandbox_links(state: SandboxState, *_: object) -> Listing:
     """Each broker's links with ZooKeeper and with clients, then those between brokers."""
     links = state.links
     fields: dict[str, Field] = {
@@ -134,7 +135,7 @@ LAST_LINES = 200
 LAST_BYTES = 256 << 10
 
 
-def sandbox_processes(state: SandboxState, now_ms: int) -> Listing:
+def sandbox_processes(state: SandboxState, _: ProcessList, now_ms: int, *__: object) -> Listing:
     """Servers, brokers, load; in that order."""
     processes = state.processes
     fields: dict[str, Field] = {
@@ -175,7 +176,7 @@ def _process_row(process: ProcessView, now_ms: int) -> Row:
     )
 
 
-def process_text(state: SandboxState, query: TextQuery, now_ms: int) -> TextAnswer:
+def process_text(state: SandboxState, query: ProcessText, now_ms: int, *_: object) -> TextAnswer:
     """The process whose name is the key, with the end of what it said."""
     sheet = Sheet(query.key, query.width)
     process = next((one for one in state.processes if one.name == query.key), None)
@@ -203,7 +204,7 @@ def _end_of(log: str) -> list[str]:
         return []
 
 
-def sandbox_standing(state: SandboxState, query: TextQuery, now_ms: int) -> TextAnswer:
+def sandbox_standing(state: SandboxState, query: SandboxText, now_ms: int, *_: object) -> TextAnswer:
     """The box beside the processes."""
     sheet = Sheet("Sandbox", query.width)
     if state.load is None:
@@ -230,26 +231,3 @@ def _tell_load(sheet: Sheet, load: LoadView) -> None:
 
 
 NO_SANDBOX = "this cluster is no sandbox, nothing here can break it: try `kdrill sandbox`"
-
-LISTS: Mapping[str, Callable[[SandboxState, int], Listing]] = {
-    "sandbox-processes": sandbox_processes,
-    "sandbox-links": sandbox_links,
-}
-TEXTS: Mapping[str, Callable[[SandboxState, TextQuery, int], TextAnswer]] = {
-    "sandbox": sandbox_standing,
-    "sandbox-process": process_text,
-}
-
-
-def sandbox_window(state: SandboxState | None, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """The rows asked for."""
-    if state is None:
-        return Window(0, 0, (), note=NO_SANDBOX)
-    return window(LISTS[query.list](state, now_ms), query, memory, now_ms)
-
-
-def sandbox_text(state: SandboxState | None, query: TextQuery, now_ms: int) -> TextAnswer:
-    """The text asked for."""
-    if state is None:
-        return Sheet("Sandbox", query.width).say(NO_SANDBOX).answer()
-    return TEXTS[query.about](state, query, now_ms)

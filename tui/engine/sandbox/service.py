@@ -35,7 +35,7 @@ from model.sandbox.faults.faults import (
 )
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
-from tui.engine.messages import TextAnswer, Wish
+from tui.engine.sandbox.queries import SandboxWish
 
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""
@@ -201,16 +201,16 @@ class SandboxService:
         self._early.clear()
         self._note, self._news = note, news
 
-    async def do(self, wish: Wish) -> TextAnswer:
-        """Does it; the answer's title is the sentence that says what was done, or why nothing was."""
+    async def do(self, wish: SandboxWish) -> str:
+        """Does it; the sentence that says what was done, or why nothing was."""
         try:
             if wish.verb == "audit":
-                return TextAnswer(_proved(await self._client.audit()))
+                return _proved(await self._client.audit())
             if wish.verb == "save":
-                return TextAnswer(await self._save(wish.about))
-            return TextAnswer((await self._client.do(deed_of(self.state, wish.verb, wish.about))).text)
+                return await self._save(wish.about)
+            return (await self._client.do(deed_of(self.state, wish.verb, wish.about))).text
         except (Impossible, SandboxError) as error:
-            return TextAnswer(str(error))
+            return str(error)
 
     async def close(self) -> None:
         """Ends the sandbox and all in it."""

@@ -9,8 +9,10 @@ from model.log.partition_log import PartitionLog
 from model.log.recovery import open_log
 from model.log.settings import LogSettings
 from tests.model.log.batches import START_MS, keyed
+from tests.tui.data.asked import ENTRIES, list_query, text_query
+from tui.engine.listing import loaded
 from tui.engine.logs.pages import LogPages
-from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.rows import Line, Window
 
 SETTINGS = LogSettings(segment_bytes=1_000, index_interval_bytes=200, segment_index_bytes=1_200)
@@ -40,13 +42,19 @@ class Asked:
     def rows(self, name: str, scope: str = "", **query: object) -> Window:
         """A list's window."""
         self.seconds += 60
-        asked = ListQuery(list=name, scope=scope, width=100, **query)  # pyright: ignore[reportArgumentType]
-        return self.pages.window(asked, START_MS)
+        asked = list_query(name, scope=scope, width=100, **query)
+        answer = self.pages.answer(loaded(ENTRIES[type(asked)].page), asked, START_MS)
+        assert isinstance(answer, Window)
+        return answer
 
     def told(self, about: str, key: str, width: int = 200) -> str:
         """A text."""
         self.seconds += 60
-        return self.pages.text(TextQuery(about=about, key=key, width=width)).plain
+        path, _, wanted = key.rpartition("\t") if about == "log-lookup" else (key, "", "")
+        asked = text_query(about, key=path, wanted=wanted, width=width)
+        answer = self.pages.answer(loaded(ENTRIES[type(asked)].page), asked, START_MS)
+        assert isinstance(answer, TextAnswer)
+        return answer.plain
 
     def _clock(self) -> float:
         return self.seconds

@@ -8,27 +8,30 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tui.data.asked import ENTRIES
 from tests.tui.data.logs.log_folders import write_log
-from tui.engine.lazy import LazyLogs, is_of_logs
+from tui.engine.lazy import LazyLogs
+from tui.engine.logs.queries import LogPartitionList, LogPartitionText
 from tui.engine.logs.reader import KeptAnswers
 from tui.engine.logs.segments import key_of, parts_of
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery, Wish
+from tui.engine.messages import TextAnswer
+from tui.engine.router import Router
 from tui.engine.rows import Window
 
 
 async def test_lists_and_texts_of_a_folder(tmp_path: Path) -> None:
     write_log(tmp_path / "t-0", batches=3)
     desk = LazyLogs(str(tmp_path))
-    asked = ListQuery(list="log-partitions"), TextQuery(about="log-partition", key=str(tmp_path / "t-0"))
-    window, text = await asyncio.gather(*(desk.answer(query, 0) for query in asked))
+    asked = LogPartitionList(), LogPartitionText(key=str(tmp_path / "t-0"))
+    window, text = await asyncio.gather(*(desk.answer(ENTRIES[type(query)].page, query, 0) for query in asked))
     assert isinstance(window, Window) and window.total == 1
     assert isinstance(text, TextAnswer) and "1 segment, 300 B" in text.plain
 
 
 def test_only_what_is_about_logs_is_asked_of_it() -> None:
-    assert is_of_logs(ListQuery(list="log-batches")) and is_of_logs(TextQuery(about="log-lookup"))
-    assert not is_of_logs(ListQuery(list="partitions"))
-    assert not is_of_logs(Wish("log-partitions"))
+    asked = {kind.__name__ for kind, entry in ENTRIES.items() if entry.by is Router.of_logs}
+    assert asked == {kind.__name__ for kind in ENTRIES if kind.__module__ == "tui.engine.logs.queries"}
+    assert {"LogBatchList", "LogLookupText"} < asked
 
 
 def test_an_answer_is_kept_the_longer_the_dearer_it_was() -> None:

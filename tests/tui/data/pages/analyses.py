@@ -7,9 +7,12 @@ import time
 from typing import Any
 
 from model.cluster.cluster_image import ClusterImage
+from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
 from tui.engine.analyses.service import AnalysisService
-from tui.engine.messages import STOPPABLE, ListQuery, Question, TextAnswer, TextQuery, Wish
+from tui.engine.analysis import Question
+from tui.engine.messages import STOPPABLE, TextAnswer
+from tui.engine.plan.queries import PlanQuestion, WritePlan
 from tui.engine.rows import Window
 
 DEADLINE_S = 60.0
@@ -32,20 +35,19 @@ class Pages:
         return await self._rows(name, **more)
 
     async def _rows(self, name: str, **more: Any) -> Window:
-        query = ListQuery(list=name, question=self.question, width=160, **more)
-        answer = await self.desk.answer(query, NOW_MS)
+        query = list_query(name, question=self.question, width=160, **more)
+        answer = await self.desk.answer(ENTRIES[type(query)].page, query, NOW_MS)
         assert isinstance(answer, Window)
         return answer
 
     async def text(self, about: str, key: str = "", **more: Any) -> TextAnswer:
         """A text, of what has been worked out."""
-        query = TextQuery(**{"about": about, "key": key, "question": self.question, "width": 120, **more})
-        answer = await self.desk.answer(query, NOW_MS)
+        query = text_query(about, **{"key": key, "question": self.question, "width": 120, **more})
+        answer = await self.desk.answer(ENTRIES[type(query)].page, query, NOW_MS)
         assert isinstance(answer, TextAnswer)
         return answer
 
-    async def wish(self, verb: str, about: str) -> str:
+    async def write(self, path: str, *, by_batch: bool = False) -> str:
         """What was done."""
-        answer = await self.desk.answer(Wish(verb, about, self.question), NOW_MS)
-        assert isinstance(answer, TextAnswer)
-        return answer.title
+        assert isinstance(self.question, PlanQuestion)
+        return await self.desk.write(WritePlan(path, by_batch, self.question))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tui.data.asked import rows_shown
 from tests.tui.data.small_cluster import moment_of, small_image, text_of
 from tui.engine.listing import NOWHERE, visible_columns
-from tui.engine.messages import ListQuery
-from tui.engine.router import Lists
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.rows import Window
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(2, 6), st.integers(0, 90), st.integers(0, 50))
@@ -47,8 +47,8 @@ def test_titles_and_rows_are_as_wide_as_told_with_one_sign_for_the_cursor(
 
 
 def partitions(width: int = 100, **asked: object) -> Window:
-    query = ListQuery(list="partitions", width=width, **asked)  # pyright: ignore[reportArgumentType]
-    return Lists().window(moment_of(small_image()), query, 0)
+    query = PartitionList(width=width, **asked)  # pyright: ignore[reportArgumentType]
+    return rows_shown(moment_of(small_image()), query, 0)
 
 
 def test_the_map_tells_its_brokers_and_draws_cursor_and_marks() -> None:

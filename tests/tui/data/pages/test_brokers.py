@@ -11,15 +11,15 @@ from model.cluster.image_parts import Quorum
 from model.cluster.records import BrokerFenced, BrokerRegistered
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.brokers import broker_text, brokers_window
+from tui.engine.cluster.queries import BrokerList, BrokerText
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextQuery
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
 
 
 def window(**asked: object) -> Window:
-    query = msgspec.convert({"type": "ListQuery", "list": "brokers", **asked}, ListQuery)
+    query = msgspec.convert({"type": "BrokerList", **asked}, BrokerList)
     return brokers_window(MOMENT, query, NOW_MS, Memory())
 
 
@@ -51,7 +51,7 @@ def test_brokers_are_sorted_and_filtered_by_any_column():
 
 
 def test_what_is_known_of_a_dead_broker():
-    text = broker_text(MOMENT, TextQuery(about="broker", key="5", width=76), NOW_MS, Memory()).plain
+    text = broker_text(MOMENT, BrokerText(key="5", width=76), NOW_MS, Memory()).plain
     assert "state     DOWN" in text
     assert "leads     1, of them under-replicated 1" in text
     assert "share     leads 20.0% of the partitions, should lead 33.3%" in text
@@ -61,10 +61,10 @@ def test_what_is_known_of_a_dead_broker():
 def test_a_fenced_broker_is_registered_and_serves_nothing():
     endpoint = "PLAINTEXT://kfk-05:9092"
     moment = moment_of(small_image(BrokerFenced(broker=5, endpoints=(endpoint,), rack="r2")))
-    query = msgspec.convert({"type": "ListQuery", "list": "brokers", "filter": "state:fenced"}, ListQuery)
+    query = msgspec.convert({"type": "BrokerList", "filter": "state:fenced"}, BrokerList)
     shown = brokers_window(moment, query, NOW_MS, Memory())
     assert [row[:20] for row in rows_of(shown)] == ["X | 5 | fenced | r2 "]
-    text = broker_text(moment, TextQuery(about="broker", key="5", width=76), NOW_MS, Memory()).plain
+    text = broker_text(moment, BrokerText(key="5", width=76), NOW_MS, Memory()).plain
     assert "state     fenced" in text
     assert "why       It is registered; the controllers hear no heartbeats of it" in text
     assert f"endpoints {endpoint}" in text
@@ -72,7 +72,7 @@ def test_a_fenced_broker_is_registered_and_serves_nothing():
 
 def test_a_controlled_shutdown_is_told_where_it_is_known():
     stopping = BrokerRegistered(broker=6, fenced=False, in_controlled_shutdown=True)
-    query = TextQuery(about="broker", key="6", width=76)
+    query = BrokerText(key="6", width=76)
     assert (
         "state     up, in controlled shutdown"
         in broker_text(moment_of(small_image(stopping)), query, NOW_MS, Memory()).plain
@@ -80,7 +80,7 @@ def test_a_controlled_shutdown_is_told_where_it_is_known():
 
 
 def test_what_is_known_of_the_controller():
-    text = broker_text(MOMENT, TextQuery(about="broker", key="4", width=76), NOW_MS, Memory()).plain
+    text = broker_text(MOMENT, BrokerText(key="4", width=76), NOW_MS, Memory()).plain
     assert "state     controller" in text
     assert "endpoints PLAINTEXT://kfk-04:9092" in text
     assert "since     2023-11-10 22:13:20Z, 4d ago" in text
@@ -90,7 +90,7 @@ def test_what_two_findings_ask_for_is_said_once():
     twice = [finding(Kind(name, "warn"), "broker 4", name, "why", "Plan a rebalance.") for name in ("leaders", "held")]
     other = finding(Kind("other", "warn"), "broker 4", "else", "why", "Look at it.")
     moment = replace(MOMENT, findings=Findings((*twice, other)))
-    text = broker_text(moment, TextQuery(about="broker", key="4", width=76), NOW_MS, Memory()).plain
+    text = broker_text(moment, BrokerText(key="4", width=76), NOW_MS, Memory()).plain
     assert text.split("\n")[-7:] == [
         "",
         "warn      leaders",
@@ -103,21 +103,21 @@ def test_what_two_findings_ask_for_is_said_once():
 
 
 def test_a_broker_that_is_not_there():
-    answer = broker_text(MOMENT, TextQuery(about="broker", key="77"), NOW_MS, Memory())
+    answer = broker_text(MOMENT, BrokerText(key="77"), NOW_MS, Memory())
     assert answer.plain == "there is no such broker (any more)"
 
 
 def test_a_cluster_without_brokers():
-    shown = brokers_window(moment_of(EMPTY), ListQuery(list="brokers"), NOW_MS, Memory())
+    shown = brokers_window(moment_of(EMPTY), BrokerList(), NOW_MS, Memory())
     assert (shown.total, shown.note) == (0, "no broker is registered, and no topic names one")
 
 
 def test_a_broker_that_only_old_metadata_names_is_unconfirmed_from_then_on() -> None:
-    query, memory = ListQuery(list="brokers"), Memory()
+    query, memory = BrokerList(), Memory()
     known = msgspec.structs.replace(small_image(), quorum=Quorum(4, 3, 9))
     brokers_window(moment_of(known), query, NOW_MS, memory)
     lost = msgspec.structs.replace(known, quorum=Quorum(-1, 3, 9, unconfirmed=(2,)))
     shown = rows_of(brokers_window(moment_of(lost), query, NOW_MS, memory))
     assert [row.split(" | ")[:3] for row in shown][1] == ["?", "2", "unconfirmed"]
-    text = broker_text(moment_of(lost), TextQuery(about="broker", key="2", width=200), NOW_MS, Memory()).plain
+    text = broker_text(moment_of(lost), BrokerText(key="2", width=200), NOW_MS, Memory()).plain
     assert "Only old metadata names it" in text

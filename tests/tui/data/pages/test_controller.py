@@ -20,10 +20,11 @@ from model.cluster.records import (
 from model.sources.feed import Moment
 from model.sources.source import Cost
 from model.zookeeper.znodes import Missing, Stat, Unread, Znode
+from tests.tui.data.asked import ENTRIES, text_query
 from tests.tui.data.small_cluster import DAY_MS, NOW_MS, WRITTEN_MS, keys_of, moment_of, rows_of, small_image
-from tui.engine.cluster.controller import admin_work_window, controller_text, states_text, znodes_behind
+from tui.engine.cluster.controller import admin_work_window, states_text, znodes_behind
+from tui.engine.cluster.queries import AdminWorkList, StatesText
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextQuery
 
 MOMENT = moment_of(small_image())
 
@@ -33,13 +34,14 @@ def znode(path: str, data: str, *, version: int = 0, owner: int = 0, czxid: int 
 
 
 def told(*znodes: Znode | Unread, about: str = "controller", key: str = "", moment: Moment = MOMENT) -> str:
-    query = TextQuery(about=about, key=key, width=76)
-    return controller_text(moment, query, NOW_MS, Memory(), {one.path: one for one in znodes}).plain
+    query = text_query(about, key=key, width=76)
+    page = ENTRIES[type(query)].page
+    return page(moment, query, NOW_MS, Memory(), {one.path: one for one in znodes}).plain
 
 
 def held(moment: Moment) -> list[list[str]]:
     """The table of states, word by word."""
-    plain = states_text(moment, TextQuery(about="states", width=76), Memory()).plain
+    plain = states_text(moment, StatesText(width=76), NOW_MS, Memory()).plain
     return [line.split() for line in plain.split("\n")[1:8]]
 
 
@@ -155,7 +157,7 @@ def test_a_brokers_registration():
     ],
 )
 def test_only_the_znodes_that_a_text_needs_are_read(about: str, key: str, paths: tuple[str, ...]):
-    assert tuple(znodes_behind(TextQuery(about=about, key=key))) == paths
+    assert tuple(znodes_behind(text_query(about, key=key))) == paths
 
 
 def test_states_as_the_controller_holds_them():
@@ -179,12 +181,12 @@ def test_states_as_the_controller_holds_them():
 
 
 def test_states_are_counted_once_for_an_image():
-    memory, query = Memory(), TextQuery(about="states", width=76)
-    states_text(MOMENT, query, memory)
+    memory, query = Memory(), StatesText(width=76)
+    states_text(MOMENT, query, NOW_MS, memory)
     assert memory.recall("held states", _made_from(MOMENT), lambda: None) is not None
-    assert "As the controller holds them" in states_text(MOMENT, query, memory).plain
+    assert "As the controller holds them" in states_text(MOMENT, query, NOW_MS, memory).plain
     free = moment_of(small_image(ControllerLost()))
-    assert "Nobody is in office" in states_text(free, query, memory).plain
+    assert "Nobody is in office" in states_text(free, query, NOW_MS, memory).plain
 
 
 def test_work_that_is_not_done():
@@ -196,7 +198,7 @@ def test_work_that_is_not_done():
         )
     )
     memory = Memory()
-    shown = admin_work_window(moment, ListQuery(list="admin-work"), NOW_MS, memory)
+    shown = admin_work_window(moment, AdminWorkList(), NOW_MS, memory)
     assert rows_of(shown) == [
         "! | reassign | orders-3 | 4,5,6 | broker 5 (down) to be in the ISR",
         "! | reassign | payments-0 | 1,2,6 | the topic is being deleted: cancel the reassignment",
@@ -205,7 +207,7 @@ def test_work_that_is_not_done():
     ]
 
     def keys(text: str) -> list[str]:
-        return keys_of(admin_work_window(moment, ListQuery(list="admin-work", filter=text), NOW_MS, memory))
+        return keys_of(admin_work_window(moment, AdminWorkList(filter=text), NOW_MS, memory))
 
     assert keys("state:blocked work:reassign") == ["reassign orders-3", "reassign payments-0"]
     assert keys("topic:orders") == ["reassign orders-3", "elect orders-10"]
@@ -213,7 +215,7 @@ def test_work_that_is_not_done():
 
 
 def test_no_work():
-    shown = admin_work_window(moment_of(EMPTY), ListQuery(list="admin-work"), NOW_MS, Memory())
+    shown = admin_work_window(moment_of(EMPTY), AdminWorkList(), NOW_MS, Memory())
     assert (shown.total, shown.note) == (0, "the controller was asked for nothing that is not done")
 
 

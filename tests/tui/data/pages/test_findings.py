@@ -10,33 +10,33 @@ from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.cluster.findings import finding_text, findings_window
 from tui.engine.cluster.overview import header_facts, overview_text
+from tui.engine.cluster.queries import FindingList, FindingText, OverviewText
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextQuery
 
 MOMENT = moment_of(small_image())
 
 
 def test_the_worst_comes_first():
-    shown = findings_window(MOMENT, ListQuery(list="findings"), NOW_MS, Memory())
+    shown = findings_window(MOMENT, FindingList(), NOW_MS, Memory())
     marks = [row.mark for row in shown.rows]
     assert marks == sorted(marks, key=["X", "!", ""].index)
     assert rows_of(shown)[0].startswith("X | payments | 33s | 2 of 3 partitions offline")
 
 
 def test_keys_tell_findings_of_one_kind_about_one_subject_apart():
-    keys = keys_of(findings_window(MOMENT, ListQuery(list="findings"), NOW_MS, Memory()))
+    keys = keys_of(findings_window(MOMENT, FindingList(), NOW_MS, Memory()))
     assert len(set(keys)) == len(keys)
     assert {"unowned-partition/group billing", "unowned-partition/group billing/2"} <= set(keys)
 
 
 def test_one_finding_in_full():
-    answer = finding_text(MOMENT, TextQuery(about="finding", key="offline/payments", width=200), NOW_MS)
+    answer = finding_text(MOMENT, FindingText(key="offline/payments", width=200), NOW_MS)
     lines = answer.plain.splitlines()
     assert lines[0].startswith("CRIT      payments: 2 of 3 partitions offline")
     assert lines[2].startswith("why       Nobody can write to them")
     assert lines[3].startswith("what to do Bring broker 5 back.")
     assert "partitions 3,7 (2)" in lines
-    assert finding_text(MOMENT, TextQuery(about="finding", key="x"), NOW_MS).plain == "this is not so any more"
+    assert finding_text(MOMENT, FindingText(key="x"), NOW_MS).plain == "this is not so any more"
 
 
 def test_the_header_counts():
@@ -48,7 +48,7 @@ def test_the_header_counts():
 
 
 def test_the_overview_counts_and_draws():
-    assert overview_text(MOMENT, TextQuery(about="overview", width=36)).plain.splitlines() == [
+    assert overview_text(MOMENT, OverviewText(width=36)).plain.splitlines() == [
         "brokers        5 up  1 DOWN  3 racks",
         "topics         2   partitions 6",
         "offline        2  |XXXXX..........|",
@@ -65,19 +65,19 @@ def test_without_a_majority_of_voters_header_and_overview_count_only_brokers_tha
     facts = header_facts(moment)
     assert facts.quorum == "1 of 3 voters answers"
     assert (facts.brokers_up, facts.brokers_unconfirmed, facts.brokers_down) == (3, 2, 1)
-    overview = overview_text(moment, TextQuery(about="overview", width=60)).plain
+    overview = overview_text(moment, OverviewText(width=60)).plain
     assert overview.startswith("brokers        3 up  1 DOWN  2 unconfirmed")
     led = msgspec.structs.replace(lost, leader=1, silent=(), unconfirmed=())
     assert header_facts(moment_of(small_image(QuorumDescribed(quorum=led)))).quorum == ""
 
 
 def test_a_narrow_overview_has_no_bars():
-    lines = overview_text(MOMENT, TextQuery(about="overview", width=20)).plain.splitlines()
+    lines = overview_text(MOMENT, OverviewText(width=20)).plain.splitlines()
     assert lines[2] == "offline        2"
 
 
 def test_nothing_is_counted_before_anything_was_read():
-    answer = overview_text(moment_of(ClusterImage()), TextQuery(about="overview", width=36))
+    answer = overview_text(moment_of(ClusterImage()), OverviewText(width=36))
     assert answer.plain == "nothing was read yet"
 
 

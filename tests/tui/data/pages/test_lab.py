@@ -12,7 +12,7 @@ from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
-from tui.engine.messages import LabBench, MadeUp, PreviewQuestion
+from tui.engine.lab.queries import LabBench, MadeUp, PreviewQuestion
 from tui.engine.text import cells, plain
 
 ENDS = {TopicPartition("orders", number): 1_000 for number in range(4)}
@@ -43,7 +43,7 @@ def made_up(*patterns: str, consumers: int = 3) -> Pages:
 
 async def bars(pages: Pages, group: str, width: int = 100, bench: LabBench | None = None) -> list[str]:
     await pages.rows("lab-groups")
-    answer = await pages.text("lab-bars", group, view="mono", width=width, height=14, bench=bench or LabBench())
+    answer = await pages.text("lab-bars", group, mono=True, width=width, height=14, bench=bench or LabBench())
     return answer.plain.splitlines()
 
 
@@ -94,7 +94,7 @@ async def test_what_kafka_does_instead_because_of_a_bug_is_said_of_each_partitio
     await pages.rows("lab-groups")
 
     async def said(strategy: str) -> str:
-        return (await pages.text("lab-partition", "odd\tt-1", bench=LabBench(strategy=strategy))).plain
+        return (await pages.text("lab-partition", "t-1", group="odd", bench=LabBench(strategy=strategy))).plain
 
     assert "Kafka 3.9.1 has a bug here and gives partitions to a" in " ".join((await said("sticky")).split())
     assert "bug" not in await said("range")

@@ -9,20 +9,21 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import EMPTY, ClusterImage
 from model.cluster.records import PartitionStatesWritten, Record, TopicAssigned
+from tests.tui.data.asked import rows_shown, text_query, text_shown
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
-from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.listing import Memory
 from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import signs_of
 from tui.engine.partitions.table import partition_table
-from tui.engine.router import Lists, text_answer
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
 
 
-def window(view: str, lists: Lists | None = None, **asked: object) -> Window:
-    query = msgspec.convert({"type": "ListQuery", "list": "partitions", "view": view, **asked}, ListQuery)
-    return (lists or Lists()).window(MOMENT, query, NOW_MS)
+def window(view: str, lists: Memory | None = None, **asked: object) -> Window:
+    query = msgspec.convert({"type": "PartitionList", "view": view, **asked}, PartitionList)
+    return rows_shown(MOMENT, query, NOW_MS, lists)
 
 
 def test_a_topic_has_the_worst_of_its_replicas_on_each_broker():
@@ -78,7 +79,7 @@ def test_racks_sum_their_brokers_up_and_show_the_worst_of_each():
 
 
 def test_a_filter_says_which_partitions_are_counted():
-    lists = Lists()
+    lists = Memory()
     shown = window("topics", lists, filter="broker:1", width=100)
     assert rows_of(shown) == [
         "~ | orders | o 1 L 1 o 1 .   .   . | 1 | ~ prefer",
@@ -90,7 +91,7 @@ def test_a_filter_says_which_partitions_are_counted():
 
 
 def test_a_bad_filter_is_told_and_the_rows_of_the_last_good_one_stay():
-    lists = Lists()
+    lists = Memory()
     window("topics", lists, filter="topic:orders")
     shown = window("topics", lists, filter="epoch:many")
     assert keys_of(shown) == ["orders"]
@@ -115,14 +116,14 @@ def test_the_place_is_found_again_at_every_distance():
 
 
 def test_the_same_partitions_are_counted_once():
-    lists = Lists()
+    lists = Memory()
     first = _counted(lists)
-    lists.window(MOMENT, ListQuery(list="partitions", view="brokers", filter="broker:1", sort="out"), NOW_MS)
+    rows_shown(MOMENT, PartitionList(view="brokers", filter="broker:1", sort="out"), NOW_MS, lists)
     assert _counted(lists) is first
 
 
-def _counted(lists: Lists) -> Counted:
-    return counted_of(MOMENT, ListQuery(list="partitions", filter="broker:1"), NOW_MS, lists.memory)[0]
+def _counted(lists: Memory) -> Counted:
+    return counted_of(MOMENT, PartitionList(filter="broker:1"), NOW_MS, lists)[0]
 
 
 BROKERS = st.integers(1, 7)
@@ -174,12 +175,12 @@ def test_ids_too_large_for_a_table_are_counted_as_well():
 
 def test_an_empty_cluster_has_no_rows_at_any_distance():
     for view in ("topics", "topics-other", "brokers", "racks"):
-        shown = Lists().window(moment_of(EMPTY), ListQuery(list="partitions", view=view), NOW_MS)
+        shown = rows_shown(moment_of(EMPTY), PartitionList(view=view))
         assert (shown.total, bool(shown.note)) == (0, True)
 
 
 def told(about: str, key: str) -> str:
-    return text_answer(MOMENT, TextQuery(about=about, key=key, width=100), NOW_MS).plain
+    return text_shown(MOMENT, text_query(about, key=key, width=100)).plain
 
 
 def test_a_topic_is_explained_by_its_worst_partition():

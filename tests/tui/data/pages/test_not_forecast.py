@@ -19,7 +19,9 @@ from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said
 from tui.engine.drill.pages import standing_text
 from tui.engine.drill.playback import DrillAnswer
-from tui.engine.messages import DrillPlan, PlanQuestion, SweepQuestion, TextQuery
+from tui.engine.drill.queries import DrillPlan, DrillText
+from tui.engine.plan.queries import PlanQuestion
+from tui.engine.sweep.queries import SweepQuestion
 
 SAID = "Not forecast on KRaft: "
 
@@ -83,7 +85,7 @@ async def test_a_plan_says_it_where_it_speaks_of_drills() -> None:
 def test_the_drill_screen_begins_with_it() -> None:
     def said(image: ClusterImage) -> str:
         look = DrillAnswer(DrillPlan(take=-1), image)
-        return standing_text(look, TextQuery(about="drill", width=200), stale=False).plain
+        return standing_text(look, DrillText(width=200)).plain
 
     assert said(kraft()).startswith(SAID)
     assert SAID not in said(small_image())

@@ -21,20 +21,20 @@ from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_of, ownership_window
+from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextQuery
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("orders", 2): 1_304})
 
 
 def window(**asked: object) -> Window:
-    query = msgspec.convert({"type": "ListQuery", "list": "group", "scope": "billing", **asked}, ListQuery)
+    query = msgspec.convert({"type": "OwnershipList", "scope": "billing", **asked}, OwnershipList)
     return ownership_window(MOMENT, query, NOW_MS, Memory())
 
 
 def test_the_groups_and_what_is_the_matter_with_them():
-    shown = groups_window(MOMENT, ListQuery(list="groups"), NOW_MS, Memory())
+    shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory())
     assert [column.title for column in shown.columns] == [
         "group", "kind", "state", "members", "owned", "unowned", "idle", "lag", "threads", "topics",
     ]  # fmt: skip
@@ -79,7 +79,7 @@ def test_the_graph_is_made_anew_only_when_the_group_or_its_partitions_change():
 
 
 def test_what_is_known_of_a_group():
-    text = group_text(MOMENT, TextQuery(about="group", key="billing", width=100), Memory()).plain
+    text = group_text(MOMENT, GroupText(key="billing", width=100), NOW_MS, Memory()).plain
     assert "threads   3 in 2 members, 1 of them idle" in text
     assert "partitions 4 owned, 2 owned by nobody" in text
     assert "member    billing-a-77  static  orders x2, payments x1" in text
@@ -108,18 +108,18 @@ def classic() -> Moment:
 
 
 def test_groups_of_both_kinds_and_of_one_name_stand_side_by_side():
-    shown = groups_window(classic(), ListQuery(list="groups"), NOW_MS, Memory())
+    shown = groups_window(classic(), GroupList(), NOW_MS, Memory())
     assert rows_of(shown) == [
         "X | billing | zookeeper |  | 2 | 4 | 2 | 1 | 0 | 3 | 2",
         "  | billing (classic) | classic | Stable | 2 | 3 | 0 | 0 | 10 | 2 | 1",
     ]
-    graph = ListQuery(list="group", scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
+    graph = OwnershipList(scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
     rows = rows_of(ownership_window(classic(), graph, NOW_MS, Memory()))
     assert " ".join(rows[0].split()) == "| c1-0000 | 2 | 10 | ━┳━━━━━━━━━━━━ | orders 2 | 10"
 
 
 def test_a_classic_groups_text_has_its_past_and_every_partition():
-    text = group_text(classic(), TextQuery(about="group", key="billing (classic)", width=100), Memory()).plain
+    text = group_text(classic(), GroupText(key="billing (classic)", width=100), NOW_MS, Memory()).plain
     for expected in (
         "coordinated by b4",
         "Stable, generation 4",

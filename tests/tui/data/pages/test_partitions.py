@@ -7,7 +7,7 @@ from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery
+from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partitions_window
 from tui.engine.rows import Window
 
@@ -15,7 +15,7 @@ MOMENT = moment_of(small_image())
 
 
 def window(memory: Memory | None = None, **asked: object) -> Window:
-    query = msgspec.convert({"type": "ListQuery", "list": "partitions", **asked}, ListQuery)
+    query = msgspec.convert({"type": "PartitionList", **asked}, PartitionList)
     return partitions_window(MOMENT, query, NOW_MS, memory or Memory())
 
 
@@ -79,7 +79,7 @@ def test_eligible_leader_replicas_are_a_column_where_there_are_any():
     )
 
     def shown(**asked: object) -> Window:
-        query = msgspec.convert({"type": "ListQuery", "list": "partitions", **asked}, ListQuery)
+        query = msgspec.convert({"type": "PartitionList", **asked}, PartitionList)
         return partitions_window(moment_of(image), query, NOW_MS, Memory())
 
     list_ = shown(view="list")
@@ -119,7 +119,7 @@ def test_a_stranger_in_the_isr_and_a_dead_leader_are_seen():
         TopicAssigned(topic="odd", replicas={0: (1, 2), 1: (5, 1)}),
         PartitionStatesWritten(topic="odd", states=(state(0, 1, (1, 3), 1), state(1, 5, (5, 1), 1))),
     )
-    shown = partitions_window(moment_of(image), ListQuery(list="partitions", filter="odd"), NOW_MS, Memory())
+    shown = partitions_window(moment_of(image), PartitionList(filter="odd"), NOW_MS, Memory())
     assert rows_of(shown) == [
         "! | odd-0 | L  -  ?  .  .  . | 1 | 1,3 | e1 | 33s | ! under",
         "X | odd-1 | o  .  .  .  X  . | X 5 | 5,1 | e1 | 33s | X OFFLINE",
@@ -127,7 +127,7 @@ def test_a_stranger_in_the_isr_and_a_dead_leader_are_seen():
 
 
 def test_without_topics_it_says_so():
-    shown = partitions_window(moment_of(EMPTY), ListQuery(list="partitions"), NOW_MS, Memory())
+    shown = partitions_window(moment_of(EMPTY), PartitionList(), NOW_MS, Memory())
     assert (shown.total, shown.note) == (0, "there are no topics")
 
 
@@ -145,7 +145,7 @@ def test_two_hundred_thousand_partitions_are_sorted_filtered_and_found():
     memory = Memory()
 
     def asked(**query: object) -> Window:
-        whole = msgspec.convert({"type": "ListQuery", "list": "partitions", "count": 3, **query}, ListQuery)
+        whole = msgspec.convert({"type": "PartitionList", "count": 3, **query}, PartitionList)
         return partitions_window(moment, whole, NOW_MS, memory)
 
     assert asked(filter="t").unfiltered_total == topics * per_topic + 6

@@ -14,7 +14,7 @@ from tests.model.planning.clusters import cluster
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of
 from tui.engine.analyses.work import known_sizes
-from tui.engine.messages import PlanQuestion
+from tui.engine.plan.queries import PlanQuestion
 
 IMAGE = cluster(
     {"orders": [(1, 2)] * 60, "audit": [(2, 1)] * 20, "other": [(1, 2)] * 2}, {1: "a", 2: "b", 3: "a", 4: "b"}
@@ -87,7 +87,7 @@ async def test_a_batch_that_is_left_out_is_in_no_file_and_the_verdict_says_so(tm
     rows = rows_of(await pages.rows("plan-batches"))
     assert rows[1].startswith("- | 1 | out") and f"| {whole - first} |" in rows[0]
     assert "without batches 1" in (await pages.text("plan-review", "all", view="verdict")).plain
-    assert (await pages.wish("plan", str(tmp_path / "p.json"))).endswith("the way back; 1 batch left out")
+    assert (await pages.write(str(tmp_path / "p.json"))).endswith("the way back; 1 batch left out")
     assert len(partitions(tmp_path / "p.json")) == whole - first
     assert "left out  1" in (await pages.text("plan")).plain
 
@@ -95,14 +95,14 @@ async def test_a_batch_that_is_left_out_is_in_no_file_and_the_verdict_says_so(tm
 async def test_what_is_all_left_out_is_not_written(tmp_path: Path) -> None:
     pages = await planned()
     pages.question = msgspec.structs.replace(pages.question, left_out=tuple(range(1, 100)))
-    assert await pages.wish("plan", str(tmp_path / "p.json")) == "every batch is left out"
+    assert await pages.write(str(tmp_path / "p.json")) == "every batch is left out"
     assert not list(tmp_path.iterdir())
 
 
 async def test_each_batch_becomes_a_file_with_a_way_back_and_together_they_are_the_plan(tmp_path: Path) -> None:
     pages = await planned()
-    await pages.wish("plan", str(tmp_path / "p.json"))
-    said = await pages.wish("plan-batches", str(tmp_path / "b.json"))
+    await pages.write(str(tmp_path / "p.json"))
+    said = await pages.write(str(tmp_path / "b.json"), by_batch=True)
     batches = sorted(tmp_path.glob("b-[0-9].json"))
     assert f"{len(batches)} batches" in said and len(batches) == len(list(tmp_path.glob("b-rollback-[0-9].json"))) > 1
     assert [row for path in batches for row in partitions(path)] == partitions(tmp_path / "p.json")
@@ -111,14 +111,14 @@ async def test_each_batch_becomes_a_file_with_a_way_back_and_together_they_are_t
 @pytest.mark.parametrize("taken", ["p.json", "p-rollback.json"])
 async def test_no_file_is_replaced_and_none_is_written_beside_it(tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).write_text("mine")
-    said = await (await planned()).wish("plan", str(tmp_path / "p.json"))
+    said = await (await planned()).write(str(tmp_path / "p.json"))
     assert said == f"{tmp_path / taken} is there already: give another name"
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize(("name", "why"), [("p.txt", "ends in .json"), ("no/such/p.json", "cannot be written")])
 async def test_a_file_that_cannot_be_is_a_line(tmp_path: Path, name: str, why: str) -> None:
-    said = await (await planned()).wish("plan", str(tmp_path / name))
+    said = await (await planned()).write(str(tmp_path / name))
     assert why in said and str(tmp_path) in said and "\n" not in said
 
 

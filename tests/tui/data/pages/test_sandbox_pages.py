@@ -8,10 +8,11 @@ from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.events_and_commands import ClaimConflicted, GroupRead, RebalanceBegan
 from model.sandbox.control.messages import LinkView, LoadView, OpenFault, ProcessView, SandboxState
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
-from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextQuery
+from tests.tui.data.asked import list_query, router, rows_shown, text_shown
+from tui.engine.messages import TextAnswer
+from tui.engine.router import NO_SANDBOX
 from tui.engine.rows import Row, Window
-from tui.engine.sandbox.pages import NO_SANDBOX, sandbox_text, sandbox_window
+from tui.engine.sandbox.queries import LinkList, ProcessText, SandboxText
 
 NOW_MS = 1_700_000_060_000
 
@@ -42,7 +43,7 @@ def state(log: str = "") -> SandboxState:
 
 
 def shown(name: str, text: str = "") -> Window:
-    return sandbox_window(state(), ListQuery(list=name, filter=text), NOW_MS, Memory())
+    return rows_shown(state(), list_query(name, filter=text), NOW_MS)
 
 
 def test_processes_have_a_mark_for_each_state() -> None:
@@ -69,7 +70,7 @@ def test_links_tell_who_cannot_talk_to_whom() -> None:
 
 
 def test_what_is_broken_stands_with_the_newest_first_and_what_cannot_be_undone() -> None:
-    text = sandbox_text(state(), TextQuery(about="sandbox", width=70), NOW_MS).plain
+    text = text_shown(state(), SandboxText(width=70), NOW_MS).plain
     assert "1,234 acknowledged, 20 of 20 a second" in text
     assert "3 acknowledged records known to be lost" in text
     assert text.index("3s ago    cut off") < text.index("9s ago    session ended; cannot be undone")
@@ -78,18 +79,19 @@ def test_what_is_broken_stands_with_the_newest_first_and_what_cannot_be_undone()
 def test_a_process_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
     log = tmp_path / "broker-1.log"
     log.write_text("".join(f"line {number}\n" for number in range(1_000)))
-    text = sandbox_text(state(str(log)), TextQuery(about="sandbox-process", key="broker 1"), NOW_MS).plain
+    text = text_shown(state(str(log)), ProcessText(key="broker 1"), NOW_MS).plain
     assert "line 999" in text and "line 800" in text and "line 799" not in text
     assert "killed" in text
 
 
 def test_a_log_that_is_not_there_is_no_failure() -> None:
-    assert "killed" in sandbox_text(state("/none"), TextQuery(about="sandbox-process", key="broker 1"), NOW_MS).plain
+    assert "killed" in text_shown(state("/none"), ProcessText(key="broker 1"), NOW_MS).plain
 
 
-def test_a_cluster_that_is_no_sandbox_says_so() -> None:
-    assert sandbox_window(None, ListQuery(list="sandbox-links"), NOW_MS, Memory()).note == NO_SANDBOX
-    assert "kdrill sandbox" in sandbox_text(None, TextQuery(about="sandbox", width=200), NOW_MS).plain
+async def test_a_cluster_that_is_no_sandbox_says_so() -> None:
+    window, text = await router().answer(LinkList()), await router().answer(SandboxText(width=200))
+    assert isinstance(window, Window) and window.note == NO_SANDBOX
+    assert isinstance(text, TextAnswer) and "kdrill sandbox" in text.plain
 
 
 def test_a_zookeeper_consumer_is_told_as_its_own_view_with_its_conflicts(tmp_path: Path) -> None:
@@ -103,8 +105,8 @@ def test_a_zookeeper_consumer_is_told_as_its_own_view_with_its_conflicts(tmp_pat
     consumed = b'{"at_ms":1,"happening":"consumed","total":9}\n' * 1_000
     log.write_bytes(b"not JSON\n" + b"\n".join(lines) + b"\n" + consumed)
     process = ProcessView(name="consumer g/z1", kind="consumer", status="running", log=str(log))
-    query = TextQuery(about="sandbox-process", key=process.name, width=100)
-    text = sandbox_text(SandboxState(processes=(process,)), query, NOW_MS).plain
+    query = ProcessText(key=process.name, width=100)
+    text = text_shown(SandboxState(processes=(process,)), query, NOW_MS).plain
     assert "sees      members g_a, g_b" in text and "orders (6)" in text
     assert "1 claims found another owner" in text
     assert text.index("g_a-0 cannot have orders-3: it belongs to g_c-0.") < text.index("attempt 1: a member left.")

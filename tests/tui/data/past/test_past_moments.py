@@ -19,8 +19,11 @@ from model.sources.timeline_window import Window
 from tests.model.cluster.build import brokers, topic
 from tests.model.recordings.lives import life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, rows_of, small_image, state
-from tui.engine.messages import ListQuery, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.cluster.queries import BrokerList, EventList, FindingList
+from tui.engine.messages import TimeAnswer, TimeQuery
 from tui.engine.opening import Opening
+from tui.engine.partitions.queries import PartitionList, PartitionText
+from tui.engine.past.queries import ComparisonText, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.past.service import PastService
 from tui.engine.process import NearLink
 from tui.engine.service import DataService
@@ -86,10 +89,10 @@ async def test_every_page_answers_from_the_moment_asked_for() -> None:
         assert (before.header.brokers_up, before.header.brokers_down) == (5, 1)
 
         async def seen(at: int) -> tuple[list[str], int, str, list[str]]:
-            brokers = await link.rows(ListQuery(list="brokers", at=at))
-            events = await link.rows(ListQuery(list="events", at=at))
-            why = await link.text(TextQuery(about="partition", key="orders-2", at=at, width=100))
-            found = await link.rows(ListQuery(list="findings", at=at))
+            brokers = await link.rows(BrokerList(at=at))
+            events = await link.rows(EventList(at=at))
+            why = await link.text(PartitionText(key="orders-2", at=at, width=100))
+            found = await link.rows(FindingList(at=at))
             return [row.key for row in brokers.rows if row.mark == "X"], events.total, why.plain, keys_of(found)
 
         dead, events, why, found = await seen(before.seq)
@@ -103,8 +106,8 @@ async def test_every_page_answers_from_the_moment_asked_for() -> None:
 async def test_ages_are_counted_from_that_moment() -> None:
     async with told() as (link, _):
         lost = await went(link, TimeQuery("time", "22:13:30"))
-        query = ListQuery(list="partitions", filter="orders-3", view="list")
-        then = rows_of(await link.rows(ListQuery(list="partitions", filter="orders-3", view="list", at=lost.seq)))
+        query = PartitionList(filter="orders-3", view="list")
+        then = rows_of(await link.rows(PartitionList(filter="orders-3", view="list", at=lost.seq)))
         assert "10s" in then[0] and "33s" in rows_of(await link.rows(query))[0]
 
 
@@ -127,12 +130,12 @@ async def test_steps_stop_at_events_and_marks_at_marks() -> None:
 
 async def test_an_event_leads_to_its_moment() -> None:
     async with told() as (link, story):
-        events = await link.rows(ListQuery(list="past-events"))
+        events = await link.rows(PastEventList())
         key = next(row.key for row in events.rows if "broker-lost" in row.key)
         lost = await went(link, TimeQuery("event", key))
         assert (lost.clock, lost.header.brokers_up) == ("22:13:30", 4)
-        assert (await link.rows(ListQuery(list="past-events", at=lost.seq))).total == events.total, "all are shown"
-        text = (await link.text(TextQuery(about="past-event", key=key, at=lost.seq, width=100))).plain
+        assert (await link.rows(PastEventList())).total == events.total, "all are shown"
+        text = (await link.text(PastEventText(key=key, at=lost.seq, width=100))).plain
         assert "b3 gone" in text and "22:13:30.000 UTC, 2 changes before the newest" in text
         assert "back to 2023-11-14 22:13:20.000 UTC, 11 s" in text and "4 of at most 10,000, 2 marks" in text
         gone = await went(link, TimeQuery("event", "1/2/3"))
@@ -144,24 +147,24 @@ async def test_an_event_leads_to_its_moment() -> None:
 async def test_two_moments_are_compared() -> None:
     async with told() as (link, _):
         first = await went(link, BACK, BACK)
-        plain = (await link.text(TextQuery(about="past-comparison", at=first.seq, width=100))).plain
+        plain = (await link.text(ComparisonText(at=first.seq, width=100))).plain
         lines = [line.split() for line in plain.splitlines()]
         assert ["brokers", "5", "4"] in lines
         assert ["broker-lost", "1"] in lines and ["leader-moved", "1"] in lines
         assert "broker 3: b3 gone" in plain and "new findings" in plain
-        assert "nothing is different" in (await link.text(TextQuery(about="past-comparison", width=100))).plain
+        assert "nothing is different" in (await link.text(ComparisonText(width=100))).plain
 
 
 async def test_the_moment_looked_at_is_saved_and_no_file_is_replaced(tmp_path: Path) -> None:
     async with told() as (link, _):
         first = await went(link, BACK, BACK)
         path = tmp_path / "then.json.zst"
-        said = await link.wish(Wish("snapshot", str(path), at=first.seq))
+        said = await link.wish(SaveSnapshot(str(path), at=first.seq))
         assert said.startswith(f"{path}: the cluster at 22:13:20.000, ")
         assert set(read_snapshot(path).brokers) == {1, 2, 3, 4, 6}
-        assert await link.wish(Wish("snapshot", str(path))) == f"{path} exists already: choose another name"
+        assert await link.wish(SaveSnapshot(str(path))) == f"{path} exists already: choose another name"
         assert set(read_snapshot(path).brokers) == {1, 2, 3, 4, 6}
-        await link.wish(Wish("snapshot", str(tmp_path / "now.json")))
+        await link.wish(SaveSnapshot(str(tmp_path / "now.json")))
         assert set(read_snapshot(tmp_path / "now.json").brokers) == {1, 2, 4, 6}
 
 
@@ -169,7 +172,7 @@ async def test_the_moment_looked_at_is_saved_and_no_file_is_replaced(tmp_path: P
 async def test_what_cannot_be_saved_is_one_line(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with told() as (link, _):
-        said = await link.wish(Wish("snapshot", name))
+        said = await link.wish(SaveSnapshot(name))
         assert said and "\n" not in said and "bytes" not in said
     assert list(tmp_path.iterdir()) == []
 
@@ -184,7 +187,7 @@ async def test_a_recording_is_gone_back_in(tmp_path: Path) -> None:
     assert (await went(link, BACK, BACK)).header.brokers_up == 2
     first = await went(link, TimeQuery("time", "01:00:04"))
     assert (first.header.brokers_up, first.clock, first.header.phase) == (2, "01:00:00", "snapshot")
-    events = await link.rows(ListQuery(list="past-events"))
+    events = await link.rows(PastEventList())
     kinds = [row.key.split("/")[2] for row in events.rows]
     assert (kinds[0], kinds[-1], "broker-registered" in kinds) == ("topic-created", "loaded", True)
     await link.close()
@@ -194,8 +197,8 @@ async def test_before_anything_was_read_there_is_no_moment() -> None:
     link = NearLink(DataService(Story(), now_ms=lambda: NOW_MS))
     await link.open(lambda _: None)
     assert (await went(link, BACK)).said == "nothing was read yet"
-    assert "nothing was read yet" in (await link.text(TextQuery(about="past-event"))).plain
-    assert "nothing was read yet" in await link.wish(Wish("snapshot", "x.json"))
+    assert "nothing was read yet" in (await link.text(PastEventText())).plain
+    assert "nothing was read yet" in await link.wish(SaveSnapshot("x.json"))
     await link.close()
 
 

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from model.drills.drill import run
 from model.drills.scenario import Scenario
+from tests.tui.data.asked import rows_shown, text_shown
 from tests.tui.data.small_cluster import small_image
-from tui.engine.drill.pages import drill_text, drill_window
-from tui.engine.drill.playback import DrillAnswer, playback_of
+from tui.engine.drill.playback import MARKS, DrillAnswer, playback_of
+from tui.engine.drill.queries import AtSecond, DrillPlan, DrillTimelineList, InCell, ScrubberText, ToMark
 from tui.engine.drill.rows import cell_of, step_of
-from tui.engine.listing import Memory
-from tui.engine.messages import DrillPlan, ListQuery, TextQuery
 
 IMAGE = small_image()
 LOOK = DrillAnswer(DrillPlan(kill=(4,)), IMAGE, playback_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000))))
@@ -43,8 +42,8 @@ def test_further_right_is_later(width: int, count: int) -> None:
 
 
 def scrubber(width: int, moment: int) -> list[str]:
-    asked = TextQuery(about="drill-scrubber", width=width, moment=moment)
-    return ["".join(text for text, _ in line) for line in drill_text(LOOK, asked, IMAGE).lines]
+    asked = ScrubberText(width=width, moment=moment)
+    return ["".join(text for text, _ in line) for line in text_shown(LOOK, asked).lines]
 
 
 def test_the_line_shows_marks_times_and_where_we_are() -> None:
@@ -66,13 +65,26 @@ def test_narrow_lines_keep_the_deaths_that_share_a_cell() -> None:
 
 def test_before_there_is_a_film_the_line_is_empty() -> None:
     empty = msgspec.structs.replace(LOOK, playback=None)
-    assert drill_text(empty, TextQuery(about="drill-scrubber", width=20), IMAGE).plain == f"\n{'-' * 20}"
+    assert text_shown(empty, ScrubberText(width=20)).plain == f"\n{'-' * 20}"
 
 
 def test_a_cell_is_sought_in_the_list_of_moments() -> None:
-    def place(key: str) -> int:
-        return drill_window(LOOK, ListQuery(list="drill-timeline", key=key, count=0), 0, Memory()).cursor
+    def place(cell: int, width: int) -> int:
+        return rows_shown(LOOK, DrillTimelineList(seek=InCell(cell, width), count=0)).cursor
 
     assert LOOK.playback is not None
-    assert [place("%0/120"), place("%119/120")] == [0, step_of(119, 120, len(LOOK.playback.steps))]
-    assert place("%/") == place("%x/0") == place("%4/0") == -1
+    assert [place(0, 120), place(119, 120)] == [0, step_of(119, 120, len(LOOK.playback.steps))]
+    assert place(4, 0) == place(0, 0) == -1
+
+
+def test_seconds_and_marks_are_sought_there_too() -> None:
+    def place(seek: AtSecond | ToMark) -> int:
+        return rows_shown(LOOK, DrillTimelineList(seek=seek, count=0)).cursor
+
+    assert LOOK.playback is not None
+    steps = LOOK.playback.steps
+    marks = [number for number, step in enumerate(steps) if step.sign in MARKS]
+    assert [place(ToMark(0)), place(ToMark(marks[2], back=True))] == marks[1:2] * 2
+    assert place(ToMark(marks[-1])) == place(ToMark(0, back=True)) == -1
+    assert [place(AtSecond(-1.0)), place(AtSecond(1e9))] == [0, len(steps) - 1]
+    assert steps[place(AtSecond(60.0))].at_ms <= 60_000 < steps[place(AtSecond(60.0)) + 1].at_ms

@@ -9,11 +9,11 @@ from model.drills.scenario import Scenario
 from model.drills.sentences import CONTROLLER_ELECTED, DEATH, EXPIRY, REFUSALS, RETURN, VACANCY, reasons
 from model.drills.timeline import StateWritten, ZnodeWritten
 from model.hosts.virtual.journal import Reasoned, RequestSent
+from tests.tui.data.asked import text_query, text_shown
 from tests.tui.data.small_cluster import small_image, text_of
-from tui.engine.drill.pages import drill_text
 from tui.engine.drill.playback import DrillAnswer, Playback, playback_of
+from tui.engine.drill.queries import DrillBrokerList, DrillPlan, DrillStepText
 from tui.engine.drill.rows import BROKER_COLUMNS, drill_brokers
-from tui.engine.messages import DrillPlan, ListQuery, TextQuery
 
 STATE = [column.title for column in BROKER_COLUMNS].index("state")
 IMAGE = small_image()
@@ -25,7 +25,7 @@ ROWS = FILM.drill.timeline.rows
 def step(is_it: Callable[[str], bool]) -> str:
     """The first step whose line in the timeline is so, in a wide pane."""
     moment = next(number for number, step in enumerate(FILM.steps) if is_it(step.text))
-    return drill_text(LOOK, TextQuery(about="drill-step", width=300, moment=moment), IMAGE).plain
+    return text_shown(LOOK, DrillStepText(width=300, moment=moment)).plain
 
 
 def test_a_state_is_told_with_path_versions_old_and_new_and_the_rule() -> None:
@@ -60,7 +60,7 @@ def test_requests_are_told_by_broker_and_partition() -> None:
 
 def test_the_overlay_tells_the_same_by_number() -> None:
     texts = [
-        drill_text(LOOK, TextQuery(about=about, key=key, width=80, moment=3), IMAGE).plain
+        text_shown(LOOK, text_query(about, key=key, width=80, moment=3)).plain
         for about, key in (("drill-moment", "3"), ("drill-step", ""))
     ]
     assert texts[0] == texts[1]
@@ -95,7 +95,7 @@ def test_no_words_are_said_before_two_requests() -> None:
 def test_each_broker_that_may_have_won_a_race_is_marked_as_a_controller_that_is_not_sure() -> None:
     def states(playback: Playback) -> list[str]:
         won = next(number for number, step in enumerate(playback.steps) if step.sign == "*")
-        listing = drill_brokers(DrillAnswer(LOOK.plan, IMAGE, playback), ListQuery(list="drill-brokers", moment=won))
+        listing = drill_brokers(DrillAnswer(LOOK.plan, IMAGE, playback), DrillBrokerList(moment=won))
         return [text_of(listing.row(place).cells[STATE]) for place in range(listing.count)]
 
     assert states(FILM) == ["controller?", "controller?", "controller?", "dead", "controller?"]

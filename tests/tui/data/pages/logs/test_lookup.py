@@ -19,7 +19,7 @@ def log(tmp_path: Path) -> PartitionLog:
 
 
 def found(asked: Asked, log: PartitionLog, wanted: str) -> list[str]:
-    return [row.key for row in asked.rows("log-lookup", str(log.folder), filter=wanted).rows]
+    return [row.key for row in asked.rows("log-lookup", str(log.folder), wanted=wanted).rows]
 
 
 def test_an_offset_in_three_steps(tmp_path: Path, log: PartitionLog) -> None:
@@ -64,7 +64,7 @@ def test_what_is_not_there_says_why(tmp_path: Path, log: PartitionLog) -> None:
 
 @pytest.mark.parametrize("wanted", ["offset x", "offset -1", "offset", "time never", "time 99", "time 1969-01-01"])
 def test_what_is_no_offset_and_no_time_is_one_line(tmp_path: Path, log: PartitionLog, wanted: str) -> None:
-    note = Asked(tmp_path).rows("log-lookup", str(log.folder), filter=wanted).note
+    note = Asked(tmp_path).rows("log-lookup", str(log.folder), wanted=wanted).note
     assert "write" in note and "\n" not in note
 
 
@@ -84,5 +84,5 @@ def test_a_look_up_without_a_useful_index_is_given_up(
     for path in log.folder.glob("*index"):
         path.unlink()
     assert (
-        "the index leads nowhere near" in Asked(tmp_path).rows("log-lookup", str(log.folder), filter="offset 55").note
+        "the index leads nowhere near" in Asked(tmp_path).rows("log-lookup", str(log.folder), wanted="offset 55").note
     )

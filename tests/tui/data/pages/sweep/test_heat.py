@@ -10,9 +10,9 @@ from model.analyses.drills.results import Counts, DrillResult, FatalSets, HeatMa
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, SweepQuestion, TextQuery
 from tui.engine.rows import Window
-from tui.engine.sweep import SHADES, shade_of, sweep_heat, sweep_texts, worst_first
+from tui.engine.sweep.pages import SHADES, shade_of, sweep_heat, sweep_text, worst_first
+from tui.engine.sweep.queries import HeatList, SweepQuestion, SweepText
 
 BROKERS = HeatMap("broker", ("1", "2", "3", "10"), ((0, 3, 0, 1), (3, 0, 2, 0), (0, 2, 0, 12), (1, 0, 12, 0)))
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))
@@ -36,7 +36,7 @@ def look(heat: HeatMap | None) -> AnalysisAnswer:
 
 
 def shown(heat: HeatMap | None, width: int = 80, **asked: object) -> Window:
-    query = msgspec.structs.replace(ListQuery(list="sweep-heat", width=width), **asked)
+    query = msgspec.structs.replace(HeatList(width=width), **asked)
     return sweep_heat(look(heat), query, 0, Memory())
 
 
@@ -59,14 +59,10 @@ def test_map_and_list_have_one_order_of_what_is_worst() -> None:
     listed = tuple(ScenarioOutcome(kill, None, COUNTS) for kill in ((1, 10), (2, 3), (3, 10)))
     found = look(BROKERS)
     result = msgspec.structs.replace(found.result, listed=listed)
-    window = sweep_heat(
-        AnalysisAnswer(found.question, found.image, result), ListQuery(list="sweep-heat", width=80), 0, Memory()
-    )
+    window = sweep_heat(AnalysisAnswer(found.question, found.image, result), HeatList(width=80), 0, Memory())
     assert window.across.things == ("b1", "b10", "b2", "b3")
     racks = msgspec.structs.replace(result, heat=RACKS, listed=(ScenarioOutcome((2, 1), None, COUNTS),))
-    seen = sweep_heat(
-        AnalysisAnswer(found.question, found.image, racks), ListQuery(list="sweep-heat", width=80), 0, Memory()
-    )
+    seen = sweep_heat(AnalysisAnswer(found.question, found.image, racks), HeatList(width=80), 0, Memory())
     assert seen.across.things == tuple(f"rack:{found.image.brokers[broker].rack}" for broker in (2, 1))
 
 
@@ -98,23 +94,23 @@ def test_racks_have_cells_of_their_own() -> None:
 def test_without_a_heat_map_there_is_a_line() -> None:
     assert "only pairs" in shown(None).note
     assert (
-        sweep_heat(msgspec.structs.replace(look(None), result=None, note="at it"), ListQuery(list=""), 0, Memory()).note
+        sweep_heat(msgspec.structs.replace(look(None), result=None, note="at it"), HeatList(), 0, Memory()).note
         == "at it"
     )
 
 
-def said(heat: HeatMap, cell: str) -> str:
-    asked = TextQuery(about="sweep", key=cell, width=100)
-    return sweep_texts(look(heat), asked, small_image()).plain
+def said(heat: HeatMap, row: str = "", column: str = "") -> str:
+    asked = SweepText(cell=(row, column), width=100)
+    return sweep_text(look(heat), asked).plain
 
 
 def test_the_cell_is_told_in_numbers() -> None:
-    assert "brokers 10 and 3: hurt 12 partitions" in said(BROKERS, "b10\nb3")
-    assert "4 offline, 8 min ISR, 0 unclean, 20 under" in said(BROKERS, "b10\nb3")
-    assert "not among the worst 1" in said(BROKERS, "b1\nb2")
-    assert "broker 1 alone" in said(BROKERS, "b1\nb1")
-    assert "racks r1 and r2: the worst pair hurts 2 partitions" in said(RACKS, "rack:r1\nrack:r2")
-    assert "cell" not in said(BROKERS, "") and "cell" not in said(BROKERS, "b1\nb99")
+    assert "brokers 10 and 3: hurt 12 partitions" in said(BROKERS, "b10", "b3")
+    assert "4 offline, 8 min ISR, 0 unclean, 20 under" in said(BROKERS, "b10", "b3")
+    assert "not among the worst 1" in said(BROKERS, "b1", "b2")
+    assert "broker 1 alone" in said(BROKERS, "b1", "b1")
+    assert "racks r1 and r2: the worst pair hurts 2 partitions" in said(RACKS, "rack:r1", "rack:r2")
+    assert "cell" not in said(BROKERS) and "cell" not in said(BROKERS, "b1", "b99")
 
 
 @given(st.integers(0, 5_000), st.integers(0, 5_000))

@@ -12,17 +12,17 @@ import msgspec
 import numpy as np
 
 from model.analyses.drills.results import DrillResult, HeatMap, LossChance, ScenarioOutcome
-from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from model.drills.voters import not_forecast
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.listing import NAMED, NOWHERE, Listing, Memory, VisibleColumns, place_in, visible_columns, window
-from tui.engine.messages import ListQuery, SweepQuestion, TextAnswer, TextQuery
+from tui.engine.messages import TextAnswer
 from tui.engine.partitions.map import RACK
 from tui.engine.partitions.rows import EDGES
 from tui.engine.rows import Column, Line, Row, Span, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
+from tui.engine.sweep.queries import HeatList, ScenarioText, SweepQuestion, SweepText
 
 SCENARIO_COUNTS = (
     ("newly_offline", "offline", "error"),
@@ -40,7 +40,7 @@ SCENARIO_COLUMNS = (
 )
 
 
-def sweep_scenarios(look: AnalysisAnswer, _query: ListQuery) -> Listing:
+def sweep_scenarios(look: AnalysisAnswer, *_: object) -> Listing:
     """Every scenario that is listed; its key is what dies. The new ones are partitions that were well before."""
     result: DrillResult | None = look.result
     listed = result.listed if result else ()
@@ -171,7 +171,7 @@ def _dying(look: AnalysisAnswer, result: DrillResult) -> Iterator[str]:
             yield str(broker) if result.heat.by == "broker" else (known and known.rack) or ""
 
 
-def sweep_heat(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
+def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
     """A row and a column for each broker or rack; sorted by name, both stand in the order of ids."""
     result: DrillResult | None = look.result
     if result is None or result.heat is None:
@@ -195,7 +195,7 @@ def sweep_heat(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memo
     return msgspec.structs.replace(window(listing, asked, memory, now_ms), across=shown.across(heat.things, MAP))
 
 
-def _fitted(heat: Heat, query: ListQuery, column: str) -> tuple[VisibleColumns, bool]:
+def _fitted(heat: Heat, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
     """With names and numbers where they fit, else with names, else without."""
     room = query.width - EDGES - _widest(heat) - 1
     name = max(map(len, heat.names), default=1)
@@ -249,20 +249,20 @@ KINDS = {
 MOST_SETS = 8
 
 
-def sweep_text(look: AnalysisAnswer, query: TextQuery, *, stale: bool) -> TextAnswer:
+def sweep_text(look: AnalysisAnswer, query: SweepText, *_: object) -> TextAnswer:
     """The box beside the scenarios."""
     sheet = Sheet("Sweep", query.width)
     if first := not_forecast(look.image):
         sheet.say(first, "warn")
     result: DrillResult | None = look.result
-    if stale:
+    if look.stale:
         sheet.say("the cluster has changed since: r works it out anew", "warn")
     if look.note:
         sheet.say(look.note)
     if result is None:
         return _asked(sheet, look).answer()
     if result.heat is not None:
-        _pair(sheet, result, result.heat, query.key)
+        _pair(sheet, result, result.heat, query.cell)
     style = "error" if result.hurting else "ok"
     sheet.fact("hurt by", f"{result.hurting:,} of {result.scenarios:,} scenarios", style)
     now = result.before
@@ -273,14 +273,14 @@ def sweep_text(look: AnalysisAnswer, query: TextQuery, *, stale: bool) -> TextAn
     return _asked(sheet, look).answer()
 
 
-def scenario_text(look: AnalysisAnswer, query: TextQuery) -> TextAnswer:
+def scenario_text(look: AnalysisAnswer, query: ScenarioText, *_: object) -> TextAnswer:
     """The scenario whose name is the key."""
     sheet = Sheet(query.key, query.width)
     result: DrillResult | None = look.result
     one = next((one for one in result.listed if name_of(one) == query.key), None) if result else None
     if one is None:
         return sheet.say(look.note or "this scenario is not listed").answer()
-    for field, title, _ in SCENARIO_COUNTS:
+    for field, title, _style in SCENARIO_COUNTS:
         sheet.fact(title, f"{getattr(one.counts, field):,}")
     sheet.fact("hurt", counted(one.counts.hurt, "partition"), scenario_mark(one)[1])
     if one.quorum_lost:
@@ -329,10 +329,10 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
-def _pair(sheet: Sheet, result: DrillResult, heat: HeatMap, key: str) -> None:
-    """What the cell under the heat map's cursor says: `b1 b4`, or `rack:r1 rack:r2`."""
+def _pair(sheet: Sheet, result: DrillResult, heat: HeatMap, cell: tuple[str, str]) -> None:
+    """What the cell under the heat map's cursor says: `b1` and `b4`, or `rack:r1` and `rack:r2`."""
     things = {thing_of(heat, place): place for place in range(len(heat.labels))}
-    row, column = (things.get(thing, -1) for thing in (key.partition("\n")[0], key.partition("\n")[2]))
+    row, column = (things.get(thing, -1) for thing in cell)
     if min(row, column) < 0:
         return
     hurt, names = heat.hurt[row][column], " and ".join(heat.labels[place] for place in (row, column))
@@ -348,17 +348,3 @@ def _pair(sheet: Sheet, result: DrillResult, heat: HeatMap, key: str) -> None:
         found = next((one for one in result.listed if set(one.kill) == kill), None)
         numbers = [f"{getattr(found.counts, field):,} {title}" for field, title, _ in SCENARIO_COUNTS] if found else []
         sheet.fact("", ", ".join(numbers) or f"not among the worst {len(result.listed)}").gap()
-
-
-def sweep_window(look: AnalysisAnswer, query: ListQuery, now_ms: int, memory: Memory) -> Window:
-    """The rows asked for."""
-    if query.list == "sweep-heat":
-        return sweep_heat(look, query, now_ms, memory)
-    return window(sweep_scenarios(look, query), query, memory, now_ms)
-
-
-def sweep_texts(look: AnalysisAnswer, query: TextQuery, now: ClusterImage) -> TextAnswer:
-    """The text asked for; `now` is the cluster as it is."""
-    if query.about == "sweep-scenario":
-        return scenario_text(look, query)
-    return sweep_text(look, query, stale=look.is_stale(now))

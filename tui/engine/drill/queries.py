@@ -1,0 +1,118 @@
+"""What can be asked about a drill: what is played, lists, texts. Values; both processes load this."""
+
+import msgspec
+
+from tui.engine.messages import ListQuery, TextQuery
+
+
+class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
+
+    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. After them
+    those of `stop` leave by a controlled shutdown, then those of `start` start, who are dead. Times are ms;
+    restart_after_ms None: nobody who dies or stops comes back.
+    """
+
+    kill: tuple[int, ...] = ()
+    racks_of: tuple[int, ...] = ()
+    racks: tuple[str, ...] = ()
+    stop: tuple[int, ...] = ()
+    start: tuple[int, ...] = ()
+    unclean: bool = False
+    session_timeout_ms: int | None = None
+    """None: as the cluster has it."""
+    restart_after_ms: int | None = None
+    take: int = 0
+    stopped: bool = False
+    """Not to be played on: the operator stopped it."""
+
+
+NO_DRILL = DrillPlan()
+DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
+"""The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
+
+
+class AtSecond(msgspec.Struct, frozen=True, tag=True):
+    """The last moment by that second after the deaths."""
+
+    second: float
+
+
+class ToMark(msgspec.Struct, frozen=True, tag=True):
+    """The next moment that is worth a jump after this one, or before it."""
+
+    moment: int
+    back: bool = False
+
+
+class InCell(msgspec.Struct, frozen=True, tag=True):
+    """The moment in a cell of a timeline of this width."""
+
+    cell: int
+    width: int
+
+
+class DrillBrokerList(ListQuery, frozen=True, kw_only=True):
+    """Every broker, at a moment of the drill."""
+
+    name = "drill-brokers"
+    drill: DrillPlan = NO_DRILL
+    moment: int = -1
+    """The row of the timeline that is looked at; -1: the last one. Here and below."""
+    marked: tuple[str, ...] = ()
+    """What the operator marked: brokers, `b3`, and racks, `rack:r1`."""
+
+
+class DrillTimelineList(ListQuery, frozen=True, kw_only=True):
+    """Every moment; its key is its number."""
+
+    name = "drill-timeline"
+    drill: DrillPlan = NO_DRILL
+    seek: AtSecond | ToMark | InCell | None = None
+    """The moment that is meant, instead of a key."""
+
+
+class DrillMapList(ListQuery, frozen=True, kw_only=True):
+    """Every partition that something happens to, with its replicas at a moment."""
+
+    name = "drill-map"
+    drill: DrillPlan = NO_DRILL
+    moment: int = -1
+    marked: tuple[str, ...] = ()
+    offset: int = 0
+    """First broker column of the map."""
+    column: str = ""
+    """What the cursor that goes across the map is on; empty: there is no such cursor."""
+
+
+class DrillText(TextQuery, frozen=True, kw_only=True):
+    """How the cluster stands at a moment."""
+
+    name = "drill"
+    drill: DrillPlan = NO_DRILL
+    moment: int = -1
+
+
+class DrillStepText(DrillText, frozen=True):
+    """The step that is looked at, in short."""
+
+    name = "drill-step"
+
+
+class ScrubberText(DrillText, frozen=True):
+    """The whole timeline in two lines of the query's width."""
+
+    name = "drill-scrubber"
+
+
+class DrillMomentText(TextQuery, frozen=True, kw_only=True):
+    """The step whose number is the key, in full."""
+
+    name = "drill-moment"
+    drill: DrillPlan = NO_DRILL
+
+
+class DrillPartitionText(DrillMomentText, frozen=True):
+    """The partition whose name is the key."""
+
+    name = "drill-partition"

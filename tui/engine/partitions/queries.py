@@ -1,0 +1,35 @@
+"""What can be asked about topics and partitions. Values; both processes load this."""
+
+from tui.engine.messages import TimedList, TimedText
+
+
+class PartitionList(TimedList, frozen=True, kw_only=True):
+    """Every partition, with the map of replicas and brokers; or, from farther away, topics, brokers, racks."""
+
+    name = "partitions"
+    view: str = ""
+    """matrix or list; topics, topics-other, brokers or racks."""
+    offset: int = 0
+    """First broker column of the map."""
+    column: str = ""
+    """What the cursor that goes across the map is on, one of its Across.things; empty: there is no such cursor."""
+    marked: tuple[str, ...] = ()
+    """What the operator marked: brokers, `b3`, and racks, `rack:r1`."""
+
+
+class TopicList(TimedList, frozen=True):
+    """Every topic."""
+
+    name = "topics"
+
+
+class PartitionText(TimedText, frozen=True):
+    """Why the partition whose name is the key is as it is."""
+
+    name = "partition"
+
+
+class TopicText(TimedText, frozen=True):
+    """The topic whose name is the key."""
+
+    name = "topic"

@@ -1,0 +1,136 @@
+"""Every list, text and wish there is, a row each: who answers it, what is refused in a browser, what it costs.
+
+A new one is a type in its subject's `queries`, a page, and a row here. Pages of analyses and logs are named and not
+imported: they are loaded when they are first wanted, so that the first screens do not wait for them.
+"""
+
+from model.sources.source import CONFIGS, GROUPS, LOG_DIRS
+from tui.engine.acting.queries import ConfirmProposal, ProposalText
+from tui.engine.cluster import queries as of_cluster
+from tui.engine.cluster.brokers import broker_text, brokers_window, rack_text
+from tui.engine.cluster.controller import admin_work_window, office_text, registration_text, states_text
+from tui.engine.cluster.events import effects_window, event_text, events_window
+from tui.engine.cluster.findings import finding_text, findings_window
+from tui.engine.cluster.overview import overview_text
+from tui.engine.cluster.znode_tree import ZnodeService
+from tui.engine.consumers.groups import group_text, groups_window
+from tui.engine.consumers.ownership import ownership_window
+from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
+from tui.engine.drill import queries as of_drill
+from tui.engine.drill.pages import partition_drill_text, standing_text
+from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline, scrubber_text
+from tui.engine.drill.step import moment_text, step_text
+from tui.engine.lab import queries as of_lab
+from tui.engine.logs import queries as of_logs
+from tui.engine.messages import JobsText, StopJobs, TimeQuery
+from tui.engine.opening import ONLY_SHOWS
+from tui.engine.partitions.map import map_window
+from tui.engine.partitions.queries import PartitionList, PartitionText, TopicList, TopicText
+from tui.engine.partitions.reasons import partition_text
+from tui.engine.partitions.topics import topic_text, topics_window
+from tui.engine.past.pages import past_comparison, past_event_text, past_window
+from tui.engine.past.queries import ComparisonText, MarkMoment, PastEventList, PastEventText, SaveSnapshot
+from tui.engine.plan import queries as of_plan
+from tui.engine.plots import plot_text
+from tui.engine.router import Entry, Router
+from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
+from tui.engine.sandbox.queries import LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.sweep import queries as of_sweep
+
+NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
+NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
+NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
+
+LAGS = (GROUPS,)
+"""What findings tell of, and events of groups that rebalance, too."""
+SETTINGS = (CONFIGS,)
+SIZES = (CONFIGS, LOG_DIRS)
+
+REGISTRY: tuple[Entry, ...] = (
+    Entry(TimeQuery, Router.of_time),
+    # The cluster
+    Entry(of_cluster.BrokerList, Router.of_moment, brokers_window),
+    Entry(of_cluster.EventList, Router.of_moment, events_window, wants=LAGS),
+    Entry(of_cluster.EffectList, Router.of_moment, effects_window),
+    Entry(of_cluster.FindingList, Router.of_findings, findings_window, wants=LAGS),
+    Entry(of_cluster.AdminWorkList, Router.of_moment, admin_work_window),
+    Entry(of_cluster.ZnodeList, Router.of_tree, ZnodeService.window, wants=SIZES),
+    Entry(of_cluster.OverviewText, Router.of_moment, overview_text, wants=LAGS),
+    Entry(of_cluster.BrokerText, Router.of_moment, broker_text),
+    Entry(of_cluster.RackText, Router.of_moment, rack_text),
+    Entry(of_cluster.BrokerPlot, Router.of_moment, plot_text),
+    Entry(of_cluster.ControllerText, Router.of_controller, office_text),
+    Entry(of_cluster.RegistrationText, Router.of_controller, registration_text),
+    Entry(of_cluster.StatesText, Router.of_moment, states_text),
+    Entry(of_cluster.FindingText, Router.of_moment, finding_text, wants=LAGS),
+    Entry(of_cluster.EventText, Router.of_moment, event_text),
+    Entry(of_cluster.ZnodeText, Router.of_tree, ZnodeService.text, wants=SIZES),
+    Entry(of_cluster.ZnodeHistoryText, Router.of_tree, ZnodeService.text, wants=SIZES),
+    Entry(of_cluster.Acknowledge, Router.wish, Router.acknowledge),
+    # Partitions
+    Entry(PartitionList, Router.of_moment, map_window, wants=SETTINGS),
+    Entry(TopicList, Router.of_moment, topics_window, wants=SETTINGS),
+    Entry(PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
+    Entry(TopicText, Router.of_moment, topic_text),
+    # Consumers
+    Entry(GroupList, Router.of_moment, groups_window, wants=LAGS),
+    Entry(OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
+    Entry(GroupText, Router.of_moment, group_text, wants=LAGS),
+    # A drill
+    Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
+    Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),
+    Entry(of_drill.DrillMapList, Router.of_drill, drill_map),
+    Entry(of_drill.DrillText, Router.of_drill, standing_text),
+    Entry(of_drill.DrillStepText, Router.of_drill, step_text),
+    Entry(of_drill.DrillMomentText, Router.of_drill, moment_text),
+    Entry(of_drill.ScrubberText, Router.of_drill, scrubber_text),
+    Entry(of_drill.DrillPartitionText, Router.of_drill, partition_drill_text),
+    # Analyses
+    Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
+    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.sweep_heat"),
+    Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
+    Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_lab.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
+    Entry(of_lab.LabStrategyList, Router.of_analysis, "lab.rows.lab_strategies", wants=LAGS),
+    Entry(of_lab.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),
+    Entry(of_lab.LabPartitionList, Router.of_analysis, "lab.rows.lab_partitions", wants=LAGS),
+    Entry(of_lab.LabGraphList, Router.of_analysis, "lab.pages.lab_graph", wants=LAGS),
+    Entry(of_lab.LabText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
+    Entry(of_lab.LabGroupText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
+    Entry(of_lab.LabPartitionText, Router.of_analysis, "lab.rows.lab_partition_text", wants=LAGS),
+    Entry(of_lab.LabBars, Router.of_analysis, "lab.pages.lab_bars", wants=LAGS),
+    Entry(of_plan.PlanBrokerList, Router.of_analysis, "plan.rows.plan_brokers", wants=SIZES),
+    Entry(of_plan.PlanChangeList, Router.of_analysis, "plan.rows.plan_changes", wants=SIZES),
+    Entry(of_plan.PlanBatchList, Router.of_analysis, "plan.rows.plan_batches", wants=SIZES),
+    Entry(of_plan.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
+    Entry(of_plan.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
+    Entry(of_plan.WritePlan, Router.wish, Router.write_plan, refused=NO_WISH),
+    # Log folders
+    Entry(of_logs.LogPartitionList, Router.of_logs, "logs.pages.partition_list", refused=NO_LOGS),
+    Entry(of_logs.LogSegmentList, Router.of_logs, "logs.pages.segment_list", refused=NO_LOGS),
+    Entry(of_logs.LogBatchList, Router.of_logs, "logs.pages.batch_list", refused=NO_LOGS),
+    Entry(of_logs.LogRecordList, Router.of_logs, "logs.pages.record_list", refused=NO_LOGS),
+    Entry(of_logs.LogLookupList, Router.of_logs, "logs.pages.lookup_list", refused=NO_LOGS),
+    Entry(of_logs.LogPartitionText, Router.of_logs, "logs.pages.partition_text", refused=NO_LOGS),
+    Entry(of_logs.LogSegmentText, Router.of_logs, "logs.pages.segment_text", refused=NO_LOGS),
+    Entry(of_logs.LogBatchText, Router.of_logs, "logs.pages.batch_text", refused=NO_LOGS),
+    Entry(of_logs.LogRecordText, Router.of_logs, "logs.pages.record_text", refused=NO_LOGS),
+    Entry(of_logs.LogLookupText, Router.of_logs, "logs.pages.lookup_text", refused=NO_LOGS),
+    # The sandbox
+    Entry(ProcessList, Router.of_sandbox, sandbox_processes, refused=NO_PROCESSES),
+    Entry(LinkList, Router.of_sandbox, sandbox_links, refused=NO_PROCESSES),
+    Entry(SandboxText, Router.of_sandbox, sandbox_standing, refused=NO_PROCESSES),
+    Entry(ProcessText, Router.of_sandbox, process_text, refused=NO_PROCESSES),
+    Entry(SandboxWish, Router.wish, Router.in_sandbox, refused=NO_WISH),
+    # The past
+    Entry(PastEventList, Router.of_past, past_window),
+    Entry(PastEventText, Router.of_past, past_event_text),
+    Entry(ComparisonText, Router.of_past, past_comparison),
+    Entry(MarkMoment, Router.wish, Router.mark),
+    Entry(SaveSnapshot, Router.wish, Router.save_snapshot, refused=NO_WISH),
+    # What is done to the cluster, and what is under way
+    Entry(ProposalText, Router.of_proposal),
+    Entry(ConfirmProposal, Router.wish, Router.confirm, refused=NO_WISH),
+    Entry(JobsText, Router.of_jobs),
+    Entry(StopJobs, Router.wish, Router.stop),
+)

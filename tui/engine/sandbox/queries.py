@@ -1,0 +1,37 @@
+"""What can be asked of the sandbox, and wished of it. Values; both processes load this."""
+
+from tui.engine.messages import ListQuery, TextQuery, Wish
+
+
+class ProcessList(ListQuery, frozen=True):
+    """Servers, brokers, load."""
+
+    name = "sandbox-processes"
+
+
+class LinkList(ListQuery, frozen=True):
+    """Who can talk to whom."""
+
+    name = "sandbox-links"
+
+
+class SandboxText(TextQuery, frozen=True):
+    """What is broken, and how the load fares."""
+
+    name = "sandbox"
+
+
+class ProcessText(TextQuery, frozen=True):
+    """The process whose name is the key."""
+
+    name = "sandbox-process"
+
+
+class SandboxWish(Wish, frozen=True):
+    """`verb` is one of `tui.engine.sandbox.service.WISHES`, audit or save.
+
+    `about` is the key of a row of the lists above, or what was typed behind a command.
+    """
+
+    verb: str
+    about: str = ""
