@@ -12,6 +12,7 @@ import pytest
 from tests.architecture.source_tree import PACKAGES, ROOT, read, syntax
 from tui.cli.main import kdrill
 
+WAYS = "Three ways through the house"
 _PLACE = re.compile(rf"(?:{'|'.join((*PACKAGES, 'tests'))})/[\w./]+")
 
 
@@ -41,7 +42,7 @@ def names_in(module: Path) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("title", ["Two ways through the house", "Decisions", "How to add"])
+@pytest.mark.parametrize("title", [WAYS, "Decisions", "How to add"])
 def test_every_place_that_is_named_is_there(title: str) -> None:
     places = [word for part in paragraphs(title) for word in quoted(part) if _PLACE.fullmatch(word)]
     assert places
@@ -64,6 +65,13 @@ def is_elsewhere(word: str) -> bool:
 
 
 def test_a_way_takes_fewer_than_ten_hops() -> None:
-    hops = [int(part.partition(".")[0]) for part in paragraphs("Two ways through the house") if part[0].isdigit()]
-    assert hops == [*range(1, max(hops) + 1)] * 2
+    hops = [int(part.partition(".")[0]) for part in paragraphs(WAYS) if part[0].isdigit()]
+    assert hops == [*range(1, max(hops) + 1)] * 3
     assert max(hops) < 10
+
+
+def test_a_key_leads_to_its_result_through_few_files_and_folders() -> None:
+    steps = paragraphs(WAYS)[-9:]
+    files = {Path(word) for part in steps for word in quoted(part) if _PLACE.fullmatch(word)}
+    assert steps[0].startswith("1.") and 15 < len(files) <= 20
+    assert len({file.parent for file in files}) <= 6

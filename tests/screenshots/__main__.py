@@ -157,7 +157,7 @@ async def _sandbox_with_traffic() -> AsyncIterator[DataService]:
 
 async def take_moving(service: DataService, path: Path) -> Path:
     """The README's moving picture, of a sandbox in which nothing is broken yet."""
-    app = Kdrill(NearLink(service))
+    app = Kdrill(NearLink(service), requests=lambda: typed_requests)
     async with app.run_test(size=MOVING_SIZE) as pilot:
         await _settle(pilot, lambda: service.moment.image.provenance.complete)
         save_gif(await record_failover(pilot, _settle), app, path)

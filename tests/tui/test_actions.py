@@ -2,8 +2,8 @@
 
 import pytest
 
-from tui.app.keys import bindings
 from tui.app.screens.overlays import help_lines
+from tui.app.screens.page import bindings
 from tui.app.widgets.line_view import LineView, TreeLines
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, footer_keys, holding

@@ -1,8 +1,7 @@
 """Keys of the analyses as changes of the view state."""
 
 from tui.app import analysis_choices
-from tui.engine.lab.queries import MadeUp
-from tui.engine.sweep.queries import SWEEPS
+from tui.engine.questions import SWEEPS, MadeUp
 from tui.engine.view_state import ViewState
 
 START = ViewState()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tui.app import drill_choices
-from tui.engine.drill.queries import NO_DRILL
+from tui.engine.drill import choices as drill_choices
+from tui.engine.questions import NO_DRILL
 from tui.engine.view_state import ViewState
 
 

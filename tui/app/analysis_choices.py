@@ -6,9 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.engine.lab.queries import MadeUp, PreviewQuestion
-from tui.engine.plan.queries import PlanQuestion
-from tui.engine.sweep.queries import SWEEPS, SweepQuestion
+from tui.engine.questions import SWEEPS, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
 from tui.engine.view_state import Narrow, ViewState, reduce
 
 Kept = Literal["sweep", "preview", "plan"]

@@ -6,10 +6,10 @@ from os.path import commonprefix
 from typing import Literal, Protocol
 
 from tui.engine.actions import SCREENS, CommandError
-from tui.engine.lab.queries import MOST_MADE_UP
 from tui.engine.messages import Wish
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.plan.queries import WritePlan
+from tui.engine.questions import MOST_MADE_UP
 from tui.engine.requests import Request
 from tui.engine.sandbox.queries import SandboxWish
 

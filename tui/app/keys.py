@@ -1,4 +1,4 @@
-"""The actions as Textual's bindings, and a link whose sentences name the keys of the settings.
+"""A link whose sentences name the keys of the settings.
 
 The data process knows the keys that kdrill comes with; without settings nobody needs the link.
 """
@@ -6,19 +6,12 @@ The data process knows the keys that kdrill comes with; without settings nobody 
 import re
 
 import msgspec
-from textual.binding import Binding
 
-from tui.engine.actions import ACTIONS, Action, holding
+from tui.engine.actions import ACTIONS, Action
 from tui.engine.keymap import other_signs
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
-
-
-def bindings(place: str) -> list[Binding]:
-    """What holds at a place, with the keys that it comes with: the app's keymap has those of the settings, by id."""
-    return [Binding(action.keys, action.target, action.help, show=False, id=action.id) for action in holding(place)]
-
 
 PHRASES = (
     "{kill} kills",

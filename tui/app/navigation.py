@@ -16,7 +16,6 @@ from textual.screen import Screen
 
 from model.cluster.texts import metadata_place
 from tui.app.analysis_choices import with_broker, with_made_up
-from tui.app.drill_choices import broker_of
 from tui.app.live_app import LiveApp
 from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
@@ -37,6 +36,7 @@ from tui.app.tour import BEGUN, OVER, followed
 from tui.engine.acting.queries import ProposalText
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
 from tui.engine.cluster.queries import ZnodeText
+from tui.engine.drill.choices import broker_of
 from tui.engine.link import DataLost
 from tui.engine.messages import (
     NO_NOTICE,

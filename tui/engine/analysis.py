@@ -15,11 +15,7 @@ from model.analyses.errors import JobCancelled
 from model.cluster.cluster_image import ClusterImage
 from spark_tasks.messages import SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import IN_PROCESS, SparkClient
-from tui.engine.lab.queries import PreviewQuestion
-from tui.engine.plan.queries import PlanQuestion
-from tui.engine.sweep.queries import SweepQuestion
-
-Question = SweepQuestion | PreviewQuestion | PlanQuestion
+from tui.engine.questions import PreviewQuestion, Question
 
 STOPPED = "stopped: r works it out"
 

@@ -13,7 +13,8 @@ from tui.engine.jobs import Jobs
 from tui.engine.listing import Page, loaded
 from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
 from tui.engine.opening import Opening
-from tui.engine.plan.queries import PlanQuestion, WritePlan
+from tui.engine.plan.queries import WritePlan
+from tui.engine.questions import PlanQuestion
 
 if TYPE_CHECKING:
     from model.planning.plan import Plan

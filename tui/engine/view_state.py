@@ -4,11 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from tui.engine.drill.queries import NO_DRILL, DrillPlan
-from tui.engine.lab.queries import NO_BENCH, NO_QUESTION, LabBench, PreviewQuestion
 from tui.engine.messages import Query
-from tui.engine.plan.queries import NO_PLAN, PlanQuestion
-from tui.engine.sweep.queries import NO_SWEEP, SweepQuestion
+from tui.engine.questions import (
+    NO_BENCH,
+    NO_DRILL,
+    NO_PLAN,
+    NO_QUESTION,
+    NO_SWEEP,
+    DrillPlan,
+    LabBench,
+    PlanQuestion,
+    PreviewQuestion,
+    SweepQuestion,
+)
 
 VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),

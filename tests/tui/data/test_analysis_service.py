@@ -12,9 +12,7 @@ from model.cluster.cluster_image import ClusterImage
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import KEPT, AnalysisService
 from tui.engine.analysis import STOPPED
-from tui.engine.lab.queries import PreviewQuestion
-from tui.engine.plan.queries import PlanQuestion
-from tui.engine.sweep.queries import SweepQuestion
+from tui.engine.questions import PlanQuestion, PreviewQuestion, SweepQuestion
 
 DEADLINE_S = 60.0
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from textual import on
 from textual.widget import Widget
 
-from tui.app import drill_choices
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import AdminWorkList, BrokerList, ControllerText, RegistrationText, StatesText
+from tui.engine.drill import choices as drill_choices
 from tui.engine.messages import HeaderFacts
 from tui.engine.partitions.queries import PartitionText
 

@@ -8,7 +8,6 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui.app import drill_choices
 from tui.app.panes.analysis_panes import MapRows, Scrubber
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
@@ -16,16 +15,15 @@ from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine
 from tui.engine.cluster.queries import BrokerText
+from tui.engine.drill import choices as drill_choices
 from tui.engine.drill.queries import (
     GONE,
-    NO_DRILL,
     STARTS,
     AtSecond,
     DrillBrokerList,
     DrillMapList,
     DrillMomentText,
     DrillPartitionText,
-    DrillPlan,
     DrillStepText,
     DrillText,
     DrillTimelineList,
@@ -35,6 +33,7 @@ from tui.engine.drill.queries import (
 )
 from tui.engine.link import DataLost
 from tui.engine.messages import STOPPABLE
+from tui.engine.questions import NO_DRILL, DrillPlan
 from tui.engine.view_state import SwitchView, ViewState
 
 LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"

@@ -14,7 +14,6 @@ from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.consumers.queries import GroupText
 from tui.engine.lab.queries import (
     LabBars,
-    LabBench,
     LabConsumerList,
     LabGraphList,
     LabGroupList,
@@ -24,6 +23,7 @@ from tui.engine.lab.queries import (
     LabStrategyList,
     LabText,
 )
+from tui.engine.questions import LabBench
 from tui.engine.view_state import Narrow, SwitchView
 
 OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")

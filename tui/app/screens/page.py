@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from textual import events, on
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.errors import NoWidget
 from textual.map_geometry import MapGeometry
 from textual.reactive import var
@@ -16,14 +17,13 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.app.keys import bindings
 from tui.app.live_app import LiveApp, live_app
 from tui.app.panes.frames import BottomLine, Keys
 from tui.app.widgets.header import HeaderLine, Stance
 from tui.app.widgets.prompt_line import PromptLine
 from tui.app.widgets.strip_widget import StripWidget
 from tui.app.widgets.text_pane import TextPane
-from tui.engine.actions import footer_keys
+from tui.engine.actions import footer_keys, holding
 from tui.engine.messages import STOPPABLE, HeaderFacts, TimeAnswer
 from tui.engine.rows import Line, line, span
 from tui.engine.text import wrap_line
@@ -94,6 +94,11 @@ SIZES: dict[str, Callable[[int, int], bool]] = {
     "-tall": lambda width, height: height >= 40,
 }
 """Class → for which width and height, in cells, a page has it."""
+
+
+def bindings(place: str) -> list[Binding]:
+    """What holds at a place, with the keys that it comes with: the app's keymap has those of the settings, by id."""
+    return [Binding(action.keys, action.target, action.help, show=False, id=action.id) for action in holding(place)]
 
 
 class Page(Screen[None]):

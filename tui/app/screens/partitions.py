@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from textual import on
 from textual.widget import Widget
 
-from tui.app import drill_choices
 from tui.app.panes.analysis_panes import MapRows
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, RackText
+from tui.engine.drill import choices as drill_choices
 from tui.engine.partitions.queries import PartitionList, PartitionText, TopicText
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 

@@ -1,7 +1,7 @@
 """What an operator wants done to the cluster: proposed first, then confirmed. Values; both processes load this."""
 
 from tui.engine.messages import TextQuery, Wish
-from tui.engine.plan.queries import NO_PLAN, PlanQuestion
+from tui.engine.questions import NO_PLAN, PlanQuestion
 from tui.engine.requests import Request
 
 

@@ -17,13 +17,12 @@ from model.planning.plan import Plan
 from model.planning.request import PlanError
 from spark_tasks.messages import JobFailed
 from tui.engine.analyses.work import worked_out
-from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines, Question
-from tui.engine.lab.queries import PreviewQuestion
+from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
-from tui.engine.plan.queries import PlanQuestion, WritePlan
-from tui.engine.sweep.queries import SweepQuestion
+from tui.engine.plan.queries import WritePlan
+from tui.engine.questions import PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 _KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
 """Kind of question → the screen that asks it."""

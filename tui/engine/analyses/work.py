@@ -36,11 +36,9 @@ from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
 from spark_tasks.spark_client import IN_PROCESS
-from tui.engine.analysis import Engines, OnProgress, Question
-from tui.engine.lab.queries import MadeUp, PreviewQuestion
+from tui.engine.analysis import Engines, OnProgress
 from tui.engine.plan.planned import planned
-from tui.engine.plan.queries import PlanQuestion
-from tui.engine.sweep.queries import SweepQuestion
+from tui.engine.questions import MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 
 def known_sizes(source: str) -> Sizes | None:

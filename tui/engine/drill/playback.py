@@ -33,9 +33,9 @@ from model.hosts.virtual.journal import (
     ControllerElected,
     SessionEnded,
 )
-from tui.engine.drill.queries import DrillPlan
 from tui.engine.messages import STOPPABLE
 from tui.engine.partitions.counts import rack_name
+from tui.engine.questions import DrillPlan
 
 MARKS = "KDxU*"
 """The letters of the moments that are worth a jump."""

@@ -3,31 +3,8 @@
 import msgspec
 
 from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.questions import NO_DRILL, DrillPlan
 
-
-class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
-
-    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. After them
-    those of `stop` leave by a controlled shutdown, then those of `start` start, who are dead. Times are ms;
-    restart_after_ms None: nobody who dies or stops comes back.
-    """
-
-    kill: tuple[int, ...] = ()
-    racks_of: tuple[int, ...] = ()
-    racks: tuple[str, ...] = ()
-    stop: tuple[int, ...] = ()
-    start: tuple[int, ...] = ()
-    unclean: bool = False
-    session_timeout_ms: int | None = None
-    """None: as the cluster has it."""
-    restart_after_ms: int | None = None
-    take: int = 0
-    stopped: bool = False
-    """Not to be played on: the operator stopped it."""
-
-
-NO_DRILL = DrillPlan()
 DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
 """The marks of brokers in a drill's list; GONE is dead before it begins, and stays so."""
 

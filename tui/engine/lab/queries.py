@@ -1,46 +1,8 @@
 """What can be asked of the rebalance lab. Values; both processes load this."""
 
-import msgspec
-
 from tui.engine.consumers.queries import GraphList
 from tui.engine.messages import ListQuery, PlotQuery, TextQuery
-
-MOST_MADE_UP = 200
-"""Consumers of a group that is made up: each dies in turn."""
-
-
-class MadeUp(msgspec.Struct, frozen=True):
-    """A consumer group that is not there: so many consumers that read the topics that match (`orders*`)."""
-
-    patterns: tuple[str, ...]
-    consumers: int
-
-    @property
-    def keys(self) -> tuple[str, str]:
-        """Its keys in the lab: as brokers would coordinate it, and as one in ZooKeeper."""
-        name = f"made-up {','.join(self.patterns)} by {self.consumers}"
-        return name, f"{name} (zookeeper)"
-
-
-class PreviewQuestion(msgspec.Struct, frozen=True, tag="preview"):
-    """Every group under every strategy that its kind can use, when each consumer dies in turn, and when one joins."""
-
-    made_up: MadeUp | None = None
-    """A group that is to be previewed before those that there are."""
-    take: int = 0
-    stopped: bool = False
-
-
-class LabBench(msgspec.Struct, frozen=True):
-    """What is tried on the group under the cursor: a consumer that dies, members that join, and with which strategy."""
-
-    strategy: str = ""
-    leaves: str = ""
-    joins: int = 0
-
-
-NO_QUESTION = PreviewQuestion()
-NO_BENCH = LabBench()
+from tui.engine.questions import NO_BENCH, NO_QUESTION, LabBench, PreviewQuestion
 
 
 class LabGroupList(ListQuery, frozen=True, kw_only=True):

@@ -13,8 +13,8 @@ from model.analyses.previews.result import Figures, GroupNames, GroupPreview, Pr
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError, Ints
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.lab.queries import LabBench, PreviewQuestion
 from tui.engine.listing import Listing, Memory
+from tui.engine.questions import LabBench, PreviewQuestion
 from tui.engine.rows import Row
 
 

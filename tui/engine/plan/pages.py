@@ -17,7 +17,8 @@ from model.planning.plan import Batch, Change, Plan
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
-from tui.engine.plan.queries import PlanQuestion, PlanReviewText, PlanText
+from tui.engine.plan.queries import PlanReviewText, PlanText
+from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
 from tui.engine.sheets import Sheet, clock_text
 

@@ -17,7 +17,8 @@ from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan, applied
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.plan.queries import PlanQuestion, WritePlan
+from tui.engine.plan.queries import WritePlan
+from tui.engine.questions import PlanQuestion
 
 
 class Planned(NamedTuple):

@@ -1,34 +1,7 @@
 """What can be asked about a replica plan. Values; both processes load this."""
 
-from typing import Literal
-
-import msgspec
-
 from tui.engine.messages import ListQuery, TextQuery, Wish
-
-
-class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):
-    """A replica plan; with `asked` False there is none yet."""
-
-    remove: tuple[int, ...] = ()
-    add: tuple[tuple[int, str], ...] = ()
-    """(id, rack); the rack empty where the broker says it itself."""
-    reach: Literal["balance", "forced", "racks", "leaders"] = "balance"
-    by: Literal["count", "bytes"] = "count"
-    tolerance_percent: float = 0.0
-    replication_factor: int | None = None
-    topics: tuple[str, ...] = ()
-    """Patterns of the topics that may be touched; none: all, or those of a group."""
-    topics_of: str = ""
-    """Key of the group whose topics may be touched; empty: it is not about one."""
-    left_out: tuple[int, ...] = ()
-    """Numbers of the batches that the operator leaves out; the plan as such is the same."""
-    asked: bool = False
-    take: int = 0
-    stopped: bool = False
-
-
-NO_PLAN = PlanQuestion()
+from tui.engine.questions import NO_PLAN, PlanQuestion
 
 
 class PlanBrokerList(ListQuery, frozen=True, kw_only=True):

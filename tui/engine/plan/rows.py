@@ -10,7 +10,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.plan.planned import kept_batches, plan_in
-from tui.engine.plan.queries import PlanQuestion
+from tui.engine.questions import PlanQuestion
 from tui.engine.rows import Column, Line, Row, line, span
 
 BROKER_COLUMNS = (

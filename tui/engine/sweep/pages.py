@@ -20,9 +20,10 @@ from tui.engine.listing import NAMED, NOWHERE, Listing, Memory, VisibleColumns, 
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.map import RACK
 from tui.engine.partitions.rows import EDGES
+from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Column, Line, Row, Span, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
-from tui.engine.sweep.queries import HeatList, ScenarioText, SweepQuestion, SweepText
+from tui.engine.sweep.queries import HeatList, ScenarioText, SweepText
 
 SCENARIO_COUNTS = (
     ("newly_offline", "offline", "error"),

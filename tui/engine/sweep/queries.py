@@ -1,30 +1,7 @@
-"""What can be asked about drills over the whole cluster. Values; both processes load this.
-
-Questions to the analyses name results that are kept: the same question is answered from what was worked out before;
-another `take` of it is worked out on the cluster as it is then. `stopped`: it is not worked out further, since the
-operator ended it.
-"""
-
-from typing import Literal
-
-import msgspec
+"""What can be asked about drills over the whole cluster. Values; both processes load this."""
 
 from tui.engine.messages import ListQuery, TextQuery
-
-SWEEPS = ("brokers", "pairs", "racks", "brokers-and-racks", "random")
-"""Which scenarios a sweep goes through, in the order of the key."""
-
-
-class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
-    """A failure drill over the whole cluster."""
-
-    kind: Literal["brokers", "pairs", "racks", "brokers-and-racks", "random"] = "brokers"
-    unclean: bool = False
-    take: int = 0
-    stopped: bool = False
-
-
-NO_SWEEP = SweepQuestion()
+from tui.engine.questions import NO_SWEEP, SweepQuestion
 
 
 class ScenarioList(ListQuery, frozen=True, kw_only=True):

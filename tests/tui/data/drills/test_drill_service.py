@@ -12,7 +12,7 @@ from model.cluster.records import BrokerRegistered
 from model.drills.scenario import Act, Deed
 from tests.tui.data.small_cluster import small_image
 from tui.engine.drill.playback import CHOOSE, NOBODY, STOPPED, DrillAnswer, DrillService
-from tui.engine.drill.queries import DrillPlan
+from tui.engine.questions import DrillPlan
 
 
 class Desk:

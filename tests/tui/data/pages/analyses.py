@@ -10,9 +10,9 @@ from model.cluster.cluster_image import ClusterImage
 from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
 from tui.engine.analyses.service import AnalysisService
-from tui.engine.analysis import Question
 from tui.engine.messages import STOPPABLE, TextAnswer
-from tui.engine.plan.queries import PlanQuestion, WritePlan
+from tui.engine.plan.queries import WritePlan
+from tui.engine.questions import PlanQuestion, Question
 from tui.engine.rows import Window
 
 DEADLINE_S = 60.0

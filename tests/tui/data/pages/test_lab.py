@@ -12,7 +12,7 @@ from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
-from tui.engine.lab.queries import LabBench, MadeUp, PreviewQuestion
+from tui.engine.questions import LabBench, MadeUp, PreviewQuestion
 from tui.engine.text import cells, plain
 
 ENDS = {TopicPartition("orders", number): 1_000 for number in range(4)}

@@ -19,9 +19,8 @@ from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said
 from tui.engine.drill.pages import standing_text
 from tui.engine.drill.playback import DrillAnswer
-from tui.engine.drill.queries import DrillPlan, DrillText
-from tui.engine.plan.queries import PlanQuestion
-from tui.engine.sweep.queries import SweepQuestion
+from tui.engine.drill.queries import DrillText
+from tui.engine.questions import DrillPlan, PlanQuestion, SweepQuestion
 
 SAID = "Not forecast on KRaft: "
 

@@ -14,7 +14,7 @@ from tests.model.planning.clusters import cluster
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of
 from tui.engine.analyses.work import known_sizes
-from tui.engine.plan.queries import PlanQuestion
+from tui.engine.questions import PlanQuestion
 
 IMAGE = cluster(
     {"orders": [(1, 2)] * 60, "audit": [(2, 1)] * 20, "other": [(1, 2)] * 2}, {1: "a", 2: "b", 3: "a", 4: "b"}

@@ -11,8 +11,9 @@ from model.drills.scenario import Scenario
 from tests.tui.data.asked import rows_shown, text_shown
 from tests.tui.data.small_cluster import small_image
 from tui.engine.drill.playback import MARKS, DrillAnswer, playback_of
-from tui.engine.drill.queries import AtSecond, DrillPlan, DrillTimelineList, InCell, ScrubberText, ToMark
+from tui.engine.drill.queries import AtSecond, DrillTimelineList, InCell, ScrubberText, ToMark
 from tui.engine.drill.rows import cell_of, step_of
+from tui.engine.questions import DrillPlan
 
 IMAGE = small_image()
 LOOK = DrillAnswer(DrillPlan(kill=(4,)), IMAGE, playback_of(run(IMAGE, Scenario(kill=(4,), restart_after_ms=60_000))))

@@ -10,9 +10,10 @@ from model.analyses.drills.results import Counts, DrillResult, FatalSets, HeatMa
 from tests.tui.data.small_cluster import rows_of, small_image, text_of
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.listing import Memory
+from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Window
 from tui.engine.sweep.pages import SHADES, shade_of, sweep_heat, sweep_text, worst_first
-from tui.engine.sweep.queries import HeatList, SweepQuestion, SweepText
+from tui.engine.sweep.queries import HeatList, SweepText
 
 BROKERS = HeatMap("broker", ("1", "2", "3", "10"), ((0, 3, 0, 1), (3, 0, 2, 0), (0, 2, 0, 12), (1, 0, 12, 0)))
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))

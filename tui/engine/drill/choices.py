@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import msgspec
 
-from tui.engine.drill.queries import NO_DRILL, DrillPlan
+from tui.engine.questions import NO_DRILL, DrillPlan
 from tui.engine.view_state import ViewState
 
 RACK = "rack:"

@@ -1,0 +1,112 @@
+"""What an operator asks to be worked out: drills, sweeps, previews, plans; part of the view state.
+
+A question names a result that is kept: the same question is answered from what was worked out before; another `take`
+of it is worked out on the cluster as it is then. `stopped`: it is not worked out further, since the operator ended it.
+"""
+
+from typing import Literal
+
+import msgspec
+
+
+class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be played on a copy of the cluster; another `take` of the same is played on the cluster as it is then.
+
+    `racks_of`: these brokers die with everybody in their racks; `racks`: all in the racks of these names. After them
+    those of `stop` leave by a controlled shutdown, then those of `start` start, who are dead. Times are ms;
+    restart_after_ms None: nobody who dies or stops comes back.
+    """
+
+    kill: tuple[int, ...] = ()
+    racks_of: tuple[int, ...] = ()
+    racks: tuple[str, ...] = ()
+    stop: tuple[int, ...] = ()
+    start: tuple[int, ...] = ()
+    unclean: bool = False
+    session_timeout_ms: int | None = None
+    """None: as the cluster has it."""
+    restart_after_ms: int | None = None
+    take: int = 0
+    stopped: bool = False
+    """Not to be played on: the operator stopped it."""
+
+
+NO_DRILL = DrillPlan()
+
+SWEEPS = ("brokers", "pairs", "racks", "brokers-and-racks", "random")
+"""Which scenarios a sweep goes through, in the order of the key."""
+
+
+class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
+    """A failure drill over the whole cluster."""
+
+    kind: Literal["brokers", "pairs", "racks", "brokers-and-racks", "random"] = "brokers"
+    unclean: bool = False
+    take: int = 0
+    stopped: bool = False
+
+
+NO_SWEEP = SweepQuestion()
+
+MOST_MADE_UP = 200
+"""Consumers of a group that is made up: each dies in turn."""
+
+
+class MadeUp(msgspec.Struct, frozen=True):
+    """A consumer group that is not there: so many consumers that read the topics that match (`orders*`)."""
+
+    patterns: tuple[str, ...]
+    consumers: int
+
+    @property
+    def keys(self) -> tuple[str, str]:
+        """Its keys in the lab: as brokers would coordinate it, and as one in ZooKeeper."""
+        name = f"made-up {','.join(self.patterns)} by {self.consumers}"
+        return name, f"{name} (zookeeper)"
+
+
+class PreviewQuestion(msgspec.Struct, frozen=True, tag="preview"):
+    """Every group under every strategy that its kind can use, when each consumer dies in turn, and when one joins."""
+
+    made_up: MadeUp | None = None
+    """A group that is to be previewed before those that there are."""
+    take: int = 0
+    stopped: bool = False
+
+
+class LabBench(msgspec.Struct, frozen=True):
+    """What is tried on the group under the cursor: a consumer that dies, members that join, and with which strategy."""
+
+    strategy: str = ""
+    leaves: str = ""
+    joins: int = 0
+
+
+NO_QUESTION = PreviewQuestion()
+NO_BENCH = LabBench()
+
+
+class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):
+    """A replica plan; with `asked` False there is none yet."""
+
+    remove: tuple[int, ...] = ()
+    add: tuple[tuple[int, str], ...] = ()
+    """(id, rack); the rack empty where the broker says it itself."""
+    reach: Literal["balance", "forced", "racks", "leaders"] = "balance"
+    by: Literal["count", "bytes"] = "count"
+    tolerance_percent: float = 0.0
+    replication_factor: int | None = None
+    topics: tuple[str, ...] = ()
+    """Patterns of the topics that may be touched; none: all, or those of a group."""
+    topics_of: str = ""
+    """Key of the group whose topics may be touched; empty: it is not about one."""
+    left_out: tuple[int, ...] = ()
+    """Numbers of the batches that the operator leaves out; the plan as such is the same."""
+    asked: bool = False
+    take: int = 0
+    stopped: bool = False
+
+
+NO_PLAN = PlanQuestion()
+
+Question = SweepQuestion | PreviewQuestion | PlanQuestion
