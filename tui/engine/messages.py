@@ -126,7 +126,7 @@ class TextQuery(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     name: ClassVar[str] = ""
     """The kind, as screens and the view state call it."""
     key: str = ""
-    """Which one."""
+    """Which one: a broker's id, the name of a topic, a partition, a group or a process, a path, the key of a row."""
     width: int = 80
 
 

@@ -6,7 +6,7 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, type_in, until
-from tui.app.panes.analysis_panes import MapRows
+from tui.app.panes.map_panes import MapRows
 from tui.app.screens.overlays import Describe
 
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.app.panes.analysis_panes import MapRows
+from tui.app.panes.map_panes import MapRows
 from tui.app.screens.overlays import Describe
 
 

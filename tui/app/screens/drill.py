@@ -8,9 +8,9 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui.app.panes.analysis_panes import MapRows, Scrubber
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
+from tui.app.panes.map_panes import MapRows, Scrubber
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.analysis_panes import MapRows
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveText
+from tui.app.panes.map_panes import MapRows
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, RackText

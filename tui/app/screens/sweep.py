@@ -6,9 +6,9 @@ from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.panes.analysis_panes import MapRows
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
+from tui.app.panes.map_panes import MapRows
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.drill import choices as drill_choices

@@ -4,32 +4,22 @@ from tui.engine.messages import ListQuery, PlotQuery, TextQuery, TimedList, Time
 
 
 class BrokerList(TimedList, frozen=True):
-    """Every broker."""
-
     name = "brokers"
 
 
 class EventList(TimedList, frozen=True):
-    """What happened up to the moment."""
-
     name = "events"
 
 
 class EffectList(TimedList, frozen=True):
-    """The same beside what was done to the sandbox."""
-
     name = "effects"
 
 
 class FindingList(TimedList, frozen=True):
-    """What is wrong."""
-
     name = "findings"
 
 
 class AdminWorkList(TimedList, frozen=True):
-    """What is asked of the controller and not done."""
-
     name = "admin-work"
 
 
@@ -42,26 +32,18 @@ class ZnodeList(ListQuery, frozen=True, kw_only=True):
 
 
 class OverviewText(TimedText, frozen=True):
-    """Counts of the cluster."""
-
     name = "overview"
 
 
 class BrokerText(TimedText, frozen=True):
-    """The broker whose id is the key."""
-
     name = "broker"
 
 
 class RackText(TimedText, frozen=True):
-    """The rack whose name is the key."""
-
     name = "rack"
 
 
 class ControllerText(TimedText, frozen=True):
-    """Who controls, and under which epochs."""
-
     name = "controller"
 
 
@@ -78,20 +60,14 @@ class StatesText(TimedText, frozen=True):
 
 
 class FindingText(TimedText, frozen=True):
-    """The finding with this key."""
-
     name = "finding"
 
 
 class EventText(TimedText, frozen=True):
-    """The event with this key."""
-
     name = "event"
 
 
 class BrokerPlot(PlotQuery, frozen=True, kw_only=True):
-    """Leaders and replicas by broker."""
-
     name = "plot"
     at: int = 0
     """As of TimedText."""
@@ -105,8 +81,6 @@ class ZnodeText(TextQuery, frozen=True, kw_only=True):
 
 
 class ZnodeHistoryText(TextQuery, frozen=True):
-    """Its values as they changed."""
-
     name = "znode-history"
 
 

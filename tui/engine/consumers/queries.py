@@ -38,8 +38,6 @@ def name_in(key: str) -> str:
 
 
 class GroupList(TimedList, frozen=True):
-    """Every consumer group."""
-
     name = "groups"
 
 
@@ -57,14 +55,10 @@ class GraphList(ListQuery, frozen=True, kw_only=True):
 
 
 class OwnershipList(GraphList, frozen=True, kw_only=True):
-    """Of a group of the cluster."""
-
     name = "group"
     at: int = 0
     """As of TimedList."""
 
 
 class GroupText(TimedText, frozen=True):
-    """The group whose name is the key."""
-
     name = "group"

@@ -50,8 +50,6 @@ class DrillTimelineList(ListQuery, frozen=True, kw_only=True):
 
 
 class DrillMapList(ListQuery, frozen=True, kw_only=True):
-    """Every partition that something happens to, with its replicas at a moment."""
-
     name = "drill-map"
     drill: DrillPlan = NO_DRILL
     moment: int = -1
@@ -63,8 +61,6 @@ class DrillMapList(ListQuery, frozen=True, kw_only=True):
 
 
 class DrillText(TextQuery, frozen=True, kw_only=True):
-    """How the cluster stands at a moment."""
-
     name = "drill"
     drill: DrillPlan = NO_DRILL
     moment: int = -1
@@ -90,6 +86,4 @@ class DrillMomentText(TextQuery, frozen=True, kw_only=True):
 
 
 class DrillPartitionText(DrillMomentText, frozen=True):
-    """The partition whose name is the key."""
-
     name = "drill-partition"

@@ -6,8 +6,6 @@ from tui.engine.questions import NO_BENCH, NO_QUESTION, LabBench, PreviewQuestio
 
 
 class LabGroupList(ListQuery, frozen=True, kw_only=True):
-    """Every group as it is."""
-
     name = "lab-groups"
     question: PreviewQuestion = NO_QUESTION
 
@@ -21,14 +19,10 @@ class LabList(ListQuery, frozen=True, kw_only=True):
 
 
 class LabStrategyList(LabList, frozen=True):
-    """Its strategies side by side."""
-
     name = "lab-strategies"
 
 
 class LabConsumerList(LabList, frozen=True):
-    """Its consumers."""
-
     name = "lab-consumers"
 
 
@@ -39,8 +33,6 @@ class LabPartitionList(LabList, frozen=True):
 
 
 class LabGraphList(GraphList, frozen=True, kw_only=True):
-    """What would move."""
-
     name = "lab-graph"
     question: PreviewQuestion = NO_QUESTION
     bench: LabBench = NO_BENCH
@@ -55,21 +47,15 @@ class LabText(TextQuery, frozen=True, kw_only=True):
 
 
 class LabGroupText(LabText, frozen=True):
-    """The same, as a description."""
-
     name = "lab-group"
 
 
 class LabPartitionText(LabText, frozen=True, kw_only=True):
-    """Who gets the partition whose name is the key, and why."""
-
     name = "lab-partition"
     group: str = ""
 
 
 class LabBars(PlotQuery, frozen=True, kw_only=True):
-    """Partitions and lag by consumer of the group whose key is the key."""
-
     name = "lab-bars"
     question: PreviewQuestion = NO_QUESTION
     bench: LabBench = NO_BENCH

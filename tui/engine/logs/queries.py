@@ -47,26 +47,18 @@ class LogLookupList(ListQuery, frozen=True, kw_only=True):
 
 
 class LogPartitionText(TextQuery, frozen=True):
-    """A partition folder, and which of its segments are damaged."""
-
     name = "log-partition"
 
 
 class LogSegmentText(TextQuery, frozen=True):
-    """A segment."""
-
     name = "log-segment"
 
 
 class LogBatchText(TextQuery, frozen=True):
-    """A batch."""
-
     name = "log-batch"
 
 
 class LogRecordText(TextQuery, frozen=True):
-    """A record."""
-
     name = "log-record"
 
 

@@ -18,18 +18,12 @@ class PartitionList(TimedList, frozen=True, kw_only=True):
 
 
 class TopicList(TimedList, frozen=True):
-    """Every topic."""
-
     name = "topics"
 
 
 class PartitionText(TimedText, frozen=True):
-    """Why the partition whose name is the key is as it is."""
-
     name = "partition"
 
 
 class TopicText(TimedText, frozen=True):
-    """The topic whose name is the key."""
-
     name = "topic"

@@ -10,8 +10,6 @@ class PastEventList(ListQuery, frozen=True):
 
 
 class PastEventText(TimedText, frozen=True):
-    """The event with this key, and the timeline."""
-
     name = "past-event"
 
 

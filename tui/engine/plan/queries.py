@@ -5,27 +5,19 @@ from tui.engine.questions import NO_PLAN, PlanQuestion
 
 
 class PlanBrokerList(ListQuery, frozen=True, kw_only=True):
-    """Every broker, before and after."""
-
     name = "plan-brokers"
     question: PlanQuestion = NO_PLAN
 
 
 class PlanChangeList(PlanBrokerList, frozen=True):
-    """Every partition that changes."""
-
     name = "plan-changes"
 
 
 class PlanBatchList(PlanBrokerList, frozen=True):
-    """Every batch."""
-
     name = "plan-batches"
 
 
 class PlanText(TextQuery, frozen=True, kw_only=True):
-    """What the plan comes to."""
-
     name = "plan"
     question: PlanQuestion = NO_PLAN
 

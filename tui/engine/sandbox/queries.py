@@ -4,26 +4,18 @@ from tui.engine.messages import ListQuery, TextQuery, Wish
 
 
 class ProcessList(ListQuery, frozen=True):
-    """Servers, brokers, load."""
-
     name = "sandbox-processes"
 
 
 class LinkList(ListQuery, frozen=True):
-    """Who can talk to whom."""
-
     name = "sandbox-links"
 
 
 class SandboxText(TextQuery, frozen=True):
-    """What is broken, and how the load fares."""
-
     name = "sandbox"
 
 
 class ProcessText(TextQuery, frozen=True):
-    """The process whose name is the key."""
-
     name = "sandbox-process"
 
 

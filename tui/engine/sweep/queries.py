@@ -12,8 +12,6 @@ class ScenarioList(ListQuery, frozen=True, kw_only=True):
 
 
 class HeatList(ListQuery, frozen=True, kw_only=True):
-    """The heat map of pairs."""
-
     name = "sweep-heat"
     question: SweepQuestion = NO_SWEEP
     offset: int = 0
@@ -31,7 +29,5 @@ class SweepText(TextQuery, frozen=True, kw_only=True):
 
 
 class ScenarioText(TextQuery, frozen=True, kw_only=True):
-    """The scenario whose name is the key."""
-
     name = "sweep-scenario"
     question: SweepQuestion = NO_SWEEP
