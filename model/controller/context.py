@@ -104,7 +104,7 @@ class LiveBroker(msgspec.Struct, frozen=True):
 
 
 class ControllerContext(msgspec.Struct, frozen=True):
-    """All of it. `results` holds what the last election came to, by partition, for the step that asked for it."""
+    """All of it. `elected`: who got a leader in the last election, for the step that asked for it."""
 
     settings: Settings
     broker_epoch: int = NO_BROKER_EPOCH
@@ -121,7 +121,7 @@ class ControllerContext(msgspec.Struct, frozen=True):
     reassigning: frozenset[TopicPartition] = frozenset()
     deletion: DeletionQueues = DeletionQueues()
     batch: RequestBatch = RequestBatch()
-    results: Mapping[TopicPartition, str] = {}
+    elected: frozenset[TopicPartition] = frozenset()
 
     @property
     def broker_id(self) -> int:

@@ -123,8 +123,7 @@ class TellUnlessElected(Step, frozen=True):
     """Nobody was sent anything yet: tell all brokers who is live."""
 
     def begin(self, context: ControllerContext) -> StepOutcome:
-        elected = "NONE" in context.results.values()
-        return StepOutcome(context, then=() if elected else (SendMetadata(),))
+        return StepOutcome(context, then=() if context.elected else (SendMetadata(),))
 
 
 V = TypeVar("V")

@@ -25,7 +25,6 @@ from model.zookeeper.operations import Answer, GetData
 UNCLEAN_KEY = "unclean.leader.election.enable"
 
 States = tuple[tuple[TopicPartition, LeaderAndIsr], ...]
-NOBODY = "StateChangeFailed"
 
 
 class ElectLeaders(Step, frozen=True):
@@ -40,7 +39,6 @@ class ElectLeaders(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         read = states_read(self.partitions, answers, context.epoch)
-        context = context.replace(results={**context.results, **dict.fromkeys(read.missing, NOBODY)})
         states = tuple((name, led.state) for name, led in read.states.items())
         why = f"No election for {listed(f'{name} ({text})' for name, text in read.missing.items())}." * bool(
             read.missing
@@ -92,7 +90,6 @@ class Choose(Step, frozen=True):
                 refused[name] = result
             else:
                 elected.append((name, result))
-        context = context.replace(results={**context.results, **dict.fromkeys(refused, NOBODY)})
         then = (WriteElected(self.by, tuple(elected)),) if elected else ()
         return StepOutcome(context, then=then, why=_refusals(self.by.strategy, refused))
 
@@ -108,13 +105,12 @@ class WriteElected(Step, frozen=True):
 
     def resume(self, context: ControllerContext, answers: tuple[Answer, ...]) -> StepOutcome:
         written = states_written(context, self._states(), answers)
-        results = {**dict.fromkeys(written.done, "NONE"), **dict.fromkeys(written.failed, NOBODY)}
         context = context.with_partitions(
             {
                 name: msgspec.structs.replace(partition, leadership=written.done[name], state=PartitionState.ONLINE)
                 for name, partition in context.topics.known(written.done)
             }
-        ).replace(results={**context.results, **results})
+        ).replace(elected=context.elected | written.done.keys())
         context = serve(
             context, ((name, result.recipients, False) for name, result in self.elected if name in written.done)
         )

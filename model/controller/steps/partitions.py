@@ -48,7 +48,6 @@ class CreateStates(Step, frozen=True):
                 refused.append(name)
             else:
                 states.append((name, chosen))
-        context = context.replace(results={**context.results, **dict.fromkeys(refused, "NoReplicaOnline")})
         why = f"No leader for {listed(refused)}: no replica is online; it stays new." if refused else ""
         return StepOutcome(context, then=(CreateFolders(tuple(states)),) if states else (), why=why)
 
@@ -100,8 +99,6 @@ class WriteFirstStates(Step, frozen=True):
         there = tuple(
             name for (name, _), answer in zip(self.states, answers, strict=True) if answer.code is Code.NODE_EXISTS
         )
-        results = dict.fromkeys((name for name, _ in self.states if name not in created), "StateChangeFailed")
-        context = context.replace(results={**context.results, **results})
         why = f"{counted(len(created), 'new partition')} online: {CHOSEN}." if created else ""
         return StepOutcome(_online(context, created), then=(CheckFirstStates(there),) if there else (), why=why)
 
@@ -131,7 +128,7 @@ def _online(context: ControllerContext, created: Mapping[TopicPartition, Leaders
             for name, partition in context.topics.known(created)
         }
     )
-    context = context.replace(results={**context.results, **dict.fromkeys(created, "NONE")})
+    context = context.replace(elected=context.elected | created.keys())
     return serve(context, ((name, led.state.isr, True) for name, led in created.items()))
 
 
@@ -156,7 +153,9 @@ class MovePartitions(Step, frozen=True):
                 illegal.append(f"{name} ({action})")
             else:
                 by_action[action].append(name)
-        context = in_state(context.replace(results={}), by_action[PartitionAction.REMEMBER], self.to)
+        context = in_state(
+            context.replace(elected=frozenset[TopicPartition]()), by_action[PartitionAction.REMEMBER], self.to
+        )
         then: list[Step] = []
         if by_action[PartitionAction.INITIALIZE]:
             then.append(CreateStates(tuple(by_action[PartitionAction.INITIALIZE])))
@@ -169,7 +168,7 @@ class MovePartitions(Step, frozen=True):
 class ElectOffline(Step, frozen=True):
     """Elect leaders for all partitions that are new or offline, but for topics that are to be deleted.
 
-    `results` then has an entry for each partition that was tried (`triggerOnlinePartitionStateChange`).
+    Source: `triggerOnlinePartitionStateChange`.
     """
 
     topic: str | None = None
@@ -182,9 +181,8 @@ class ElectOffline(Step, frozen=True):
             for name, partition in found
             if partition.state in (PartitionState.NEW, PartitionState.OFFLINE) and not context.deleting(name.topic)
         )
-        return StepOutcome(
-            context.replace(results={}), then=(MovePartitions(waiting, PartitionState.ONLINE),) if waiting else ()
-        )
+        context = context.replace(elected=frozenset[TopicPartition]())
+        return StepOutcome(context, then=(MovePartitions(waiting, PartitionState.ONLINE),) if waiting else ())
 
 
 class AllowUnclean(Step, frozen=True):

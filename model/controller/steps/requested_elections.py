@@ -55,9 +55,7 @@ class AnswerElections(Step, frozen=True):
 
     def begin(self, context: ControllerContext) -> StepOutcome:
         failure = "ELIGIBLE_LEADERS_NOT_AVAILABLE" if self.kind == "unclean" else "PREFERRED_LEADER_NOT_AVAILABLE"
-        tried = tuple(
-            PartitionOutcome(name, "NONE" if context.results.get(name) == "NONE" else failure) for name in self.tried
-        )
+        tried = tuple(PartitionOutcome(name, "NONE" if name in context.elected else failure) for name in self.tried)
         return StepOutcome(context, (AnswerRequest(self.request, partitions=tried + self.refused),))
 
 

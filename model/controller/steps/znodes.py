@@ -172,8 +172,7 @@ def _set(context: ControllerContext, name: TopicPartition, state: LeaderAndIsr) 
 
 
 def _leadership(answer: Answer) -> Leadership | None:
-    if not answer.ok:
-        return None
+    """None where there is no state, too: such an answer has no data."""
     try:
         found = decode_partition_state(answer.data)
     except UnusablePayloadError:

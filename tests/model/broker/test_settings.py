@@ -171,8 +171,10 @@ def test_parts_are_set_by_their_keys() -> None:
         "controlled.shutdown.max.retries": 7,
         "leader.imbalance.check.interval.seconds": 5,
         "unclean.leader.election.enable": True,
+        "delete.topic.enable": False,
     }
     assert shutdown_settings(Settings(given)).controlled_shutdown_max_retries == 7
     controller = controller_settings(Settings(given), 4)
     assert controller.leader_imbalance_check_interval_ms == 5_000
     assert controller.unclean_leader_election_enable
+    assert not controller.delete_topic_enable

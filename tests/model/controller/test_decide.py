@@ -7,7 +7,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller import events
-from model.controller.commands import AnswerRequest, AskZooKeeper, Command, SendRequest
+from model.controller.commands import AnswerRequest, AskZooKeeper, Command, LeaderAndIsrRequest, SendRequest
 from model.controller.context import Activity
 from model.controller.decide import ControllerState, decide, new_controller
 from model.controller.events import Event, ZooKeeperAnswered
@@ -167,6 +167,24 @@ def test_a_state_of_a_newer_controller_is_left_alone() -> None:
     book.hears(events.ControlledShutdownRequested(request=6, broker=1))
     book.answers(Answer(data=state_of(1, (1, 2), controller_epoch=2), stat=Stat(version=1)))
     assert book.reasons[0] == "No election for t-0 (controller epoch 2 wrote it, a newer one)."
+
+
+def test_nobody_hears_of_a_reassignment_whose_leader_epoch_could_not_be_written() -> None:
+    _, book = ruling()
+    book.hears(events.ReassignmentsRequested(request=6, targets=((TopicPartition("t", 0), (2, 0)),)))
+    book.answers(NOBODY, NOBODY).answers(Answer(parts=(DONE, DONE)))
+    state = Answer(data=state_of(1, (1, 2)), stat=Stat(version=0))
+    book.answers(state).answers(state)
+    assert "set /brokers/topics/t/partitions/0/state" in book.asks[0]
+    book.answers(Answer(Code.NO_NODE, parts=(DONE, NOBODY)))
+    assert "t-0: no new leader epoch, its state could not be written." in book.reasons
+    epochs = [
+        entry.state.leader_epoch
+        for command in book.commands
+        if isinstance(command, SendRequest) and isinstance(command.request, LeaderAndIsrRequest)
+        for entry in command.request.partitions
+    ]
+    assert set(epochs) <= {0}
 
 
 def test_a_lost_session_empties_the_queue_and_answers_who_waits() -> None:

@@ -279,3 +279,16 @@ def test_a_controller_that_dies_in_the_middle_of_a_failover_leaves_nothing_undon
 
 def isr_of(partition: Partition) -> tuple[int, ...]:
     return () if partition.leadership is None else partition.leadership.state.isr
+
+
+def test_a_topic_whose_broker_dies_before_it_confirms_is_deleted_once_the_broker_is_back() -> None:
+    cluster = cluster_of(0, 1, 2)
+    create_topic(cluster, "t", (1, 2))
+    cluster.world.pause(2)
+    cluster.write(Create("/admin/delete_topics/t"))
+    cluster.expire(2)
+    assert "Deletion halts for t: a replica is not deleted." in cluster.reasons
+    assert cluster.read("/brokers/topics/t").ok
+    cluster.resume(2)
+    assert not cluster.read("/brokers/topics/t").ok
+    assert by_path(cluster.log)["/admin/delete_topics/t"][-1].verb == "delete"

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from model.controller.elections import Strategy
-from model.controller.generations import GENERATIONS, LATEST, Generation, generation_of
+from model.controller.generations import GENERATIONS, LATEST, Generation, default_settings, generation_of
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,13 @@ def test_defaults(
     assert generation.longest_topic_name == longest
     assert generation.forbids_collisions == collisions
     assert generation.knows_racks == racks
+
+
+@pytest.mark.parametrize(
+    ("release", "rebalances"), [("0.8.0", False), ("0.8.1", False), ("0.8.2", True), ("3.9.1", True)]
+)
+def test_leaders_go_back_by_themselves_by_default_since_0_8_2(release: str, rebalances: bool) -> None:
+    assert default_settings(1, generation_of(release)).auto_leader_rebalance_enable is rebalances
 
 
 @pytest.mark.parametrize("generation", GENERATIONS, ids=lambda generation: generation.since)

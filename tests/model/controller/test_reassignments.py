@@ -7,12 +7,14 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.leader_and_isr import ReplicaAssignment
+from model.zookeeper.operations import Create, Delete
 from tests.model.controller.golden_trace import ZnodeWrite, by_path
 from tests.model.controller.trace_scenarios import create_topic, reassign, reassign_by_znode
 from tests.model.controller.virtual_cluster import VirtualCluster
 
 TOPIC = "/brokers/topics/t"
 STATE = "/brokers/topics/t/partitions/0/state"
+ZNODE = "/admin/reassign_partitions"
 
 
 def cluster_with(*replicas: int) -> VirtualCluster:
@@ -134,3 +136,20 @@ def listed(cluster: VirtualCluster, *names: tuple[str, int]) -> dict[TopicPartit
     wanted = tuple(TopicPartition(*name) for name in names) or None
     answer = cluster.ask(events.ReassignmentListRequested, partitions=wanted)
     return {outcome.partition: outcome.assignment for outcome in answer.partitions}
+
+
+def test_a_znode_written_after_one_was_deleted_by_hand_is_noticed_from_the_next_reassignment_that_ends() -> None:
+    """Kafka's own write takes the watch; its look whether there is still a znode sets it again."""
+    cluster = VirtualCluster(auto_leader_rebalance_enable=False)
+    for broker in range(3):
+        cluster.start(broker)
+    create_topic(cluster, "t", (0,), (0,), (0,))
+    cluster.stop(2)
+    moves = b'{"version":1,"partitions":[%s]}'
+    move = b'{"topic":"t","partition":%d,"replicas":[%d]}'
+    cluster.write(Create(ZNODE, moves % b",".join((move % (0, 1), move % (1, 2)))))
+    cluster.write(Delete(ZNODE))
+    cluster.start(2)
+    cluster.write(Create(ZNODE, moves % (move % (2, 1))))
+    assert [cluster.leader("t", partition) for partition in range(3)] == [1, 2, 1]
+    assert not cluster.read(ZNODE).ok
