@@ -93,6 +93,16 @@ def test_a_valid_answer_of_kafkas_that_is_better_is_taken() -> None:
     assert (shares(outcome), differs) == (theirs, None)
 
 
+def test_a_valid_answer_of_kafkas_that_is_more_even_at_once_is_taken() -> None:
+    """Ours gives nobody what A has to give up first. Kafka takes t-0 for B's, and A has two less to give up."""
+    members = {"A": owning("t", "t:0,1,2", 5, **OLD), "B": owning("t", "t:0")}
+    assert shares(outcome_of("cooperative-sticky", {"t": 4}, **members)) == {"A": "t:0,1", "B": "t:3"}
+    outcome, differs = best_answer(
+        read_case({"topics": {"t": 4}, "members": members}), STRATEGIES["cooperative-sticky"]
+    )
+    assert (shares(outcome), differs) == ({"A": "t:1,2", "B": "t:0,3"}, None)
+
+
 def test_the_newer_generation_has_the_partition_whatever_the_version_of_the_protocol() -> None:
     members = {"A": owning("t", "t:0,1", 5, **OLD), "B": owning("t", "t:0,2", 3, **OLD)}
     assert shares(outcome_of("sticky", {"t": 4}, **members))["A"] == "t:0,1"

@@ -114,3 +114,9 @@ def test_uniform_may_move_for_nothing_where_sticky_does_not() -> None:
     uniform, sticky = outcome_of("uniform", {"t": 5}, **members), outcome_of("sticky", {"t": 5}, **members)
     assert (uniform.assignment.moves, uniform.assignment.moves_lower_bound(uniform.named.group)) == (1, 0)
     assert sticky.assignment.moves == 0
+
+
+def test_what_one_move_makes_room_for_is_moved_too() -> None:
+    """A takes t-0 from B, then gives u-0 to C, who can have nothing else; only then can A take one more from B."""
+    outcome = outcome_of("sticky", {"t": 4, "u": 1}, A="t u", B=owning("t", "t:0,1,2,3"), C="u")
+    assert shares(outcome) == {"A": "t:0,1", "B": "t:2,3", "C": "u:0"}
