@@ -17,7 +17,7 @@ from model.planning.documents import batching_in, forward, rollback
 from model.planning.layout import Sizes, layout_of
 from model.planning.plan import Plan, applied
 from model.planning.planner import plan
-from model.planning.request import Batching, NewBroker, PlanError, PlanRequest, Reach
+from model.planning.request import Batching, By, NewBroker, PlanError, PlanRequest, Reach
 from tests.model.planning.clusters import cluster, clusters, replicas_of, sizes_for
 from tests.model.planning.plain_score import plain_score
 
@@ -145,3 +145,35 @@ def test_copies_come_from_the_leader_and_what_lost_replicas_goes_first() -> None
     made = plan(image, PlanRequest(remove=(8, 1), reach="forced", batching=Batching(1)))
     assert made.changes[0].before == (8, 2)
     assert {batch.busiest_replicas for batch in made.batches} == {1}
+
+
+def test_a_plan_says_in_what_order_things_count() -> None:
+    image = cluster({"t": [[1, 2], [1, 2]]}, {1: "a", 2: "b", 3: "b"})
+    sizes = Sizes({TopicPartition("t", 0): 5, TopicPartition("t", 1): 7}, "a file")
+
+    def objectives(reach: Reach, by: By = "count") -> tuple[str, ...]:
+        return plan(image, PlanRequest(reach=reach, by=by), sizes).objectives
+
+    assert objectives("balance", "bytes") == (
+        "a broker holds a partition once; as many racks as there can be",
+        "replicas even within one, on the brokers of a rack where racks force it",
+        "fewest bytes copied, then fewest replicas",
+        "preferred leaders even within one",
+        "fewest changes of the preferred leader",
+        "even disks, then even topics",
+    )
+    assert objectives("forced") == (
+        "a broker holds a partition once",
+        "only what must move",
+        "fewest replicas copied",
+        "as many racks as that allows",
+        "fewest changes of the preferred leader",
+        "replicas, then preferred leaders, even within one as far as that allows",
+        "even disks, then even topics",
+    )
+    assert objectives("leaders") == (
+        "a broker holds a partition once",
+        "no data moves: only the order of replicas changes",
+        "preferred leaders even within one",
+        "fewest changes of the preferred leader",
+    )

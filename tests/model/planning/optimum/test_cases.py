@@ -172,6 +172,11 @@ def test_disks_are_evened_by_who_moves() -> None:
     assert found.moves == 2 and disk_spread(found.replicas, asked) == 0.0
 
 
+def test_topics_are_evened_by_who_moves() -> None:
+    rows = rows_of(solve(problem([(0,)] * 4, [0, 0], topics=[0, 0, 1, 1])).replicas)
+    assert sorted(rows[:2]) == sorted(rows[2:]) == [(0,), (1,)]
+
+
 @pytest.mark.parametrize(
     ("asked", "line"),
     [
@@ -200,6 +205,17 @@ def test_it_says_what_it_does() -> None:
     lines: list[str] = []
     solve(problem([(0, 1), (0, 1)], [0, 0, 0]), told=lines.append)
     assert lines[0].startswith("2 partitions in 1 classes")
+
+
+def test_a_search_knows_the_bytes_that_more_replicas_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solving, "MOST_CLASSES", 0)
+    found = solve(problem([(0,), (1,)], [0, 0], rf=2, sizes=[5, 7]), Objective(cost=Cost.BYTES))
+    assert (found.moved_bytes, found.moved_bytes_bound) == (12, 12)
+
+
+def test_no_placement_in_no_time() -> None:
+    with pytest.raises(PlanningError, match="no placement was found within 0 s: give more time, or ask for a balance"):
+        solve(problem([(0, 1), (1, 2)], [0, 1, 2], rf=3), Objective(scope=Scope.DRAIN), time_limit_s=0.0)
 
 
 def test_a_search_comes_near_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
