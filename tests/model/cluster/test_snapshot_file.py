@@ -10,7 +10,15 @@ from hypothesis import HealthCheck, given, settings
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
-from model.cluster.records import ConfigChanged, PartitionState, PartitionStatesWritten, TopicAssigned
+from model.cluster.ids import KAFKA_GENERATIONS, KafkaGeneration
+from model.cluster.records import (
+    ConfigChanged,
+    GenerationRecognised,
+    PartitionState,
+    PartitionStatesWritten,
+    TopicAssigned,
+    TopicDeletionRequested,
+)
 from model.cluster.snapshot_file import SnapshotError, read_document, read_snapshot, write_snapshot
 from model.cluster.texts import redacted
 from tests.model.cluster.build import brokers, claims, consumer, image, state, topic, written
@@ -110,6 +118,33 @@ def test_secrets_stay_behind(tmp_path: Path) -> None:
     }
 
 
+def test_settings_of_a_topic_are_with_the_topic_and_others_by_themselves(tmp_path: Path) -> None:
+    retention = {"retention.ms": "1"}
+    of = ("topics/orders", "topics/gone", "brokers/1")
+    write_snapshot(
+        tmp_path / "a.json", image(*(ConfigChanged(entity=each, config=retention) for each in of), base=CLUSTER)
+    )
+    document = json.loads((tmp_path / "a.json").read_bytes())
+    assert document["topics"]["orders"]["config"] == retention
+    assert document["configs"] == {"topics/gone": retention, "brokers/1": retention}
+
+
+@pytest.mark.parametrize("generation", KAFKA_GENERATIONS)
+def test_the_generation_of_kafka_is_kept(tmp_path: Path, generation: KafkaGeneration) -> None:
+    write_snapshot(tmp_path / "a.json", image(GenerationRecognised(generation=generation), base=CLUSTER))
+    assert read_snapshot(tmp_path / "a.json").generation == generation
+
+
+def test_the_file_is_in_order_however_the_image_came_about(tmp_path: Path) -> None:
+    names = [f"n{number}" for number in range(9)]
+    for turn in (names, names[::-1]):
+        parts = [each for name in turn for each in (consumer(name, "c"), TopicDeletionRequested(topic=name))]
+        write_snapshot(tmp_path / "a.json", image(*parts, base=CLUSTER))
+        document = json.loads((tmp_path / "a.json").read_bytes())
+        assert list(document["groups"]) == ["billing", *names]
+        assert document["admin"]["delete_topics"] == names
+
+
 def test_unknown_fields_are_kept_for_what_still_exists(tmp_path: Path) -> None:
     path = edited(
         tmp_path / "a.json",
@@ -118,6 +153,7 @@ def test_unknown_fields_are_kept_for_what_still_exists(tmp_path: Path) -> None:
         topics__orders__owner="team",
         topics__orders__partitions__0__size_bytes=77,
         topics__orders__partitions__1__size_bytes=88,
+        groups__billing__team="money",
         groups__billing__members__c1__host="h",
     )
     kept = read_document(path)
@@ -131,6 +167,7 @@ def test_unknown_fields_are_kept_for_what_still_exists(tmp_path: Path) -> None:
     assert document["topics"]["orders"]["owner"] == "team"
     assert document["topics"]["orders"]["partitions"]["0"]["size_bytes"] == 77
     assert "size_bytes" not in document["topics"]["orders"]["partitions"]["2"]
+    assert document["groups"]["billing"]["team"] == "money"
     assert document["groups"]["billing"]["members"]["c1"]["host"] == "h"
 
 

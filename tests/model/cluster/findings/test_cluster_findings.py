@@ -7,6 +7,7 @@ from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Finding, find
 from model.cluster.findings.pending_work import QUIET_MS
 from model.cluster.ids import TopicPartition
+from model.cluster.image_parts import Quorum, QuorumReplica
 from model.cluster.records import (
     UNTOLD,
     BrokerFenced,
@@ -17,6 +18,7 @@ from model.cluster.records import (
     ControllerLost,
     GenerationRecognised,
     PreferredElectionRequested,
+    QuorumDescribed,
     ReassignmentsRequested,
     Record,
     TopicAssigned,
@@ -91,6 +93,36 @@ def test_a_controller_that_cannot_be_read_is_not_called_missing() -> None:
     unreadable = ZnodeUnreadable(path="/controller", reason="not JSON")
 
     assert kinds(*brokers(1), ControllerLost(), unreadable).keys() == {"unreadable"}
+
+
+def test_a_controller_that_is_not_registered_is_told_with_the_time_since_when_it_is_the_controller() -> None:
+    told = kinds(*brokers(1, 2), ControllerElected(broker=7, since_ms=55))
+    assert told["controller-not-live"].since_ms == 55
+
+
+@pytest.mark.parametrize(
+    ("behind", "lag", "what"),
+    [
+        ((), 0, []),
+        ((3,), 40, ["a voter of the metadata quorum that lags by 40 records: of 3, no other may be lost"]),
+        ((3,), 0, ["a voter of the metadata quorum that has fallen silent: of 3, no other may be lost"]),
+    ],
+)
+def test_a_voter_that_does_not_keep_up(behind: tuple[int, ...], lag: int, what: list[str]) -> None:
+    voters = tuple(QuorumReplica(voter, 100 - lag, lag, NOW_MS - 60_000 * (voter in behind)) for voter in (1, 2, 3))
+    quorum = QuorumDescribed(quorum=Quorum(leader=1, leader_epoch=4, high_watermark=100, voters=voters))
+    told = of_kind("voter-lags", image(*brokers(1), GenerationRecognised(generation="kraft"), quorum))
+    assert [one.what for one in told] == what
+    assert {(one.subject, one.since_ms) for one in told} <= {("controller 3", NOW_MS - 60_000)}
+
+
+def test_a_quorum_without_a_majority_can_elect_nobody() -> None:
+    voters = tuple(map(QuorumReplica, (1, 2, 3)))
+    quorum = QuorumDescribed(quorum=Quorum(leader=-1, leader_epoch=4, voters=voters, silent=(2, 3), unconfirmed=(5,)))
+    (told,) = of_kind("quorum", image(*brokers(1, 5), GenerationRecognised(generation="kraft"), quorum))
+    assert told.what == "1 of 3 voters answers: nothing can be elected"
+    assert "whether broker 5 lives may be wrong" in told.why
+    assert told.action.startswith("Start controllers 2, 3 again;")
 
 
 def test_a_kraft_cluster_has_no_controller_among_its_brokers() -> None:
