@@ -7,7 +7,6 @@ import gc
 import os
 import signal
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -34,8 +33,6 @@ USERS_FOLDERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
 
 OBJECTS_OF_A_TEST = 10_000
 """Objects made until the collector looks at the young ones. A dashboard has more, which live and die together."""
-
-Eventually = Callable[[Callable[[], object]], None]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -99,19 +96,6 @@ def own_zookeeper() -> Iterator[EmbeddedZooKeeper]:
     """A server for one test, to be killed, paused and restarted."""
     with start_zookeeper() as server:
         yield server
-
-
-@pytest.fixture
-def eventually() -> Eventually:
-    """Waits until a condition is true, and fails when it is not within 60 s."""
-
-    def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 60
-        while not condition():
-            assert time.monotonic() < deadline, "this did not become true within 60 s"
-            time.sleep(0.005)
-
-    return wait
 
 
 @pytest.fixture

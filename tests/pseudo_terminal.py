@@ -11,13 +11,13 @@ import signal
 import struct
 import termios
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 import pyte
 
-PATIENCE_S = 90.0
+from tests.harness.waiting import eventually
+
 UNKNOWN_TO_PYTE = re.compile(rb"\x1b\[[<>=][\d;]*[a-zA-Z]|\x1b\[\?[\d;]*\$p|\x1b\[\d*[tq]")
 """Kitty's keyboard protocol, questions about modes: pyte would print them."""
 
@@ -94,11 +94,10 @@ class Terminal:
 
     def until(self, condition: Callable[[], object], otherwise: str = "this did not become true") -> None:
         """Waits."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            late = time.monotonic() > deadline
-            assert not late, f"{otherwise}; exit code {self._code}; on the screen:\n{self.text}"
-            time.sleep(0.005)
+        eventually(
+            condition,
+            standing=lambda: f"({otherwise}); exit code {self._code}; on the screen:\n{self.text}",
+        )
 
     def exit_code(self) -> int:
         """Waits for the end; the exit code, negative for the signal that ended it."""

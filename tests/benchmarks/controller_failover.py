@@ -20,9 +20,10 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.znodes.topics import TopicAssignment
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.transaction_log import CLOSE_SESSION, transactions
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.our_controller import OurController
 from tests.conformance.kafka.releases import RELEASES, install
+from tests.harness.waiting import eventually
 
 TOPICS, PARTITIONS, FACTOR = 100, 100, 3
 BROKERS = (1, 2, 3)
@@ -100,19 +101,19 @@ class _Bench:
             for broker in others:
                 broker.pause()
         self._cluster.brokers[old].stop()
-        until(lambda: self._cluster.controller() not in (old, -1), "a new controller", PATIENCE_S)
+        eventually(lambda: self._cluster.controller() not in (old, -1), "a new controller", PATIENCE_S)
         for broker in others:
             broker.resume()
         assert ours is None or self._cluster.controller() == ours.id
         self._await_states(lambda state: state["leader"] not in (old, -1) and old not in state["isr"], "new leaders")
         failover = self._read(session)
         self._cluster.brokers[old].start()
-        until(lambda: old in self._cluster.registered(), "the broker to load its logs", PATIENCE_S)
+        eventually(lambda: old in self._cluster.registered(), "the broker to load its logs", PATIENCE_S)
         self._cluster.await_serving(old)
         self._await_full_isrs()
         if ours is not None:
             ours.kill()
-            until(lambda: self._cluster.controller() in BROKERS, "a Java controller", PATIENCE_S)
+            eventually(lambda: self._cluster.controller() in BROKERS, "a Java controller", PATIENCE_S)
         return failover
 
     def close(self) -> None:
@@ -124,7 +125,7 @@ class _Bench:
         everything = [{"topic": f"t{t}", "partition": p} for t in range(TOPICS) for p in range(PARTITIONS)]
         path = f"{self._chroot}/admin/preferred_replica_election"
         self._client.create(path, json.dumps({"version": 1, "partitions": everything}).encode())
-        until(lambda: not self._client.exists(path), "preferred leaders", PATIENCE_S)
+        eventually(lambda: not self._client.exists(path), "preferred leaders", PATIENCE_S)
         self._await_quiet()
 
     def _read(self, session: int) -> Failover:
@@ -141,7 +142,7 @@ class _Bench:
     def _await_states(self, holds: Callable[[dict[str, Any]], bool], what: str) -> None:
         """Until that is so for some partitions, then for all of them, and nothing is written any more."""
         for step in (SAMPLE, 1):
-            until(lambda step=step: _patiently(all(map(holds, self._states(step)))), what, PATIENCE_S)
+            eventually(lambda step=step: _patiently(all(map(holds, self._states(step)))), what, PATIENCE_S)
         self._await_quiet()
 
     def _states(self, step: int) -> Iterator[dict[str, Any]]:

@@ -19,9 +19,10 @@ from confluent_kafka.cimpl import NewTopic
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.figure import Figure
-from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster, until
+from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster
 from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import RELEASES, install
+from tests.harness.waiting import eventually
 
 BROKERS = (1, 2, 3)
 TOPICS, PARTITIONS = 10, 100
@@ -63,7 +64,7 @@ def _run(kind: str, zookeeper: str, folder: Path) -> Run:
         cluster.brokers.update({number: OurBroker(number, cluster, SETTINGS) for number in BROKERS})
     began = time.perf_counter()
     with cluster:
-        until(lambda: _knows_all(cluster), "all brokers in the metadata")
+        eventually(lambda: _knows_all(cluster), "all brokers in the metadata")
         ready_s = time.perf_counter() - began
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
         write_s, read_s = _transfer(cluster, admin)
@@ -102,8 +103,8 @@ def _fail_over(cluster: Cluster, admin: AdminClient) -> float:
     victim = next(number for number in BROKERS if number != cluster.controller())
     with _timed() as taken:
         cluster.brokers[victim].kill()
-        until(lambda: victim not in cluster.registered(), "the end of the session", PATIENCE_S)
-        until(lambda: all(_is_led(cluster, topic, victim) for topic in topics), "leaders", PATIENCE_S)
+        eventually(lambda: victim not in cluster.registered(), "the end of the session", PATIENCE_S)
+        eventually(lambda: all(_is_led(cluster, topic, victim) for topic in topics), "leaders", PATIENCE_S)
     return taken[0]
 
 
@@ -117,7 +118,9 @@ def _create(cluster: Cluster, admin: AdminClient, topics: list[str], partitions:
     for future in made.values():
         future.result(PATIENCE_S)
     full = [(topic, number) for topic in topics for number in range(partitions)]
-    until(lambda: all(len(cluster.state(*each).get("isr", ())) == len(BROKERS) for each in full), "ISRs", PATIENCE_S)
+    eventually(
+        lambda: all(len(cluster.state(*each).get("isr", ())) == len(BROKERS) for each in full), "ISRs", PATIENCE_S
+    )
 
 
 @contextmanager

@@ -14,10 +14,11 @@ import pytest
 from model.actions.proposal import ApiCall
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_writes import AdminWriter
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.waiting import eventually
 from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
@@ -43,7 +44,7 @@ def kdrill(capfd: pytest.CaptureFixture[str]) -> Kdrill:
 
 
 def led(cluster: Cluster, topic: str, leaders: dict[int, int]) -> None:
-    until(
+    eventually(
         lambda: all(cluster.state(topic, p).get("leader") == leader for p, leader in leaders.items()),
         f"the leaders of {topic} to be {leaders}",
     )
@@ -61,7 +62,7 @@ def same_as_the_tool(cluster: Cluster, commands: Commands, kdrill: Kdrill, topic
         ]
         return texts[0] == texts[1]
 
-    until(agree, "both to print the same", standing=lambda: texts)
+    eventually(agree, "both to print the same", standing=lambda: texts)
     return texts[1]
 
 
@@ -70,13 +71,13 @@ def test_a_topic_lives_through_zookeeper(cluster: Cluster, commands: Commands, k
     kdrill("topics", source, "create", "--topic", "made", "--replica-assignment", "1:2,2:3", *DOES,
            "--config", "retention.ms=3600000", "--config", "segment.bytes=1048576")  # fmt: skip
     # Who leads is not asked: a controller that has only just started may not know all brokers yet.
-    until(lambda: cluster.state("made", 0) and cluster.state("made", 1), "both partitions")
+    eventually(lambda: cluster.state("made", 0) and cluster.state("made", 1), "both partitions")
     assert "retention.ms=3600000" in same_as_the_tool(cluster, commands, kdrill, "made")
 
     kdrill("configs", source, "alter", "--topic", "made", "--add-config", "max.message.bytes=2000",
            "--delete-config", "retention.ms", *DOES)  # fmt: skip
     kdrill("topics", source, "alter", "--topic", "made", "--partitions", "4", *DOES)
-    until(lambda: cluster.state("made", 3), "partition 3")
+    eventually(lambda: cluster.state("made", 3), "partition 3")
     shown = same_as_the_tool(cluster, commands, kdrill, "made")
     assert "max.message.bytes=2000" in shown
     assert "retention.ms" not in shown
@@ -84,24 +85,24 @@ def test_a_topic_lives_through_zookeeper(cluster: Cluster, commands: Commands, k
         assert kdrill("configs", source, "describe", "--topic", "made") == commands.configuration("made")
 
     kdrill("topics", source, "delete", "--topic", "made", *DOES)
-    until(lambda: "made" not in cluster.children("/brokers/topics"), "the end of the topic")
+    eventually(lambda: "made" not in cluster.children("/brokers/topics"), "the end of the topic")
 
 
 def test_preferred_leaders_are_elected_through_zookeeper(cluster: Cluster, commands: Commands, kdrill: Kdrill) -> None:
     reordered(cluster, commands, "led")
     kdrill("act", cluster.source_url, "elect-preferred", "--topic", "led", *DOES)
     led(cluster, "led", {0: 2})
-    until(lambda: not cluster.text("/admin/preferred_replica_election"), "the controller to take the znode away")
+    eventually(lambda: not cluster.text("/admin/preferred_replica_election"), "the controller to take the znode away")
 
 
 def reordered(cluster: Cluster, commands: Commands, topic: str) -> None:
     """A topic that broker 1 leads and that prefers broker 2."""
     cluster.create(topic, {0: [1, 2]})
     led(cluster, topic, {0: 1})
-    until(lambda: len(cluster.state(topic, 0)["isr"]) == 2, "both replicas to be in sync")
+    eventually(lambda: len(cluster.state(topic, 0)["isr"]) == 2, "both replicas to be in sync")
     commands.reassign(topic, {0: [2, 1]})
-    until(lambda: cluster.read(f"/brokers/topics/{topic}")["partitions"] == {"0": [2, 1]}, "the new order")
-    until(lambda: not cluster.text("/admin/reassign_partitions"), "the reassignment to end")
+    eventually(lambda: cluster.read(f"/brokers/topics/{topic}")["partitions"] == {"0": [2, 1]}, "the new order")
+    eventually(lambda: not cluster.text("/admin/reassign_partitions"), "the reassignment to end")
 
 
 @pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)
@@ -134,7 +135,7 @@ def test_brokers_tell_their_groups_beside_zookeeper(cluster: Cluster, tmp_path: 
     admin = AdminWriter(cluster.bootstrap)
     commit = ApiCall("OffsetCommit", {"group": "aside", "offsets": {"beside": {"0": 0}}})
     try:
-        until(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
+        eventually(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
     finally:
         admin.close()
     file = tmp_path / "now.json"
@@ -162,7 +163,7 @@ def live_through_brokers(source: str, bootstrap: str, commands: Commands, kdrill
             texts[:] = [commands.describe_text("sent"), kdrill("topics", source, "describe", *asked)]
             return texts[0] == texts[1] and texts[0].count("Partition: ") == partitions and setting in texts[0]
 
-        until(agree, "both to print the same", standing=lambda: texts)
+        eventually(agree, "both to print the same", standing=lambda: texts)
 
     do("topics", source, "create", "--topic", "sent", "--partitions", "2", "--replication-factor", "2",
        "--config", "retention.ms=3600000")  # fmt: skip
@@ -185,23 +186,23 @@ def live_through_brokers(source: str, bootstrap: str, commands: Commands, kdrill
     finally:
         admin.close()
     do("topics", source, "delete", "--topic", "sent")
-    until(lambda: "sent" not in commands.describe(), "the end of the topic")
+    eventually(lambda: "sent" not in commands.describe(), "the end of the topic")
 
 
 def leader_is_elected(source: str, client: Client, commands: Commands, do: Callable[..., None]) -> None:
     """The preferred one of a topic whose replicas change their order."""
     client.create("voted", {0: [1, 2]})
-    until(lambda: client.partition("voted", 0).isr == {1, 2}, "both replicas to be in sync")
+    eventually(lambda: client.partition("voted", 0).isr == {1, 2}, "both replicas to be in sync")
     commands.reassign("voted", {0: [2, 1]})
-    until(lambda: client.partition("voted", 0).replicas == (2, 1), "the new order")
+    eventually(lambda: client.partition("voted", 0).replicas == (2, 1), "the new order")
     do("act", source, "elect-preferred", "--topic", "voted")
-    until(lambda: client.partition("voted", 0).leader == 2, "the preferred leader")
+    eventually(lambda: client.partition("voted", 0).leader == 2, "the preferred leader")
 
 
 def group_lives(source: str, admin: AdminWriter, do: Callable[..., None]) -> None:
     """A group without members is set and removed."""
     commit = ApiCall("OffsetCommit", {"group": "left", "offsets": {"voted": {"0": 0}}})
-    until(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
+    eventually(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
     stale = ApiCall("DeleteGroups", {"groups": ["left"]}, {"members left": 0, "offset left voted-0": 7})
     assert admin.check([stale]).startswith("offset left voted-0 is 0 by now and was 7: nothing was sent")
     do("act", source, "reset-offsets", "--group", "left", "--all-topics", "--to-latest")

@@ -7,7 +7,7 @@ of its own, and its leaders write ISRs themselves. The follower, broker 2, does 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -42,6 +42,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.brokers import Cluster, free_port
 from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.waiting import eventually_async
 from tests.model.broker.served_broker import ServedBroker, errors
 
 pytestmark = pytest.mark.conformance
@@ -176,7 +177,7 @@ async def test_from_3_3_a_leader_asks_only_for_live_followers(broker: LoneBroker
         assert ruled.asked == []
         await ruled.know(1, 2, CONTROLLER)
         assert await fetch_for(ruled.connection, name, 12) == "NONE"
-        await until(lambda: bool(ruled.asked))
+        await eventually_async(lambda: bool(ruled.asked))
         assert ruled.asked == [(1, 2)]
     assert [asks("3.9", live) for live in ({1}, {1, 2})] == [False, True]
 
@@ -201,9 +202,9 @@ async def test_an_error_that_is_not_known_for_final_is_asked_again(
         await ruled.know(1, 2, CONTROLLER, topic=name.topic)
         await ruled.serve(name, 1, 5)
         assert await fetch_for(ruled.connection, name, 12) == "NONE"
-        await until(lambda: bool(ruled.asked))
+        await eventually_async(lambda: bool(ruled.asked))
         if then == "ask again":
-            await until(lambda: len(ruled.asked) == 2)
+            await eventually_async(lambda: len(ruled.asked) == 2)
         else:
             await asyncio.sleep(A_WHILE_S)
             assert len(ruled.asked) == 1
@@ -219,7 +220,7 @@ async def test_up_to_2_6_a_leader_takes_in_whoever_fetches_and_tries_until_its_v
     name, path = TopicPartition("orders", 0), "/brokers/topics/orders/partitions/0/state"
     with Cluster(install_or_skip("1.1.1"), f"{zookeeper_server.address}/leaders", tmp_path, size=1) as cluster:
         cluster.create("orders", {0: [1, 2]})
-        await until(lambda: bool(cluster.state("orders", 0)))
+        await eventually_async(lambda: bool(cluster.state("orders", 0)))
         state = cluster.text(path)
         assert cluster.state("orders", 0)["isr"] == [1]
         connection = await Connection.open("127.0.0.1", cluster.brokers[1].port, "kdrill-test")
@@ -299,13 +300,6 @@ async def fetch_for(connection: Connection, name: TopicPartition, version: int) 
     response: Any = await connection.ask(request)
     (told,) = response.responses[0].partitions
     return error_name(told.error_code)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Poll, for 30 s at most."""
-    async with asyncio.timeout(30):
-        while not condition():
-            await asyncio.sleep(0.02)
 
 
 def asks(release: str, live: set[int]) -> bool:

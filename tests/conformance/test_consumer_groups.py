@@ -17,8 +17,9 @@ from model.sandbox.java import java_environment
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import Batch
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -72,7 +73,7 @@ def produce(producer: Producer, count: int) -> None:
     """Records for all partitions in turn, until the brokers have them."""
     for number in range(count):
         producer.produce("orders", str(number), partition=number % PARTITIONS)
-    assert until(lambda: producer.flush(1) == 0, "all records to be acknowledged")
+    assert eventually(lambda: producer.flush(1) == 0, "all records to be acknowledged")
 
 
 def billing(cluster: Cluster) -> Consumer:
@@ -128,10 +129,10 @@ def test_a_group_is_as_kafka_describes_it(version: str, zookeeper: str, tmp_path
                 return group is not None and group.state == "Stable" and told(feed.moment, group) == theirs
 
             assert [lag for _, _, lag, _ in theirs.values()] == [2, 2, 1, 1]
-            until(equal, f"{feed.moment.image.classic_groups} to be {theirs}")
-            first = until(lambda: feed.moment.image.classic_groups["billing"].generation, "a generation")
+            eventually(equal, f"{feed.moment.image.classic_groups} to be {theirs}")
+            first = eventually(lambda: feed.moment.image.classic_groups["billing"].generation, "a generation")
             assert first == last_generation(cluster, tmp_path)
             consumer.close()
-            until(lambda: feed.moment.image.classic_groups["billing"].state == "Empty", "the group to be empty")
-            until(lambda: feed.moment.image.classic_groups["billing"].generation == first + 1, "its generation")
+            eventually(lambda: feed.moment.image.classic_groups["billing"].state == "Empty", "the group to be empty")
+            eventually(lambda: feed.moment.image.classic_groups["billing"].generation == first + 1, "its generation")
             assert feed.moment.image.classic_groups["billing"].rebalances[-1].generation == first + 1

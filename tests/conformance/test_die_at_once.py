@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.test_drill_equals_reality import (
     assert_comes_true,
@@ -22,6 +22,7 @@ from tests.conformance.test_drill_equals_reality import (
     predicted,
     starts,
 )
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -44,7 +45,7 @@ def test_two_die_at_once_and_come_back_one_after_the_other(pair: Cluster) -> Non
     config = {"unclean.leader.election.enable": "false"}
     pair.create("two", {number: [4, 5] if number % 2 else [5, 4] for number in range(8)}, **config)
     pair.create("three", {0: [3, 4, 5], 1: [4, 5, 3], 2: [5, 4, 3]}, **config)
-    until(lambda: len(pair.states()) == 11 and all(pair.states().values()), "the topics to be led")
+    eventually(lambda: len(pair.states()) == 11 and all(pair.states().values()), "the topics to be led")
     await_in_sync(pair)
     before = image(pair)
     dead = predicted(before, dies(4, 5))

@@ -16,8 +16,9 @@ from model.cluster.snapshot_image import image_of
 from model.controller.generations import generation_of
 from model.drills.drill import run, usual
 from model.drills.scenario import Act, Deed, of_acts
-from tests.conformance.kafka.brokers import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster, until
+from tests.conformance.kafka.brokers import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster
 from tests.conformance.our_view import snapshot_of
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -104,7 +105,7 @@ def await_in_sync(cluster: Cluster) -> None:
             for partition, replicas in cluster.replicas(topic).items()
         )
 
-    until(in_sync, "all replicas to be in sync", SETTLE_TIMEOUT_S)
+    eventually(in_sync, "all replicas to be in sync", SETTLE_TIMEOUT_S)
 
 
 def await_rest(cluster: Cluster) -> None:
@@ -115,7 +116,7 @@ def await_rest(cluster: Cluster) -> None:
         time.sleep(REST_S)
         return cluster.states() == before
 
-    until(at_rest, "the cluster to be at rest", SETTLE_TIMEOUT_S)
+    eventually(at_rest, "the cluster to be at rest", SETTLE_TIMEOUT_S)
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def topics(cluster: Cluster) -> None:
         cluster.create("drill-two", {0: [1, 2], 1: [2, 3], 2: [3, 1], 3: [2, 1]})
         cluster.create("drill-unclean", {0: [1, 2], 1: [2, 3], 2: [3, 1]}, unclean_leader_election_enable="true")
         cluster.create("drill-one", {0: [1], 1: [2], 2: [3]})
-        until(lambda: all(cluster.state("drill-one", number) for number in range(3)), "the topics to be led")
+        eventually(lambda: all(cluster.state("drill-one", number) for number in range(3)), "the topics to be led")
     await_in_sync(cluster)
 
 

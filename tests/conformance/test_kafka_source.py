@@ -13,11 +13,12 @@ from confluent_kafka import Producer
 
 from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import CLUSTER_ID, KraftCluster
 from tests.conformance.our_view import both_know, partitions_of, snapshot_of
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -28,7 +29,7 @@ def produce(bootstrap: str, topic: str, partitions: int) -> None:
     producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
     for number in range(RECORDS):
         producer.produce(topic, "x" * 100, partition=number % partitions)
-    assert until(lambda: producer.flush(1) == 0, "all records to be acknowledged")
+    assert eventually(lambda: producer.flush(1) == 0, "all records to be acknowledged")
 
 
 def consumer(cluster: KraftCluster, group: str, protocol: str) -> GuardedProcess:
@@ -45,7 +46,7 @@ def test_a_kraft_cluster_is_as_kafka_describes_it(kraft: KraftCluster) -> None:
     commands = Commands(kraft)
     Client(kraft.bootstrap).create("orders", {0: [1, 2], 1: [2, 1], 2: [1, 2]}, retention_ms="3600000")
     produce(kraft.bootstrap, "orders", 3)
-    until(lambda: partitions_of(kraft.source_url) == commands.describe(), "both to say the same", 90)
+    eventually(lambda: partitions_of(kraft.source_url) == commands.describe(), "both to say the same", 90)
 
     seen = snapshot_of(kraft.source_url)
     assert (seen["cluster_id"], seen["kafka_generation"], seen["complete"]) == (CLUSTER_ID, "kraft", True)
@@ -72,7 +73,7 @@ def test_groups_of_both_protocols(kraft: KraftCluster, protocol: str) -> None:
             is_read = known.get("offsets", {}).get("orders") == seen.get("log_ends", {}).get("orders", 0)
             return known if known.get("state") == "Stable" and is_read else None
 
-        known = until(read, f"{group} to have read everything", 90)
+        known = eventually(read, f"{group} to have read everything", 90)
     finally:
         process.close()
     (member,) = known["members"]
@@ -88,13 +89,13 @@ def dead_broker(kraft: KraftCluster) -> Iterator[int]:
     kraft.kill(2)
     yield 2
     kraft.start(2)
-    until(lambda: kraft.living() == {1, 2}, "broker 2 to be back", 90)
+    eventually(lambda: kraft.living() == {1, 2}, "broker 2 to be back", 90)
 
 
 @pytest.mark.usefixtures("dead_broker")
 def test_a_broker_that_dies_is_missed(kraft: KraftCluster) -> None:
-    until(lambda: kraft.living() == {1}, "the end of broker 2's session", 90)
-    seen = until(
+    eventually(lambda: kraft.living() == {1}, "the end of broker 2's session", 90)
+    seen = eventually(
         lambda: (
             found
             if (found := snapshot_of(kraft.source_url))["topics"]["orders"]["partitions"]["1"]["leader"] == 1
@@ -129,4 +130,4 @@ def test_brokers_and_zookeeper_tell_the_same(cluster: Cluster) -> None:
                         facts.pop(4)
         return one == other and "both" in one["topics"]
 
-    until(equal, "both to say the same", 90)
+    eventually(equal, "both to say the same", 90)

@@ -16,10 +16,10 @@ from model.sandbox.java import java_environment
 from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
-from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.waiting import eventually
 from tui.cli.main import main
 
 pytestmark = pytest.mark.conformance
@@ -42,7 +42,7 @@ class Followed:
         return [] if known is None else known.leader.tolist()
 
     def wait_for_leaders(self, single: list[int], pair: list[int]) -> None:
-        until(lambda: (self.leaders(self.single), self.leaders(self.pair)) == (single, pair), "these leaders", 90)
+        eventually(lambda: (self.leaders(self.single), self.leaders(self.pair)) == (single, pair), "these leaders", 90)
 
     def agrees_with_topic_command(self) -> None:
         """On all partitions, eligible leader replicas included, byte for byte, once both have heard the news."""
@@ -55,7 +55,7 @@ class Followed:
             texts[:] = [sorted(line for line in printed if line.startswith("\t")), sorted(ours)]
             return texts[0] == texts[1]
 
-        until(agree, "both to say the same", standing=lambda: texts)
+        eventually(agree, "both to say the same", standing=lambda: texts)
 
     def prints_the_same(self, capfd: pytest.CaptureFixture[str]) -> None:
         """`kdrill topics describe`, the topic's line included."""
@@ -114,7 +114,7 @@ def topics(quorum: KraftCluster, request: pytest.FixtureRequest) -> Iterator[str
     yield name
     quorum.restore()
     client = Client(quorum.bootstrap)
-    until(lambda: client.partition(f"{name}-pair", 0).isr == {1, BROKER}, "both replicas to be in sync")
+    eventually(lambda: client.partition(f"{name}-pair", 0).isr == {1, BROKER}, "both replicas to be in sync")
 
 
 def test_a_broker_is_killed_and_comes_back(quorum: KraftCluster, topics: str) -> None:
@@ -137,7 +137,9 @@ def test_a_broker_is_killed_and_comes_back(quorum: KraftCluster, topics: str) ->
             {"isr-shrunk", "isr-expanded"} if seen.has_elr else set()
         )
         gone = ["broker-fenced", "broker-unfenced"] if seen.has_elr else ["broker-lost", "broker-registered"]
-        until(lambda: seen.events("broker 4") == gone, "the broker to be back", standing=lambda: seen.feed.moment.feed)
+        eventually(
+            lambda: seen.events("broker 4") == gone, "the broker to be back", standing=lambda: seen.feed.moment.feed
+        )
 
 
 def test_a_broker_is_stopped_in_order_and_comes_back(
@@ -159,18 +161,18 @@ def test_a_broker_is_stopped_in_order_and_comes_back(
 
 def test_most_voters_are_killed_and_come_back(quorum: KraftCluster, topics: str) -> None:
     with followed(quorum, topics) as seen:
-        until(lambda: "server.properties/1" in seen.feed.moment.image.configs, "settings")
+        eventually(lambda: "server.properties/1" in seen.feed.moment.image.configs, "settings")
         before = seen.feed.moment.image
         forecast = run(before, of_brokers([2, 3]))
         assert forecast.assumptions.session_timeout_ms == 6_000
         quorum.kill(2, 3)
-        until(lambda: seen.errors() == {"quorum"}, "the quorum to be missed")
+        eventually(lambda: seen.errors() == {"quorum"}, "the quorum to be missed")
         image = seen.feed.moment.image
         assert image.quorum is not None
         assert (image.controller.broker, sorted(image.quorum.present), image.unconfirmed_brokers) == (None, [1], (2, 3))
         assert image.topics == forecast.after.topics == before.topics  # nobody can elect
         assert (forecast.turnout and forecast.turnout.left, forecast.hurts) == ((1,), True)
         quorum.restore()
-        until(lambda: not seen.errors(), "a new controller")
+        eventually(lambda: not seen.errors(), "a new controller")
         assert seen.feed.moment.image.controller.broker in (1, 2, 3)
         assert seen.feed.moment.image.unconfirmed_brokers == ()

@@ -26,8 +26,9 @@ from model.log.records import Producer as BatchProducer
 from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.waiting import eventually
 from tests.model.log.batches import START_MS, all_records, batch, batches_in, end_transaction, keyed
 
 pytestmark = pytest.mark.conformance
@@ -55,14 +56,14 @@ def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
     kafka = install_or_skip("3.9.1")
     folder = tmp_path_factory.mktemp("log-folders")
     with Cluster(kafka, f"{zookeeper_server.address}/log-folders", folder, size=1, settings=CLEANER) as cluster:
-        until(lambda: has_controller(cluster), "the broker to know its controller", 120)
+        eventually(lambda: has_controller(cluster), "the broker to know its controller", 120)
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
         wanted = [NewTopic(topic, 1, 1, config=CONFIG) for topic in TOPICS]
         wanted.append(NewTopic(TO_COMPACT, 1, 1, config=COMPACT_CONFIG))
         for done in admin.create_topics(wanted).values():
             done.result(120)
         folders = [logs(cluster) / f"{topic}-0" for topic in (*TOPICS, TO_COMPACT)]
-        until(lambda: all(folder.is_dir() for folder in folders), "the partitions' folders", 120)
+        eventually(lambda: all(folder.is_dir() for folder in folders), "the partitions' folders", 120)
         yield cluster
     shutil.rmtree(folder)
 
@@ -91,7 +92,7 @@ def consumed(cluster: Cluster, topic: str, end_offset: int, isolation: str = "re
         [position] = consumer.position([TopicPartition(topic, 0)])
         return position.offset >= end_offset
 
-    until(is_done, f"{topic} to be read up to {end_offset}")
+    eventually(is_done, f"{topic} to be read up to {end_offset}")
     consumer.close()
     return found
 
@@ -227,7 +228,7 @@ def test_compaction_leaves_the_same_batches(broker: Cluster, tmp_path: Path) -> 
         folder.close({(TO_COMPACT, 0): log}, now_ms=now_ms)
         shutil.copytree(theirs, ours)
     checkpoint = logs(broker) / "cleaner-offset-checkpoint"
-    until(lambda: checkpoint.exists() and (TO_COMPACT, 0) in read_offsets(checkpoint), "the broker's cleaner")
+    eventually(lambda: checkpoint.exists() and (TO_COMPACT, 0) in read_offsets(checkpoint), "the broker's cleaner")
 
     checkpointed = Checkpointed(clean=True, high_watermark=log.end_offset)
     log, _ = open_log(ours, COMPACTING, checkpointed, now_ms=now_ms)

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
+from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
@@ -55,13 +56,15 @@ def leaders(cluster: Cluster) -> list[int]:
 
 
 def all_in_sync(cluster: Cluster) -> None:
-    until(lambda: isrs(cluster) == [ALL] * 3, "all replicas to be in sync", 90)
+    eventually(lambda: isrs(cluster) == [ALL] * 3, "all replicas to be in sync", 90)
 
 
 def get_through(workload: Workload) -> None:
     """Some hundred messages more."""
     so_far = len(workload.acknowledged)
-    until(lambda: len(workload.acknowledged) > so_far + 200, f"the producer to get through ({workload.failed})", 90)
+    eventually(
+        lambda: len(workload.acknowledged) > so_far + 200, f"the producer to get through ({workload.failed})", 90
+    )
 
 
 def log_of(cluster: Cluster, broker: int, partition: int, kind: str = "*.log") -> bytes:
@@ -85,7 +88,7 @@ def test_leadership_moves_between_java_and_ours_and_all_logs_stay_the_same(clust
         get_through(workload)
     all_in_sync(cluster)
     commands.elect_preferred(TOPIC, list(PARTITIONS))
-    until(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
+    eventually(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
     with cluster.stopped(OURS):
         assert OURS not in leaders(cluster)
         get_through(workload)
@@ -94,7 +97,7 @@ def test_leadership_moves_between_java_and_ours_and_all_logs_stay_the_same(clust
         get_through(workload)
     all_in_sync(cluster)
     commands.elect_preferred(TOPIC, list(PARTITIONS))
-    until(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
+    eventually(lambda: leaders(cluster) == [1, 2, OURS], "the preferred leaders")
     get_through(workload)
 
     workload.finish()
@@ -106,7 +109,7 @@ def test_leadership_moves_between_java_and_ours_and_all_logs_stay_the_same(clust
 
 def logs_are_the_same(cluster: Cluster) -> None:
     for partition in PARTITIONS:
-        until(
+        eventually(
             lambda partition=partition: len({len(log_of(cluster, broker, partition)) for broker in ALL}) == 1,
             "all to have all",
         )
@@ -120,7 +123,7 @@ def logs_are_the_same(cluster: Cluster) -> None:
 def test_kafkas_own_clients_write_to_and_read_from_ours(cluster: Cluster) -> None:
     commands = Commands(cluster)
     commands.create("alone", {0: (OURS, 2), 1: (OURS, 1)})
-    until(lambda: cluster.state("alone", 1).get("isr") == [OURS, 1], "the topic")
+    eventually(lambda: cluster.state("alone", 1).get("isr") == [OURS, 1], "the topic")
     messages = [f"message {number}" for number in range(500)]
     commands.produce("alone", messages)
     assert sorted(commands.consume("alone", 500)) == sorted(messages)

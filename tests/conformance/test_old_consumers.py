@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
 from tests.conformance.our_view import snapshot_of
+from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)]
 
@@ -28,7 +29,7 @@ def owners(cluster: Cluster) -> dict[str, str]:
 
 
 def await_owners(cluster: Cluster, wanted: dict[str, str]) -> None:
-    until(lambda: owners(cluster) == wanted, f"the owners to be {wanted}")
+    eventually(lambda: owners(cluster) == wanted, f"the owners to be {wanted}")
 
 
 def committed(cluster: Cluster) -> dict[str, int]:
@@ -42,7 +43,7 @@ def group(cluster: Cluster) -> dict[str, Any]:
 
 def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster) -> None:
     cluster.create(TOPIC, {0: [1], 1: [2], 2: [3]})
-    until(lambda: all(cluster.state(TOPIC, p) for p in range(3)), "the topic's leaders")
+    eventually(lambda: all(cluster.state(TOPIC, p) for p in range(3)), "the topic's leaders")
     with ExitStack() as running:
         first = OldConsumer(cluster, GROUP, TOPIC, "a")
         running.callback(first.kill)
@@ -52,7 +53,7 @@ def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster) -> No
         shared = {"0": f"{first.member}-0", "1": f"{first.member}-0", "2": f"{second.member}-0"}
         await_owners(cluster, shared)
         Client(cluster.bootstrap).produce(TOPIC, [f"message {number}" for number in range(5)])
-        until(lambda: sum(committed(cluster).values()) == 5, "the offsets of 5 messages")
+        eventually(lambda: sum(committed(cluster).values()) == 5, "the offsets of 5 messages")
 
         seen = group(cluster)
         assert seen["kind"] == "zookeeper"
@@ -69,7 +70,9 @@ def test_members_owners_and_offsets_follow_the_consumers(cluster: Cluster) -> No
         assert seen["members"].keys() == {first.member}
         assert seen["owners"] == {TOPIC: dict.fromkeys("012", f"{first.member}-0")}
 
-    until(lambda: not cluster.children(f"/consumers/{GROUP}/ids") and not owners(cluster), "the last consumer's end")
+    eventually(
+        lambda: not cluster.children(f"/consumers/{GROUP}/ids") and not owners(cluster), "the last consumer's end"
+    )
     seen = group(cluster)
     assert seen["members"] == {}
     assert not any(seen["owners"].values())

@@ -13,10 +13,10 @@ import pytest
 
 from model.actions.proposal import ApiCall
 from model.hosts.acting.admin_writes import AdminWriter
-from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.waiting import eventually
 from tests.tui.dashboard import opened, press, settled, type_in
 from tui.cli.main import main
 
@@ -57,15 +57,15 @@ def asked(kraft: KraftCluster, tmp_path: Path) -> None:
     """A topic whose leader is not the preferred one, a plan that moves it, and a group without members."""
     client = Client(kraft.bootstrap)
     client.create("asked", {0: [1, 2]})
-    until(lambda: client.partition("asked", 0).isr == {1, 2}, "both replicas to be in sync")
+    eventually(lambda: client.partition("asked", 0).isr == {1, 2}, "both replicas to be in sync")
     Commands(kraft).reassign("asked", {0: [2, 1]})
-    until(lambda: client.partition("asked", 0).replicas == (2, 1), "the new order")
+    eventually(lambda: client.partition("asked", 0).replicas == (2, 1), "the new order")
     plan = {"version": 1, "partitions": [{"topic": "asked", "partition": 0, "replicas": [1, 2]}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     commit = ApiCall("OffsetCommit", {"group": "away", "offsets": {"asked": {"0": 1}}})
     admin = AdminWriter(kraft.bootstrap)
     try:
-        until(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
+        eventually(lambda: admin.carry_out([commit]).kind == "done", "the coordinator")
     finally:
         admin.close()
 

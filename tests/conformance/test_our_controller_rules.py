@@ -15,11 +15,12 @@ import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.topics import TopicAssignment
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Assignment, Commands
 from tests.conformance.kafka.our_controller import OurController
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
+from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
@@ -69,18 +70,18 @@ def test_our_controller_rules_java_brokers_and_a_java_controller_takes_over(
     epoch = ours.take_office()
     topics_are_created(cluster, commands, epoch)
     workload = Workload(cluster.bootstrap, "orders", 3)
-    until(lambda: len(workload.acknowledged) > 100, "the producer to get through")
+    eventually(lambda: len(workload.acknowledged) > 100, "the producer to get through")
     assert "gets producer ids 0 to 999" in ours.log
 
     a_broker_is_killed_and_comes_back(cluster, workload)
     commands.elect_preferred("orders", [1])
-    until(lambda: leaders(cluster, "orders", 3) == [1, 2, 3], "the preferred leader")
+    eventually(lambda: leaders(cluster, "orders", 3) == [1, 2, 3], "the preferred leader")
     replicas_move(cluster, commands)
     a_topic_is_deleted(cluster, commands)
     with cluster.stopped(3):
         assert "Broker 3 shuts down: " in ours.log
         assert 3 not in leaders(cluster, "orders", 3)
-    until(lambda: all(isr == ALL for isr in isrs(cluster, "orders", 3)), "ISRs with broker 3 again")
+    eventually(lambda: all(isr == ALL for isr in isrs(cluster, "orders", 3)), "ISRs with broker 3 again")
     assert int(cluster.text("/controller_epoch")) == epoch
 
     ours.kill()
@@ -97,11 +98,11 @@ def topics_are_created(cluster: Cluster, commands: Commands, epoch: int) -> None
     """One in ZooKeeper, as AdminZkClient does, one by Kafka's tool, which asks our controller."""
     create(cluster, "orders", {0: (1, 2, 3), 1: (2, 3, 1), 2: (3, 1, 2)}, "gcf0J66hS7OMD5Anom956Q")
     commands.create("moves", {0: (1, 2), 1: (2, 3)})
-    until(lambda: leaders(cluster, "orders", 3) == [1, 2, 3], "leaders of orders")
+    eventually(lambda: leaders(cluster, "orders", 3) == [1, 2, 3], "leaders of orders")
     assert {cluster.state("orders", number)["controller_epoch"] for number in range(3)} == {epoch}
     # Kafka's consumer has a group, for which a broker makes a topic in ZooKeeper.
     commands.produce("moves", ["one", "two"])
-    assert sorted(until(lambda: consumed(commands, "moves", 2), "a coordinator that keeps logs")) == ["one", "two"]
+    assert sorted(eventually(lambda: consumed(commands, "moves", 2), "a coordinator that keeps logs")) == ["one", "two"]
     assert cluster.state("__consumer_offsets", 0)["controller_epoch"] == epoch
 
 
@@ -117,10 +118,10 @@ def consumed(commands: Commands, topic: str, count: int) -> list[str]:
 
 def a_broker_is_killed_and_comes_back(cluster: Cluster, workload: Workload) -> None:
     with cluster.killed(2):
-        until(lambda: all(isr == ALL - {2} for isr in isrs(cluster, "orders", 3)), "ISRs without broker 2")
+        eventually(lambda: all(isr == ALL - {2} for isr in isrs(cluster, "orders", 3)), "ISRs without broker 2")
         assert leaders(cluster, "orders", 3) == [1, 3, 3]
         goes_on(workload, "without broker 2")
-    until(lambda: all(isr == ALL for isr in isrs(cluster, "orders", 3)), "ISRs with broker 2 again")
+    eventually(lambda: all(isr == ALL for isr in isrs(cluster, "orders", 3)), "ISRs with broker 2 again")
 
 
 def replicas_move(cluster: Cluster, commands: Commands) -> None:
@@ -128,22 +129,22 @@ def replicas_move(cluster: Cluster, commands: Commands) -> None:
     move = {"version": 1, "partitions": [{"topic": "moves", "partition": 0, "replicas": [3, 1]}]}
     cluster.write("/admin/reassign_partitions", json.dumps(move))
     commands.reassign("moves", {1: (1, 2)})
-    until(lambda: not cluster.text("/admin/reassign_partitions"), "the reassignment by znode")
-    until(lambda: isrs(cluster, "moves", 2) == [{3, 1}, {1, 2}], "the ISRs after the moves")
+    eventually(lambda: not cluster.text("/admin/reassign_partitions"), "the reassignment by znode")
+    eventually(lambda: isrs(cluster, "moves", 2) == [{3, 1}, {1, 2}], "the ISRs after the moves")
     moved = {"0": [3, 1], "1": [1, 2]}
-    until(lambda: cluster.read("/brokers/topics/moves")["partitions"] == moved, "the end of both moves")
-    until(lambda: not cluster.brokers[3].holds("moves-1"), "broker 3 to delete what it gave away")
+    eventually(lambda: cluster.read("/brokers/topics/moves")["partitions"] == moved, "the end of both moves")
+    eventually(lambda: not cluster.brokers[3].holds("moves-1"), "broker 3 to delete what it gave away")
 
 
 def a_topic_is_deleted(cluster: Cluster, commands: Commands) -> None:
     commands.delete("moves")
-    until(lambda: not cluster.text("/brokers/topics/moves"), "the topic to be deleted")
-    until(lambda: not any(broker.holds("moves") for broker in cluster.brokers.values()), "its folders to go")
+    eventually(lambda: not cluster.text("/brokers/topics/moves"), "the topic to be deleted")
+    eventually(lambda: not any(broker.holds("moves") for broker in cluster.brokers.values()), "its folders to go")
     assert cluster.children("/admin/delete_topics") == []
 
 
 def a_java_controller_takes_over(cluster: Cluster, commands: Commands, epoch: int) -> None:
-    until(lambda: cluster.controller() in ALL, "a Java controller")
+    eventually(lambda: cluster.controller() in ALL, "a Java controller")
     assert int(cluster.text("/controller_epoch")) > epoch
     commands.create("late", {0: (2, 3)})
     commands.produce("late", ["still", "works"])
@@ -152,4 +153,4 @@ def a_java_controller_takes_over(cluster: Cluster, commands: Commands, epoch: in
 
 def goes_on(workload: Workload, when: str) -> None:
     so_far = len(workload.acknowledged)
-    until(lambda: len(workload.acknowledged) > so_far + 100, f"the producer to go on {when}")
+    eventually(lambda: len(workload.acknowledged) > so_far + 100, f"the producer to go on {when}")

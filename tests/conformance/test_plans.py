@@ -10,8 +10,9 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller.reassignment_requests import requested_moves
 from model.sandbox.java import java_environment
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
+from tests.harness.waiting import eventually
 from tests.tui.command_line.running import kdrill
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["3.9.1"], indirect=True)]
@@ -37,7 +38,7 @@ def kafka_does(cluster: Cluster, commands: Commands, file: Path, deed: str) -> s
 def carried_out(cluster: Cluster, commands: Commands, file: Path) -> None:
     targets = requested_moves(file.read_bytes()).targets
     assert "Successfully started partition reassignment" in kafka_does(cluster, commands, file, "--execute")
-    until(lambda: targets.items() <= replicas(cluster).items(), "the replicas to be where they shall be")
+    eventually(lambda: targets.items() <= replicas(cluster).items(), "the replicas to be where they shall be")
     said = kafka_does(cluster, commands, file, "--verify")
     assert all(f"Reassignment of partition {name} is completed." in said for name in targets)
 
@@ -52,7 +53,7 @@ def replicas(cluster: Cluster) -> dict[TopicPartition, tuple[int, ...]]:
 
 def test_a_plan_is_executed_verified_and_rolled_back(cluster: Cluster, commands: Commands, tmp_path: Path) -> None:
     cluster.create("leaving", BEFORE)
-    until(lambda: all(len(cluster.state("leaving", p).get("isr", ())) == 2 for p in BEFORE), "all to be in sync")
+    eventually(lambda: all(len(cluster.state("leaving", p).get("isr", ())) == 2 for p in BEFORE), "all to be in sync")
     plan, rollback = tmp_path / "plan.json", tmp_path / "rollback.json"
     wish = ["--remove-broker", "1", "--drain-only", "--topic", "leaving"]
     done = kdrill("plan", cluster.source_url, *wish, "-o", plan, "--rollback", rollback)

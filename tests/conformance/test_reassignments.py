@@ -14,9 +14,10 @@ from confluent_kafka.admin import (
     ConfigSource,  # pyright: ignore[reportPrivateImportUsage]
 )
 
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.waiting import eventually
 from tests.tui.command_line.running import Done, kdrill, running
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -52,7 +53,9 @@ class Site:
         for topic, assignment in self.before.items():
             self.create(topic + self.suffix, assignment)
         self.client.produce(heavy, ["x" * 1000] * HEAVY)
-        until(lambda: len(self.client.partition(heavy, 0).isr) == len(self.before["heavy"][0]), "all to be in sync")
+        eventually(
+            lambda: len(self.client.partition(heavy, 0).isr) == len(self.before["heavy"][0]), "all to be in sync"
+        )
 
     def act(self, *words: str | Path, source: str = "", elsewhere: Path | None = None) -> Done:
         """`elsewhere`: where another kdrill keeps what it has done."""
@@ -90,7 +93,7 @@ class Site:
         """kdrill begins, and is gone while the heavy partition is copied."""
         words = ["reassign", str(plan), "--batch-size", "1", "--throttle", str(SLOW), "--allow-writes", "--yes"]
         with running("act", self.source, *words, *self.way) as first:
-            until(lambda: self.is_heavy_under_way() or first.poll() is not None, "the heavy one to be under way")
+            eventually(lambda: self.is_heavy_under_way() or first.poll() is not None, "the heavy one to be under way")
             first.kill()
             assert first.wait() == -signal.SIGKILL, first.communicate()
         assert self.throttled()

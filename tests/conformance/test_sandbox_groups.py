@@ -22,10 +22,11 @@ from model.log.records import Damage, RecordBatch, records_of, scan
 from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.harness.waiting import eventually
 from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
 from tests.model.hosts.live_broker.groups.members import PARTITIONS, TOPIC, RealGroup
 
@@ -113,11 +114,11 @@ def test_java_consumers_and_their_tools_at_our_coordinator(kafka: Installation, 
         three.kill_coordinator()
         values |= set(three.produce(60))
         group.await_balance(others=1)
-        until(lambda: values <= group.read | java.read, "the group to read all")
+        eventually(lambda: values <= group.read | java.read, "the group to read all")
         group.kill_one()
         group.await_balance(others=1)
         values |= set(three.produce(60))
-        until(lambda: values <= group.read | java.read, "the group to read all")
+        eventually(lambda: values <= group.read | java.read, "the group to read all")
         members = table(command(kafka, three.bootstrap, "--describe", "--group", "all", "--members", "--verbose"))
         assert sorted(each["CLIENT-ID"].partition("-")[0] for each in members) == ["java", "kafka"]
         assert {each["#PARTITIONS"] for each in members} == {"3"}
@@ -146,7 +147,7 @@ def mixed(kafka: Installation, zookeeper_server: EmbeddedZooKeeper, tmp_path: Pa
         ours.start()
         cluster.await_serving(OURS)
         for broker in cluster.brokers.values():
-            until(lambda broker=broker: knows_all(f"127.0.0.1:{broker.port}"), "all to know both")
+            eventually(lambda broker=broker: knows_all(f"127.0.0.1:{broker.port}"), "all to know both")
         yield cluster
     shutil.rmtree(tmp_path)
 
@@ -162,7 +163,7 @@ def lead(cluster: Cluster, broker: int, other: int) -> None:
     commands = Commands(cluster)
     commands.reassign(OFFSETS_TOPIC, {0: (broker, other)})
     commands.elect_preferred(OFFSETS_TOPIC, [0])
-    until(lambda: cluster.state(OFFSETS_TOPIC, 0).get("leader") == broker, f"broker {broker} to lead")
+    eventually(lambda: cluster.state(OFFSETS_TOPIC, 0).get("leader") == broker, f"broker {broker} to lead")
 
 
 def in_sync(cluster: Cluster) -> bool:
@@ -199,7 +200,7 @@ def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) ->
     ]
     for created in admin.create_topics(topics, request_timeout=60).values():
         created.result(60)
-    until(lambda: in_sync(mixed), "all replicas to be in sync")
+    eventually(lambda: in_sync(mixed), "all replicas to be in sync")
     producer = Producer({"bootstrap.servers": mixed.bootstrap, "acks": "all"})
     produced: list[str] = []
 
@@ -224,7 +225,7 @@ def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) ->
             assert group.shares() == before, "somebody had to join anew"
     finally:
         group.close()
-    ours = until(lambda: same_records(mixed), "both logs to have the same records")
+    ours = eventually(lambda: same_records(mixed), "both logs to have the same records")
     written = [read_record(key, value) for key, value in ours]
     assert any(isinstance(each, GroupRecord) for each in written)
     for pair, record in zip(ours, written, strict=True):

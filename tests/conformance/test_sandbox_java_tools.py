@@ -21,7 +21,8 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import PartitionView
 from tests.conformance.kafka.releases import Installation, install_or_skip
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
@@ -95,23 +96,23 @@ def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
     assert "min.insync.replicas=2 sensitive=false" in told
     assert "retention.ms=3600000 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=3600000}" in told
     commands.add_partitions("orders", 3)
-    until(lambda: cluster.state("orders", 2), "the third partition")
+    eventually(lambda: cluster.state("orders", 2), "the third partition")
 
     commands.reassign("orders", {0: (2, 3), 1: (3, 2)})
     moved = {"0": [2, 3], "1": [3, 2]}
-    until(lambda: moved.items() <= cluster.replicas("orders").items(), "the end of both moves")
-    until(lambda: cluster.state("orders", 0)["leader"] == 2, "a leader that stays")
-    until(
+    eventually(lambda: moved.items() <= cluster.replicas("orders").items(), "the end of both moves")
+    eventually(lambda: cluster.state("orders", 0)["leader"] == 2, "a leader that stays")
+    eventually(
         lambda: not cluster.holds(1, "orders-0") and not cluster.holds(1, "orders-1"), "broker 1 to delete its copies"
     )
     assert cluster.state("orders", 1)["leader"] == 2  # a leader that stays a replica goes on
     commands.elect_preferred("orders", [1])
-    until(lambda: cluster.state("orders", 1)["leader"] == 3, "the preferred leader")
+    eventually(lambda: cluster.state("orders", 1)["leader"] == 3, "the preferred leader")
     assert sorted(commands.consume("orders", len(LINES))) == sorted(LINES)
 
     commands.delete("orders")
-    until(lambda: not cluster.state("orders", 0), "the topic to be deleted")
-    until(lambda: not any(cluster.holds(number, "orders-0") for number in (1, 2, 3)), "its folders to go")
+    eventually(lambda: not cluster.state("orders", 0), "the topic to be deleted")
+    eventually(lambda: not any(cluster.holds(number, "orders-0") for number in (1, 2, 3)), "its folders to go")
 
 
 @pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")

@@ -15,9 +15,9 @@ from model.sandbox.processes import GuardedProcess
 from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
-from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -71,12 +71,12 @@ def test_a_share_group_is_as_kafka_describes_it(quorum: KraftCluster) -> None:
         stays, leaves = (share_consumer(quorum, name) for name in ("stays", "leaves"))
         stack.callback(stays.close)
         stack.callback(leaves.close)
-        until(lambda: len(ours(feed)) == 2 and at_rest(feed), "two readers", 90, standing=lambda: ours(feed))
-        until(lambda: ours(feed) == theirs(quorum), "both to say the same", standing=lambda: ours(feed))
+        eventually(lambda: len(ours(feed)) == 2 and at_rest(feed), "two readers", 90, standing=lambda: ours(feed))
+        eventually(lambda: ours(feed) == theirs(quorum), "both to say the same", standing=lambda: ours(feed))
         assert sorted(len(read) for read in ours(feed).values()) == [len(f"{TOPIC}:0,1")] * 2
 
         leaves.send(signal.SIGTERM)
         everything = [f"{TOPIC}:0,1,2,3"]
-        until(lambda: [*ours(feed).values()] == everything and at_rest(feed), "one reader of all", 90)
+        eventually(lambda: [*ours(feed).values()] == everything and at_rest(feed), "one reader of all", 90)
         last = feed.moment.image.classic_groups[GROUP].rebalances[-1]
         assert (last.moved, [why.rpartition(" ")[2] for why in last.why]) == (2, ["left"])

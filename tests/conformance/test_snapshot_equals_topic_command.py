@@ -9,10 +9,11 @@ import time
 
 import pytest
 
-from tests.conformance.kafka.brokers import NO_CONTROLLER, Cluster, until
+from tests.conformance.kafka.brokers import NO_CONTROLLER, Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import NO_LEADER, Partitions, PartitionView
 from tests.conformance.our_view import partitions_of, snapshot_of
+from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance
 
@@ -35,7 +36,7 @@ def view(leader: int, replicas: tuple[int, ...], isr: tuple[int, ...]) -> Partit
 
 
 def await_leaders(cluster: Cluster, topic: str, leaders: dict[int, int]) -> None:
-    until(
+    eventually(
         lambda: all(cluster.state(topic, p).get("leader") == leader for p, leader in leaders.items()),
         f"the leaders of {topic} to be {leaders}",
     )
@@ -51,11 +52,11 @@ def test_a_topic_is_created_grows_and_is_deleted(cluster: Cluster, commands: Com
     assert snapshot_of(cluster.source_url)["topics"]["orders"]["config"] == {"retention.ms": "3600000"}
 
     commands.add_partitions("orders", 4)
-    until(lambda: cluster.state("orders", 3), "partition 3")
+    eventually(lambda: cluster.state("orders", 3), "partition 3")
     assert agreed(cluster, commands)["orders"].keys() == {0, 1, 2, 3}
 
     commands.delete("orders")
-    until(lambda: "orders" not in cluster.children("/brokers/topics"), "the end of the topic")
+    eventually(lambda: "orders" not in cluster.children("/brokers/topics"), "the end of the topic")
     assert "orders" not in agreed(cluster, commands)
 
 
@@ -76,7 +77,7 @@ def test_a_broker_is_killed_comes_back_and_leads_again(cluster: Cluster, command
         assert seen["notes"][0].leader == NO_LEADER
         assert {broker["id"] for broker in snapshot_of(cluster.source_url)["brokers"]} == {second, third}
 
-    until(lambda: all(killed in cluster.state("payments", p)["isr"] for p in (0, 1)), "its return to the ISRs")
+    eventually(lambda: all(killed in cluster.state("payments", p)["isr"] for p in (0, 1)), "its return to the ISRs")
     await_leaders(cluster, "notes", {0: killed})
     assert agreed(cluster, commands)["payments"][0].leader == second
 
@@ -93,7 +94,7 @@ def test_the_controller_is_killed_and_another_takes_over(cluster: Cluster, comma
     epoch = snapshot_of(cluster.source_url)["controller"]["epoch"]
 
     with cluster.killed(first):
-        until(lambda: cluster.controller() not in (NO_CONTROLLER, first), "another controller")
+        eventually(lambda: cluster.controller() not in (NO_CONTROLLER, first), "another controller")
         await_leaders(cluster, "audit", {0: other})
         assert agreed(cluster, commands)["audit"][0].leader == other
         controller = snapshot_of(cluster.source_url)["controller"]
@@ -107,7 +108,7 @@ def test_a_broker_shuts_down_in_order(cluster: Cluster, commands: Commands) -> N
 
     with cluster.stopped(3):
         await_leaders(cluster, "carts", {0: 1, 1: 1})
-        until(lambda: all(cluster.state("carts", p)["isr"] == [1] for p in (0, 1)), "broker 3 to leave the ISRs")
+        eventually(lambda: all(cluster.state("carts", p)["isr"] == [1] for p in (0, 1)), "broker 3 to leave the ISRs")
         assert agreed(cluster, commands)["carts"] == {0: view(1, (3, 1), isr=(1,)), 1: view(1, (1, 3), isr=(1,))}
 
 
@@ -116,14 +117,14 @@ def test_partitions_are_reassigned(cluster: Cluster, commands: Commands) -> None
     await_leaders(cluster, "clicks", {0: 1, 1: 2})
 
     commands.reassign("clicks", {0: [3, 2], 1: [1, 2, 3]})
-    until(
+    eventually(
         lambda: (
             cluster.read("/brokers/topics/clicks")["partitions"] == {"0": [3, 2], "1": [1, 2, 3]}
             and not cluster.read("/admin/reassign_partitions")
         ),
         "the reassignment to end",
     )
-    until(lambda: len(cluster.state("clicks", 1)["isr"]) == 3, "the new replica to be in sync")
+    eventually(lambda: len(cluster.state("clicks", 1)["isr"]) == 3, "the new replica to be in sync")
     assert agreed(cluster, commands)["clicks"] == {
         0: view(3, (3, 2), isr=(2, 3)),
         1: view(2, (1, 2, 3), isr=(1, 2, 3)),

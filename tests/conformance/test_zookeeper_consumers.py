@@ -17,9 +17,10 @@ from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.claiming import owners_of
 from model.znodes.consumers import decode_consumer
 from model.znodes.paths import member_path, members_path
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
+from tests.harness.waiting import eventually
 from tests.model.hosts.zookeeper_consumer.process import ConsumerProcess
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)]
@@ -38,7 +39,7 @@ class Group:
         self.sent: list[str] = []
         for topic in topics:
             cluster.create(topic, {number: [number % 3 + 1] for number in range(PARTITIONS)})
-        until(lambda: all(cluster.state(t, p) for t in topics for p in range(PARTITIONS)), "the topics' leaders")
+        eventually(lambda: all(cluster.state(t, p) for t in topics for p in range(PARTITIONS)), "the topics' leaders")
 
     def produce(self, topic: str, count: int) -> None:
         messages = [f"{self.name} {len(self.sent) + number}" for number in range(count)]
@@ -71,7 +72,7 @@ class Group:
                 strategy, registrations, partitions
             )
 
-        until(agreed, f"{members} to agree on what they own", timeout_s=200, standing=self.standing)
+        eventually(agreed, f"{members} to agree on what they own", patience_s=200, standing=self.standing)
 
     def standing(self) -> str:
         """Who is registered, who owns what, and the ends of the members' logs."""
@@ -84,7 +85,7 @@ class Group:
         """All that was sent is consumed and committed."""
         base = f"/consumers/{self.name}/offsets"
         paths = [f"{base}/{topic}/{number}" for topic in self.topics for number in range(PARTITIONS)]
-        until(
+        eventually(
             lambda: sum(int(self.cluster.text(path) or 0) for path in paths) == len(self.sent),
             f"the offsets of {len(self.sent)} messages",
         )

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conftest import Eventually
 from tests.demo_tree import DemoTree
+from tests.harness.waiting import eventually
 from tests.pseudo_terminal import Terminal
 from tests.pty.conftest import Open
 
@@ -82,9 +82,7 @@ def test_a_signal_while_it_starts_leaves_the_terminal_alone(open_kdrill: Open, t
     assert not left_switched(terminal)
 
 
-def test_a_terminal_that_is_gone_ends_it(
-    open_kdrill: Open, tree: DemoTree, is_gone: Callable[[int], bool], eventually: Eventually
-) -> None:
+def test_a_terminal_that_is_gone_ends_it(open_kdrill: Open, tree: DemoTree, is_gone: Callable[[int], bool]) -> None:
     terminal = open_kdrill(tree.source)
     terminal.shows("LIVE")
     data_process = child_of(terminal.pid)
@@ -126,9 +124,7 @@ def test_a_data_process_that_is_killed_ends_it_with_a_reason(open_kdrill: Open, 
     assert last_line(terminal) == "kdrill: the data process ended (killed by SIGKILL)"
 
 
-def test_nothing_outlives_a_kdrill_that_is_killed(
-    open_kdrill: Open, is_gone: Callable[[int], bool], eventually: Eventually
-) -> None:
+def test_nothing_outlives_a_kdrill_that_is_killed(open_kdrill: Open, is_gone: Callable[[int], bool]) -> None:
     terminal = open_kdrill("--demo")
     terminal.shows("LIVE")
     data_process = child_of(terminal.pid)

@@ -10,17 +10,16 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.harness.waiting import eventually
 from tests.pty.conftest import KDRILL, QUIET
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-PATIENCE_S = 90.0
 KEPT = ("PATH", "HOME", "JAVA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "PYTHONPATH")
 """What the shell has of this process's environment; TERM is tmux's own."""
 
@@ -61,10 +60,7 @@ class Tmux:
 
     def until(self, condition: Callable[[list[str]], object]) -> None:
         """Waits until the screen is like this."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition(self.lines):
-            assert time.monotonic() < deadline, "this did not appear:\n" + "\n".join(self.lines)
-            time.sleep(0.05)
+        eventually(lambda: condition(self.lines), standing=lambda: "\n".join(self.lines))
 
     def close(self) -> None:
         """Ends the server, and what runs in it."""

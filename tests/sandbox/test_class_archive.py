@@ -9,6 +9,7 @@ import pytest
 from model.sandbox.embedded_zookeeper import start_zookeeper, train
 from model.sandbox.java import UNUSED_AFTER_S, ClassArchive, Java, find_java, zookeeper_jars
 from model.sandbox.zookeeper_server import MAIN_CLASS, EmbeddedZooKeeper, server_status
+from tests.harness.waiting import eventually
 
 JAVA = Java(Path("/opt/java/bin/java"), "17.0.1", "PATH")
 
@@ -137,7 +138,7 @@ def test_a_damaged_archive_does_not_stop_the_server(tmp_path: Path, trained: byt
     server_log(tmp_path)
 
 
-def test_it_is_built_behind_the_first_start(tmp_path: Path, eventually):
+def test_it_is_built_behind_the_first_start(tmp_path: Path):
     archive = ClassArchive.of(find_java(), zookeeper_jars(), tmp_path)
     with start_zookeeper(archives=tmp_path, build_after_s=0):
         eventually(archive.is_built)

@@ -19,6 +19,7 @@ from model.znodes.codec import decode
 from model.znodes.consumers import PartitionOwner
 from model.znodes.payload import Unreadable
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment
+from tests.harness.waiting import eventually
 
 NOW_MS = 1_700_000_000_000
 
@@ -212,7 +213,7 @@ def test_a_root_that_is_not_new(cluster: DemoCluster, zookeeper: str):
     assert threading.active_count() == threads, "a session was left open"
 
 
-def test_the_sandbox_is_alive_and_leaves_nothing(tmp_path, eventually):
+def test_the_sandbox_is_alive_and_leaves_nothing(tmp_path):
     with DemoSandbox(period_s=0.01, archives=tmp_path) as sandbox:
         assert sandbox.source.startswith("zk://127.0.0.1:")
         assert sandbox.source.endswith("/kafka")

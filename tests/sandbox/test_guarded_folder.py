@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.processes import GuardedFolder, temporary_folder
+from tests.harness.waiting import eventually
 
 OWNER = """
 import sys
@@ -37,7 +38,7 @@ sys.stdin.readline()
 
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "return"])
 @pytest.mark.parametrize("made", ["made", "not made yet"])
-def test_it_does_not_outlive_its_owner(tmp_path: Path, eventually, end: str, made: str):
+def test_it_does_not_outlive_its_owner(tmp_path: Path, end: str, made: str):
     path = tmp_path / "own"
     command = [sys.executable, "-c", OWNER, str(path), made]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
@@ -53,7 +54,7 @@ def test_it_does_not_outlive_its_owner(tmp_path: Path, eventually, end: str, mad
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_does_not_outlive_a_child_that_makes_it_again(tmp_path: Path, eventually, is_gone: Callable[[int], bool]):
+def test_it_does_not_outlive_a_child_that_makes_it_again(tmp_path: Path, is_gone: Callable[[int], bool]):
     path = tmp_path / "own"
     with subprocess.Popen([sys.executable, "-c", SHARING_OWNER, str(path)], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.processes import STOPPED, GuardedProcess, SandboxError, process_state
+from tests.harness.waiting import eventually
 
 SLEEP = ("sleep", "600")
 
@@ -63,12 +64,12 @@ def test_a_stopped_child_is_closed_too(sleeper: GuardedProcess, is_gone):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_ending_the_shell_ends_the_child(sleeper: GuardedProcess, eventually, is_gone, number: signal.Signals):
+def test_ending_the_shell_ends_the_child(sleeper: GuardedProcess, is_gone, number: signal.Signals):
     os.kill(os.getpgid(sleeper.pid), number)
     eventually(lambda: is_gone(sleeper.pid))
 
 
-def test_a_killed_shell_does_not_save_the_child(sleeper: GuardedProcess, eventually, is_gone):
+def test_a_killed_shell_does_not_save_the_child(sleeper: GuardedProcess, is_gone):
     os.kill(os.getpgid(sleeper.pid), signal.SIGKILL)
     eventually(lambda: sleeper.exit_code() is not None)
     eventually(lambda: is_gone(sleeper.pid))
@@ -98,7 +99,7 @@ sys.stdin.readline()
 
 
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "return"])
-def test_it_does_not_outlive_its_owner(tmp_path: Path, eventually, is_gone, end: str):
+def test_it_does_not_outlive_its_owner(tmp_path: Path, is_gone, end: str):
     command = [sys.executable, "-c", OWNER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdin is not None

@@ -8,6 +8,7 @@ import pytest
 
 from model.sandbox.link_proxy import Passage, Proxy, Valve
 from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
+from tests.harness.waiting import eventually_async
 
 SOON_S = 60
 
@@ -66,7 +67,7 @@ async def test_bytes_pass_both_ways(proxy: Proxy):
     writer.close()
 
 
-async def test_the_end_of_one_side_is_the_end_of_the_other(proxy: Proxy, eventually_async):
+async def test_the_end_of_one_side_is_the_end_of_the_other(proxy: Proxy):
     _, writer = await connect(proxy)
     await eventually_async(lambda: len(proxy.passages) == 1)
     writer.close()
@@ -146,7 +147,7 @@ async def test_a_link_between_brokers_is_known_by_the_first_request(echo: int):
     await links.close()
 
 
-async def test_an_aborted_passage_is_forgotten_by_its_valve(proxy: Proxy, valve: Valve, eventually_async):
+async def test_an_aborted_passage_is_forgotten_by_its_valve(proxy: Proxy, valve: Valve):
     reader, _ = await connect(proxy)
     await eventually_async(lambda: len(proxy.passages) == 1)
     passage: Passage = next(iter(proxy.passages))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.sandbox.listening_sockets import Listening, listening_below
 from tests.web.serving import served
 
@@ -19,7 +19,7 @@ def whose(word: str, sockets: list[Listening]) -> int:
     return sum(word in each.command for each in sockets)
 
 
-def test_a_sandbox_in_a_browser_listens_on_loopback_only(eventually: Eventually) -> None:
+def test_a_sandbox_in_a_browser_listens_on_loopback_only() -> None:
     with served("sandbox", "--brokers", "1", "--racks", "1", "--topics", "1", "--zookeepers", "3", "--load") as page:
         half_sent = [socket.create_connection(("127.0.0.1", int(page.host.rpartition(":")[2]))) for _ in range(100)]
         for each in half_sent:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conformance.our_view import both_know, snapshot_of
+from tests.harness.waiting import eventually
 from tui.cli import main
 
 KDRILL = (str(Path(sys.executable).with_name("kdrill")), "sandbox")
@@ -69,7 +70,7 @@ def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
                 pipe.close()
 
 
-def test_killed_it_leaves_nothing_behind(start, eventually, is_gone):
+def test_killed_it_leaves_nothing_behind(start, is_gone):
     process = start()
     ready = ready_line(process)
     assert ready["pids"].keys() == {"zookeeper-1", "broker-1"}
@@ -121,7 +122,7 @@ def test_without_a_pipe_as_standard_input_it_serves_until_a_signal_but_no_ignore
     assert process.wait(60) == 0
 
 
-def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(start, eventually):
+def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(start):
     ready = ready_line(start("--brokers", "2", "--racks", "2"))
     brokers = f"kafka://{ready['bootstrap']}"
     words = ("create", "--topic", "asked-for", "--partitions", "2", "--replication-factor", "2")

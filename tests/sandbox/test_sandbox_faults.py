@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.faults import faults
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import Expectation, Scenario, ScenarioStep, parse_scenario
+from tests.harness.waiting import eventually_async
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -45,11 +46,6 @@ class Lab:
         with pytest.raises(SandboxError) as refusal:
             await self.sandbox.do(deed)
         return str(refusal.value)
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(90):
-            while not condition():
-                await asyncio.sleep(0.01)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -101,7 +97,7 @@ async def test_a_cut_link_and_a_slow_one(lab: Lab):
 
 async def test_a_controller_killed_at_a_step_of_its_failover(lab: Lab):
     await lab.play(faults.KillController("loaded"))
-    await lab.until(lambda: len(lab.sandbox.state.faults) == 2)
+    await eventually_async(lambda: len(lab.sandbox.state.faults) == 2)
     assert "died as the new controller, in its failover at 'loaded'" in lab.sandbox.state.faults[-1].text
     await lab.play(faults.UndoAll(), Expectation(expect="controller", within_s=90), IN_SYNC)
     assert "half" in await lab.refused(faults.KillController("half"))
@@ -116,7 +112,7 @@ async def test_consumers_that_vanish(lab: Lab):
     assert "does not run" in await lab.refused(faults.StopConsumer("reports", "z1"))
     await lab.play(faults.UndoAll())
     owners = ("billing/c1", "billing/c2", "billing/c3", "reports/z1", "reports/z2")
-    await lab.until(lambda: all(lab.process(f"consumer {name}").status == "running" for name in owners))
+    await eventually_async(lambda: all(lab.process(f"consumer {name}").status == "running" for name in owners))
 
 
 VICTIM = "kdrill-load-billing-c1"
@@ -141,7 +137,7 @@ async def test_a_broker_that_ends_unasked_is_told_of_with_its_last_words(lab: La
     assert pid is not None
     process = await asyncio.create_subprocess_exec("kill", "-9", str(pid))
     await process.wait()
-    await lab.until(lambda: lab.process("broker 3").status == "crashed")
+    await eventually_async(lambda: lab.process("broker 3").status == "crashed")
     (event,) = [each for each in lab.events[before:] if each.subject == "broker 3"]
     assert event.text.startswith("broker 3 ended unasked, exit code 137")
     assert event.details
@@ -150,7 +146,7 @@ async def test_a_broker_that_ends_unasked_is_told_of_with_its_last_words(lab: La
 
 async def test_a_broker_whose_disk_is_full_ends_itself_and_comes_back(lab: Lab):
     await lab.play(faults.FillLogDir(2, 0))
-    await lab.until(lambda: len(lab.sandbox.state.faults) == 2)
+    await eventually_async(lambda: len(lab.sandbox.state.faults) == 2)
     full, ended = lab.sandbox.state.faults
     assert (full.repair, ended.repair) == (faults.FreeLogDir(2), faults.Start(2))
     assert lab.events[-1].fault == full.number

@@ -11,7 +11,7 @@ from model.sandbox.cluster.broker_process import started
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
 from model.sandbox.control.messages import EventFeed, SandboxOptions
 from model.sandbox.processes import SandboxError
-from tests.sandbox.conftest import EventuallyAsync
+from tests.harness.waiting import eventually_async
 
 
 class SlowStart:
@@ -55,7 +55,7 @@ async def test_what_could_not_be_started_is_not_ended():
     assert await ended_by_a_cancellation(SlowStart(SandboxError("no Java"))) == []
 
 
-async def test_a_start_that_is_called_off_leaves_no_process(tmp_path: Path, eventually_async: EventuallyAsync):
+async def test_a_start_that_is_called_off_leaves_no_process(tmp_path: Path):
     cluster = SandboxCluster(SandboxOptions(brokers=1, folder=str(tmp_path / "lab")), EventFeed(lambda _: None))
     starting = asyncio.create_task(cluster.start())
     await eventually_async(lambda: any("zoo.cfg" in each for each in command_lines(tmp_path)))

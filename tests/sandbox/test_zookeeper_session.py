@@ -7,9 +7,10 @@ from kazoo.client import KazooClient, KazooState
 
 from model.sandbox.link_proxy import Proxy, Valve
 from model.sandbox.switchboard import end_session, session_in
+from tests.harness.waiting import eventually_async
 
 
-async def test_a_session_that_passed_a_proxy_is_ended(zookeeper: str, eventually_async):
+async def test_a_session_that_passed_a_proxy_is_ended(zookeeper: str):
     host, port = zookeeper.partition("/")[0].split(":")
     root = "/" + zookeeper.partition("/")[2]
     valve = Valve()

@@ -10,7 +10,8 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 from tests.server_load.clients import PATIENCE_S, TOPIC
 
 PARTITIONS = 4
@@ -35,14 +36,14 @@ def started_broker(
 def make_topic(broker: BrokerProcess, name: str) -> None:
     """Once its partitions have leaders. The client, and its connections, are gone then."""
     admin = AdminClient({"bootstrap.servers": broker.address})
-    until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
     admin.create_topics([NewTopic(name, PARTITIONS, 1)], request_timeout=PATIENCE_S)[name].result(PATIENCE_S)
 
     def are_led() -> bool:
         partitions = admin.list_topics(name, timeout=PATIENCE_S).topics[name].partitions
         return len(partitions) == PARTITIONS and all(each.leader == 1 for each in partitions.values())
 
-    until(are_led, "leaders")
+    eventually(are_led, "leaders")
 
 
 def peak_bytes(pid: int) -> int:

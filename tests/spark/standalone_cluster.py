@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
 from model.sandbox.java import find_java, java_environment, pyspark_jars_folder
 from model.sandbox.processes import GuardedProcess
+from tests.harness.waiting import eventually
 
 WORKERS = 2
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xmx512m")
@@ -58,9 +58,9 @@ class StandaloneCluster:
 
     def _told(self, name: str, process: GuardedProcess, pattern: str) -> str:
         log = self.folder / f"{name}.log"
-        deadline = time.monotonic() + DEADLINE_S
-        while not (found := re.search(pattern, log.read_text(errors="replace"))):
+
+        def told() -> re.Match[str] | None:
             assert process.exit_code() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.02)
-        return found[1]
+            return re.search(pattern, log.read_text(errors="replace"))
+
+        return eventually(told, pattern, DEADLINE_S, standing=log.read_text)[1]

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.operations import Create
-from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
+from tests.harness.waiting import eventually
 from tests.web.browser import ELSEWHERE, PATIENCE_MS, Tab, chromium
 from tests.web.serving import Served, served
 from tui.engine.opening import ONLY_SHOWS
@@ -45,9 +45,7 @@ def server(zookeeper_server: EmbeddedZooKeeper) -> Iterator[Served]:
     session.close()
 
 
-def test_it_is_looked_at_by_keys_left_and_opened_again(
-    browser: Browser, server: Served, eventually: Eventually, tmp_path: Path
-) -> None:
+def test_it_is_looked_at_by_keys_left_and_opened_again(browser: Browser, server: Served, tmp_path: Path) -> None:
     tab = Tab(browser, server.url)
     tab.shows("READ-ONLY", "LIVE", "kafka-1.example")
     tab.press("3")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError, web
 
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.tui.command_line.running import failure, kdrill_alone
 from tests.web.serving import Served, served
 from tui.cli.address import ServeAddress
@@ -39,9 +39,7 @@ async def tab(host: str) -> AsyncIterator[ClientWebSocketResponse]:
         yield socket
 
 
-async def test_none_outlives_a_server_that_is_killed(
-    server: Served, is_gone: Callable[[int], bool], eventually: Eventually
-) -> None:
+async def test_none_outlives_a_server_that_is_killed(server: Served, is_gone: Callable[[int], bool]) -> None:
     async with tab(server.host):
         sessions = server.sessions
         assert len(sessions) == 2
@@ -50,7 +48,7 @@ async def test_none_outlives_a_server_that_is_killed(
 
 
 async def test_a_tab_is_told_when_its_session_or_the_server_ends(
-    server: Served, is_gone: Callable[[int], bool], eventually: Eventually
+    server: Served, is_gone: Callable[[int], bool]
 ) -> None:
     async with tab(server.host) as socket:
         os.kill(server.sessions[0], signal.SIGKILL)

@@ -17,6 +17,7 @@ from model.hosts.memory_zookeeper.tree import read
 from model.sandbox.java import find_java
 from model.zookeeper.operations import Create, Delete, Exists, GetChildren, GetData, Operation, Read, SetWatches
 from model.zookeeper.znodes import Stat
+from tests.harness.waiting import eventually
 from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession
 
@@ -27,9 +28,8 @@ ROOT = "/both"
 class Lockstep:
     """Two servers with an empty root. Nobody else may write to the real one meanwhile."""
 
-    def __init__(self, port: int, eventually: Callable[[Callable[[], object]], None]) -> None:
+    def __init__(self, port: int) -> None:
         self._port = port
-        self._eventually = eventually
         self._java_has_the_order = find_java().feature < 19  # see closing_order.py
         self._observer = RawSession(port)
         remove(self._observer, ROOT)
@@ -65,7 +65,7 @@ class Lockstep:
         before = self._zxid()
         real.vanish()
         self.memory.expire(memory.id)
-        self._eventually(lambda: self._zxid() > before)
+        eventually(lambda: self._zxid() > before)
 
     def reconnect(self, number: int, again: SetWatches) -> None:
         """Lose a session's connection, get another one, and set watches again."""

@@ -16,6 +16,7 @@ from model.sandbox.java import Java
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
 from model.zookeeper.operations import Create
+from tests.harness.waiting import eventually
 
 SESSION_S = 60.0
 HOSTS = 12
@@ -46,7 +47,7 @@ End = Callable[[EmbeddedZooKeeper], object]
 
 
 @pytest.mark.parametrize("end", [EmbeddedZooKeeper.kill, EmbeddedZooKeeper.stop])
-def test_it_comes_back_as_it_was(own_zookeeper: EmbeddedZooKeeper, eventually, is_gone, end: End):
+def test_it_comes_back_as_it_was(own_zookeeper: EmbeddedZooKeeper, is_gone, end: End):
     with kazoo_client(own_zookeeper) as client:
         client.create("/kept", b"data")
         client.create("/mine", ephemeral=True)
@@ -68,7 +69,7 @@ def test_stop_says_whether_the_server_ended_by_itself(own_zookeeper: EmbeddedZoo
     assert own_zookeeper.stop()
 
 
-def test_a_paused_server_answers_nothing_until_it_goes_on(own_zookeeper: EmbeddedZooKeeper, eventually):
+def test_a_paused_server_answers_nothing_until_it_goes_on(own_zookeeper: EmbeddedZooKeeper):
     address = ("127.0.0.1", own_zookeeper.port)
     own_zookeeper.pause()
     assert own_zookeeper.is_running
@@ -218,7 +219,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_it_does_not_outlive_its_owner(eventually, is_gone, end: signal.Signals):
+def test_it_does_not_outlive_its_owner(is_gone, end: signal.Signals):
     command = [sys.executable, "-c", OWNER]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None

@@ -23,7 +23,7 @@ from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from model.zookeeper.znodes import Unread, Znode
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
 
@@ -47,7 +47,7 @@ class Three:
                     return member.number
         return None
 
-    def led_by(self, eventually: Eventually) -> int:
+    def led_by(self) -> int:
         """Waits for a leader; its number."""
         eventually(lambda: self.leader)
         leader = self.leader
@@ -82,7 +82,7 @@ def ensemble() -> Iterator[Ensemble]:
 
 
 @pytest.fixture
-def three(ensemble: Ensemble, eventually: Eventually) -> Iterator[Three]:
+def three(ensemble: Ensemble) -> Iterator[Three]:
     """All of them run, before and after."""
     three = Three(ensemble)
     yield three
@@ -111,13 +111,13 @@ def source_of(three: Three, cluster: KafkaLife, way: Callable[[ReadsZnodes], Wat
     return ZooKeeperSource(address, QUICK, choose_watching=lambda reader, _: way(reader))
 
 
-def test_the_session_outlives_the_leader(three: Three, cluster: KafkaLife, eventually: Eventually) -> None:
+def test_the_session_outlives_the_leader(three: Three, cluster: KafkaLife) -> None:
     zookeeper = source_of(three, cluster, RecursiveWatching)
     with followed(zookeeper) as source:
         live = source.phase("live")
         assert zookeeper.reader is not None
         before = zookeeper.reader.state
-        three.kill(three.led_by(eventually))
+        three.kill(three.led_by())
         assert source.phase("stale").image is live.image
         source.phase("live", after=len(source.moments))
         after = zookeeper.reader.state
@@ -130,7 +130,7 @@ def test_the_session_outlives_the_leader(three: Three, cluster: KafkaLife, event
         source.until_same_as(three.address + cluster.client.chroot)
 
 
-def test_a_leader_lost_in_the_middle_of_a_load(three: Three, cluster: KafkaLife, eventually: Eventually) -> None:
+def test_a_leader_lost_in_the_middle_of_a_load(three: Three, cluster: KafkaLife) -> None:
     class Beheading(RecursiveWatching):
         """Between the walk and the reading of what it found, the first time, the leader dies."""
 
@@ -139,7 +139,7 @@ def test_a_leader_lost_in_the_middle_of_a_load(three: Three, cluster: KafkaLife,
         def read(self, paths: Sequence[str]) -> Sequence[Znode | Unread]:
             if not Beheading.beheaded:
                 Beheading.beheaded = True
-                three.kill(three.led_by(eventually))
+                three.kill(three.led_by())
             return super().read(paths)
 
     with followed(source_of(three, cluster, Beheading)) as source:
@@ -150,12 +150,10 @@ def test_a_leader_lost_in_the_middle_of_a_load(three: Three, cluster: KafkaLife,
         assert "stale" not in source.phases[: source.phases.index("live")]
 
 
-def test_without_a_quorum_the_image_stands_and_says_how_old_it_is(
-    three: Three, cluster: KafkaLife, eventually: Eventually
-) -> None:
+def test_without_a_quorum_the_image_stands_and_says_how_old_it_is(three: Three, cluster: KafkaLife) -> None:
     with followed(source_of(three, cluster, RecursiveWatching)) as source:
         live = source.phase("live")
-        leader = three.led_by(eventually)
+        leader = three.led_by()
         three.kill(leader, leader % 3 + 1)
         stale = source.phase("stale")
         assert stale.image is live.image

@@ -17,7 +17,7 @@ from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.states import Connected, ConnectionState
 from model.zookeeper.znodes import Children, Znode, ZnodeChanged
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 
 FAULTS = 12
@@ -91,9 +91,7 @@ def write(client: Any, chroot: str, dice: random.Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_follower_ends_up_with_the_truth(
-    seed: int, proxy: CountingProxy, writer: Any, chroot: str, eventually: Eventually
-) -> None:
+def test_a_follower_ends_up_with_the_truth(seed: int, proxy: CountingProxy, writer: Any, chroot: str) -> None:
     dice = random.Random(seed)
     settings = Settings(proxy.address, chroot, session_timeout_ms=1000, request_timeout_ms=3000)
     with closing(Follower(settings)) as follower:

@@ -17,6 +17,7 @@ from model.sandbox.link_proxy import Proxy, Valve
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.zookeeper.follower import Timing
+from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.heard import PATIENCE_S
@@ -141,7 +142,7 @@ def test_what_is_loaded_is_not_live_before_a_sync_is_answered(zookeeper: str) ->
     with closing(KafkaLife(zookeeper, 1)) as life, HeldBack(server) as held:
         life.found(topics=2)
         with followed(f"{held.address}/{chroot}", timing=QUICK) as source:
-            until_either(held.asked_to_sync.is_set, lambda: source.now.status.phase == "live")
+            eventually(lambda: held.asked_to_sync.is_set() or source.now.status.phase == "live")
             time.sleep(3 * QUICK.verify_s)
             assert "live" not in source.phases
             held.go_on()
@@ -157,16 +158,8 @@ def test_a_quiet_connection_is_not_verified_before_a_sync_is_answered(zookeeper:
             source.phase("live")
             held.hold()
             held_ms = time.time_ns() // 1_000_000
-            until_either(held.asked_to_sync.is_set, lambda: source.now.status.verified_ms > held_ms)
+            eventually(lambda: held.asked_to_sync.is_set() or source.now.status.verified_ms > held_ms)
             time.sleep(3 * QUICK.verify_s)
             assert source.now.status.verified_ms <= held_ms
             held.go_on()
             source.until_now(lambda moment: moment.status.verified_ms > held_ms)
-
-
-def until_either(*conditions: Callable[[], bool]) -> None:
-    """Waits for the first that comes true."""
-    deadline_s = time.monotonic() + PATIENCE_S
-    while not any(condition() for condition in conditions):
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)

@@ -21,7 +21,7 @@ from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from model.zookeeper.znodes import TooLarge, Znode
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.tui.command_line.running import failure, kdrill_alone
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
@@ -86,9 +86,7 @@ def told_in_vain() -> Mapping[str, Told]:
 
 
 @pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way.says])
-def test_a_command_ends_without_a_picture_and_says_why(
-    name: str, told_in_vain: Mapping[str, Told], eventually: Eventually
-) -> None:
+def test_a_command_ends_without_a_picture_and_says_why(name: str, told_in_vain: Mapping[str, Told]) -> None:
     told = told_in_vain[name]
     assert told.line.startswith(f"zk://{told.address}: ")
     assert told.line.isprintable()
@@ -98,7 +96,7 @@ def test_a_command_ends_without_a_picture_and_says_why(
 
 
 @pytest.mark.parametrize("name", [name for name, way in WAYS.items() if not way.says])
-def test_a_command_comes_to_a_picture(name: str, eventually: Eventually) -> None:
+def test_a_command_comes_to_a_picture(name: str) -> None:
     way, before_mib = WAYS[name], peak_mib()
     moment = told_by(way).moment
     assert moment is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 
 import pytest
@@ -29,9 +29,9 @@ def real_port() -> Iterator[int]:
 
 
 @pytest.mark.parametrize("seed", range(SEQUENCES))
-def test_a_random_sequence(seed: int, real_port: int, eventually: Callable[[Callable[[], object]], None]) -> None:
+def test_a_random_sequence(seed: int, real_port: int) -> None:
     life = ZnodeLife(seed, ROOT)
-    with Lockstep(real_port, eventually) as both:
+    with Lockstep(real_port) as both:
         for _ in range(LENGTH):
             if not len(both) or (len(both) < 4 and life.chance(10)):
                 both.open()
@@ -50,11 +50,9 @@ def test_a_random_sequence(seed: int, real_port: int, eventually: Callable[[Call
 @pytest.mark.parametrize(
     ("ever", "left"), [(2, 2), (5, 5), (11, 11), (13, 5), (25, 23), (60, 7), (200, 12), (200, 150)]
 )
-def test_many_ephemerals_go_in_the_same_order(
-    ever: int, left: int, real_port: int, eventually: Callable[[Callable[[], object]], None]
-) -> None:
+def test_many_ephemerals_go_in_the_same_order(ever: int, left: int, real_port: int) -> None:
     random = Random(ever)
-    with Lockstep(real_port, eventually) as both:
+    with Lockstep(real_port) as both:
         both.open()
         both.open()
         both.ask(0, AddWatch(ROOT, WatchMode.PERSISTENT_RECURSIVE))

@@ -19,7 +19,7 @@ from model.sources.feed import Moment
 from model.sources.zookeeper.attempts import FLAPPING
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
-from tests.conftest import Eventually
+from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
@@ -65,9 +65,7 @@ def test_a_killed_server_leaves_its_image_marked_stale_until_it_is_back(server: 
         assert source.phases == ["connecting", "loading", "live", "stale", "live"]
 
 
-def test_what_changes_behind_a_black_hole_appears_with_a_new_session(
-    server: EmbeddedZooKeeper, eventually: Eventually
-) -> None:
+def test_what_changes_behind_a_black_hole_appears_with_a_new_session(server: EmbeddedZooKeeper) -> None:
     with CountingProxy(server.address) as proxy, closing(KafkaLife(server.address, 2)) as life:
         zookeeper = source_of(proxy.address)
         with followed(zookeeper) as source:
@@ -241,7 +239,6 @@ def test_a_source_ends_at_once_in_every_state(
     sources: Callable[[EmbeddedZooKeeper], Any],
     phase: Any,
     spoil: Callable[[EmbeddedZooKeeper], None],
-    eventually: Eventually,
 ) -> None:
     # Whoever waited for a frozen server's farewell would wait for eight seconds.
     with start_zookeeper() as server, ExitStack() as ends:

@@ -16,6 +16,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Exists, GetChildren, GetData, Multi, SetData
 from model.zookeeper.znodes import EventKind
+from tests.harness.waiting import eventually_async
 from tests.zookeeper.counting_proxy import CountingProxy
 
 PATIENCE_S = 30.0
@@ -41,9 +42,7 @@ class Opened:
             return await self.session.ask(requests)
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not condition():
-                await asyncio.sleep(0.01)
+        await eventually_async(condition)
 
 
 Open = Callable[..., Any]

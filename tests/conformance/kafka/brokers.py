@@ -9,7 +9,6 @@ import json
 import random
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.releases import Installation
 from tests.conformance.kafka.topic_znodes import Assignment, topic_znodes
+from tests.harness.waiting import eventually
 
 SESSION_TIMEOUT_MS = 4_000
 """Short, for a killed broker is noticed only when its session ends; long enough for a busy machine."""
@@ -45,18 +45,6 @@ offsets.topic.num.partitions=1
 offsets.topic.replication.factor=1
 group.initial.rebalance.delay.ms=0
 """
-
-
-def until(
-    condition: Callable[[], Any], what: str, timeout_s: float = 60, *, standing: Callable[[], object] = lambda: ""
-) -> Any:
-    """Polls until `condition` holds and returns what it gave. Raises TimeoutError with `what` and `standing()`."""
-    deadline = time.monotonic() + timeout_s
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {timeout_s} s for {what} {standing()}".rstrip())
-        time.sleep(0.05)
-    return value
 
 
 class Broker:
@@ -185,7 +173,7 @@ class Cluster:
 
     def await_serving(self, number: int) -> None:
         """Until the broker accepts connections and is registered, and there is a controller."""
-        until(
+        eventually(
             lambda: (
                 self.brokers[number].accepts_connections() and number in self.registered() and self.read("/controller")
             ),
@@ -215,7 +203,7 @@ class Cluster:
     def _down(self, number: int, bring_down: Callable[[], None]) -> Iterator[None]:
         bring_down()
         try:
-            until(lambda: number not in self.registered(), f"the end of broker {number}'s session")
+            eventually(lambda: number not in self.registered(), f"the end of broker {number}'s session")
             yield
         finally:
             self.brokers[number].start()

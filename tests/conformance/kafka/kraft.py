@@ -20,8 +20,9 @@ from confluent_kafka.admin import AdminClient
 from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
 from tests.conformance.kafka.api_counter import ApiCounter
-from tests.conformance.kafka.brokers import free_port, until
+from tests.conformance.kafka.brokers import free_port
 from tests.conformance.kafka.releases import Installation
+from tests.harness.waiting import eventually
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
 
@@ -134,7 +135,7 @@ class KraftCluster:
         for number in self._ports:
             if number not in self._nodes or self._nodes[number].exit_code() is not None:
                 self.start(number)
-        until(lambda: self.living() == set(self._ports), "all nodes", 150)
+        eventually(lambda: self.living() == set(self._ports), "all nodes", 150)
 
     def living(self) -> set[int]:
         """The brokers that are not fenced, as another client is told."""

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from model.sandbox.processes import GuardedProcess
-from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster, until
+from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster
+from tests.harness.waiting import eventually
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,7 +26,7 @@ class OurController:
         command += ["--broker-id", str(broker_id), "--rack", f"r{broker_id}", "--no-auto-rebalance"]
         command += ["--session-timeout-ms", str(SESSION_TIMEOUT_MS)]
         self._process = GuardedProcess(command, folder=ROOT, log=self._log)
-        until(self._is_registered, "our controller to register")
+        eventually(self._is_registered, "our controller to register")
 
     def kill(self) -> None:
         """SIGKILL: /controller stays until the session ends."""
@@ -40,7 +41,7 @@ class OurController:
         """Be the controller: /controller is deleted while no broker can react. Returns the controller epoch."""
         with paused(self._cluster):
             self._cluster.delete("/controller")
-            until(
+            eventually(
                 lambda: self._cluster.controller() == self.id, "our controller to be elected", SESSION_TIMEOUT_MS / 1000
             )
         return int(self._cluster.text("/controller_epoch"))

@@ -18,9 +18,10 @@ from kazoo.exceptions import NoNodeError
 from model.controller import events
 from model.controller.generations import default_settings, generation_of
 from model.zookeeper.operations import Create, Delete, SetData
-from tests.conformance.kafka.brokers import Cluster, until
+from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
 from tests.conformance.kafka.topic_znodes import Assignment, assignment_payload, topic_znodes
+from tests.harness.waiting import eventually
 from tests.model.controller.virtual_cluster import VirtualCluster
 
 SETTLED_S = 2.0
@@ -98,12 +99,14 @@ class Both:
     def meet(self) -> Seen:
         """Wait until both look the same; what they look like. Fails with both views if they do not."""
         ours = seen(self.virtual_znodes, self.topics)
-        try:
-            until(lambda: seen(self.real_znodes, self.topics) == ours, "the real cluster to look like ours")
-        except TimeoutError:
-            real = seen(self.real_znodes, self.topics)
-            lines = ndiff(real.lines(), ours.lines())
-            raise AssertionError("\n".join(["- is real, + is ours", *lines])) from None
+
+        def real() -> Seen:
+            return seen(self.real_znodes, self.topics)
+
+        def difference() -> str:
+            return "\n".join(["(- is real, + is ours)", *ndiff(real().lines(), ours.lines())])
+
+        eventually(lambda: real() == ours, "the real cluster to look like ours", standing=difference)
         return ours
 
     def tool(self, act: Callable[[Znodes], None]) -> Seen:
@@ -153,7 +156,7 @@ class Both:
         self.virtual.world.pause(broker)
         self.virtual.settle()
         self.real.brokers[broker].stop()
-        until(lambda: broker not in self.real.registered(), f"broker {broker} to leave")
+        eventually(lambda: broker not in self.real.registered(), f"broker {broker} to leave")
         self._take_back(broker)
         self.virtual.kill(broker)
         return self.meet()
@@ -162,7 +165,7 @@ class Both:
         if generation_of(self.release).forms.refuses_offline_members:
             return
         ours = seen(self.virtual_znodes, self.topics)
-        real = until(lambda: self._settled_without(broker), "the real cluster to settle")
+        real = eventually(lambda: self._settled_without(broker), "the real cluster to settle")
         for topic, found in ours.topics.items():
             for partition, state in (found.partitions if found else {}).items():
                 theirs = real.topics[topic].partitions[partition]
@@ -184,7 +187,7 @@ class Both:
         """kill -9. If it was the controller, the same broker follows it in both."""
         was_controller = self.real.controller() == broker
         self.real.brokers[broker].kill()
-        until(lambda: broker not in self.real.registered(), f"the end of broker {broker}'s session")
+        eventually(lambda: broker not in self.real.registered(), f"the end of broker {broker}'s session")
         if was_controller:
             self._follow_election(broker)
         self.virtual.kill(broker)
@@ -195,13 +198,15 @@ class Both:
         """Somebody deletes /controller."""
         epoch = self.real.text("/controller_epoch")
         self.real_znodes.delete("/controller")
-        until(lambda: self.real.text("/controller_epoch") != epoch and self.real.read("/controller"), "a controller")
+        eventually(
+            lambda: self.real.text("/controller_epoch") != epoch and self.real.read("/controller"), "a controller"
+        )
         self._let_win(self.real.controller())
         self.virtual_znodes.delete("/controller")
         return self.meet()
 
     def _follow_election(self, before: int) -> None:
-        until(lambda: self.real.read("/controller") and self.real.controller() != before, "the next controller")
+        eventually(lambda: self.real.read("/controller") and self.real.controller() != before, "the next controller")
         self._let_win(self.real.controller())
 
     def _let_win(self, winner: int) -> None:

@@ -16,8 +16,8 @@ from kafka import KafkaAdminClient
 from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
 from tests.authority import Authority
-from tests.conformance.kafka.brokers import until
 from tests.conformance.kafka.releases import Installation
+from tests.harness.waiting import eventually
 
 USER, PASSWORD = "alice", 'wonder"land\\canary'
 """Known to PLAIN and SCRAM; a password that has to be quoted."""
@@ -57,7 +57,7 @@ def secured_broker(kafka: Installation, folder: Path) -> Iterator[SecuredBroker]
                 raise RuntimeError(f"the broker died:\n{log.read_text()[-2000:]}")
             return all(map(_accepts, (broker.sasl_ssl, broker.ssl, broker.plain)))
 
-        until(serves, "the secured broker to serve")
+        eventually(serves, "the secured broker to serve")
         # Who accepts connections may not have read the users yet; a broker that others are told of has.
         with closing(KafkaAdminClient(bootstrap_servers=broker.plain, bootstrap_timeout_ms=60_000)):  # pyright: ignore[reportCallIssue]
             yield broker

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +13,12 @@ import pytest
 from model.analyses import analysis
 from model.analyses.errors import JobCancelled
 from spark_tasks.spark_client import IN_PROCESS
+from tests.harness.waiting import eventually_async
 from tests.spark.engine.held_job import HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tui.engine.analysis import Engines
 
 ARRAYS = {"values": np.arange(1000)}
-DEADLINE_S = 120.0
-
-
-async def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "this did not become true"
-        await asyncio.sleep(0.01)
 
 
 async def test_large_work_goes_to_spark_is_cancelled_there_and_done_here_when_spark_is_lost(tmp_path: Path) -> None:
@@ -43,7 +34,7 @@ async def test_large_work_goes_to_spark_is_cancelled_there_and_done_here_when_sp
         assert (await large(SumsParameters(), "early"))[1] == IN_PROCESS  # nobody waits for a start
 
         engines.warm_up()
-        await until(lambda: engines.status.state == "ready")
+        await eventually_async(lambda: engines.status.state == "ready")
         assert news[0] == "starting"
         result, engine = await large(SumsParameters(), "one")
         assert engine == "spark local[2]"
@@ -52,14 +43,14 @@ async def test_large_work_goes_to_spark_is_cancelled_there_and_done_here_when_sp
         job = HeldJob(tmp_path)
         task = asyncio.create_task(large(SumsParameters(folder=str(tmp_path), held=(1,)), "held"))
         await asyncio.to_thread(job.workers, 1)
-        await until(lambda: "of" in engines.progress("held"))
+        await eventually_async(lambda: "of" in engines.progress("held"))
         task.cancel()
         with pytest.raises((asyncio.CancelledError, JobCancelled)):
             await task
 
         for pid in engines.status.pids:
             os.kill(pid, signal.SIGKILL)
-        await until(lambda: engines.status.state == "failed")
+        await eventually_async(lambda: engines.status.state == "failed")
         assert engines.status.reason
         assert (await large(SumsParameters(), "late"))[1] == IN_PROCESS
     finally:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from pathlib import Path
+
+from tests.harness.waiting import eventually
 
 DEADLINE_S = 120.0
 
@@ -17,11 +18,12 @@ class HeldJob:
 
     def workers(self, units: int = 1) -> dict[int, int]:
         """Waits until so many units wait; the process of each."""
-        deadline = time.monotonic() + DEADLINE_S
-        while len(found := [file.name.split("-") for file in self.folder.glob("at-*")]) < units:
-            assert time.monotonic() < deadline, f"no {units} units were reached within {DEADLINE_S:g} s"
-            time.sleep(0.005)
-        return {int(unit): int(pid) for _, unit, pid in found}
+        waiting = eventually(lambda: self._waiting(units), f"{units} units to be reached", DEADLINE_S)
+        return {int(unit): int(pid) for _, unit, pid in waiting}
+
+    def _waiting(self, units: int) -> list[list[str]]:
+        found = [file.name.split("-") for file in self.folder.glob("at-*")]
+        return found if len(found) >= units else []
 
     def let_go(self, unit: int | None = None) -> None:
         """One unit, or all."""

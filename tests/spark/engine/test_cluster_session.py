@@ -13,6 +13,7 @@ import pytest
 from model.analyses import analysis
 from model.analyses.errors import JobCancelled
 from spark_tasks.session.spark_jobs import KEPT, PART_BYTES
+from tests.harness.waiting import eventually
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob, parent_of
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -58,7 +59,7 @@ def test_both_workers_work(cluster_spark: RunningSpark, tmp_path: Path):
     working.result(DEADLINE_S)
 
 
-def test_cancelled(cluster_spark: RunningSpark, tmp_path: Path, eventually, is_gone):
+def test_cancelled(cluster_spark: RunningSpark, tmp_path: Path, is_gone):
     parameters = SumsParameters(slices=8, folder=str(tmp_path), held=(0,))
     working = cluster_spark.begin(SUMS, ARRAYS, parameters, "doomed")
     worker = HeldJob(tmp_path).workers()[0]

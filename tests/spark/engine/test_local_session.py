@@ -15,6 +15,7 @@ from model.analyses import analysis
 from model.analyses.errors import JobCancelled
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import JobFailed, JobStatus
+from tests.harness.waiting import eventually
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -52,7 +53,7 @@ def test_arrays_may_be_a_file(local_spark: RunningSpark, tmp_path: Path):
     assert local_spark.run(SUMS, tmp_path / "arrays", SumsParameters()).sums[0] == 49500
 
 
-def test_progress_is_told_task_by_task(local_spark: RunningSpark, held: HeldJob, eventually):
+def test_progress_is_told_task_by_task(local_spark: RunningSpark, held: HeldJob):
     working = local_spark.begin(SUMS, ARRAYS, held_parameters(held, 0), "watched")
     eventually(lambda: status_of(local_spark, "watched").tasks == (7, 8))
     assert local_spark.client.status.state == "busy"
@@ -65,7 +66,7 @@ def test_progress_is_told_task_by_task(local_spark: RunningSpark, held: HeldJob,
     eventually(lambda: local_spark.client.status.state == "ready")
 
 
-def test_of_two_jobs_one_is_cancelled(local_spark: RunningSpark, held: HeldJob, tmp_path: Path, eventually, is_gone):
+def test_of_two_jobs_one_is_cancelled(local_spark: RunningSpark, held: HeldJob, tmp_path: Path, is_gone):
     other = HeldJob(tmp_path / "other")
     other.folder.mkdir()
     doomed = local_spark.begin(SUMS, ARRAYS, held_parameters(held, 0), "doomed")
@@ -81,7 +82,7 @@ def test_of_two_jobs_one_is_cancelled(local_spark: RunningSpark, held: HeldJob, 
     assert not local_spark.wait_for(local_spark.client.cancel("doomed"))
 
 
-def test_who_waits_no_more_cancels(local_spark: RunningSpark, held: HeldJob, eventually, is_gone):
+def test_who_waits_no_more_cancels(local_spark: RunningSpark, held: HeldJob, is_gone):
     working = local_spark.begin(SUMS, ARRAYS, held_parameters(held, 0), "left")
     worker = held.workers()[0]
     working.cancel()
@@ -90,7 +91,7 @@ def test_who_waits_no_more_cancels(local_spark: RunningSpark, held: HeldJob, eve
     eventually(lambda: is_gone(worker))
 
 
-def test_a_small_job_passes_a_long_one(local_spark: RunningSpark, held: HeldJob, eventually):
+def test_a_small_job_passes_a_long_one(local_spark: RunningSpark, held: HeldJob):
     """One core stays with the long job; the other one, when it is free, serves the small job before the long one's
     next task, which would keep it."""
     long = local_spark.begin(SUMS, ARRAYS, held_parameters(held, *range(8)), "long")

@@ -17,6 +17,7 @@ from model.hosts.child_process import LENGTH_BYTES, Told, frame
 from model.sandbox.processes import free_port
 from spark_tasks.messages import Begin, SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import SparkClient
+from tests.harness.waiting import eventually
 from tests.spark.engine.held_job import DEADLINE_S, HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.running_spark import RunningSpark
@@ -125,7 +126,7 @@ def test_the_process_ends_in_order_once_it_has_failed(tmp_path: Path, first: Beg
 
 
 @pytest.mark.thorough  # waits half a minute
-def test_killed_in_mid_job_it_can_be_started_again(tmp_path: Path, eventually, is_gone):
+def test_killed_in_mid_job_it_can_be_started_again(tmp_path: Path, is_gone):
     """First Java, then the process that started it. In the end nothing is left of either."""
     victims = {"Java": (1, "Spark's Java process ended"), "process": (0, "the Spark process ended (killed by SIGKILL)")}
     with RunningSpark("local[2]") as spark:
@@ -176,7 +177,7 @@ not wait for it is through."""
 
 @pytest.mark.parametrize("owner_too", [False, True], ids=["Spark", "Spark and its owner"])
 def test_java_that_makes_its_folder_again_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually, owner_too: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner_too: bool
 ):
     files, marks = tmp_path / "files", tmp_path / "marks"
     files.mkdir()
@@ -198,7 +199,7 @@ def test_java_that_makes_its_folder_again_leaves_nothing(
 
 @pytest.mark.parametrize("busy", [False, True], ids=["starting", "busy"])
 def test_nothing_outlives_an_owner_that_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, eventually, is_gone: Callable[[int], bool], busy: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_gone: Callable[[int], bool], busy: bool
 ):
     files, held = tmp_path / "files", HeldJob(tmp_path / "held")
     files.mkdir()

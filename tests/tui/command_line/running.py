@@ -11,8 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -126,14 +125,6 @@ def _streams(said: str, out: int, err: int) -> Iterator[None]:
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
     return file.read().decode().replace("\r\n", "\n")
-
-
-def until(is_so: Callable[[], bool]) -> None:
-    """Waits for what happens in another process."""
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.1)
 
 
 @contextmanager

@@ -12,7 +12,8 @@ from model.cluster.snapshot_file import read_snapshot
 from model.recordings.folder import said, the_cluster_in
 from model.recordings.playback import image_at
 from tests.demo_tree import DemoTree
-from tests.tui.command_line.running import failure, kdrill, running, until
+from tests.harness.waiting import eventually
+from tests.tui.command_line.running import failure, kdrill, running
 from tests.zookeeper.followed import facts, loaded
 
 CLUSTER = "cluster=kdrill-demo-cluster-00"
@@ -42,7 +43,7 @@ def test_killed_it_leaves_what_it_had_written(tree: DemoTree, tmp_path: Path) ->
         for number in range(6):
             tree.cluster.step(number)
         truth = loaded(tree.source.removeprefix("zk://"))
-        until(lambda: facts(image_at(the_cluster_in(tmp_path))) == truth)
+        eventually(lambda: facts(image_at(the_cluster_in(tmp_path))) == truth)
         recorder.kill()
         recorder.wait()
     assert facts(image_at(the_cluster_in(tmp_path))) == truth

@@ -9,8 +9,9 @@ import pytest
 
 from model.cluster.findings import SEVERITY
 from tests.demo_tree import DemoTree
+from tests.harness.waiting import eventually
 from tests.model.interchange.exposition_grammar import Labels, parsed
-from tests.tui.command_line.running import failure, kdrill, running, until
+from tests.tui.command_line.running import failure, kdrill, running
 
 DONE, FAILED, FINDINGS = 0, 1, 2
 
@@ -55,10 +56,10 @@ def test_of_a_cluster_that_cannot_be_reached_that_is_said(tmp_path: Path) -> Non
 def test_watching_keeps_a_file_whole_for_a_collector(tree: DemoTree, tmp_path: Path) -> None:
     output = tmp_path / "kdrill.prom"
     with running("status", tree.source, "--prometheus", "--watch", "-o", str(output)) as process:
-        until(output.exists)
+        eventually(output.exists)
         before = gauges(output.read_text())
         tree.cluster.lose_broker(1)
-        until(lambda: gauges(output.read_text())["kdrill_brokers"] == before["kdrill_brokers"] - 1)
+        eventually(lambda: gauges(output.read_text())["kdrill_brokers"] == before["kdrill_brokers"] - 1)
         assert process.poll() is None
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".prom"] == [output.name]
 

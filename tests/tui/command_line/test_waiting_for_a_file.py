@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.command_line.running import PATIENCE_S, running, until
+from tests.harness.waiting import eventually
+from tests.tui.command_line.running import PATIENCE_S, running
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
@@ -30,7 +31,7 @@ def test_a_signal_ends_it(words: str, number: signal.Signals, tmp_path: Path) ->
     writers: list[int] = []
     try:
         with running(*words.replace("PIPE", str(pipe)).split()) as process:
-            until(lambda: is_read(pipe, writers))
+            eventually(lambda: is_read(pipe, writers))
             process.send_signal(number)
             assert process.wait(PATIENCE_S) in (128 + number, -number)
             assert process.stderr is not None

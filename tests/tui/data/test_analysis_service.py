@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 
 import msgspec
 
 from model.cluster.cluster_image import ClusterImage
+from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import KEPT, AnalysisService
 from tui.engine.analysis import STOPPED
 from tui.engine.questions import PlanQuestion, PreviewQuestion, SweepQuestion
 
-DEADLINE_S = 60.0
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})
 
 
@@ -31,15 +29,8 @@ class Desk:
 
     async def answered(self, question: SweepQuestion | PreviewQuestion | PlanQuestion):
         """Its own answer: while it is worked out, that of the take before is shown, with a note."""
-        await until(lambda: (look := self.desk.look(question)).result is not None and not look.note)
+        await eventually_async(lambda: (look := self.desk.look(question)).result is not None and not look.note)
         return self.desk.look(question)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "this did not become true"
-        await asyncio.sleep(0.005)
 
 
 async def test_nobody_waits_and_the_answer_is_kept() -> None:
@@ -70,7 +61,7 @@ async def test_what_the_cluster_left_behind_is_stale_and_another_take_is_not() -
     assert desk.desk.look(SweepQuestion()).is_stale(desk.image)
     meanwhile = desk.desk.look(SweepQuestion(take=1))
     assert meanwhile.result is answer.result  # until there is something newer
-    await until(lambda: not desk.desk.look(SweepQuestion(take=1)).is_stale(desk.image))
+    await eventually_async(lambda: not desk.desk.look(SweepQuestion(take=1)).is_stale(desk.image))
     await desk.desk.close()
 
 
@@ -89,7 +80,7 @@ async def test_no_plan_is_made_before_it_is_asked_for_and_a_refusal_is_a_line() 
     desk = Desk(IMAGE)
     assert desk.desk.look(PlanQuestion()).note == ""
     everybody = PlanQuestion(remove=tuple(desk.image.brokers), asked=True)
-    await until(lambda: "esc" not in desk.desk.look(everybody).note)
+    await eventually_async(lambda: "esc" not in desk.desk.look(everybody).note)
     look = desk.desk.look(everybody)
     assert look.result is None and look.note and "defect" not in look.note and "\n" not in look.note
     await desk.desk.close()

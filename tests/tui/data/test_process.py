@@ -16,8 +16,8 @@ from kazoo.security import make_digest_acl
 
 from model.hosts.child_process import Asked, frame, raw
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conftest import Eventually
 from tests.demo_tree import demo_tree
+from tests.harness.waiting import eventually
 from tests.tui.data.pulses import Pulses, live
 from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.link import DATA_PROCESS, ProcessLink
@@ -109,9 +109,7 @@ def test_an_input_that_ends_at_once_ends_it() -> None:
 
 
 @pytest.mark.parametrize("phase", ["started", "live"])
-def test_it_and_the_demos_server_end_when_the_owner_is_killed(
-    phase: str, is_gone: Callable[[int], bool], eventually: Eventually
-) -> None:
+def test_it_and_the_demos_server_end_when_the_owner_is_killed(phase: str, is_gone: Callable[[int], bool]) -> None:
     with subprocess.Popen([sys.executable, "-c", OWNER], stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         pid = next(int(line.split()[0]) for line in owner.stdout if line.split()[1] == phase)
@@ -121,7 +119,7 @@ def test_it_and_the_demos_server_end_when_the_owner_is_killed(
     eventually(lambda: all(map(is_gone, family)))
 
 
-async def test_the_demos_server_ends_when_it_is_killed(is_gone: Callable[[int], bool], eventually: Eventually) -> None:
+async def test_the_demos_server_ends_when_it_is_killed(is_gone: Callable[[int], bool]) -> None:
     async with linked(Opening(is_demo=True)) as (link, pulses):
         await pulses.until(live)
         family = descendants(link.pid)

@@ -18,9 +18,10 @@ from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
 from model.cluster.snapshot_file import write_snapshot
 from tests.architecture.source_tree import ROOT
+from tests.harness.waiting import eventually
 from tests.model.cluster.build import brokers, image, topic
 from tests.segment_corpus import unpack
-from tests.tui.command_line.running import KDRILL, NO_CONFIG, running, until
+from tests.tui.command_line.running import KDRILL, NO_CONFIG, running
 from tests.tui.guides.console import Shown, missing, shown_commands
 
 GUIDES = ROOT / "tui/guides"
@@ -91,7 +92,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
         made = desk.run(f"kdrill topics zk://{ENSEMBLE} create {' '.join(ONE_RACK)}")
         assert made.returncode == 0, made.stdout
         describe = f"kdrill topics zk://{ENSEMBLE} describe --topic clicks"
-        until(lambda: "Isr: 2,4" in (said := desk.run(describe).stdout) and "Isr: 4,2" in said)
+        eventually(lambda: "Isr: 2,4" in (said := desk.run(describe).stdout) and "Isr: 4,2" in said)
         yield desk
 
 

@@ -6,12 +6,11 @@ import json
 import re
 import signal
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from model.sandbox.processes import GuardedProcess
+from tests.harness.waiting import eventually
 
 ROOT = Path(__file__).parents[4]
 PATIENCE_S = 60.0
@@ -30,15 +29,6 @@ group.initial.rebalance.delay.ms=0
 replica.fetch.wait.max.ms=100
 auto.leader.rebalance.enable=false
 """
-
-
-def until(condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """What the condition gives once it is true."""
-    deadline = time.monotonic() + patience_s
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {patience_s} s for {what}"
-        time.sleep(0.02)
-    return value
 
 
 class BrokerProcess:
@@ -74,7 +64,7 @@ class BrokerProcess:
 
     def wait_for(self, pattern: str) -> str:
         """The first group (or all) of what matches in its log."""
-        found = until(lambda: re.search(pattern, self.log, re.MULTILINE), f"{pattern!r} of broker {self.id}")
+        found = eventually(lambda: re.search(pattern, self.log, re.MULTILINE), f"{pattern!r} of broker {self.id}")
         return found[found.re.groups]
 
     def ready(self) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import ApiKey
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 
 PATIENCE_S = 60
 
@@ -112,7 +113,7 @@ def test_clients_write_and_read_what_they_wrote(cluster: Cluster) -> None:
 
 def test_topics_come_by_asking_and_go_by_deletion(cluster: Cluster) -> None:
     """With the defaults of the broker's settings."""
-    until(lambda: cluster.admin.list_topics("asked-for", timeout=PATIENCE_S).topics["asked-for"].partitions, "it")
+    eventually(lambda: cluster.admin.list_topics("asked-for", timeout=PATIENCE_S).topics["asked-for"].partitions, "it")
     assert len(cluster.leaders("asked-for")) == 2
     admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap.split(","))
     assert "asked-for" in admin.list_topics()
@@ -174,19 +175,19 @@ def test_configurations_take_effect_while_brokers_run(cluster: Cluster) -> None:
     cluster.create("small", factor=1)
     assert not is_too_large(cluster, "small")
     alter(cluster, ConfigResource.Type.TOPIC, "small", "max.message.bytes", "500")
-    until(lambda: is_too_large(cluster, "small"), "the limit")
+    eventually(lambda: is_too_large(cluster, "small"), "the limit")
     zookeeper: Any = KazooClient(cluster.zookeeper)
     zookeeper.start()
     zookeeper.set("/config/topics/small", b'{"version":1,"config":{}}')
     zookeeper.create("/config/changes/config_change_", b'{"version":2,"entity_path":"topics/small"}', sequence=True)
     zookeeper.stop()
     zookeeper.close()
-    until(lambda: not is_too_large(cluster, "small"), "no limit")
+    eventually(lambda: not is_too_large(cluster, "small"), "no limit")
     leader = str(cluster.leaders("small")[0])
     alter(cluster, ConfigResource.Type.BROKER, leader, "message.max.bytes", "500")
-    until(lambda: is_too_large(cluster, "small"), "the limit of its leader")
+    eventually(lambda: is_too_large(cluster, "small"), "the limit of its leader")
     alter(cluster, ConfigResource.Type.BROKER, leader, "message.max.bytes", "100000")
-    until(lambda: not is_too_large(cluster, "small"), "a higher limit")
+    eventually(lambda: not is_too_large(cluster, "small"), "a higher limit")
     with pytest.raises(KafkaException, match=r"Cannot update these configs dynamically: num\.partitions"):
         alter(cluster, ConfigResource.Type.BROKER, leader, "num.partitions", "5")
 
@@ -264,7 +265,7 @@ async def test_garbage_costs_its_sender_the_connection_and_nobody_else_anything(
         with socket.create_connection((host, int(port)), PATIENCE_S) as bad:
             bad.sendall(frame)
             assert bad.recv(100) == b""
-    until(lambda: broker.log.count("closing the connection of 127.0.0.1:") == len(frames), "a line for each")
+    eventually(lambda: broker.log.count("closing the connection of 127.0.0.1:") == len(frames), "a line for each")
     request = shapes(ApiKey.METADATA, 12, "request").MetadataRequest
     response = await good.ask(shaped(request, topics=(), include_topic_authorized_operations=False))
     assert len(response.brokers) == 3

@@ -17,7 +17,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
-from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess
 
 Start = Callable[[int], BrokerProcess]
 LED_BY_A_DEAD_ONE = {"controller_epoch": 0, "leader": 9, "version": 1, "leader_epoch": 1, "isr": [1]}
@@ -78,7 +79,7 @@ def znodes(zookeeper: str) -> Iterator[Znodes]:
 
 def create(bootstrap: str, topic: str, replicas: list[int]) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
     new = NewTopic(topic, 1, replica_assignment=[replicas])
     admin.create_topics([new], request_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
 
@@ -103,30 +104,30 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
     first.send(signal.SIGTERM)
     assert first.exit_code() == 0
     assert (first.folder / "logs" / ".kafka_cleanshutdown").exists()
-    until(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
+    eventually(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
     assert (znodes.state("orders")["leader"], znodes.state("orders")["isr"]) == (2, [2])
-    until(lambda: znodes.controller == 2, "the other as controller")
+    eventually(lambda: znodes.controller == 2, "the other as controller")
     write(second.address, "orders")
     first.start()
     first.ready()
     first.wait_for("The last shutdown was clean")
-    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both")
+    eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both")
 
     second.close()
     second.start()  # at once: its old session may still be there
     second.ready()
     second.wait_for("The last shutdown was not clean")
-    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
+    eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
 
     zombie, other = (first, second) if znodes.controller == 1 else (second, first)
     before = znodes.epoch_of(zombie.id)
     zombie.send(signal.SIGSTOP)
-    until(lambda: znodes.controller == other.id, "another controller")
-    until(lambda: znodes.state("orders")["leader"] == other.id, "a leader that lives")
+    eventually(lambda: znodes.controller == other.id, "another controller")
+    eventually(lambda: znodes.state("orders")["leader"] == other.id, "a leader that lives")
     zombie.send(signal.SIGCONT)
     zombie.wait_for(f"Broker {zombie.id} is not the controller any more .* and resigns")
-    until(lambda: znodes.epoch_of(zombie.id) > before, "another registration")
-    until(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both once more")
+    eventually(lambda: znodes.epoch_of(zombie.id) > before, "another registration")
+    eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both once more")
     assert znodes.controller == other.id
     write(other.address, "orders")
     assert "this must not happen" not in first.log + second.log
@@ -165,7 +166,7 @@ def test_a_broker_whose_last_log_dir_fails_ends(start: Start, znodes: Znodes) ->
     broker.ready()
     (broker.faults / "log.dir.bytes.limit").write_text("1")
     admin = AdminClient({"bootstrap.servers": broker.address})
-    until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
     admin.create_topics([NewTopic("orders", 1, 1)], request_timeout=PATIENCE_S)
     producer = Producer({"bootstrap.servers": broker.address})
     while not broker.has_ended():
@@ -173,4 +174,4 @@ def test_a_broker_whose_last_log_dir_fails_ends(start: Start, znodes: Znodes) ->
         producer.poll(0.1)
     assert broker.exit_code() == 1
     assert "Traceback" not in broker.log
-    until(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
+    eventually(lambda: znodes.epoch_of(1) == 0, "the end of its registration")

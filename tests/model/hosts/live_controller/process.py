@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from model.sandbox.processes import GuardedProcess
+from tests.harness.waiting import eventually
 
 ROOT = Path(__file__).parents[4]
 PATIENCE_S = 60.0
@@ -33,10 +34,7 @@ class ControllerProcess:
 
     def wait_for(self, pattern: str) -> str:
         """The first group (or all) of what matches in its log."""
-        deadline = time.monotonic() + PATIENCE_S
-        while (found := re.search(pattern, self.log, re.MULTILINE)) is None:
-            assert time.monotonic() < deadline, f"no {pattern!r} within {PATIENCE_S} s in:\n{self.log}"
-            time.sleep(0.01)
+        found = eventually(lambda: re.search(pattern, self.log, re.MULTILINE), pattern, standing=lambda: self.log)
         return found[found.re.groups]
 
     def stop(self) -> int | None:

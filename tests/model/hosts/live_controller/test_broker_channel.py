@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 import pytest
 from kio.schema.errors import ErrorCode
@@ -14,8 +13,8 @@ from model.controller.commands import BrokerAnswer, PartitionToStop, StopReplica
 from model.hosts.live_controller.broker_channels import BrokerChannel, OutgoingRequest
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
+from tests.harness.waiting import eventually_async
 
-PATIENCE_S = 20.0
 STOP_REPLICA = 5
 
 
@@ -53,19 +52,13 @@ def letter(number: int) -> OutgoingRequest:
     return OutgoingRequest(StopReplicaRequest(9, number, stop), 77, {}, "PLAINTEXT")
 
 
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
 @pytest.mark.parametrize("highest", [3, 4])
 async def test_requests_arrive_in_order_in_the_highest_version_that_both_know(highest: int) -> None:
     broker, answers = Broker(highest), Answers()
     channel = BrokerChannel(1, ("127.0.0.1", await broker.start()), "test", answers)
     for number in range(5):
         channel.send(letter(number))
-    await until(lambda: len(answers.epochs) == 5)
+    await eventually_async(lambda: len(answers.epochs) == 5)
     assert broker.got == [(highest, number) for number in range(5)]
     assert answers.epochs == [0, 1, 2, 3, 4]
     await channel.close()
@@ -80,10 +73,10 @@ async def test_what_a_broker_that_is_down_misses_it_gets_later(caplog: pytest.Lo
         channel = BrokerChannel(1, ("127.0.0.1", port), "test", answers)
         for number in range(3):
             channel.send(letter(number))
-        await until(lambda: caplog.records)
+        await eventually_async(lambda: caplog.records)
         back = Broker()
         await back.start(port)
-        await until(lambda: len(answers.epochs) == 3)
+        await eventually_async(lambda: len(answers.epochs) == 3)
     assert [epoch for _, epoch in back.got] == [0, 1, 2]
     assert all("broker 1 does not take stop_replica" in record.getMessage() for record in caplog.records)
     await channel.close()
@@ -95,7 +88,7 @@ async def test_a_broker_too_old_is_told_once_in_the_log_and_gets_nothing(caplog:
     with caplog.at_level(logging.WARNING):
         channel = BrokerChannel(1, ("127.0.0.1", await broker.start()), "test", answers)
         channel.send(letter(1))
-        await until(lambda: caplog.records)
+        await eventually_async(lambda: caplog.records)
         await asyncio.sleep(0.3)
     [line] = [record.getMessage() for record in caplog.records]
     assert "it knows no newer version than 2: brokers before 2.6 are not ruled; trying again" in line

@@ -16,11 +16,11 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.znodes.cluster import decode_broker, decode_controller
+from tests.harness.waiting import eventually
 from tests.model.hosts.live_controller.process import ControllerProcess
 from tests.zookeeper.counting_proxy import CountingProxy
 
 Run = Callable[..., ControllerProcess]
-Eventually = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
@@ -82,9 +82,7 @@ def test_it_registers_is_elected_and_leaves_nothing_behind(zookeeper: str, run: 
         socket.create_connection(("127.0.0.1", port), 1)
 
 
-def test_the_next_one_takes_over_from_one_that_was_killed(
-    zookeeper: str, run: Run, znodes: Znodes, eventually: Eventually
-) -> None:
+def test_the_next_one_takes_over_from_one_that_was_killed(zookeeper: str, run: Run, znodes: Znodes) -> None:
     first = run(zookeeper, 1)
     first.wait_for("raised the epoch to 1")
     second = run(zookeeper, 2)
@@ -97,7 +95,7 @@ def test_the_next_one_takes_over_from_one_that_was_killed(
 
 
 def test_one_whose_session_expires_resigns_and_comes_back_as_a_new_broker(
-    zookeeper: str, run: Run, znodes: Znodes, eventually: Eventually
+    zookeeper: str, run: Run, znodes: Znodes
 ) -> None:
     server, _, root = zookeeper.partition("/")
     with CountingProxy(server) as proxy:
@@ -117,7 +115,7 @@ def test_one_whose_session_expires_resigns_and_comes_back_as_a_new_broker(
     assert "this must not happen" not in cut_off.log + other.log
 
 
-def test_clients_of_kafka_see_the_cluster(zookeeper: str, run: Run, eventually: Eventually) -> None:
+def test_clients_of_kafka_see_the_cluster(zookeeper: str, run: Run) -> None:
     controller = run(zookeeper, 9)
     client: dict[str, Any] = {"bootstrap.servers": f"127.0.0.1:{controller.port()}"}
     controller.wait_for("Broker 9 came|raised the epoch to 1")

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import re
 import struct
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
@@ -15,6 +15,7 @@ from kio.schema.errors import ErrorCode
 from model.hosts.wire.frames import ServerLimits
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
+from tests.harness.waiting import eventually_async
 
 CONTROLLED_SHUTDOWN = 7
 PATIENCE_S = 60.0
@@ -85,12 +86,6 @@ async def is_closed(reader: asyncio.StreamReader) -> bool:
             return True
 
 
-async def until_true(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
 async def test_who_is_silent_is_closed_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
     async with serving(Answering(), idle_s=SHORT_S) as port:
         with caplog.at_level(logging.INFO):
@@ -124,12 +119,12 @@ async def test_an_answer_that_nobody_takes_ends_the_connection_alone(caplog: pyt
         _, deaf = await connect(port)
         deaf.transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
         deaf.write(question(1) * 50)
-        await until_true(lambda: answering.asked)
+        await eventually_async(lambda: answering.asked)
         for number in range(2, 5):
             streams = await connect(port)
             assert await asked(streams, number) == number
             streams[1].close()
-        await until_true(lambda: caplog.messages)
+        await eventually_async(lambda: caplog.messages)
     [line] = caplog.messages
     assert re.search(r"an answer of 8\d{6} bytes was not taken within 1 s", line)
     assert answering.asked.count(1) == 1, "it was asked on although nobody took the answers"
@@ -141,7 +136,7 @@ async def test_a_stop_does_not_wait_for_who_takes_no_answer() -> None:
         _, deaf = await connect(port)
         deaf.transport.pause_reading()  # pyright: ignore[reportAttributeAccessIssue]
         deaf.write(question(1))
-        await until_true(lambda: answering.asked)
+        await eventually_async(lambda: answering.asked)
 
 
 async def test_who_sends_many_requests_at_once_gets_all_answers_in_order_and_lets_others_in() -> None:
@@ -162,12 +157,12 @@ async def test_an_answer_that_waits_is_given_up_with_its_client() -> None:
         stays, leaves = await connect(port), await connect(port)
         stays[1].write(question(1))
         leaves[1].write(question(2))
-        await until_true(lambda: len(answering.asked) == 2)
+        await eventually_async(lambda: len(answering.asked) == 2)
         leaves[1].close()
-        await until_true(lambda: answering.given_up)
+        await eventually_async(lambda: answering.given_up)
         assert answering.given_up == [2]
         stays[1].transport.abort()
-        await until_true(lambda: answering.given_up == [2, 1])
+        await eventually_async(lambda: answering.given_up == [2, 1])
 
 
 async def test_connections_beyond_the_limit_are_closed_with_one_line(caplog: pytest.LogCaptureFixture) -> None:
@@ -201,7 +196,7 @@ async def test_half_sent_frames_together_take_bounded_memory(caplog: pytest.LogC
         pairs = [await connect(port) for _ in range(6)]
         for number, (_, writer) in enumerate(pairs):
             writer.write(struct.pack(">i", size) + bytes(size - 1000 * (number + 1)))
-        await until_true(lambda: len(caplog.messages) >= 4)
+        await eventually_async(lambda: len(caplog.messages) >= 4)
         assert all("bytes of a frame, when all together sent more than 10485760" in line for line in caplog.messages)
         modest[1].write(question(7)[10:])
         assert await answer_of(modest[0]) == 7

@@ -19,7 +19,8 @@ from kazoo.exceptions import NoNodeError
 
 from model.hosts.zookeeper_consumer.__main__ import main
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.model.hosts.live_broker.broker_process import BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import BrokerProcess
 from tests.model.hosts.zookeeper_consumer.process import PATIENCE_S, ConsumerProcess
 
 Run = Callable[..., ConsumerProcess]
@@ -37,7 +38,7 @@ class Place:
 
     def create(self, topic: str, partitions: int) -> None:
         admin = AdminClient(self._servers)
-        until(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+        eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
         new = NewTopic(topic, partitions, 1)
         admin.create_topics([new], request_timeout=PATIENCE_S, operation_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
 
@@ -87,14 +88,14 @@ def test_members_share_take_over_and_leave_with_everything_consumed_once(place: 
     sent = [f"v{number}" for number in range(40)]
     place.produce("orders", 4, *sent[:20])
     a = run("g", "a", "--topic", "orders:2")
-    until(lambda: len(a.values()) == 20, "the first 20 values")
+    eventually(lambda: len(a.values()) == 20, "the first 20 values")
     b = run("g", "b", "--whitelist", "ord.*")
     shared = {"0": "g_a-0", "1": "g_a-0", "2": "g_a-1", "3": "g_b-0"}
-    until(lambda: place.texts("/consumers/g/owners/orders") == shared, "both to own partitions")
+    eventually(lambda: place.texts("/consumers/g/owners/orders") == shared, "both to own partitions")
     a.kill()
-    until(lambda: set(place.texts("/consumers/g/owners/orders").values()) == {"g_b-0"}, "b to take over")
+    eventually(lambda: set(place.texts("/consumers/g/owners/orders").values()) == {"g_b-0"}, "b to take over")
     place.produce("orders", 4, *sent[20:])
-    until(lambda: len(b.values()) == 20, "the last 20 values")
+    eventually(lambda: len(b.values()) == 20, "the last 20 values")
     assert b.stop() == 0
     assert place.texts("/consumers/g/ids") == {}
     assert place.texts("/consumers/g/offsets/orders") == dict.fromkeys("0123", "10")
@@ -107,19 +108,19 @@ def test_it_begins_where_it_is_told_and_goes_on_where_it_was(place: Place, run: 
     place.create("t", 1)
     place.produce("t", 1, "early")
     late = run("late", "a", "--topic", "t", "--offset-reset", "largest")
-    until(lambda: place.texts("/consumers/late/offsets/t") == {"0": "1"}, "the reset to the end to be committed")
+    eventually(lambda: place.texts("/consumers/late/offsets/t") == {"0": "1"}, "the reset to the end to be committed")
     silent = run("silent", "a", "--topic", "t", "--no-auto-commit")
-    until(lambda: silent.values() == ["early"], "what was there")
+    eventually(lambda: silent.values() == ["early"], "what was there")
     place.produce("t", 1, "late")
-    until(lambda: late.values() == ["late"], "the new value alone")
-    until(lambda: silent.values() == ["early", "late"], "both values")
+    eventually(lambda: late.values() == ["late"], "the new value alone")
+    eventually(lambda: silent.values() == ["early", "late"], "both values")
     silent.process.send(signal.SIGINT)
     assert silent.process.wait(PATIENCE_S)
     assert place.texts("/consumers/silent/offsets/t") == {}
     assert late.stop() == 0
     place.client.set("/consumers/late/offsets/t/0", b"999")
     again = run("late", "b", "--topic", "t", "--offset-reset", "smallest")
-    until(lambda: again.values() == ["early", "late"], "all again: offset 999 is out of range")
+    eventually(lambda: again.values() == ["early", "late"], "all again: offset 999 is out of range")
 
 
 @pytest.mark.parametrize(

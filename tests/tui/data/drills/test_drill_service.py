@@ -10,6 +10,7 @@ import pytest
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerRegistered
 from model.drills.scenario import Act, Deed
+from tests.harness.waiting import eventually
 from tests.tui.data.small_cluster import small_image
 from tui.engine.drill.playback import CHOOSE, NOBODY, STOPPED, DrillAnswer, DrillService
 from tui.engine.questions import DrillPlan
@@ -36,7 +37,7 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def played(desk: Desk, eventually: Callable[..., None]) -> Callable[[DrillPlan], DrillAnswer]:
+def played(desk: Desk) -> Callable[[DrillPlan], DrillAnswer]:
     def play(plan: DrillPlan) -> DrillAnswer:
         eventually(lambda: desk.desk.look(plan).playback is not None)
         return desk.desk.look(plan)
@@ -79,7 +80,7 @@ def test_what_was_stopped_is_not_played(desk: Desk) -> None:
     assert not desk.told
 
 
-def test_a_drill_that_makes_no_sense_is_refused_in_a_line(desk: Desk, eventually: Callable[..., None]) -> None:
+def test_a_drill_that_makes_no_sense_is_refused_in_a_line(desk: Desk) -> None:
     plan = DrillPlan(kill=(1, 2, 3, 4, 6))
     eventually(lambda: desk.desk.look(plan).note.startswith("that is every live broker"))
     assert desk.desk.look(plan).playback is None

@@ -9,8 +9,9 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.messages import Entity, shaped, shapes
+from tests.harness.waiting import eventually_async
 from tests.model.hosts.live_broker.data_apis.asking import connected
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch, until
+from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 LIST_OFFSETS = 2
@@ -79,7 +80,7 @@ async def delete(cluster: Cluster, offset: int, version: int = 2) -> Entity:
 async def test_records_are_deleted_on_all_replicas(cluster: Cluster) -> None:
     deleted = await delete(cluster, 2)
     assert (deleted.error_code, deleted.low_watermark) == (ErrorCode.none, 2)
-    await until(lambda: cluster.nodes[2].replicas.start_offset(ORDERS) == 2)
+    await eventually_async(lambda: cluster.nodes[2].replicas.start_offset(ORDERS) == 2)
     assert (await list_offset(cluster, -2)).offset == 2
     assert (await delete(cluster, 99)).error_code is ErrorCode.offset_out_of_range
     assert (await delete(cluster, -1)).low_watermark == 3

@@ -11,7 +11,8 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.model.hosts.live_broker.broker_process import BrokerProcess, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import BrokerProcess
 from tests.model.hosts.live_broker.groups.members import PARTITIONS, TOPIC
 
 SETTINGS = """
@@ -46,18 +47,18 @@ class ClusterOfThree:
         values = [str(next(self._values)) for _ in range(count)]
         for value in values:
             self._producer.produce(TOPIC, key=value, value=value)
-        assert until(lambda: self._producer.flush(1) == 0, "all records to be acknowledged")
+        assert eventually(lambda: self._producer.flush(1) == 0, "all records to be acknowledged")
         return values
 
     def coordinator(self) -> int:
         """The broker that coordinates all groups, once it is known."""
-        return until(lambda: self._leader_of_offsets() or None, "a coordinator")
+        return eventually(lambda: self._leader_of_offsets() or None, "a coordinator")
 
     def kill_coordinator(self) -> int:
         """kill -9; who it was, once somebody else is."""
         killed = self.coordinator()
         self.brokers[killed].close()
-        until(lambda: self._leader_of_offsets() not in (0, killed), "another coordinator")
+        eventually(lambda: self._leader_of_offsets() not in (0, killed), "another coordinator")
         return killed
 
     def _leader_of_offsets(self) -> int:

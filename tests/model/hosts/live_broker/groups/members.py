@@ -13,7 +13,8 @@ from confluent_kafka import ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from model.sandbox.processes import GuardedProcess
-from tests.model.hosts.live_broker.broker_process import PATIENCE_S, ROOT, until
+from tests.harness.waiting import eventually
+from tests.model.hosts.live_broker.broker_process import PATIENCE_S, ROOT
 
 MODULE = "tests.model.hosts.live_broker.groups.group_member"
 TOPIC, PARTITIONS = "orders", 6
@@ -106,7 +107,9 @@ class RealGroup:
         another member, and the coordinator waits for the first one as long as a session lasts.
         """
         try:
-            until(lambda: self._is_balanced(others), f"group {self.name} to be balanced", PATIENCE_S + self._session_s)
+            eventually(
+                lambda: self._is_balanced(others), f"group {self.name} to be balanced", PATIENCE_S + self._session_s
+            )
         except AssertionError as late:
             told = {member.name: member.last_words for member in self.members}
             raise AssertionError(f"{late}: {self._told()}; members said {told}") from None
@@ -114,7 +117,7 @@ class RealGroup:
     def await_read(self, values: Iterable[str]) -> None:
         """Wait until the group has read all these."""
         wanted = set(values)
-        until(lambda: wanted <= self.read, f"group {self.name} to read all records")
+        eventually(lambda: wanted <= self.read, f"group {self.name} to read all records")
 
     @property
     def read(self) -> set[str]:
@@ -133,7 +136,7 @@ class RealGroup:
 
     def await_empty(self) -> None:
         """Wait until the coordinator has given all members up."""
-        until(
+        eventually(
             lambda: (told := self._described()) is not None and told.state == ConsumerGroupState.EMPTY,
             f"group {self.name} to be empty",
         )

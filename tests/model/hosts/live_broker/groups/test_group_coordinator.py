@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.group import GroupState
+from tests.harness.waiting import eventually_async
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker
 from tests.model.hosts.live_broker.groups.log_in_memory import LogsInMemory
 
 SHARE = assignment("orders", 0, 1)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.005)
 
 
 async def stable_member(here: Broker) -> str:
@@ -46,7 +40,7 @@ async def test_a_group_goes_on_with_the_next_coordinator() -> None:
         await here.commit({("orders", 1): 42}, generation_id_or_member_epoch=1, member_id=member)
         await here.commit({("orders", 0): 7}, group="simple")
     async with broker(logs) as here:
-        await until(lambda: not here.coordinator.is_loading)
+        await eventually_async(lambda: not here.coordinator.is_loading)
         assert await heartbeat(here, member) == "none"
         assert (await here.sync(generation_id=1, member_id=member)).assignment == SHARE
         assert await here.fetch() == {("orders", 1): 42}
@@ -63,7 +57,7 @@ async def test_what_is_deleted_stays_deleted() -> None:
         deleted = await here.ask(42, 2, groups_names=("g",))
         assert deleted.results[0].error_code.name == "none"
     async with broker(logs) as here:
-        await until(lambda: not here.coordinator.is_loading)
+        await eventually_async(lambda: not here.coordinator.is_loading)
         assert here.coordinator.groups == {}
 
 
@@ -79,7 +73,7 @@ async def test_while_groups_are_loaded_members_are_put_off() -> None:
         assert await here.commit({("orders", 1): 1}) == {("orders", 1): "coordinator_load_in_progress"}
         assert (await here.ask(16, 4, states_filter=())).error_code.name == "coordinator_load_in_progress"
         logs.endless = False
-        await until(lambda: not here.coordinator.is_loading)
+        await eventually_async(lambda: not here.coordinator.is_loading)
         assert await heartbeat(here, member) == "none"
         assert (await here.sync(generation_id=1, member_id=member)).assignment == SHARE
 
@@ -92,7 +86,9 @@ async def test_a_coordinator_that_resigns_tells_all_that_wait() -> None:
         committing = asyncio.create_task(
             here.commit({("orders", 1): 1}, generation_id_or_member_epoch=1, member_id=member)
         )
-        await until(lambda: len(here.coordinator.groups["g"].members) == 2 and here.coordinator.groups["g"].writes)
+        await eventually_async(
+            lambda: len(here.coordinator.groups["g"].members) == 2 and here.coordinator.groups["g"].writes
+        )
         here.coordinator.on_leadership(home(here), False, 1)
         assert (await joining).error_code.name == "not_coordinator"
         assert await committing == {("orders", 1): "not_coordinator"}
@@ -117,7 +113,7 @@ async def test_a_log_that_cannot_be_read_makes_no_coordinator(caplog: pytest.Log
         await stable_member(here)
     logs.may_read = False
     async with broker(logs) as here:
-        await until(lambda: not here.coordinator.is_loading)
+        await eventually_async(lambda: not here.coordinator.is_loading)
         assert (await here.join()).error_code.name == "not_coordinator"
     assert "cannot be read" in caplog.text
 
@@ -151,14 +147,14 @@ async def test_offsets_expire() -> None:
         await here.commit({("orders", 1): 42})
         now_ms = here.coordinator.now_ms
         here.coordinator.now_ms = lambda: now_ms() + 60_000
-        await until(lambda: not here.coordinator.groups)
+        await eventually_async(lambda: not here.coordinator.groups)
 
 
 async def test_a_closed_coordinator_is_available_to_nobody() -> None:
     async with broker() as here:
         await stable_member(here)
         joining = asyncio.create_task(here.join(3))
-        await until(lambda: len(here.coordinator.groups["g"].members) == 2)
+        await eventually_async(lambda: len(here.coordinator.groups["g"].members) == 2)
         await here.coordinator.close()
         assert (await joining).error_code.name == "not_coordinator"
         assert (await here.join()).error_code.name == "coordinator_not_available"

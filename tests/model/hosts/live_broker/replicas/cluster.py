@@ -5,7 +5,6 @@ The controller elects nobody: a test says who leads. It takes every ISR that a l
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -59,13 +58,6 @@ SOON_LAGGING = {**QUICK, "replica.lag.time.max.ms": str(LAG_MS)}
 async def no_zookeeper(requests: Sequence[ZooKeeperRequest]) -> tuple[Answer, ...]:
     """A ZooKeeper with nothing in it, for tests that need none."""
     return tuple(Answer(Code.NO_NODE) for _ in requests)
-
-
-async def until(condition: Callable[[], object], what: str = "") -> None:
-    """Waits for a condition, however long a loaded machine takes."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 def batch(*values: str | bytes, first: int = 0, key: bytes | None = None, time_ms: int = 1_700_000_000_000) -> bytes:

@@ -9,7 +9,8 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.zookeeper.operations import Answer, Code, Create, ZooKeeperRequest
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch, until
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -41,7 +42,7 @@ async def test_one_of_two_log_dirs_fails(cluster: Cluster, caplog: pytest.LogCap
         "KAFKA_STORAGE_ERROR" if name in lost else "NONE" for name in names
     ]
     assert "has failed" in caplog.text
-    await until(lambda: events)
+    await eventually_async(lambda: events)
     assert events[0].path == "/log_dir_event_notification/log_dir_event_"
     assert events[0].data == b'{"version":1,"broker":1,"event":1}'
 

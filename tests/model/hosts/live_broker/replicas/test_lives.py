@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, until
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.replicas.cluster import Cluster
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -47,7 +48,7 @@ async def test_high_watermarks_are_checkpointed_while_the_broker_runs(cluster: C
     await cluster.create("orders", (1,))
     await cluster.produce(ORDERS, "a", "b", "c")
     checkpoint = cluster.nodes[1].folder / "replication-offset-checkpoint"
-    await until(lambda: checkpoint.exists() and "orders 0 3\n" in checkpoint.read_text())
+    await eventually_async(lambda: checkpoint.exists() and "orders 0 3\n" in checkpoint.read_text())
 
 
 async def test_a_topic_of_the_same_name_with_another_id_is_refused(cluster: Cluster) -> None:
@@ -70,7 +71,7 @@ async def test_a_deleted_topic_leaves_no_files_and_may_come_again(cluster: Clust
     assert not (folder / "orders-0").exists()
     await cluster.create("orders", (1,))
     assert await cluster.produce(ORDERS, "b") == 0
-    await until(lambda: not list(folder.glob("*-delete")))
+    await eventually_async(lambda: not list(folder.glob("*-delete")))
 
 
 async def test_leaders_and_followers_are_told_of(cluster: Cluster) -> None:

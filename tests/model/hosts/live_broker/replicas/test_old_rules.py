@@ -15,8 +15,9 @@ from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch
 from model.zookeeper.operations import Create, GetChildren, GetData
+from tests.harness.waiting import eventually_async
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request
-from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, SOON_LAGGING, Cluster, until
+from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, SOON_LAGGING, Cluster
 
 ORDERS = TopicPartition("orders", 0)
 STATE = partition_state_path("orders", 0)
@@ -55,7 +56,7 @@ async def test_before_2_7_leaders_write_isrs_themselves(old_cluster: Cluster, se
     await cluster.produce(ORDERS, "a")
     await cluster.kill(2)
     appended = asyncio.create_task(cluster.produce(ORDERS, "b"))
-    await until(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
+    await eventually_async(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
     cluster.time_passes()
     assert await appended == 1
     assert cluster.nodes[1].partition(ORDERS).state.isr == (1,)

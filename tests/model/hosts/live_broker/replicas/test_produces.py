@@ -10,7 +10,8 @@ from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
 from model.log.producers import Origin
 from model.log.records import Producer, Record, encode_batch
-from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster, batch, until
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -56,9 +57,9 @@ async def test_too_few_in_sync_replicas_refuse_acks_all_only(cluster: Cluster) -
     assert (await append(cluster, batch("a"))).error == "NONE"
     await cluster.kill(2)
     waiting = asyncio.create_task(append(cluster, batch("b")))
-    await until(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
+    await eventually_async(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
     cluster.time_passes()
-    await until(lambda: cluster.nodes[1].partition(ORDERS).state.isr == (1,))
+    await eventually_async(lambda: cluster.nodes[1].partition(ORDERS).state.isr == (1,))
     assert (await append(cluster, batch("c"))).error == "NOT_ENOUGH_REPLICAS"
     assert (await append(cluster, batch("d"), acks=1)).error == "NONE"
     waiting.cancel()
@@ -81,7 +82,7 @@ async def test_a_leader_that_is_overthrown_tells_those_who_wait(cluster: Cluster
     await cluster.kill(3)
     old = cluster.nodes[1].replicas
     waiting = asyncio.create_task(old.append({ORDERS: batch("b")}, acks=-1, timeout_ms=60_000))
-    await until(lambda: old.end_offset(ORDERS) == 2)
+    await eventually_async(lambda: old.end_offset(ORDERS) == 2)
     await cluster.elect(ORDERS, 2)
     assert (await waiting)[ORDERS].error == "NOT_LEADER_OR_FOLLOWER"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from model.cluster.ids import TopicPartition
-from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster, until
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -19,7 +20,7 @@ async def test_what_is_acknowledged_by_all_is_on_all(cluster: Cluster) -> None:
     assert log
     leader = cluster.nodes[1]
     assert leader.replicas.high_watermark(ORDERS) == 3
-    await until(lambda: all(node.replicas.high_watermark(ORDERS) == 3 for node in cluster.nodes.values()))
+    await eventually_async(lambda: all(node.replicas.high_watermark(ORDERS) == 3 for node in cluster.nodes.values()))
 
 
 async def test_a_new_leader_goes_on_where_the_old_one_was(cluster: Cluster) -> None:
@@ -42,13 +43,13 @@ async def test_a_follower_that_stops_leaves_the_isr_and_joins_when_it_is_back(cl
     await cluster.produce(ORDERS, "a")
     await cluster.kill(2)
     appended = asyncio.create_task(cluster.produce(ORDERS, "b"))
-    await until(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
+    await eventually_async(lambda: cluster.nodes[1].replicas.end_offset(ORDERS) == 2)
     cluster.time_passes()
-    await until(lambda: cluster.states[ORDERS].isr == (1,))
+    await eventually_async(lambda: cluster.states[ORDERS].isr == (1,))
     assert await appended == 1  # once the follower is out, nobody is waited for
     await cluster.start(2, recover=True)
     await cluster.tell_leaders(ORDERS)
-    await until(lambda: cluster.states[ORDERS].isr == (1, 2))
+    await eventually_async(lambda: cluster.states[ORDERS].isr == (1, 2))
     assert cluster.nodes[1].log_bytes(ORDERS) == cluster.nodes[2].log_bytes(ORDERS)
 
 
@@ -62,6 +63,6 @@ async def test_what_only_the_old_leader_has_is_cut_off(cluster: Cluster) -> None
     await cluster.start(2, recover=True)
     await cluster.elect(ORDERS, 2, (2,))
     assert await cluster.produce(ORDERS, "instead") == 1
-    await until(lambda: cluster.states[ORDERS].isr == (2, 1))
+    await eventually_async(lambda: cluster.states[ORDERS].isr == (2, 1))
     assert cluster.nodes[1].log_bytes(ORDERS) == cluster.nodes[2].log_bytes(ORDERS)
     assert cluster.nodes[1].replicas.end_offset(ORDERS) == 2

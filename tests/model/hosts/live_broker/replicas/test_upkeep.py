@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
 from model.log.records import Record, RecordBatch, records_of, scan
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, Node, batch, until
+from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.replicas.cluster import Cluster, Node, batch
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -21,7 +22,7 @@ async def test_segments_beyond_the_wanted_size_go(cluster: Cluster) -> None:
     await cluster.create("orders", (1,))
     for number in range(20):
         await cluster.produce(ORDERS, f"{number}" * 100)
-    await until(lambda: cluster.nodes[1].replicas.start_offset(ORDERS) > 10)
+    await eventually_async(lambda: cluster.nodes[1].replicas.start_offset(ORDERS) > 10)
     assert len(segments(cluster.nodes[1])) < 8
     assert await cluster.produce(ORDERS, "last") == 20
 
@@ -34,7 +35,7 @@ async def test_closed_segments_need_no_recovery(cluster: Cluster) -> None:
     for number in range(3):
         await cluster.produce(ORDERS, f"{number}" * 200)
     checkpoint = cluster.nodes[1].folder / "recovery-point-offset-checkpoint"
-    await until(lambda: checkpoint.exists() and "orders 0 2\n" in checkpoint.read_text())
+    await eventually_async(lambda: checkpoint.exists() and "orders 0 2\n" in checkpoint.read_text())
     await cluster.kill(1)
     await cluster.start(1, recover=True)
     assert cluster.nodes[1].replicas.end_offset(ORDERS) == 3
@@ -57,6 +58,6 @@ async def test_a_compacted_log_keeps_the_newest_of_each_key(cluster: Cluster) ->
         records = [record for found in batches for record in records_of(data, found) if isinstance(record, Record)]
         return [(record.key, record.value) for record in records]
 
-    await until(lambda: len(kept()) < 8)
+    await eventually_async(lambda: len(kept()) < 8)
     newest = dict(kept())
     assert newest == {b"key 0": b"value 27", b"key 1": b"value 28", b"key 2": b"value 29"}
