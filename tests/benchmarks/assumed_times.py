@@ -24,7 +24,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper.operations import Create, GetData, SetData
 from tests.benchmarks.figure import Figure
-from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
+from tests.harness.kafka import LoneBroker, lone_broker
 
 TIMES = 300
 ASSUMED = Assumptions()

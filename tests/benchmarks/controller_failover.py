@@ -20,9 +20,9 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.znodes.topics import TopicAssignment
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.transaction_log import CLOSE_SESSION, transactions
-from tests.conformance.kafka.brokers import Cluster
-from tests.conformance.kafka.our_controller import OurController
 from tests.conformance.kafka.releases import RELEASES, install
+from tests.harness.kafka import Cluster
+from tests.harness.ours_beside_kafka import OurController
 from tests.harness.waiting import eventually
 
 TOPICS, PARTITIONS, FACTOR = 100, 100, 3

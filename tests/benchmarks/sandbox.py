@@ -19,9 +19,9 @@ from confluent_kafka.cimpl import NewTopic
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.figure import Figure
-from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster
-from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import RELEASES, install
+from tests.harness.kafka import SESSION_TIMEOUT_MS, Cluster
+from tests.harness.ours_beside_kafka import OurBroker
 from tests.harness.waiting import eventually
 
 BROKERS = (1, 2, 3)

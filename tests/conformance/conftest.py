@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.kraft import KraftCluster
 from tests.conformance.kafka.quick_start import archive_classes
 from tests.conformance.kafka.releases import RELEASES, install_or_skip
+from tests.harness.kafka import Cluster
+from tests.harness.kraft import KraftCluster
 
 
 @pytest.fixture(scope="package", params=list(RELEASES))

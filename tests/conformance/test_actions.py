@@ -14,10 +14,10 @@ import pytest
 from model.actions.proposal import ApiCall
 from model.cluster.ids import TopicPartition
 from model.hosts.acting.admin_writes import AdminWriter
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.kafka import Cluster
+from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 from tui.cli.main import main
 

@@ -30,7 +30,7 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import error_name
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
+from tests.harness.kafka import LoneBroker, lone_broker
 from tests.model.broker.served_broker import ServedBroker, errors
 
 pytestmark = pytest.mark.conformance

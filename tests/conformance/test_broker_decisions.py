@@ -39,9 +39,8 @@ from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import ApiKey, error_code, error_name
 from model.hosts.wire.server import Api, Request, Server
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster, free_port
-from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.kafka import Cluster, LoneBroker, free_port, lone_broker
 from tests.harness.waiting import eventually_async
 from tests.model.broker.served_broker import ServedBroker, errors
 

@@ -17,8 +17,8 @@ from model.sandbox.java import java_environment
 from model.sources.feed import Feed, Moment
 from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import Batch
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

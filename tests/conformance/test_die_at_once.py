@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.test_drill_equals_reality import (
     assert_comes_true,
@@ -22,6 +21,7 @@ from tests.conformance.test_drill_equals_reality import (
     predicted,
     starts,
 )
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

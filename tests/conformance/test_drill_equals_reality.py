@@ -16,8 +16,8 @@ from model.cluster.snapshot_image import image_of
 from model.controller.generations import generation_of
 from model.drills.drill import run, usual
 from model.drills.scenario import Act, Deed, of_acts
-from tests.conformance.kafka.brokers import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster
 from tests.conformance.our_view import snapshot_of
+from tests.harness.kafka import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

@@ -13,9 +13,9 @@ from dataclasses import replace
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import RELEASES, Release, install, install_or_skip
 from tests.conformance.kafka.ruled import Both
+from tests.harness.kafka import Cluster
 
 pytestmark = pytest.mark.conformance
 

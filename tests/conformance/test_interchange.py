@@ -7,10 +7,10 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.interchange.tool_files import election_text
 from model.interchange.topics_text import read_topics_text
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import PartitionView
 from tests.conformance.our_view import partitions_of, snapshot_of
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

@@ -13,11 +13,11 @@ from confluent_kafka import Producer
 
 from model.sandbox.java import java_environment
 from model.sandbox.processes import GuardedProcess
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.kraft import CLUSTER_ID, KraftCluster
 from tests.conformance.our_view import both_know, partitions_of, snapshot_of
+from tests.harness.kafka import Cluster
+from tests.harness.kraft import CLUSTER_ID, KraftCluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

@@ -18,7 +18,7 @@ from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 from tui.cli.main import main
 

@@ -29,7 +29,7 @@ from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import error_name
 from model.log.leader_epochs import LeaderEpochs
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.lone_broker import LoneBroker, lone_broker
+from tests.harness.kafka import LoneBroker, lone_broker
 
 pytestmark = pytest.mark.conformance
 

@@ -26,8 +26,8 @@ from model.log.records import Producer as BatchProducer
 from model.log.recovery import Checkpointed, open_log
 from model.log.settings import LogSettings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 from tests.model.log.batches import START_MS, all_records, batch, batches_in, end_transaction, keyed
 

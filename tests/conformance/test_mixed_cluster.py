@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
+from tests.harness.kafka import Cluster
+from tests.harness.ours_beside_kafka import OurBroker
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]

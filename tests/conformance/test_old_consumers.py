@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
 from tests.conformance.our_view import snapshot_of
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)]

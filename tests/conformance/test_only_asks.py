@@ -15,7 +15,7 @@ from model.actions.proposal import ApiCall
 from model.hosts.acting.admin_writes import AdminWriter
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 from tests.tui.dashboard import opened, press, settled, type_in
 from tui.cli.main import main

@@ -15,11 +15,11 @@ import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.topics import TopicAssignment
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Assignment, Commands
-from tests.conformance.kafka.our_controller import OurController
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
+from tests.harness.kafka import Cluster
+from tests.harness.ours_beside_kafka import OurController
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]

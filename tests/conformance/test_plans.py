@@ -10,8 +10,8 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.controller.reassignment_requests import requested_moves
 from model.sandbox.java import java_environment
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
 from tests.tui.command_line.running import kdrill
 

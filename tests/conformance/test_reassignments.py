@@ -14,9 +14,9 @@ from confluent_kafka.admin import (
     ConfigSource,  # pyright: ignore[reportPrivateImportUsage]
 )
 
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
-from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.kafka import Cluster
+from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 from tests.tui.command_line.running import Done, kdrill, running
 from tests.zookeeper.counting_proxy import CountingProxy

@@ -20,14 +20,14 @@ from model.cluster.ids import OFFSETS_TOPIC
 from model.consumers.group_coordinator.offsets_topic import GroupRecord, ValueVersions, read_record, write_record
 from model.log.records import Damage, RecordBatch, records_of, scan
 from model.sandbox.java import java_environment
-from model.sandbox.processes import GuardedProcess
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.commands import Commands
-from tests.conformance.kafka.our_broker import OurBroker
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.harness.host_processes import ClusterOfThree
+from tests.harness.kafka import Cluster
+from tests.harness.logged_process import LoggedProcess
+from tests.harness.ours_beside_kafka import OurBroker
 from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
 from tests.model.hosts.live_broker.groups.members import PARTITIONS, TOPIC, RealGroup
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
@@ -50,28 +50,20 @@ def three(kafka: Installation, zookeeper: str, tmp_path: Path) -> Iterator[Clust
         yield cluster
 
 
-class JavaConsumer:
+class JavaConsumer(LoggedProcess):
     """ConsoleConsumer, a member of a group until it is killed."""
 
     def __init__(self, kafka: Installation, bootstrap: str, group: str, folder: Path) -> None:
-        self._log = folder / f"{group}-java.log"
         arguments = ("--bootstrap-server", bootstrap, "--topic", TOPIC, "--group", group, "--from-beginning")
         settings = ("--consumer-property", "session.timeout.ms=6000", "--consumer-property", "client.id=java")
-        self._process = GuardedProcess(
-            kafka.java(kafka.release.classes["consume"], *arguments, *settings, heap_mb=128),
-            folder=folder,
-            log=self._log,
-            environment=java_environment(),
-        )
+        command = kafka.java(kafka.release.classes["consume"], *arguments, *settings, heap_mb=128)
+        super().__init__(command, folder / f"{group}-java.log", folder=folder, environment=java_environment())
+        self.start()
 
     @property
     def read(self) -> set[str]:
         """The values it has printed."""
-        return set(self._log.read_text().split())
-
-    def kill(self) -> None:
-        """kill -9."""
-        self._process.close()
+        return set(self.log.split())
 
 
 def command(kafka: Installation, bootstrap: str, *arguments: str) -> str:

@@ -21,8 +21,8 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import PartitionView
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
@@ -72,7 +72,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with ExitStack() as stack:
         brokers = [BrokerProcess(folder, address, number, LONG_SESSION) for number in (1, 2, 3)]
         for broker in brokers:
-            stack.callback(broker.close)
+            stack.callback(broker.kill)
             broker.start()
         ours = OurCluster(kafka, address, folder, brokers)
         stack.callback(ours.close)

@@ -16,7 +16,7 @@ from model.sources.addresses import parse_kafka_address
 from model.sources.feed import Feed
 from model.sources.kafka.kafka_source import KafkaSource
 from tests.conformance.kafka.client import Client
-from tests.conformance.kafka.kraft import KraftCluster
+from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from tests.conformance.kafka.brokers import NO_CONTROLLER, Cluster
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import NO_LEADER, Partitions, PartitionView
 from tests.conformance.our_view import partitions_of, snapshot_of
+from tests.harness.kafka import NO_CONTROLLER, Cluster
 from tests.harness.waiting import eventually
 
 pytestmark = pytest.mark.conformance

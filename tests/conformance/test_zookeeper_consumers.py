@@ -6,7 +6,6 @@ those that a member takes which does not know yet that its session has ended.
 
 from __future__ import annotations
 
-import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,11 +16,11 @@ from model.cluster.ids import TopicPartition
 from model.consumers.zookeeper_groups.claiming import owners_of
 from model.znodes.consumers import decode_consumer
 from model.znodes.paths import member_path, members_path
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.client import Client
 from tests.conformance.kafka.old_consumer import OldConsumer
+from tests.harness.host_processes import ConsumerProcess
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
-from tests.model.hosts.zookeeper_consumer.process import ConsumerProcess
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["1.1.1"], indirect=True)]
 
@@ -127,9 +126,9 @@ def test_they_share_a_group_through_joins_kills_and_an_expired_session(cluster: 
     c.kill()
     group.consume_as(a.member, b.member, d.member)
     a.kill()
-    d.process.pause()  # for longer than its session lives: it goes on with what is not its own any more
+    d.pause()  # for longer than its session lives: it goes on with what is not its own any more
     split = group.consume_as(b.member)
-    d.process.send(signal.SIGCONT)
+    d.resume()
     group.consume_as(b.member, d.member)
     assert list(d.lines("session-expired"))
     assert d.stop() == 0

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.model.hosts.live_broker.broker_process import BrokerProcess
+from tests.harness.host_processes import BrokerProcess
 from tests.server_load.brokers import PARTITIONS, cpu_s, peak_bytes, started_broker
 from tests.server_load.clients import idle, work
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 from tests.server_load.clients import PATIENCE_S, TOPIC
 
 PARTITIONS = 4
@@ -30,7 +30,7 @@ def started_broker(
             make_topic(broker, topic)
         yield broker
     finally:
-        broker.close()
+        broker.kill()
 
 
 def make_topic(broker: BrokerProcess, name: str) -> None:

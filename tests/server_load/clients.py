@@ -13,7 +13,7 @@ from typing import Any
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, encode_request, shaped, shapes
 from model.hosts.wire.names import ApiKey
-from tests.model.hosts.live_broker.replicas.cluster import batch
+from tests.harness.live_brokers import batch
 
 TOPIC = "load"
 PATIENCE_S = 120.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.model.hosts.live_broker.broker_process import BrokerProcess
+from tests.harness.host_processes import BrokerProcess
 from tests.server_load.brokers import started_broker
 
 

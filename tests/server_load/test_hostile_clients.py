@@ -7,7 +7,8 @@ import signal
 import struct
 from pathlib import Path
 
-from tests.model.hosts.live_broker.broker_process import BrokerProcess, until
+from tests.harness.host_processes import BrokerProcess
+from tests.harness.waiting import eventually
 from tests.server_load.brokers import PARTITIONS, open_files, peak_bytes, started_broker
 from tests.server_load.clients import (
     PATIENCE_S,
@@ -51,7 +52,7 @@ async def test_many_half_sent_frames_take_bounded_memory(broker: BrokerProcess) 
     def refused() -> int:
         return broker.log.count(f"when all together sent more than {4 * LIMIT_BYTES}")
 
-    await asyncio.to_thread(until, lambda: refused() >= 56, "the ends of those who sent most")
+    await asyncio.to_thread(eventually, lambda: refused() >= 56, "the ends of those who sent most")
     await still_serves(broker)
     assert peak_bytes(broker.pid) - before < 100 * MEBIBYTE, "60 frames of 8 MB were kept"
     for _, writer in crowd:
@@ -94,7 +95,7 @@ async def test_a_fetch_that_waits_ends_with_its_client(broker: BrokerProcess) ->
     held = open_files(broker.pid)
     for _, writer in waiting:
         writer.close()
-    await asyncio.to_thread(until, lambda: open_files(broker.pid) <= held - 50, "the ends of the fetches")
+    await asyncio.to_thread(eventually, lambda: open_files(broker.pid) <= held - 50, "the ends of the fetches")
 
 
 async def test_time_runs_out_for_the_silent_and_the_slow(zookeeper: str, tmp_path: Path) -> None:

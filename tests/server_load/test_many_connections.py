@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.model.hosts.live_broker.broker_process import BrokerProcess, until
+from tests.harness.host_processes import BrokerProcess
+from tests.harness.waiting import eventually
 from tests.sandbox.listening_sockets import listening_below
 from tests.server_load.brokers import PARTITIONS, make_topic, open_files, started_broker
 from tests.server_load.clients import bare, idle, is_closed, work
@@ -19,11 +20,11 @@ EVERYWHERE = ("listeners=PLAINTEXT://0.0.0.0:0", "advertised.listeners=PLAINTEXT
 async def test_500_idle_connections_harm_nobody(broker: BrokerProcess) -> None:
     async with idle(broker.address, 500) as silent:
         # A client is connected before the broker has taken it in.
-        await asyncio.to_thread(until, lambda: open_files(broker.pid) > 500, "500 connections")
+        await asyncio.to_thread(eventually, lambda: open_files(broker.pid) > 500, "500 connections")
         times = await work(broker.address, 5, 10, PARTITIONS)
         assert len(times) == 5 * 10 * 3
         assert not any(reader.at_eof() for reader, _ in silent)
-    await asyncio.to_thread(until, lambda: open_files(broker.pid) < 200, "the end of 500 connections")
+    await asyncio.to_thread(eventually, lambda: open_files(broker.pid) < 200, "the end of 500 connections")
 
 
 async def test_200_busy_connections_are_all_answered(broker: BrokerProcess) -> None:
@@ -40,7 +41,7 @@ async def test_without_files_for_more_clients_a_broker_lives_and_keeps_its_logs(
         assert broker.log.count("and whoever comes: there are") == 1
         for _, writer in crowd:
             writer.transport.abort()
-        await asyncio.to_thread(until, lambda: open_files(broker.pid) < FEW_FILES // 2, "the end of the crowd")
+        await asyncio.to_thread(eventually, lambda: open_files(broker.pid) < FEW_FILES // 2, "the end of the crowd")
         await asyncio.to_thread(make_topic, broker, "another")
         assert len(await work(broker.address, 5, 2, PARTITIONS)) == 30
-        assert not broker.has_ended()
+        assert broker.running

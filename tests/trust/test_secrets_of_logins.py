@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.authority import Authority
 from tests.demo_tree import demo_tree
+from tests.harness.zookeeper import secure_server, server_with_login
 from tests.trust.canaries import canary
 from tests.trust.ground import SECRET_VARIABLES, Ground, ground
-from tests.zookeeper.secure_server import jars_with_netty, secure_server
 
-LOGIN_MODULE = "org.apache.zookeeper.server.auth.DigestLoginModule"
 CLUSTERS = """
 [clusters.sasl]
 zookeeper = ["{sasl}"]
@@ -50,24 +47,10 @@ LOOKS = (
 )
 
 
-@dataclass(frozen=True)
-class _Options(ServerOptions):
-    logins: str = ""
-
-    def java_flags(self) -> list[str]:
-        return [*super().java_flags(), f"-Djava.security.auth.login.config={self.logins}"]
-
-
 @pytest.fixture
 def sasl(tmp_path: Path) -> Iterator[str]:
     """A server that takes alice's password; others may stay unknown to it."""
-    logins = tmp_path / "jaas.conf"
-    logins.write_text(f'Server {{ {LOGIN_MODULE} required user_alice="{SECRET_VARIABLES["CANARY_KEY"]}"; }};\n')
-    extra = {"authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider"}
-    with (
-        EmbeddedZooKeeper(options=_Options(extra=extra, logins=str(logins)), jars=jars_with_netty()) as server,
-        demo_tree(server.address),
-    ):
+    with server_with_login(tmp_path, SECRET_VARIABLES["CANARY_KEY"]) as server, demo_tree(server.address):
         yield server.address
 
 

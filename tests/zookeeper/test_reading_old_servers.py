@@ -11,16 +11,16 @@ from kazoo.client import KazooClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnsupported
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.znodes import EventKind, Missing, Znode
+from tests.harness.zookeeper import jars_of
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
-from tests.zookeeper.old_releases import zookeeper_jars
 
 pytestmark = pytest.mark.conformance
 
 
 @pytest.fixture(scope="module", params=["3.4.14", "3.5.10"])
 def old_server(request: pytest.FixtureRequest) -> Iterator[EmbeddedZooKeeper]:
-    with EmbeddedZooKeeper(jars=zookeeper_jars(request.param)) as server:
+    with EmbeddedZooKeeper(jars=jars_of(request.param)) as server:
         client: Any = KazooClient(server.address)
         client.start()
         for number in range(1000):

@@ -13,8 +13,8 @@ from model.hosts.client_security.values import Store, Tls
 from model.hosts.zookeeper.states import AuthFailed, Connecting
 from model.zookeeper.znodes import Znode
 from tests.authority import Authority
+from tests.harness.zookeeper import SecureServer, secure_server
 from tests.zookeeper.conftest import OpenReader
-from tests.zookeeper.secure_server import SecureServer, secure_server
 
 NODES = 2000
 

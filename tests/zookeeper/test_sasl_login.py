@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from model.hosts.zookeeper.settings import Sasl
 from model.hosts.zookeeper.states import AuthFailed
-from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
+from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.znodes import Znode
+from tests.harness.zookeeper import server_with_login
 from tests.zookeeper.conftest import OpenReader
-from tests.zookeeper.secure_server import jars_with_netty
-
-
-@dataclass(frozen=True)
-class _Options(ServerOptions):
-    """With Java's file of logins."""
-
-    logins: str = ""
-
-    def java_flags(self) -> list[str]:
-        return [*super().java_flags(), f"-Djava.security.auth.login.config={self.logins}"]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedZooKeeper]:
-    logins: Path = tmp_path_factory.mktemp("sasl") / "jaas.conf"
-    module = "org.apache.zookeeper.server.auth.DigestLoginModule"
-    logins.write_text(f'Server {{ {module} required user_alice="pass word"; }};\n')
-    extra = {
-        "authProvider.1": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
-        "sessionRequireClientSASLAuth": "true",
-    }
-    with EmbeddedZooKeeper(options=_Options(extra=extra, logins=str(logins)), jars=jars_with_netty()) as server:
+    with server_with_login(tmp_path_factory.mktemp("sasl"), "pass word", required=True) as server:
         yield server
 
 

@@ -17,11 +17,11 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import ChooseWatching, OneShotWatching, RecursiveWatching, Watching, watching_for
 from model.zookeeper.znodes import Children, Unread, Znode
+from tests.harness.zookeeper import jars_of
 from tests.thorough import the_rest_when_asked
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
-from tests.zookeeper.old_releases import zookeeper_jars
 
 STEPS = 150
 
@@ -99,7 +99,7 @@ def test_what_changes_during_the_load_is_not_missed(
 
 @pytest.fixture(scope="module", params=["3.4.14", "3.5.10"])
 def old_server(request: pytest.FixtureRequest) -> Iterator[EmbeddedZooKeeper]:
-    with EmbeddedZooKeeper(jars=zookeeper_jars(request.param)) as server:
+    with EmbeddedZooKeeper(jars=jars_of(request.param)) as server:
         yield server
 
 

@@ -12,7 +12,7 @@ import pytest
 from model.sources.source import SourceError
 from tests.authority import PASSWORD, Authority
 from tests.demo_tree import demo_tree
-from tests.zookeeper.secure_server import SecureServer, secure_server
+from tests.harness.zookeeper import SecureServer, secure_server
 from tui.cli.following import follow
 from tui.cli.options import opening_of
 from tui.engine.config import load_config

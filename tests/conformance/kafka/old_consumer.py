@@ -6,9 +6,9 @@ It writes a real /consumers tree: ids, owners and offsets.
 from __future__ import annotations
 
 from model.sandbox.java import java_environment
-from model.sandbox.processes import GuardedProcess
-from tests.conformance.kafka.brokers import SESSION_TIMEOUT_MS, Cluster
 from tests.conformance.kafka.commands import Commands
+from tests.harness.kafka import SESSION_TIMEOUT_MS, Cluster
+from tests.harness.logged_process import LoggedProcess
 
 _SETTINGS = f"""
 zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
@@ -18,7 +18,7 @@ rebalance.max.retries=600
 """
 
 
-class OldConsumer:
+class OldConsumer(LoggedProcess):
     """One member of a group, with one thread, from its creation to kill(). It dies with the test run.
 
     `topic` may be a regular expression: ConsoleConsumer subscribes by a white list in any case. `settings` are more
@@ -30,20 +30,11 @@ class OldConsumer:
         """Its znode under /consumers/GROUP/ids; its thread in owners is `MEMBER-0`."""
         properties = cluster.folder / f"{self.member}.properties"
         properties.write_text("\n".join((f"group.id={group}", f"consumer.id={name}", *settings, _SETTINGS)))
-        self._log = cluster.folder / f"{self.member}.log"
-        self._process = GuardedProcess(
-            Commands(cluster).java(
-                "consume", "--zookeeper", cluster.zookeeper, "--whitelist", topic, "--consumer.config", str(properties)
-            ),
-            folder=cluster.folder,
-            log=self._log,
-            environment=java_environment(),
-        )
+        words = ("--zookeeper", cluster.zookeeper, "--whitelist", topic, "--consumer.config", str(properties))
+        command, log = Commands(cluster).java("consume", *words), cluster.folder / f"{self.member}.log"
+        super().__init__(command, log, folder=cluster.folder, environment=java_environment())
+        self.start()
 
     def printed(self, start: str) -> list[str]:
         """The values that it printed, as far as they start so; warnings are in the same file."""
-        return [line for line in self._log.read_text().splitlines() if line.startswith(start)]
-
-    def kill(self) -> None:
-        """kill -9: its ephemeral znodes stay until the session ends."""
-        self._process.close()
+        return [line for line in self.log.splitlines() if line.startswith(start)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.releases import Installation
+from tests.harness.kafka import Cluster
 
 
 def archive_classes(kafka: Installation, zookeeper: str, folder: Path) -> None:

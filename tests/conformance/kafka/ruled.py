@@ -18,11 +18,11 @@ from kazoo.exceptions import NoNodeError
 from model.controller import events
 from model.controller.generations import default_settings, generation_of
 from model.zookeeper.operations import Create, Delete, SetData
-from tests.conformance.kafka.brokers import Cluster
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
 from tests.conformance.kafka.topic_znodes import Assignment, assignment_payload, topic_znodes
+from tests.harness.kafka import Cluster
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.harness.waiting import eventually
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 SETTLED_S = 2.0
 

@@ -14,11 +14,11 @@ from random import Random
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import API_VERSIONS_KEY, shapes
+from tests.harness.live_brokers import PATIENCE_S, Cluster
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.shown import check_shown
 from tests.hostile_input.target import Target
 from tests.hostile_input.targets.wire_frames import request
-from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, Cluster
 
 _LOGGER = "model"
 

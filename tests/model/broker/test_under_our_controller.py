@@ -17,9 +17,9 @@ from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopRe
 from model.controller.events import ReassignmentsRequested
 from model.hosts.virtual.journal import BrokerBooted, RequestServed
 from model.zookeeper.operations import Create
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.broker.served_broker import ServedBroker, errors
 from tests.model.controller.trace_scenarios import create_topic
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 BROKERS = (0, 1, 2, 3)
 

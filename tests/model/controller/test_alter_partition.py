@@ -10,8 +10,8 @@ from model.controller.commands import AnswerRequest
 from model.controller.events import ProposedIsr
 from model.controller.generations import generation_of
 from model.zookeeper.operations import SetData
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.trace_scenarios import create_topic
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 STATE = "/brokers/topics/t/partitions/0/state"
 T0 = TopicPartition("t", 0)

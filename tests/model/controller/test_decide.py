@@ -17,9 +17,9 @@ from model.znodes.cluster import ControllerEpoch, ControllerRegistration
 from model.znodes.topics import LeaderIsrAndControllerEpoch
 from model.zookeeper.operations import Answer, Code
 from model.zookeeper.znodes import Stat
+from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.trace_scenarios import create_topic
 from tests.model.controller.transaction_text import words_of
-from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 NOBODY = Answer(Code.NO_NODE)
 DONE = Answer(stat=Stat(version=0))

@@ -11,9 +11,9 @@ from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.topics import Partition
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 STATE = "/brokers/topics/t/partitions/0/state"
 T0 = TopicPartition("t", 0)

@@ -12,8 +12,8 @@ from model.controller.features import FeatureUpdate, features_after_election, fi
 from model.controller.generations import generation_of
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
 from model.zookeeper.operations import Create, SetData
+from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
-from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 FEATURE = "/feature"
 DISABLED = b'{"features":{},"version":2,"status":0}'

@@ -17,9 +17,9 @@ from model.controller import events
 from model.hosts.virtual.journal import RequestSent
 from model.znodes.cluster import decode_broker
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, elect, reassign, reassign_by_znode
-from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 T0 = TopicPartition("t", 0)
 MARKER = "/admin/delete_topics/t"

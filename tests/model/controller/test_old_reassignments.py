@@ -13,9 +13,9 @@ from model.controller.reassignment_requests import reassign_unkept
 from model.controller.refusal import Refusal
 from model.controller.znode_formats import FIRST_FORMATS
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import reassign_by_znode
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 TOPIC = "/brokers/topics/t"
 STATE = "/brokers/topics/t/partitions/0/state"

@@ -11,8 +11,8 @@ from model.controller.steps.cluster_wide import next_block
 from model.znodes.cluster import ProducerIdBlock
 from model.znodes.paths import PRODUCER_IDS
 from model.zookeeper.operations import Delete, SetData
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 FIRST = b'{"version":1,"broker":1,"block_start":"0","block_end":"999"}'
 LAST = 2**63 - 1

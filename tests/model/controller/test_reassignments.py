@@ -8,9 +8,9 @@ from model.cluster.ids import TopicPartition
 from model.controller import events
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.zookeeper.operations import Create, Delete
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import ZnodeWrite, by_path
 from tests.model.controller.trace_scenarios import create_topic, reassign, reassign_by_znode
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 TOPIC = "/brokers/topics/t"
 STATE = "/brokers/topics/t/partitions/0/state"

@@ -6,9 +6,9 @@ What a real 3.9.1 cluster of four brokers wrote (R06, R11 to R13), as (leader, l
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import create_topic
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 STATE = "/brokers/topics/t/partitions/0/state"
 T0 = TopicPartition("t", 0)

@@ -16,10 +16,10 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction
 from model.znodes.topics import PartitionEntry, PreferredReplicaElection
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.kept_text import assert_kept
 from tests.model.controller.trace_scenarios import SCENARIOS, reassign_by_znode
 from tests.model.controller.transaction_text import transaction
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 KEPT = Path(__file__).parent / "told"
 RELEASES = ("0.8.0", "0.8.1", "1.0", "1.1", "2.3", "2.6", "3.9")

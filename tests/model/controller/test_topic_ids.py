@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from model.controller.steps.topics import new_topic_id
 from model.zookeeper.operations import Create
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 
 @given(st.binary(max_size=80), st.integers(0, 2**41), st.text(min_size=1, max_size=20))

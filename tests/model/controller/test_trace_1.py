@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import by_path, scenario
 from tests.model.controller.trace_scenarios import SCENARIOS
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 TRACE = "golden-trace-1.txt"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tests.harness.virtual_cluster import VirtualCluster
 from tests.model.controller.golden_trace import ZnodeWrite, by_path, scenario
 from tests.model.controller.trace_scenarios import create_topic
-from tests.model.controller.virtual_cluster import VirtualCluster
 
 STATE = "/brokers/topics/e/partitions/0/state"
 

@@ -16,9 +16,9 @@ from model.znodes.cluster import decode_broker
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH
 from model.zookeeper.operations import Answer, Create, SetData
 from model.zookeeper.znodes import Stat
+from tests.harness.virtual_cluster import VirtualCluster, registration
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import assignment, create_topic, reassign_by_znode
-from tests.model.controller.virtual_cluster import VirtualCluster, registration
 
 TOPIC = "/brokers/topics/t"
 STATE = "/brokers/topics/t/partitions/0/state"

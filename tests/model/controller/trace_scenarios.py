@@ -18,7 +18,7 @@ from model.znodes.topics import (
     TopicAssignment,
 )
 from model.zookeeper.operations import Check, Create, Delete, Multi, SetData
-from tests.model.controller.virtual_cluster import VirtualCluster
+from tests.harness.virtual_cluster import VirtualCluster
 
 TOPIC_IDS = {
     "t1": "gcf0J66hS7OMD5Anom956Q",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.hosts.live_broker.replicas.cluster import Cluster
+from tests.harness.live_brokers import Cluster
 
 
 @pytest.fixture

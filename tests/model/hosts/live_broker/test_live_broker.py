@@ -24,8 +24,8 @@ from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import ApiKey
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import LONG_SESSION, BrokerProcess
 
 PATIENCE_S = 60
 
@@ -64,7 +64,7 @@ def cluster(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPa
         more = f"{LONG_SESSION}\nbroker.rack=r"
         brokers = [BrokerProcess(folder, zookeeper, number, f"{more}{number}") for number in (1, 2, 3)]
         for broker in brokers:
-            stack.callback(broker.close)
+            stack.callback(broker.kill)
             broker.start(*(("min.insync.replica=2", "num.io.threads=3") if broker.id == 3 else ()))
         yield Cluster(zookeeper, brokers)
 

@@ -17,8 +17,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
-from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import PATIENCE_S, BrokerProcess
+from tests.harness.host_processes import BrokerProcess
+from tests.harness.waiting import PATIENCE_S, eventually
 
 Start = Callable[[int], BrokerProcess]
 LED_BY_A_DEAD_ONE = {"controller_epoch": 0, "leader": 9, "version": 1, "leader_epoch": 1, "isr": [1]}
@@ -31,7 +31,7 @@ def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
 
         def start(number: int) -> BrokerProcess:
             broker = BrokerProcess(tmp_path, zookeeper, number)
-            stack.callback(broker.close)
+            stack.callback(broker.kill)
             broker.start()
             return broker
 
@@ -113,7 +113,7 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
     first.wait_for("The last shutdown was clean")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both")
 
-    second.close()
+    second.kill()
     second.start()  # at once: its old session may still be there
     second.ready()
     second.wait_for("The last shutdown was not clean")
@@ -143,7 +143,7 @@ def test_a_controller_is_killed_where_a_drill_says_so(zookeeper: str, tmp_path: 
             znodes.make(f"/{step}/brokers/topics/orders", {"version": 1, "partitions": {"0": [1]}})
             znodes.make(f"/{step}/brokers/topics/orders/partitions/0/state", LED_BY_A_DEAD_ONE)
             broker = BrokerProcess(tmp_path / step, f"{zookeeper}/{step}", 1)
-            stack.callback(broker.close)
+            stack.callback(broker.kill)
             (broker.faults / CONTROLLER_STOP_FILE).write_text(f"{step}\n")
             broker.start()
             brokers[step] = broker, znodes
@@ -169,7 +169,7 @@ def test_a_broker_whose_last_log_dir_fails_ends(start: Start, znodes: Znodes) ->
     eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
     admin.create_topics([NewTopic("orders", 1, 1)], request_timeout=PATIENCE_S)
     producer = Producer({"bootstrap.servers": broker.address})
-    while not broker.has_ended():
+    while broker.running:
         producer.produce("orders", b"x")
         producer.poll(0.1)
     assert broker.exit_code() == 1

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from tests.model.hosts.live_broker.broker_process import BrokerProcess
+from tests.harness.host_processes import BrokerProcess
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_what_is_wrong_is_told_in_the_last_line(zookeeper: str, tmp_path: Path, 
 
     def case(number: int, said: str, *overrides: str, more: str = "") -> BrokerProcess:
         broker = BrokerProcess(tmp_path, zookeeper, number, more)
-        stack.callback(broker.close)
+        stack.callback(broker.kill)
         cases.append((broker, overrides, said))
         return broker
 
@@ -67,7 +67,7 @@ def test_what_is_wrong_is_told_in_the_last_line(zookeeper: str, tmp_path: Path, 
 def test_an_earlier_life_of_the_same_broker_is_waited_for(zookeeper: str, tmp_path: Path, stack: ExitStack) -> None:
     """Its registration goes with its session, which outlives a broker that was killed."""
     broker = BrokerProcess(tmp_path, zookeeper, 1)
-    stack.callback(broker.close)
+    stack.callback(broker.kill)
     end = stack.enter_context(registered(zookeeper, 1))
     broker.start("zookeeper.session.timeout.ms=30000")
     broker.wait_for("id 1 is still registered, perhaps by an earlier life: waiting for its end")

@@ -16,8 +16,8 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.znodes.cluster import decode_broker, decode_controller
+from tests.harness.host_processes import ControllerProcess
 from tests.harness.waiting import eventually
-from tests.model.hosts.live_controller.process import ControllerProcess
 from tests.zookeeper.counting_proxy import CountingProxy
 
 Run = Callable[..., ControllerProcess]
@@ -29,7 +29,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
         def run(zookeeper: str, broker: int, *options: str) -> ControllerProcess:
             process = ControllerProcess(tmp_path, zookeeper, broker, *options)
-            processes.callback(process.process.close)
+            processes.callback(process.kill)
             return process
 
         yield run
@@ -87,7 +87,7 @@ def test_the_next_one_takes_over_from_one_that_was_killed(zookeeper: str, run: R
     first.wait_for("raised the epoch to 1")
     second = run(zookeeper, 2)
     second.wait_for("Broker 1 is the controller already: broker 2 does not stand")
-    first.process.close()
+    first.kill()
     second.wait_for("raised the epoch to 2")
     eventually(lambda: znodes.controller() == 2)
     second.wait_for(r"Broker 1 went|StartTimers|ZooKeeperAnswered")
@@ -151,5 +151,5 @@ def test_a_wrong_call_is_told_in_one_line(zookeeper: str, run: Run) -> None:
         ]
         for process, code, said in cases:
             process.wait_for(said)
-            assert process.process.wait(30) and process.process.exit_code() == code
+            assert process.exit_code() == code
             assert "Traceback" not in process.log and said_last(process.log, said)

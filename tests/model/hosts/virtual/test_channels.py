@@ -5,7 +5,7 @@ from __future__ import annotations
 from model.controller.commands import LeaderAndIsrRequest, UpdateMetadataRequest
 from model.hosts.virtual import journal
 from model.hosts.virtual.assumptions import LOST, ON_TIME, Fate, Passage
-from tests.model.hosts.virtual.clusters import A_WHILE_MS, boot, cluster_of, create_topic, records, state
+from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, records, state
 
 
 def test_one_request_of_a_broker_is_on_its_way_at_a_time_and_they_stay_in_order() -> None:
@@ -49,7 +49,7 @@ def test_requests_wait_for_a_link_and_go_out_when_it_is_mended() -> None:
     assert not cluster.process(1).broker.metadata
     assert state(cluster, "t").leader == 1
     cluster.mend(0, 1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert len(cluster.process(1).broker.metadata) == 1
 
 
@@ -75,7 +75,7 @@ def test_a_broker_that_is_back_before_anybody_noticed_refuses_what_was_meant_for
     cluster.resume(0)
     cluster.run_until(cluster.now_ms + 10)
     cluster.mend(0, 1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert cluster.process(1).broker.live_brokers == (0, 1, 2)
 
 
@@ -86,8 +86,8 @@ def test_a_follower_that_cannot_fetch_leaves_the_isr_and_comes_back() -> None:
     cut_ms = cluster.now_ms
     cluster.run_until(cut_ms + 2_999)
     assert state(cluster, "t").isr == (1, 2)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert (state(cluster, "t").isr, state(cluster, "t").leader_epoch) == ((1,), 0)
     cluster.mend(1, 2)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert (state(cluster, "t").isr, state(cluster, "t").leader_epoch) == ((1, 2), 0)

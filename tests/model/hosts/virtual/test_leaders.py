@@ -20,11 +20,10 @@ from model.hosts.virtual.scheduled_events import LeaderLooks
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Process, World
 from model.zookeeper.operations import Create, SetData
+from tests.harness.virtual_cluster import LONG_MS, VirtualCluster, cluster_of, records, state
+from tests.harness.virtual_cluster import create_topic as make_topic
 from tests.model.controller.golden_trace import by_path
 from tests.model.controller.trace_scenarios import create_topic
-from tests.model.controller.virtual_cluster import VirtualCluster
-from tests.model.hosts.virtual.clusters import A_WHILE_MS, cluster_of, records, state
-from tests.model.hosts.virtual.clusters import create_topic as make_topic
 
 T0 = TopicPartition("t", 0)
 STATE = "/brokers/topics/t/partitions/0/state"
@@ -132,10 +131,10 @@ def test_a_follower_that_falls_silent_leaves_when_it_has_lagged_for_too_long() -
     cluster.cut(1, 3)
     cluster.run_until(cut_ms + 3_000)
     assert state(cluster, "t").isr == (1, 2, 3)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert state(cluster, "t").isr == (1, 2)
     cluster.mend(1, 3)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert state(cluster, "t").isr == (1, 2, 3)
 
 
@@ -149,7 +148,7 @@ def test_a_new_leader_gives_silent_followers_the_time_that_it_gives_anybody() ->
     cluster.shut_down(1)
     cluster.run_until(cluster.now_ms + 4_900)
     assert (state(cluster, "t").leader, state(cluster, "t").isr) == (2, (2, 3))
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert state(cluster, "t").isr == (2,)
     assert len(list(records(cluster, journal.BrokerStopped, mark))) == 1
 

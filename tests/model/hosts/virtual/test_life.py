@@ -9,7 +9,7 @@ from model.controller import events
 from model.controller.generations import Settings
 from model.hosts.virtual import journal
 from model.hosts.virtual.virtual_cluster import VirtualCluster
-from tests.model.hosts.virtual.clusters import A_WHILE_MS, boot, cluster_of, create_topic, records, registration, state
+from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, plain_registration, records, state
 
 
 def test_the_first_broker_registers_and_becomes_the_controller() -> None:
@@ -27,7 +27,7 @@ def test_a_crash_is_noticed_when_the_session_times_out_and_no_sooner() -> None:
     cluster.crash(1)
     cluster.run_until(crashed_ms + 5_999)
     assert state(cluster, "t").leader == 1
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert [record.at_ms for record in records(cluster, journal.SessionEnded, mark)] == [crashed_ms + 6_000]
     assert (state(cluster, "t").leader, state(cluster, "t").leader_epoch) == (2, 1)
 
@@ -36,7 +36,7 @@ def test_a_broker_that_comes_back_catches_up_and_joins() -> None:
     cluster = cluster_of(0, 1, 2, catch_up_ms=300)
     create_topic(cluster, "t", (1, 2))
     cluster.crash(2)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert state(cluster, "t").isr == (1,)
     boot(cluster, 2)
     assert state(cluster, "t").isr == (1, 2)
@@ -50,7 +50,7 @@ def test_a_controlled_shutdown_hands_over_first_and_ends_the_session_at_once() -
     create_topic(cluster, "t", (1, 2))
     begun_ms, mark = cluster.now_ms, len(cluster.journal)
     cluster.shut_down(1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     stopped = next(records(cluster, journal.BrokerStopped, mark))
     ended = next(records(cluster, journal.SessionEnded, mark))
     assert (stopped.broker, stopped.controlled, ended.expired) == (1, True, False)
@@ -62,10 +62,10 @@ def test_a_broker_that_nobody_can_take_over_from_asks_as_often_as_it_is_set_to_a
     cluster = cluster_of(0, 1, 2, shutdown_retries=3, shutdown_backoff_ms=1_000)
     create_topic(cluster, "t", (1, 2))
     cluster.crash(2)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     mark = len(cluster.journal)
     cluster.shut_down(1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     asked = [record.request for record in records(cluster, journal.ControllerAsked, mark)]
     assert [type(request) for request in asked] == [events.ControlledShutdownRequested] * 3
     assert [record.controlled for record in records(cluster, journal.BrokerStopped, mark)] == [False]
@@ -75,17 +75,17 @@ def test_a_broker_that_nobody_can_take_over_from_asks_as_often_as_it_is_set_to_a
 def test_a_second_process_of_one_id_is_refused_and_so_is_one_without_zookeeper() -> None:
     cluster = cluster_of(0)
     with pytest.raises(ValueError, match="broker 0 runs already"):
-        cluster.boot(0, registration(0), Settings(broker_id=0))
+        cluster.boot(0, plain_registration(0), Settings(broker_id=0))
     cluster.cut(1, -1)
     with pytest.raises(ValueError, match="broker 1 cannot start without ZooKeeper"):
-        cluster.boot(1, registration(1), Settings(broker_id=1))
+        cluster.boot(1, plain_registration(1), Settings(broker_id=1))
 
 
 def test_a_broker_that_loses_its_first_session_before_it_registered_exits() -> None:
     cluster = VirtualCluster()
-    cluster.boot(0, registration(0), Settings(broker_id=0))
+    cluster.boot(0, plain_registration(0), Settings(broker_id=0))
     cluster.expire(0)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert cluster.brokers == ()
 
 
@@ -93,7 +93,7 @@ def test_a_failed_log_dir_is_told_through_zookeeper_and_costs_the_leadership() -
     cluster = cluster_of(0, 1, 2)
     create_topic(cluster, "t", (1, 2))
     cluster.fail_log_dir(1, [TopicPartition("t", 0)])
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert (state(cluster, "t").leader, state(cluster, "t").isr) == (2, (2,))
     assert cluster.brokers == (0, 1, 2)
 
@@ -106,7 +106,7 @@ def test_operators_ask_the_controller_that_zookeeper_names() -> None:
     refused = cluster.ask(events.ElectionRequested(request=0, partitions=(name,)), broker=1)
     nobody = cluster.ask(events.ElectionRequested(request=0, partitions=(name,)), broker=9)
     assert cluster.answer(number) is None
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     answer, refusal = cluster.answer(number), cluster.answer(refused)
     assert answer is not None
     assert [outcome.error for outcome in answer.partitions] == ["ELECTION_NOT_NEEDED"]

@@ -7,7 +7,7 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.hosts.virtual import journal
 from model.hosts.virtual.virtual_cluster import VirtualCluster
-from tests.model.hosts.virtual.clusters import A_WHILE_MS, boot, cluster_of, create_topic, records, registration, state
+from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, plain_registration, records, state
 
 
 def test_a_moment_can_be_gone_back_to_as_often_as_one_likes() -> None:
@@ -20,7 +20,7 @@ def test_a_moment_can_be_gone_back_to_as_often_as_one_likes() -> None:
         cluster.restore(moment)
         assert cluster.now_ms == at_ms
         cluster.crash(victim)
-        assert cluster.run_until_quiet(A_WHILE_MS)
+        assert cluster.run_until_quiet(LONG_MS)
         leaders.append(state(cluster, "t").leader)
         journals.append(list(cluster.journal))
     assert leaders == [-1, 2, -1]
@@ -32,7 +32,7 @@ def test_the_same_calls_give_the_same_journal() -> None:
     for cluster in (first, second):
         create_topic(cluster, "t", (1, 2), (0, 1))
         cluster.crash(0)
-        assert cluster.run_until_quiet(A_WHILE_MS)
+        assert cluster.run_until_quiet(LONG_MS)
     assert list(first.journal) == list(second.journal)
 
 
@@ -41,7 +41,7 @@ def adopted(original: VirtualCluster) -> VirtualCluster:
     cluster = VirtualCluster(original.assumptions, original.zookeeper)
     for broker in original.brokers:
         process = original.process(broker)
-        cluster.adopt(process.broker, process.session, process.controller, registration(broker))
+        cluster.adopt(process.broker, process.session, process.controller, plain_registration(broker))
     return cluster
 
 
@@ -53,7 +53,7 @@ def test_adopted_brokers_live_on_as_if_nothing_had_happened() -> None:
     assert cluster.controllers == (0,)
     for each in (original, cluster):
         each.crash(1)
-        assert each.run_until_quiet(A_WHILE_MS)
+        assert each.run_until_quiet(LONG_MS)
         boot(each, 1)
     for partition in (0, 1):
         assert state(cluster, "t", partition) == state(original, "t", partition)
@@ -63,7 +63,7 @@ def test_adopted_brokers_live_on_as_if_nothing_had_happened() -> None:
 def test_an_adopted_controller_that_dies_is_succeeded() -> None:
     cluster = adopted(cluster_of(0, 1, 2))
     cluster.crash(0)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert [record.epoch for record in records(cluster, journal.ControllerElected)] == [2]
     assert cluster.controllers in ((1,), (2,))
 
@@ -73,4 +73,4 @@ def test_an_adopted_broker_needs_its_session() -> None:
     process = original.process(0)
     cluster = VirtualCluster()
     with pytest.raises(ValueError, match="broker 0 has no session"):
-        cluster.adopt(process.broker, 99, process.controller, registration(0))
+        cluster.adopt(process.broker, 99, process.controller, plain_registration(0))

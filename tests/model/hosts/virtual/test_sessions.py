@@ -11,7 +11,7 @@ from model.hosts.virtual.journal import znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import TopicAssignment
 from model.zookeeper.operations import Create, Delete
-from tests.model.hosts.virtual.clusters import A_WHILE_MS, cluster_of, create_topic, records, state
+from tests.harness.virtual_cluster import LONG_MS, cluster_of, create_topic, records, state
 
 
 def writers_of_states(cluster: VirtualCluster, since: int) -> set[int]:
@@ -46,7 +46,7 @@ def test_what_happened_during_a_cut_is_noticed_after_it() -> None:
     assert set(cluster.controllers) & {1, 2}
     assert 0 in cluster.controllers
     cluster.mend(0, ZOOKEEPER)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert len(cluster.controllers) == 1
     assert cluster.controllers != (0,)
     assert not [record for record in records(cluster, journal.SessionEnded) if record.broker == 0]
@@ -65,7 +65,7 @@ def test_any_one_message_of_an_election_may_get_lost(lost: int) -> None:
     cluster.crash(0)
     cluster.expire(0)
     first = max(record.exchange for record in records(cluster, journal.RequestSent)) + 1
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert len(cluster.controllers) == 1
     assert state(cluster, "t").leader in (1, 2)
     assert set(state(cluster, "t").isr) == {1, 2}
@@ -76,11 +76,11 @@ def test_a_controller_that_hangs_too_long_writes_nothing_when_it_goes_on() -> No
     create_topic(cluster, "t", (1, 2))
     cluster.tell(0, events.ControlledShutdownRequested(request=1, broker=1))
     cluster.pause(0)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert {0} < set(cluster.controllers)
     mark = len(cluster.journal)
     cluster.resume(0)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert 0 not in writers_of_states(cluster, mark)
     assert cluster.controllers in ((1,), (2,))
     resigned = next(records(cluster, journal.ControllerResigned, mark))
@@ -94,7 +94,7 @@ def test_a_short_pause_keeps_the_session_and_what_came_meanwhile_is_done() -> No
     cluster.run_until(cluster.now_ms + 3_000)
     assert cluster.process(1).broker.metadata == {}
     cluster.resume(1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert len(cluster.process(1).broker.metadata) == 1
     assert not list(records(cluster, journal.SessionEnded))
 
@@ -108,6 +108,6 @@ def test_a_session_that_ends_under_a_living_broker_is_followed_by_another() -> N
     cluster = cluster_of(0, 1)
     epoch = cluster.process(1).broker.epoch
     cluster.expire(1)
-    assert cluster.run_until_quiet(A_WHILE_MS)
+    assert cluster.run_until_quiet(LONG_MS)
     assert cluster.process(1).broker.epoch > epoch
     assert cluster.process(0).controller.context.live[1].epoch == cluster.process(1).broker.epoch

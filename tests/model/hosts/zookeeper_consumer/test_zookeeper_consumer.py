@@ -19,9 +19,8 @@ from kazoo.exceptions import NoNodeError
 
 from model.hosts.zookeeper_consumer.__main__ import main
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import BrokerProcess
-from tests.model.hosts.zookeeper_consumer.process import PATIENCE_S, ConsumerProcess
+from tests.harness.host_processes import BrokerProcess, ConsumerProcess
+from tests.harness.waiting import PATIENCE_S, eventually
 
 Run = Callable[..., ConsumerProcess]
 
@@ -68,7 +67,7 @@ def place(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPath
     yield place
     place.client.stop()
     place.client.close()
-    broker.close()
+    broker.kill()
 
 
 @pytest.fixture
@@ -114,8 +113,8 @@ def test_it_begins_where_it_is_told_and_goes_on_where_it_was(place: Place, run: 
     place.produce("t", 1, "late")
     eventually(lambda: late.values() == ["late"], "the new value alone")
     eventually(lambda: silent.values() == ["early", "late"], "both values")
-    silent.process.send(signal.SIGINT)
-    assert silent.process.wait(PATIENCE_S)
+    silent.send(signal.SIGINT)
+    assert silent.exit_code() is not None
     assert place.texts("/consumers/silent/offsets/t") == {}
     assert late.stop() == 0
     place.client.set("/consumers/late/offsets/t/0", b"999")

@@ -21,7 +21,7 @@ from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.topics import Topic
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.wire.names import topic_uuid
-from tests.model.hosts.wire.served import served
+from tests.harness.live_brokers import served
 
 IDS = {"a": "gcf0J66hS7OMD5Anom956Q", "b": "S3NQ4LbpSZK9c6mDNOOCng"}
 TOPICS = {name: Topic(text, {}) for name, text in IDS.items()}

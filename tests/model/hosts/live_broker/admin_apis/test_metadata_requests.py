@@ -19,7 +19,7 @@ from model.hosts.live_controller.broker_channels import OutgoingRequest, entity_
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import UnavailableError, topic_uuid
 from model.znodes.cluster import BrokerRegistration
-from tests.model.hosts.wire.served import Asker, served
+from tests.harness.live_brokers import Asker, served
 
 A_ID, B_ID = "gcf0J66hS7OMD5Anom956Q", "S3NQ4LbpSZK9c6mDNOOCng"
 REGISTRATIONS = {

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import topic_uuid
-from tests.model.hosts.live_broker.replicas.cluster import Cluster
+from tests.harness.live_brokers import Cluster
 
 FETCH = 1
 NO_EPOCH = -1

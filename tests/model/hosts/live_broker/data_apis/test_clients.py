@@ -12,7 +12,7 @@ import pytest
 from kafka.structs import TopicPartition as PythonTopicPartition
 
 from model.cluster.ids import TopicPartition
-from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, Cluster
+from tests.harness.live_brokers import PATIENCE_S, Cluster
 
 ORDERS = TopicPartition("orders", 0)
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

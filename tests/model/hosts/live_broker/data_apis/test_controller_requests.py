@@ -20,8 +20,8 @@ from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, entity_of
 from model.hosts.wire.messages import Entity
 from model.znodes.cluster import BrokerRegistration
+from tests.harness.live_brokers import Cluster
 from tests.model.hosts.live_broker.data_apis.asking import connected
-from tests.model.hosts.live_broker.replicas.cluster import Cluster
 
 ORDERS = TopicPartition("orders", 0)
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

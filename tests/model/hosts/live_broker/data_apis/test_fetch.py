@@ -12,8 +12,8 @@ from kio.schema.errors import ErrorCode
 from model.cluster.ids import TopicPartition
 from model.log.producers import Origin
 from model.log.records import EndTransactionMarker, Producer, Record, encode_batch
+from tests.harness.live_brokers import Cluster, batch
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request, partitions_of
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 from tests.model.log.batches import encode_end_transaction_marker
 
 ORDERS = TopicPartition("orders", 0)

@@ -9,9 +9,9 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.messages import Entity, shaped, shapes
+from tests.harness.live_brokers import Cluster, batch
 from tests.harness.waiting import eventually_async
 from tests.model.hosts.live_broker.data_apis.asking import connected
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 LIST_OFFSETS = 2

@@ -12,8 +12,8 @@ from model.cluster.ids import TopicPartition
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.names import UnavailableError
 from model.log.records import Codec, Record, encode_batch, encode_message_set
+from tests.harness.live_brokers import Cluster, batch
 from tests.model.hosts.live_broker.data_apis.asking import connected
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 PRODUCE = 0

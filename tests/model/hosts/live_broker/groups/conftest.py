@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
+from tests.harness.host_processes import ClusterOfThree
 
 
 @pytest.fixture

@@ -12,27 +12,21 @@ from typing import Any
 from confluent_kafka import ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient
 
-from model.sandbox.processes import GuardedProcess
-from tests.harness.waiting import eventually
-from tests.model.hosts.live_broker.broker_process import PATIENCE_S, ROOT
+from tests.harness.logged_process import LoggedProcess
+from tests.harness.waiting import PATIENCE_S, eventually
 
 MODULE = "tests.model.hosts.live_broker.groups.group_member"
 TOPIC, PARTITIONS = "orders", 6
 
 
-class GroupMember:
-    """Runs until it is killed."""
+class GroupMember(LoggedProcess):
+    """Runs from its making on, until it is killed."""
 
     def __init__(self, name: str, arguments: Sequence[str], folder: Path) -> None:
         self.name = name
         self.library = arguments[0]
-        self._log = folder / f"{name}.log"
-        command = [sys.executable, "-m", MODULE, *arguments]
-        self._process = GuardedProcess(command, folder=ROOT, log=self._log)
-
-    def kill(self) -> None:
-        """kill -9."""
-        self._process.close()
+        super().__init__([sys.executable, "-m", MODULE, *arguments], folder / f"{name}.log")
+        self.start()
 
     @property
     def owned(self) -> list[int]:
@@ -42,7 +36,7 @@ class GroupMember:
     @property
     def last_words(self) -> str:
         """The end of its log."""
-        return self._log.read_text(errors="replace")[-500:]
+        return self.log[-500:]
 
     @property
     def read(self) -> set[str]:
@@ -55,7 +49,7 @@ class GroupMember:
         return not self._said()
 
     def _said(self) -> list[dict[str, Any]]:
-        lines = self._log.read_text(errors="replace").splitlines()
+        lines = self.log.splitlines()
         return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.model.hosts.live_broker.groups.cluster_of_three import ClusterOfThree
+from tests.harness.host_processes import ClusterOfThree
 from tests.model.hosts.live_broker.groups.members import RealGroup
 
 pytestmark = [pytest.mark.timeout(420), pytest.mark.thorough]

@@ -9,8 +9,8 @@ import pytest
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.zookeeper.operations import Answer, Code, Create, ZooKeeperRequest
+from tests.harness.live_brokers import Cluster, batch
 from tests.harness.waiting import eventually_async
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 

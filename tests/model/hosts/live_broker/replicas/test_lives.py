@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
+from tests.harness.live_brokers import Cluster
 from tests.harness.waiting import eventually_async
-from tests.model.hosts.live_broker.replicas.cluster import Cluster
 
 ORDERS = TopicPartition("orders", 0)
 

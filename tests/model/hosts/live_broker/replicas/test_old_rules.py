@@ -15,9 +15,9 @@ from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import LeaderIsrAndControllerEpoch
 from model.zookeeper.operations import Create, GetChildren, GetData
+from tests.harness.live_brokers import PATIENCE_S, SOON_LAGGING, Cluster
 from tests.harness.waiting import eventually_async
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request
-from tests.model.hosts.live_broker.replicas.cluster import PATIENCE_S, SOON_LAGGING, Cluster
 
 ORDERS = TopicPartition("orders", 0)
 STATE = partition_state_path("orders", 0)

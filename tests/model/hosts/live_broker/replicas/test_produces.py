@@ -10,8 +10,8 @@ from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
 from model.log.producers import Origin
 from model.log.records import Producer, Record, encode_batch
+from tests.harness.live_brokers import SOON_LAGGING, Cluster, batch
 from tests.harness.waiting import eventually_async
-from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster, batch
 
 ORDERS = TopicPartition("orders", 0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from model.cluster.ids import TopicPartition
+from tests.harness.live_brokers import SOON_LAGGING, Cluster
 from tests.harness.waiting import eventually_async
-from tests.model.hosts.live_broker.replicas.cluster import SOON_LAGGING, Cluster
 
 ORDERS = TopicPartition("orders", 0)
 

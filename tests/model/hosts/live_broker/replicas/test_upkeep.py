@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
 from model.log.records import Record, RecordBatch, records_of, scan
+from tests.harness.live_brokers import Cluster, Node, batch
 from tests.harness.waiting import eventually_async
-from tests.model.hosts.live_broker.replicas.cluster import Cluster, Node, batch
 
 ORDERS = TopicPartition("orders", 0)
 

@@ -12,7 +12,7 @@ from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.without_logs import PassedOn
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server
-from tests.model.hosts.wire.served import served
+from tests.harness.live_brokers import served
 
 
 def knowing(*places: tuple[int, int]) -> MetadataCache:

@@ -1,10 +1,10 @@
-"""A virtual cluster in which nothing takes time, driven as a person would: one thing, then all that follows from it."""
+"""A virtual cluster in which nothing takes time, driven as a person would; and worlds to begin with."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,11 +17,13 @@ from model.controller.events import Event
 from model.controller.generations import Settings, generation_of
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import Assumptions, Fate, Passage
+from model.hosts.virtual.assumptions import Assumptions, Fate, Network, Passage, perfect
+from model.hosts.virtual.journal import Record
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
-from model.zookeeper.operations import Answer, GetData, Operation
+from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment, decode_partition_state
+from model.zookeeper.operations import Answer, Create, GetData, Operation
 from tests.model.controller.transaction_text import transaction
 
 BASE_PORT = 29_090
@@ -223,3 +225,43 @@ def registration(broker: int) -> bytes:
         version=5,
         timestamp="0",
     ).to_bytes()
+
+
+R = TypeVar("R", bound=Record)
+LONG_MS = 60_000
+
+
+def plain_registration(broker: int) -> bytes:
+    return BrokerRegistration(host=f"broker-{broker}", port=9092, version=5, timestamp="0").to_bytes()
+
+
+def boot(cluster: World, *brokers: int) -> None:
+    """One after the other, so that the first becomes the controller."""
+    for broker in brokers:
+        settings = Settings(broker_id=broker, auto_leader_rebalance_enable=False)
+        cluster.boot(broker, plain_registration(broker), settings)
+        assert cluster.run_until_quiet(LONG_MS)
+
+
+def cluster_of(*brokers: int, network: Network = perfect, **assumed: Any) -> World:
+    cluster = World(Assumptions(**assumed), network=network)
+    boot(cluster, *brokers)
+    return cluster
+
+
+def create_topic(cluster: World, topic: str, *replicas: tuple[int, ...]) -> None:
+    cluster.write(Create(f"/config/topics/{topic}", b'{"version":1,"config":{}}'))
+    payload = TopicAssignment(partitions=dict(enumerate(replicas)), topic_id=topic.ljust(22, "A"), version=3)
+    cluster.write(Create(f"/brokers/topics/{topic}", payload.to_bytes()))
+    assert cluster.run_until_quiet(LONG_MS)
+
+
+def state(cluster: World, topic: str, partition: int = 0) -> LeaderIsrAndControllerEpoch:
+    found = read(cluster.zookeeper.tree, GetData(f"/brokers/topics/{topic}/partitions/{partition}/state"))
+    assert found.ok
+    return decode_partition_state(found.data)
+
+
+def records(cluster: World, kind: type[R], since: int = 0) -> Iterator[R]:
+    """The records of one kind from a place in the journal on."""
+    return (record for record in cluster.journal[since:] if isinstance(record, kind))

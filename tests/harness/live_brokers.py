@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -38,9 +40,10 @@ from model.hosts.live_broker.parts import AskZooKeeper, Surroundings, wall_clock
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.live_broker.with_logs import DataApis
-from model.hosts.wire.connection import Channel
+from model.hosts.wire.connection import Channel, Connection
+from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import topic_id_text
-from model.hosts.wire.server import Server
+from model.hosts.wire.server import Api, Server
 from model.log.records import Record, encode_batch
 from model.zookeeper.operations import Answer, Code, ZooKeeperRequest
 
@@ -269,3 +272,26 @@ class Cluster:
         done = await self.leader(name).replicas.append({name: batch(*values)}, acks=acks, timeout_ms=timeout_ms)
         assert done[name].error == "NONE", done[name]
         return done[name].base_offset
+
+
+class Asker:
+    """Asks in the version it is told to."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def __call__(self, key: int, version: int, name: str, /, **values: object) -> Any:
+        shape = getattr(shapes(key, version, "request"), name)
+        return await self._connection.ask(shaped(shape, **values))
+
+
+@asynccontextmanager
+async def served(apis: Mapping[int, Api]) -> AsyncIterator[Asker]:
+    server = Server(apis)
+    port = await server.start("127.0.0.1", 0)
+    connection = await Connection.open("127.0.0.1", port, "test")
+    try:
+        yield Asker(connection)
+    finally:
+        await connection.close()
+        await server.close()

@@ -1,26 +1,30 @@
-"""A cluster of real Kafka brokers on loopback: start, kill -9, stop and restart each of them.
+"""Real Kafka under ZooKeeper, on loopback: a cluster to start, kill -9 and restart, and a broker that obeys a test.
 
-What happens to its processes, and what is in its znodes; a client of its brokers is client.py's.
+What happens to processes, and what is in their znodes; a client of brokers is tests/conformance/kafka/client.py's.
 """
 
 from __future__ import annotations
 
 import json
 import random
-import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
+from model.controller.commands import BrokerAnswer, BrokerRequest
+from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, api_key, entity_of
+from model.hosts.wire.connection import Connection
 from model.sandbox.java import java_environment
-from model.sandbox.processes import GuardedProcess
-from tests.conformance.kafka.releases import Installation
+from model.znodes.cluster import BrokerRegistration
+from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.conformance.kafka.topic_znodes import Assignment, topic_znodes
+from tests.harness.logged_process import LoggedProcess
 from tests.harness.waiting import eventually
 
 SESSION_TIMEOUT_MS = 4_000
@@ -47,68 +51,42 @@ group.initial.rebalance.delay.ms=0
 """
 
 
-class Broker:
-    """One broker; its port, id and folder stay the same over restarts. It dies with the test run."""
+class KafkaProcess(LoggedProcess):
+    """A broker's JVM, run on the `server.properties` in `folder`, beside which its log is."""
+
+    def __init__(self, kafka: Installation, folder: Path, heap_mb: int = 256) -> None:
+        command = kafka.java("kafka.Kafka", str(folder / "server.properties"), heap_mb=heap_mb)
+        super().__init__(command, folder / "broker.log", folder=folder, environment=java_environment())
+
+    def accepts(self, *ports: int) -> bool:
+        """Whether it takes connections there. Raises RuntimeError with the end of its log when it has died."""
+        if not self.running:
+            raise RuntimeError(f"the broker in {self._folder} died:\n{self.log[-2000:]}")
+        return all(map(is_open, ports))
+
+
+class Broker(KafkaProcess):
+    """A broker under ZooKeeper; its port, id and folder stay the same over restarts."""
 
     def __init__(
         self, broker_id: int, kafka: Installation, zookeeper: str, folder: Path, settings: str = "", heap_mb: int = 256
     ) -> None:
         folder.mkdir(parents=True)
         self.port = free_port()
-        self._folder = folder
-        self._log = folder / "broker.log"
-        self._process: GuardedProcess | None = None
         listener = kafka.release.listener_settings.format(port=self.port, rack=f"r{broker_id}")
-        properties = folder / "server.properties"
-        properties.write_text(
+        (folder / "server.properties").write_text(
             f"broker.id={broker_id}\nlog.dirs={folder / 'logs'}\nzookeeper.connect={zookeeper}\n{listener}{_SETTINGS}"
             f"{settings}"
         )
-        self._command = kafka.java("kafka.Kafka", str(properties), heap_mb=heap_mb)
+        super().__init__(kafka, folder, heap_mb)
 
-    @property
-    def running(self) -> bool:
-        return self._process is not None and self._process.exit_code() is None
-
-    def start(self) -> None:
-        """Starts the process; the broker is of use once the cluster says it serves."""
-        self._process = GuardedProcess(
-            self._command, folder=self._folder, log=self._log, environment=java_environment()
-        )
-
-    def kill(self) -> None:
-        """SIGKILL: its session ends only SESSION_TIMEOUT_MS later."""
-        if self._process:
-            self._process.close()
-
-    def stop(self) -> None:
-        """SIGTERM, which is a controlled shutdown; SIGKILL if that does not end it."""
-        if self._process:
-            self._process.send(signal.SIGTERM)
-            self._process.wait(timeout_s=30)
-            self._process.close()
-
-    def pause(self) -> None:
-        """SIGSTOP, until `resume`: for less than SESSION_TIMEOUT_MS its session lives on."""
-        if self._process:
-            self._process.pause()
-
-    def resume(self) -> None:
-        """SIGCONT."""
-        if self._process:
-            self._process.send(signal.SIGCONT)
+    def serves(self) -> bool:
+        """Whether it takes connections."""
+        return self.accepts(self.port)
 
     def holds(self, topic: str) -> bool:
         """Whether there is a folder of one of the topic's partitions, also one that is about to be deleted."""
         return any((self._folder / "logs").glob(f"{topic}-*"))
-
-    def accepts_connections(self) -> bool:
-        """Raises RuntimeError with the end of the broker's log when it has died."""
-        if not self.running:
-            raise RuntimeError(f"the broker in {self._folder} died:\n{self._log.read_text()[-2000:]}")
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 class Cluster:
@@ -174,9 +152,7 @@ class Cluster:
     def await_serving(self, number: int) -> None:
         """Until the broker accepts connections and is registered, and there is a controller."""
         eventually(
-            lambda: (
-                self.brokers[number].accepts_connections() and number in self.registered() and self.read("/controller")
-            ),
+            lambda: self.brokers[number].serves() and number in self.registered() and self.read("/controller"),
             f"broker {number} to serve",
         )
 
@@ -200,7 +176,7 @@ class Cluster:
             yield
 
     @contextmanager
-    def _down(self, number: int, bring_down: Callable[[], None]) -> Iterator[None]:
+    def _down(self, number: int, bring_down: Callable[[], object]) -> Iterator[None]:
         bring_down()
         try:
             eventually(lambda: number not in self.registered(), f"the end of broker {number}'s session")
@@ -272,10 +248,85 @@ class Cluster:
         return {int(partition): replicas for partition, replicas in found.items()}
 
 
+def free_ports() -> Iterator[int]:
+    """Ports below those the system gives to outgoing connections, so that none takes one during a restart."""
+    ports = range(20_000, 32_000)
+    return (port for port in random.sample(ports, len(ports)) if not is_open(port))
+
+
 def free_port() -> int:
-    """A port below those the system gives to outgoing connections, so that none takes it during a restart."""
-    while True:
-        with socket.socket() as probe:
-            port = random.randrange(20_000, 32_000)
-            if probe.connect_ex(("127.0.0.1", port)) != 0:
-                return port
+    return next(free_ports())
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens there, on loopback."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+VERSIONS = {4: 7, 5: 3, 6: 8}
+"""Of LeaderAndIsr, StopReplica and UpdateMetadata."""
+
+
+_LONE_SETTINGS = "controller.socket.timeout.ms=3000\n"
+"""So long does it wait for the answer of a controller that has gone, before it asks the next."""
+
+
+class LoneBroker:
+    """Broker 1. `epoch` is its broker epoch; its own controller, of epoch 1, is overruled by any later one."""
+
+    def __init__(self, cluster: Cluster, epoch: int) -> None:
+        self.port = cluster.brokers[1].port
+        self.bootstrap = cluster.bootstrap
+        self.epoch = epoch
+
+    async def obey(
+        self,
+        connection: Connection,
+        request: BrokerRequest,
+        broker_epoch: int,
+        ports: Mapping[int, int] = MappingProxyType({2: 1, 3: 1}),
+    ) -> BrokerAnswer:
+        """What it answers to a controller. `ports`: of its peers on loopback, if somebody listens there."""
+        letter = OutgoingRequest(request, broker_epoch, _registrations({1: self.port, **ports}), "PLAINTEXT")
+        return answer_of(request, await connection.ask(entity_of(letter, VERSIONS[api_key(request)])))
+
+
+@contextmanager
+def lone_broker(zookeeper: str, folder: Path, *, controller: int | None = None) -> Iterator[LoneBroker]:
+    """Started, registered, and gone at the end. Skips the test if there is no Kafka.
+
+    `controller`: who has been elected before. Else it elects itself, and may ask itself what it asks a controller:
+    it keeps to the first one it hears of.
+    """
+    if controller is not None:
+        elect(controller, zookeeper)
+    with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1, settings=_LONE_SETTINGS) as cluster:
+        chroot = zookeeper.partition("/")[2]
+        yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
+
+
+def elect(broker: int, zookeeper: str) -> None:
+    """For good: the znode goes with no session."""
+    server, _, chroot = zookeeper.partition("/")
+    client: Any = KazooClient(hosts=server)  # kazoo has no types
+    client.start(timeout=30)
+    elected = {"version": 1, "brokerid": broker, "timestamp": "0"}
+    client.create(f"/{chroot}/controller", json.dumps(elected).encode(), makepath=True)
+    client.stop()
+    client.close()
+
+
+def _registrations(ports: Mapping[int, int]) -> dict[int, BrokerRegistration]:
+    return {
+        broker: BrokerRegistration(
+            version=5,
+            host="127.0.0.1",
+            port=port,
+            endpoints=(f"PLAINTEXT://127.0.0.1:{port}",),
+            listener_security_protocol_map={"PLAINTEXT": "PLAINTEXT"},
+            timestamp="0",
+        )
+        for broker, port in ports.items()
+    }

@@ -1,27 +1,30 @@
-"""A KRaft cluster of real Kafka on loopback: the first nodes are voters and brokers, the others are brokers only.
+"""Real Kafka in KRaft mode on loopback: a cluster of voters and brokers, and one broker that wants TLS and a login.
 
-The voters are kept in the metadata log, as new clusters are formatted since 3.9 (KIP-853). Each broker has a second
-listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies.
+Voters are kept in the metadata log, as new clusters are formatted since 3.9 (KIP-853). Each broker of a cluster has a
+second listener, COUNTED, that is advertised as a proxy's: who comes by it stays behind the proxies.
 """
 
 from __future__ import annotations
 
 import base64
 import shutil
-import signal
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from kafka import KafkaAdminClient
 
 from model.sandbox.java import java_environment
-from model.sandbox.processes import GuardedProcess
+from tests.authority import Authority
 from tests.conformance.kafka.api_counter import ApiCounter
-from tests.conformance.kafka.brokers import free_port
 from tests.conformance.kafka.releases import Installation
+from tests.harness.kafka import KafkaProcess, free_ports
 from tests.harness.waiting import eventually
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qg"
@@ -55,11 +58,12 @@ class KraftCluster:
         self.kafka = kafka
         self.folder = folder
         self.zookeeper = ""
-        self._controllers = {number: free_port() for number in range(1, voters + 1)}
-        self._ports = {number: free_port() for number in range(1, size + 1)}
-        self._behind = {number: free_port() for number in self._ports}
+        ports = free_ports()
+        self._controllers = {number: next(ports) for number in range(1, voters + 1)}
+        self._ports = {number: next(ports) for number in range(1, size + 1)}
+        self._behind = {number: next(ports) for number in self._ports}
         self._counters = {number: ApiCounter(f"127.0.0.1:{port}") for number, port in self._behind.items()}
-        self._nodes: dict[int, GuardedProcess] = {}
+        self._nodes = {number: KafkaProcess(kafka, folder / f"node-{number}") for number in self._ports}
 
     @property
     def counted(self) -> str:
@@ -107,34 +111,28 @@ class KraftCluster:
 
     def __exit__(self, *_: object) -> None:
         for node in self._nodes.values():
-            node.close()
+            node.kill()
         for counter in self._counters.values():
             counter.__exit__()
 
     def start(self, number: int) -> None:
         """Starts a node's process."""
-        command = self.kafka.java("kafka.Kafka", str(self._properties(number)), heap_mb=256)
-        folder = self._properties(number).parent
-        self._nodes[number] = GuardedProcess(
-            command, folder=folder, log=folder / "broker.log", environment=java_environment()
-        )
+        self._nodes[number].start()
 
     def kill(self, *numbers: int) -> None:
         """SIGKILL."""
         for number in numbers:
-            self._nodes[number].close()
+            self._nodes[number].kill()
 
     def stop(self, number: int) -> None:
         """SIGTERM, which is a controlled shutdown; SIGKILL if that does not end it."""
-        self._nodes[number].send(signal.SIGTERM)
-        self._nodes[number].wait(timeout_s=60)
-        self._nodes[number].close()
+        self._nodes[number].stop()
 
     def restore(self) -> None:
         """Starts all nodes that do not run, and waits until no broker is fenced."""
-        for number in self._ports:
-            if number not in self._nodes or self._nodes[number].exit_code() is not None:
-                self.start(number)
+        for node in self._nodes.values():
+            if not node.running:
+                node.start()
         eventually(lambda: self.living() == set(self._ports), "all nodes", 150)
 
     def living(self) -> set[int]:
@@ -169,9 +167,7 @@ class KraftCluster:
             voters = ",".join(
                 f"{voter}@127.0.0.1:{port}:{_directory(voter)}" for voter, port in self._controllers.items()
             )
-            tool = ("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(path))
-            command = self.kafka.java(*tool, "--initial-controllers", voters, heap_mb=128)
-            subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
+            _format(self.kafka, path, "--initial-controllers", voters)
         elif number in self._controllers:  # what the tool writes, without a JVM for it
             shutil.copytree(self._properties(1).parent / "logs", logs)
         else:
@@ -181,6 +177,85 @@ class KraftCluster:
         )
 
 
+def _format(kafka: Installation, properties: Path, *options: str) -> None:
+    """By Kafka's own tool."""
+    words = ("format", "-t", CLUSTER_ID, "-c", str(properties), *options)
+    command = kafka.java("kafka.tools.StorageTool", *words, heap_mb=128)
+    subprocess.run(command, check=True, capture_output=True, timeout=90, env=java_environment())
+
+
 def _directory(number: int) -> str:
     """The id of a node's only log directory."""
     return base64.urlsafe_b64encode(bytes([number]) * 16).decode().rstrip("=")
+
+
+USER, PASSWORD = "alice", 'wonder"land\\canary'
+"""Known to PLAIN and SCRAM; a password that has to be quoted."""
+BACKSLASH = "\\"
+
+
+class SecuredBroker(NamedTuple):
+    """`127.0.0.1:PORT` of each listener. The certificate is for 127.0.0.1, and not for localhost."""
+
+    sasl_ssl: str
+    ssl: str
+    """Wants a certificate of the authority."""
+    plain: str
+    controller: str
+    authority: Authority
+
+
+@contextmanager
+def secured_broker(kafka: Installation, folder: Path) -> Iterator[SecuredBroker]:
+    """Runs it for as long as the context lasts."""
+    ports = [*islice(free_ports(), 4)]
+    sasl_ssl, ssl, plain, controller = (f"127.0.0.1:{port}" for port in ports)
+    broker = SecuredBroker(sasl_ssl, ssl, plain, controller, Authority(folder))
+    lines = (
+        f"{key}={value}\n".replace(BACKSLASH, 2 * BACKSLASH) for key, value in _secured_settings(broker, folder).items()
+    )
+    properties = folder / "server.properties"
+    properties.write_text("".join(lines))
+    scram = f"SCRAM-SHA-512=[name={USER},password={PASSWORD}]"
+    _format(kafka, properties, "--add-scram", scram)
+    process = KafkaProcess(kafka, folder)
+    process.start()
+    try:
+        eventually(lambda: process.accepts(*ports[:3]), "the secured broker to serve")
+        # Who accepts connections may not have read the users yet; a broker that others are told of has.
+        with closing(KafkaAdminClient(bootstrap_servers=broker.plain, bootstrap_timeout_ms=60_000)):  # pyright: ignore[reportCallIssue]
+            yield broker
+    finally:
+        process.kill()
+
+
+def _secured_settings(broker: SecuredBroker, folder: Path) -> dict[str, str]:
+    quoted = PASSWORD.replace(BACKSLASH, 2 * BACKSLASH).replace('"', f'{BACKSLASH}"')
+    listeners = {"SASL_SSL": broker.sasl_ssl, "SSL": broker.ssl, "PLAINTEXT": broker.plain}
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{broker.controller}",
+        "controller.listener.names": "CONTROLLER",
+        "listeners": ",".join(f"{name}://{at}" for name, at in {**listeners, "CONTROLLER": broker.controller}.items()),
+        "listener.security.protocol.map": ",".join(("CONTROLLER:PLAINTEXT", *(f"{name}:{name}" for name in listeners))),
+        "inter.broker.listener.name": "PLAINTEXT",
+        "sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-512",
+        "listener.name.sasl_ssl.plain.sasl.jaas.config": (
+            f'org.apache.kafka.common.security.plain.PlainLoginModule required user_{USER}="{quoted}";'
+        ),
+        "listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config": (
+            "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+        ),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(broker.authority.issue("broker", "127.0.0.1").plain_keystore),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(broker.authority.certificate),
+        "listener.name.ssl.ssl.client.auth": "required",
+        "log.dirs": str(folder / "logs"),
+        "offsets.topic.num.partitions": "1",
+        "offsets.topic.replication.factor": "1",
+        "num.network.threads": "1",
+        "num.io.threads": "2",
+        "log.cleaner.enable": "false",
+    }
