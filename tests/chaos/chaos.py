@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.control.messages import SandboxOptions
 from tests.chaos.faults import Round, rounds
 from tests.chaos.links import Link
 from tests.chaos.onlooker import Onlooker
 from tests.chaos.site import Site
 from tests.chaos.writer import Canary, TenaciousChurn
+from tests.harness.zookeeper import three_servers
 from tests.progress import Tell
 from tests.soak.samples import Held, held_by
 from tests.soak.shape import Shape
@@ -91,7 +89,7 @@ class Chaos:
     async def run(self) -> Report:
         """Stops at the first difference. Raises SandboxError, DataLost where it could not go on."""
         async with AsyncExitStack() as stack:
-            ensemble = await stack.enter_async_context(_three_servers())
+            ensemble = await stack.enter_async_context(three_servers())
             self._direct = ensemble.addresses
             self._links = [stack.enter_context(Link(address)) for address in self._direct.split(",")]
             self._site = Site(ensemble, self._links)
@@ -204,17 +202,3 @@ class Chaos:
 def _leaked(before: Held, now: Held) -> list[str]:
     counts = {"threads": (before.threads, now.threads), "sockets": (before.sockets, now.sockets)}
     return [f"{what}: {few} before, {many} at the end" for what, (few, many) in counts.items() if many > few + MORE]
-
-
-@asynccontextmanager
-async def _three_servers():
-    """Started, and ended with all that is theirs."""
-    options = SandboxOptions(zookeepers=3)
-    folder = SandboxFolder(options)
-    ensemble = Ensemble(options, folder)
-    try:
-        await ensemble.start()
-        yield ensemble
-    finally:
-        await ensemble.close()
-        folder.close()

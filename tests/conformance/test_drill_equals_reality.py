@@ -17,8 +17,9 @@ from model.controller.generations import generation_of
 from model.drills.drill import run, usual
 from model.drills.scenario import Act, Deed, of_acts
 from tests.conformance.our_view import snapshot_of
-from tests.harness.kafka import NO_CONTROLLER, SESSION_TIMEOUT_MS, Cluster
+from tests.harness.kafka import SESSION_TIMEOUT_MS, Cluster
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import NO_CONTROLLER
 
 pytestmark = pytest.mark.conformance
 

@@ -5,17 +5,13 @@ A cluster for this module alone. Each command is a Java process, so that one his
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.conformance.kafka.commands import Commands
@@ -23,13 +19,14 @@ from tests.conformance.kafka.describe import PartitionView
 from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import Znodes
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
 
 LINES = [f"line {number}" for number in range(20)]
 
 
-class OurCluster:
+class OurCluster(Znodes):
     """Three brokers that serve."""
 
     def __init__(self, kafka: Installation, zookeeper: str, folder: Path, brokers: list[BrokerProcess]) -> None:
@@ -40,26 +37,11 @@ class OurCluster:
         for broker in brokers:
             broker.ready()
         self.bootstrap = ",".join(broker.address for broker in brokers)
-        self._client: Any = KazooClient(zookeeper)  # kazoo has no types
-        self._client.start()
-
-    def state(self, topic: str, partition: int) -> dict[str, Any]:
-        """As ZooKeeper has it; empty for none."""
-        try:
-            return json.loads(self._client.get(f"/brokers/topics/{topic}/partitions/{partition}/state")[0])
-        except NoNodeError:
-            return {}
-
-    def replicas(self, topic: str) -> dict[str, list[int]]:
-        return json.loads(self._client.get(f"/brokers/topics/{topic}")[0])["partitions"]
+        super().__init__(zookeeper)
 
     def holds(self, broker: int, folder: str) -> bool:
         """Whether there is a folder of this partition."""
         return (self.brokers[broker - 1].folder / "logs" / folder).exists()
-
-    def close(self) -> None:
-        self._client.stop()
-        self._client.close()
 
 
 @pytest.fixture(scope="module")
@@ -74,9 +56,7 @@ def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         for broker in brokers:
             stack.callback(broker.kill)
             broker.start()
-        ours = OurCluster(kafka, address, folder, brokers)
-        stack.callback(ours.close)
-        yield ours
+        yield stack.enter_context(OurCluster(kafka, address, folder, brokers))
 
 
 def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
@@ -99,7 +79,7 @@ def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
     eventually(lambda: cluster.state("orders", 2), "the third partition")
 
     commands.reassign("orders", {0: (2, 3), 1: (3, 2)})
-    moved = {"0": [2, 3], "1": [3, 2]}
+    moved = {0: [2, 3], 1: [3, 2]}
     eventually(lambda: moved.items() <= cluster.replicas("orders").items(), "the end of both moves")
     eventually(lambda: cluster.state("orders", 0)["leader"] == 2, "a leader that stays")
     eventually(

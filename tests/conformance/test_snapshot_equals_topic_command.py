@@ -12,8 +12,9 @@ import pytest
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import NO_LEADER, Partitions, PartitionView
 from tests.conformance.our_view import partitions_of, snapshot_of
-from tests.harness.kafka import NO_CONTROLLER, Cluster
+from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import NO_CONTROLLER
 
 pytestmark = pytest.mark.conformance
 

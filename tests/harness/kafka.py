@@ -14,9 +14,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
-
 from model.controller.commands import BrokerAnswer, BrokerRequest
 from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, api_key, entity_of
 from model.hosts.wire.connection import Connection
@@ -26,11 +23,10 @@ from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.conformance.kafka.topic_znodes import Assignment, topic_znodes
 from tests.harness.logged_process import LoggedProcess
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import Znodes
 
 SESSION_TIMEOUT_MS = 4_000
 """Short, for a killed broker is noticed only when its session ends; long enough for a busy machine."""
-
-NO_CONTROLLER = -1
 
 _SETTINGS = f"""
 zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}
@@ -89,7 +85,7 @@ class Broker(KafkaProcess):
         return any((self._folder / "logs").glob(f"{topic}-*"))
 
 
-class Cluster:
+class Cluster(Znodes):
     """`size` brokers of one release under a chroot of their own, each in its own rack; `first` is the first one's id.
 
     `in_turn`: each starts when the one before it serves, so that the first is the controller. `settings` are more
@@ -116,9 +112,7 @@ class Cluster:
             number: Broker(number, kafka, zookeeper, folder / f"broker-{number}", settings, heap_mb)
             for number in range(first, first + size)
         }
-        server, slash, chroot = zookeeper.partition("/")
-        self._chroot = slash + chroot
-        self._client: Any = KazooClient(hosts=server)  # kazoo has no types
+        super().__init__(zookeeper)
 
     @property
     def bootstrap(self) -> str:
@@ -130,7 +124,7 @@ class Cluster:
         return f"zk://{self.zookeeper}"
 
     def __enter__(self) -> Cluster:
-        self._client.start(timeout=30)
+        super().__enter__()
         try:
             for number, broker in self.brokers.items():
                 broker.start()
@@ -146,8 +140,7 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         for broker in self.brokers.values():
             broker.kill()
-        self._client.stop()
-        self._client.close()
+        super().__exit__()
 
     def await_serving(self, number: int) -> None:
         """Until the broker accepts connections and is registered, and there is a controller."""
@@ -164,9 +157,9 @@ class Cluster:
 
     def miss(self, *numbers: int) -> None:
         """Takes the registrations of dead brokers away, all at once: the others see one change."""
-        together = self._client.transaction()
+        together = self.client.transaction()
         for number in numbers:
-            together.delete(f"{self._chroot}/brokers/ids/{number}")
+            together.delete(f"/brokers/ids/{number}")
         together.commit()
 
     @contextmanager
@@ -185,54 +178,15 @@ class Cluster:
             self.brokers[number].start()
             self.await_serving(number)
 
-    def controller(self) -> int:
-        """The broker in /controller; NO_CONTROLLER while there is none."""
-        return int(self.read("/controller").get("brokerid", NO_CONTROLLER))
-
     def registered(self) -> set[int]:
         """The brokers in /brokers/ids; a dead one stays until its session ends."""
         return {int(number) for number in self.children("/brokers/ids")}
-
-    def children(self, path: str) -> list[str]:
-        """The children of a znode; none when it does not exist."""
-        try:
-            return list(self._client.get_children(self._chroot + path))
-        except NoNodeError:
-            return []
-
-    def text(self, path: str) -> str:
-        """What is in a znode; empty when there is nothing in it, or no such znode."""
-        try:
-            data, _ = self._client.get(self._chroot + path)
-        except NoNodeError:
-            return ""
-        return str(data or b"", "utf-8")
-
-    def read(self, path: str) -> dict[str, Any]:
-        """The JSON object in a znode; empty when there is nothing in it, or no such znode."""
-        return json.loads(self.text(path) or "{}")
 
     def create(self, topic: str, assignment: Assignment, **config: str) -> None:
         """A topic that the controller finds in ZooKeeper. Keys of `config` have _ for Kafka's dots."""
         settings = {key.replace("_", "."): value for key, value in config.items()}
         for path, data in topic_znodes(topic, assignment, settings):
             self.write(path, data.decode())
-
-    def write(self, path: str, data: str = "") -> None:
-        """Creates a znode, as tools do that write to ZooKeeper themselves."""
-        self._client.create(self._chroot + path, data.encode())
-
-    def overwrite(self, path: str, data: str) -> None:
-        """Writes a znode that there is, whatever its version."""
-        self._client.set(self._chroot + path, data.encode())
-
-    def delete(self, path: str) -> None:
-        """Deletes a znode."""
-        self._client.delete(self._chroot + path)
-
-    def state(self, topic: str, partition: int) -> dict[str, Any]:
-        """The partition's state znode: leader, isr, leader_epoch …; empty before the controller wrote it."""
-        return self.read(f"/brokers/topics/{topic}/partitions/{partition}/state")
 
     def states(self) -> dict[tuple[str, int], dict[str, Any]]:
         """The state znode of every partition of every topic, by topic and partition."""
@@ -241,11 +195,6 @@ class Cluster:
             for topic in self.children("/brokers/topics")
             for partition in self.replicas(topic)
         }
-
-    def replicas(self, topic: str) -> dict[int, list[int]]:
-        """A topic's replicas by partition, as in its znode."""
-        found = self.read(f"/brokers/topics/{topic}").get("partitions", {})
-        return {int(partition): replicas for partition, replicas in found.items()}
 
 
 def free_ports() -> Iterator[int]:
@@ -303,19 +252,15 @@ def lone_broker(zookeeper: str, folder: Path, *, controller: int | None = None) 
     if controller is not None:
         elect(controller, zookeeper)
     with Cluster(install_or_skip("3.9.1"), zookeeper, folder, size=1, settings=_LONE_SETTINGS) as cluster:
-        chroot = zookeeper.partition("/")[2]
-        yield LoneBroker(cluster, cluster._client.get(f"/{chroot}/brokers/ids/1")[1].czxid)
+        yield LoneBroker(cluster, cluster.epoch_of(1))
 
 
 def elect(broker: int, zookeeper: str) -> None:
     """For good: the znode goes with no session."""
     server, _, chroot = zookeeper.partition("/")
-    client: Any = KazooClient(hosts=server)  # kazoo has no types
-    client.start(timeout=30)
     elected = {"version": 1, "brokerid": broker, "timestamp": "0"}
-    client.create(f"/{chroot}/controller", json.dumps(elected).encode(), makepath=True)
-    client.stop()
-    client.close()
+    with Znodes(server) as znodes:  # the chroot is made as well
+        znodes.write(f"/{chroot}/controller", json.dumps(elected))
 
 
 def _registrations(ports: Mapping[int, int]) -> dict[int, BrokerRegistration]:

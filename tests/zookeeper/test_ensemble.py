@@ -13,8 +13,6 @@ import pytest
 from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.hosts.zookeeper.states import Connected
 from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import server_status
 from model.sources.addresses import parse_zookeeper_address
@@ -24,6 +22,7 @@ from model.sources.zookeeper.watching import RecursiveWatching, Watching
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from model.zookeeper.znodes import Unread, Znode
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import three_servers
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife
 
@@ -70,15 +69,10 @@ class Three:
 
 @pytest.fixture(scope="module")
 def ensemble() -> Iterator[Ensemble]:
-    options = SandboxOptions(zookeepers=3)
-    folder = SandboxFolder(options)
-    started = Ensemble(options, folder)
-    try:
-        _done(started.start())
-        yield started
-    finally:
-        _done(started.close())
-        folder.close()
+    with asyncio.Runner() as runner:
+        servers = three_servers()
+        yield runner.run(servers.__aenter__())
+        runner.run(servers.__aexit__(None, None, None))
 
 
 @pytest.fixture

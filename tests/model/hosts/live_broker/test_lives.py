@@ -7,18 +7,16 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
 from tests.harness.host_processes import BrokerProcess
 from tests.harness.waiting import PATIENCE_S, eventually
+from tests.harness.zookeeper import Znodes
 
 Start = Callable[[int], BrokerProcess]
 LED_BY_A_DEAD_ONE = {"controller_epoch": 0, "leader": 9, "version": 1, "leader_epoch": 1, "isr": [1]}
@@ -38,43 +36,10 @@ def start(zookeeper: str, tmp_path: Path) -> Iterator[Start]:
         yield start
 
 
-class Znodes:
-    """What others see in ZooKeeper."""
-
-    def __init__(self, address: str) -> None:
-        self._client: Any = KazooClient(address)
-        self._client.start()
-
-    def read(self, path: str) -> dict[str, Any]:
-        try:
-            return json.loads(self._client.get(path)[0])
-        except NoNodeError:
-            return {}
-
-    def make(self, path: str, content: dict[str, Any]) -> None:
-        self._client.create(path, json.dumps(content).encode(), makepath=True)
-
-    def epoch_of(self, broker: int) -> int:
-        found = self._client.exists(f"/brokers/ids/{broker}")
-        return found.czxid if found else 0
-
-    @property
-    def controller(self) -> int:
-        return self.read("/controller").get("brokerid", -1)
-
-    def state(self, topic: str) -> dict[str, Any]:
-        return self.read(f"/brokers/topics/{topic}/partitions/0/state")
-
-    def close(self) -> None:
-        self._client.stop()
-        self._client.close()
-
-
 @pytest.fixture
 def znodes(zookeeper: str) -> Iterator[Znodes]:
-    znodes = Znodes(zookeeper)
-    yield znodes
-    znodes.close()
+    with Znodes(zookeeper) as znodes:
+        yield znodes
 
 
 def create(bootstrap: str, topic: str, replicas: list[int]) -> None:
@@ -94,7 +59,7 @@ def write(bootstrap: str, topic: str) -> None:
 def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: Start, znodes: Znodes) -> None:
     first = start(1)
     first.ready()
-    assert znodes.controller == 1
+    assert znodes.controller() == 1
     second = start(2)
     second.ready()
     bootstrap = f"{first.address},{second.address}"
@@ -106,7 +71,7 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
     assert (first.folder / "logs" / ".kafka_cleanshutdown").exists()
     eventually(lambda: znodes.epoch_of(1) == 0, "the end of its registration")
     assert (znodes.state("orders")["leader"], znodes.state("orders")["isr"]) == (2, [2])
-    eventually(lambda: znodes.controller == 2, "the other as controller")
+    eventually(lambda: znodes.controller() == 2, "the other as controller")
     write(second.address, "orders")
     first.start()
     first.ready()
@@ -119,16 +84,16 @@ def test_a_broker_leaves_dies_and_stands_still_and_each_time_comes_back(start: S
     second.wait_for("The last shutdown was not clean")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both again")
 
-    zombie, other = (first, second) if znodes.controller == 1 else (second, first)
+    zombie, other = (first, second) if znodes.controller() == 1 else (second, first)
     before = znodes.epoch_of(zombie.id)
     zombie.send(signal.SIGSTOP)
-    eventually(lambda: znodes.controller == other.id, "another controller")
+    eventually(lambda: znodes.controller() == other.id, "another controller")
     eventually(lambda: znodes.state("orders")["leader"] == other.id, "a leader that lives")
     zombie.send(signal.SIGCONT)
     zombie.wait_for(f"Broker {zombie.id} is not the controller any more .* and resigns")
     eventually(lambda: znodes.epoch_of(zombie.id) > before, "another registration")
     eventually(lambda: set(znodes.state("orders")["isr"]) == {1, 2}, "the ISR of both once more")
-    assert znodes.controller == other.id
+    assert znodes.controller() == other.id
     write(other.address, "orders")
     assert "this must not happen" not in first.log + second.log
 
@@ -138,10 +103,9 @@ def test_a_controller_is_killed_where_a_drill_says_so(zookeeper: str, tmp_path: 
     with ExitStack() as stack:
         brokers: dict[str, tuple[BrokerProcess, Znodes]] = {}
         for step in FAILOVER_STEPS:
-            znodes = Znodes(zookeeper)
-            stack.callback(znodes.close)
-            znodes.make(f"/{step}/brokers/topics/orders", {"version": 1, "partitions": {"0": [1]}})
-            znodes.make(f"/{step}/brokers/topics/orders/partitions/0/state", LED_BY_A_DEAD_ONE)
+            znodes = stack.enter_context(Znodes(zookeeper))
+            znodes.write(f"/{step}/brokers/topics/orders", '{"version": 1, "partitions": {"0": [1]}}')
+            znodes.write(f"/{step}/brokers/topics/orders/partitions/0/state", json.dumps(LED_BY_A_DEAD_ONE))
             broker = BrokerProcess(tmp_path / step, f"{zookeeper}/{step}", 1)
             stack.callback(broker.kill)
             (broker.faults / CONTROLLER_STOP_FILE).write_text(f"{step}\n")

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kazoo.client import KazooClient
-from kazoo.exceptions import NoNodeError
 
-from model.znodes.cluster import decode_broker, decode_controller
+from model.znodes.cluster import decode_broker
 from tests.harness.host_processes import ControllerProcess
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import Znodes
 from tests.zookeeper.counting_proxy import CountingProxy
 
 Run = Callable[..., ControllerProcess]
@@ -35,37 +34,10 @@ def run(tmp_path: Path) -> Iterator[Run]:
         yield run
 
 
-class Znodes:
-    """What others see in ZooKeeper."""
-
-    def __init__(self, address: str) -> None:
-        self._client: Any = KazooClient(address)
-        self._client.start()
-
-    def data(self, path: str) -> bytes | None:
-        try:
-            return self._client.get(path)[0]
-        except NoNodeError:
-            return None
-
-    def controller(self) -> int | None:
-        data = self.data("/controller")
-        return None if data is None else decode_controller(data).broker_id
-
-    def epoch_of(self, broker: int) -> int:
-        stat = self._client.exists(f"/brokers/ids/{broker}")
-        return 0 if stat is None else stat.czxid
-
-    def close(self) -> None:
-        self._client.stop()
-        self._client.close()
-
-
 @pytest.fixture
 def znodes(zookeeper: str) -> Iterator[Znodes]:
-    znodes = Znodes(zookeeper)
-    yield znodes
-    znodes.close()
+    with Znodes(zookeeper) as znodes:
+        yield znodes
 
 
 def test_it_registers_is_elected_and_leaves_nothing_behind(zookeeper: str, run: Run, znodes: Znodes) -> None:
