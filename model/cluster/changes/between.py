@@ -53,7 +53,7 @@ def _at(broker: BrokerImage) -> str:
 
 
 def _epochs(old: BrokerImage, new: BrokerImage) -> str:
-    return f", broker epoch {old.epoch} -> {new.epoch}" if old.epoch != new.epoch else ""
+    return f", broker epoch {_number(old.epoch)} -> {_number(new.epoch)}" if old.epoch != new.epoch else ""
 
 
 def _difference(old: BrokerImage, new: BrokerImage) -> str:

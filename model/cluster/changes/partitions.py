@@ -192,6 +192,8 @@ def _unclean(pairs: Pairs) -> Iterator[Change]:
         known = ("ISR", unpadded(pairs.old.isr[row])), ("ELR", told_in(pairs.old.elr[row]))
         places = [f"in the {name} {replicas(members)}" for name, members in known if members]
         why = f"it was not {' nor '.join(places)}" if places else "nobody was in the ISR"
+        if any(pairs.new.leader[row] in (members or ()) for _, members in known):
+            why = "its state is marked as recovering"
         yield pairs.one("unclean-election", row, f"{_leaders(pairs, row)}, UNCLEAN: {why}{pairs.epochs(row)}")
 
 

@@ -78,11 +78,13 @@ def under_replicated(case: TopicCase) -> Words:
     """
     missing = case.out_of_isr
     down = {broker for broker in missing if case.health.around.dead(broker)}
-    slow = "see why it falls behind (disk, network, a failed log directory, a long pause)"
+    slow = "(disk, network, a failed log directory, a long pause)"
     return Words(
         f"{case.of} under-replicated: {case.which}; out of sync: {case.blame(missing)}",
         "Fewer copies than asked for: fewer failures can be survived.",
-        f"Bring {brokers(down)} back, or move its replicas." if down else f"On {brokers(missing)}, {slow}.",
+        f"Bring {brokers(down)} back, or move {'its' if len(down) == 1 else 'their'} replicas."
+        if down
+        else f"On {brokers(missing)}, see why {'it falls' if len(missing) == 1 else 'they fall'} behind {slow}.",
     )
 
 

@@ -232,7 +232,9 @@ class ElectController(Step, frozen=True):
         active_id = controller_in(answers[0])
         context = context.replace(active_id=active_id)
         if active_id != NO_CONTROLLER:
-            why = f"Broker {active_id} is the controller already: broker {context.broker_id} does not stand."
+            other = active_id != context.broker_id
+            stays = f": broker {context.broker_id} does not stand for election" if other else ""
+            why = f"Broker {active_id} is the controller already{stays}."
             return StepOutcome(context.replace(activity=_activity(context, active_id)), why=why)
         context = context.replace(activity=Activity.ELECTING)
         if not context.settings.forms.fenced:

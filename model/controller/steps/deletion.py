@@ -151,7 +151,7 @@ def deletions_marked(context: ControllerContext, marked: Iterable[str]) -> StepO
         # Kafka halts before it enqueues, so that a topic marked just now does not wait for its reassignment.
         context = context.replace(deletion=context.deletion.halt(known & moving).enqueue(known))
         then.append(ResumeDeletions())
-    why = f"Markers removed, for there is nothing to delete: {listed(dropped)}." if dropped else ""
+    why = f"Markers removed, because there is nothing to delete: {listed(dropped)}." if dropped else ""
     return StepOutcome(context, then=tuple(then), why=why)
 
 

@@ -161,7 +161,7 @@ class MovePartitions(Step, frozen=True):
             then.append(CreateStates(tuple(by_action[PartitionAction.INITIALIZE])))
         if by_action[PartitionAction.ELECT]:
             then.append(ElectLeaders(tuple(by_action[PartitionAction.ELECT]), self.strategy, self.unclean))
-        why = f"Left as they are, for the move is illegal: {listed(illegal)}." if illegal else ""
+        why = f"Left as they are, because the move is illegal: {listed(illegal)}." if illegal else ""
         return StepOutcome(context, then=(*then, SendBatch()) if then else (), why=why)
 
 

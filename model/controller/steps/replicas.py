@@ -176,7 +176,7 @@ class MoveReplicasOf(Step, frozen=True):
         for action, found in by_action.items():
             context, steps = _CARRY_OUT[action](context, self.broker, found, self.to)
             then += steps
-        why = f"Left as they are, for the move is illegal: {listed(illegal)}." if illegal else ""
+        why = f"Left as they are, because the move is illegal: {listed(illegal)}." if illegal else ""
         return StepOutcome(context, then=then, why=why)
 
 

@@ -161,7 +161,7 @@ class ReadAssignments(Step, frozen=True):
             if partition.assignment.is_being_reassigned
         )
         unread = [topic for topic in self.topics if topic not in found]
-        why = f"Left alone, for the assignment is missing or cannot be read: {listed(unread)}." if unread else ""
+        why = f"Left alone, because the assignment is missing or cannot be read: {listed(unread)}." if unread else ""
         nameless = tuple(name for name, topic in found.items() if topic.topic_id is None)
         wants_ids = nameless and context.settings.forms.topic_version >= TOPIC_IDS_FROM
         then = (AssignTopicIds(nameless),) if wants_ids else ()

@@ -90,7 +90,7 @@ def test_any_step_can_be_told(before: ClusterImage, records: list[Record]) -> No
         (BrokerLost(broker=3), ("broker-lost", "broker 3", "b3 gone: its registration was removed")),
         (
             BrokerRegistered(broker=3, epoch=90),
-            ("broker-bounced", "broker 3", "b3 bounced: registered anew, broker epoch None -> 90"),
+            ("broker-bounced", "broker 3", "b3 bounced: registered anew, broker epoch none -> 90"),
         ),
         (
             BrokerRegistered(broker=3, endpoints=("PLAINTEXT://h:9093",)),
@@ -256,6 +256,15 @@ def test_an_unclean_election_is_an_error() -> None:
 
     assert (change.kind, change.severity) == ("unclean-election", "error")
     assert change.text == "leader 1 -> 3, UNCLEAN: it was not in the ISR 1, epoch 0 -> 1"
+
+
+def test_a_leader_of_the_isr_that_recovers_was_elected_uncleanly() -> None:
+    """KIP-704: what came between, and left the broker out of the ISR, was not seen."""
+    assert told(written("orders", state(0, 2, (2,), epoch=1, recovering=True)))[0] == (
+        "unclean-election",
+        "orders-0",
+        "leader 1 -> 2, UNCLEAN: its state is marked as recovering, epoch 0 -> 1",
+    )
 
 
 def test_the_leader_reports_that_it_recovered() -> None:

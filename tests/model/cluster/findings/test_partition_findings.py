@@ -116,6 +116,16 @@ def test_missing_replicas_are_under_replicated() -> None:
     assert under["at-min-isr"].partitions == (0,)
 
 
+def test_one_broker_falls_behind_and_several_fall_behind() -> None:
+    def action(*isr: int) -> str:
+        return found(*THREE, written("orders", state(0, 1, isr)))["under-replicated"].action
+
+    assert action(1, 2).startswith("On broker 3, see why it falls behind (")
+    assert action(1).startswith("On brokers 2, 3, see why they fall behind (")
+    lost = found(*THREE, BrokerLost(broker=2), BrokerLost(broker=3), written("orders", state(0, 1, (1,))))
+    assert lost["under-replicated"].action == "Bring brokers 2, 3 back, or move their replicas."
+
+
 def test_what_is_offline_is_not_under_replicated_as_well() -> None:
     both = found(*THREE, BrokerLost(broker=3), written("orders", state(0, 3, (3,)), state(3, 1, (1, 2))))
 
