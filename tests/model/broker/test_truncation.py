@@ -140,6 +140,11 @@ def test_after_an_unclean_election_the_follower_ends_where_its_leader_does() -> 
     assert "3 records before this one" in decision.reasons[0]
 
 
+def test_a_leader_that_ends_where_this_log_does_cuts_nothing_off() -> None:
+    decision = out_of_range(FetchState(NAME, 1, 5, 12), 0, 10, log_to(10))
+    assert (decision.commands, decision.reasons) == ((), ())
+
+
 def test_a_leader_that_has_deleted_what_comes_next_is_fetched_from_its_start() -> None:
     decision = out_of_range(FetchState(NAME, 1, 5, 10), 15, 20, log_to(10))
     assert decision.commands == (RestartLog(NAME, 15),)

@@ -1,10 +1,15 @@
 """An image told as records and replayed is the same image."""
 
+import copy
+
+import pytest
 from hypothesis import given
 
 from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, records_of
-from tests.model.cluster.build import without_past
+from model.cluster.records import GroupDescribed
+from tests.model.cluster.build import brokers, claims, consumer, topic, without_past
+from tests.model.cluster.build import image as image_of
 from tests.model.cluster.strategies import images
 
 
@@ -19,3 +24,17 @@ def test_told_as_a_listing_it_replaces_any_other(image: ClusterImage, other: Clu
     for part in ("controller", "brokers", "topics", "configs", "admin", "unreadable"):
         assert getattr(after, part) == getattr(image, part)
     assert without_past(after) == without_past(image)
+
+
+@pytest.mark.parametrize("part", ["controller", "brokers", "topics", "groups", "admin", "unreadable"])
+def test_what_a_listing_tells_again_is_the_same_object(part: str) -> None:
+    before = image_of(
+        *brokers(1, 2), *topic("t", (1, 2)), consumer("g", "c", name="t"), *claims("g", "c-0", 0, name="t")
+    )
+    assert getattr(relisted(before, copy.deepcopy(before)), part) is getattr(before, part)
+
+
+def test_a_group_of_another_kind_is_told_as_such() -> None:
+    described = image_of(GroupDescribed(group="g", kind="share", state="Stable"))
+    again = ClusterDelta(EMPTY).replay_all(records_of(described)).apply(described.provenance)
+    assert again.classic_groups["g"].kind == "share"

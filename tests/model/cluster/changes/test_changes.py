@@ -379,3 +379,9 @@ def test_where_nobody_tells_who_is_fenced_a_broker_may_be_either() -> None:
     assert told(BrokerLost(broker=1), before=untold) == [
         ("broker-lost", "broker 1", "b1 gone: it is fenced, or its registration was removed")
     ]
+
+
+def test_groups_are_told_in_the_order_of_their_names() -> None:
+    names = [f"g{number}" for number in range(5)]
+    found = [subject for _, subject, _ in told(*(consumer(name, "c") for name in reversed(names)))]
+    assert found == [f"group {name}" for name in names]

@@ -192,6 +192,12 @@ def test_a_deletion_waits_for_a_dead_broker() -> None:
     assert "waits for broker 2 (down)" in kinds(*cluster, BrokerLost(broker=2))["deletion-stuck"].what
 
 
+def test_when_a_reassignment_began_is_not_known_of_a_partition_that_is_not_there() -> None:
+    asked = ReassignmentsRequested(targets={TopicPartition("never", 0): (1,), TopicPartition("orders", 7): (1,)})
+    told = find(image(*brokers(1), *topic("orders", (1,)), asked)).found
+    assert [one.since_ms for one in told if one.kind.startswith("reassignment")] == [0, 0]
+
+
 def test_a_preferred_election_that_waits() -> None:
     asked = PreferredElectionRequested(partitions=(TopicPartition("orders", 0),))
 
@@ -199,12 +205,13 @@ def test_a_preferred_election_that_waits() -> None:
 
 
 def test_many_unreadable_znodes_are_named_up_to_eight() -> None:
-    many = [ZnodeUnreadable(path=f"/config/topics/t{n}", reason="not JSON") for n in range(20)]
+    many = [ZnodeUnreadable(path=f"/config/topics/t{n}", reason="not JSON") for n in reversed(range(10, 30))]
     told = of_kind("unreadable", image(*brokers(1), *many))
 
     assert len(told) == 9
     assert told[0].what == "12 more znodes below cannot be used"
     assert told[1].what == "cannot be used: not JSON"
+    assert [one.subject for one in told[1:]] == [f"/config/topics/t{n}" for n in range(10, 18)]
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,11 @@ def test_a_healthy_cluster_has_no_findings() -> None:
     assert find(image(*THREE, min_isr("2"))).found == ()
 
 
+def test_a_time_that_is_not_known_is_not_the_first() -> None:
+    lost = [BrokerLost(broker=3), written("orders", state(1, -1, (3,), time_ms=0), state(2, -1, (3,), time_ms=400))]
+    assert found(*THREE, *lost)["offline"].since_ms == 400
+
+
 def test_no_leader_is_offline_and_names_who_must_come_back() -> None:
     lost = [BrokerLost(broker=3), written("orders", state(1, -1, (3,), time_ms=500), state(2, -1, (3,), time_ms=400))]
 
