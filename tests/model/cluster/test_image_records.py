@@ -34,7 +34,9 @@ def test_what_a_listing_tells_again_is_the_same_object(part: str) -> None:
     assert getattr(relisted(before, copy.deepcopy(before)), part) is getattr(before, part)
 
 
-def test_a_group_of_another_kind_is_told_as_such() -> None:
-    described = image_of(GroupDescribed(group="g", kind="share", state="Stable"))
+def test_a_group_is_told_with_its_kind_and_its_protocol() -> None:
+    group = GroupDescribed(group="g", kind="share", state="Stable", protocol_type="connect", protocol="range")
+    described = image_of(group)
     again = ClusterDelta(EMPTY).replay_all(records_of(described)).apply(described.provenance)
-    assert again.classic_groups["g"].kind == "share"
+    told = again.classic_groups["g"]
+    assert (told.kind, told.protocol_type, told.protocol) == ("share", "connect", "range")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.topic_image import padded
 from model.planning.balance import balance_of, cost_of, rack_rule
 from model.planning.layout import layout_of
+from model.planning.optimum.measures import Band, Judged
+from model.planning.plan import compared
 from tests.model.planning.clusters import Racks, Replicas, cluster, clusters, replicas_of, sizes_for
 from tests.model.planning.plain_score import plain_score
 
@@ -63,3 +66,20 @@ def test_a_broker_without_a_rack_is_one_of_its_own_where_the_others_suffice() ->
     assert violations({"a": [[1, 2], [1, 3], [1, 4]]}, {1: "r1", 2: "r1", 3: None, 4: "r2"}) == 1
     assert violations({"a": [[1, 2], [1, 3, 4]]}, {1: "r1", 2: "r1", 3: None, 4: "r2"}) is None
     assert violations({"a": [[1, 2]]}, {1: "r1", 2: "r1"}) == 0
+
+
+def test_a_band_holds_what_is_neither_below_nor_above_it() -> None:
+    band = Band(np.array([1.0, 1.0]), np.array([2.0, 2.0]))
+    assert band.holds(np.array([1.0, 2.0]))
+    assert not band.holds(np.array([0.0, 2.0]))
+    assert not band.holds(np.array([1.0, 3.0]))
+
+
+def test_broken_rules_are_counted_in_words() -> None:
+    best = Judged({}, {"moves": 3})
+    told = compared(Judged({"racks": 1, "leaving": 2, "full": 1}, {"moves": 0}), best, is_proven=True)
+    assert told.comparable == ()
+    assert told.verdict == (
+        "no plan for this wish: 1 partition is on fewer racks than it could be; "
+        "2 partitions are on brokers that leave or are dead; 1 broker gets more than it can hold"
+    )
