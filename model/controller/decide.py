@@ -35,11 +35,13 @@ from model.controller.steps.deletion import ConfirmDeletions, FailDeletions, Rea
 from model.controller.steps.notifications import AlterPartitions, ListNotifications, NoteLogDirs
 from model.controller.steps.partitions import AllowUnclean
 from model.controller.steps.reassignment import LookAtReassigned
-from model.controller.steps.reassignment_requests import ListReassignments, ReassignByRequest, ReassignFromZnode
-from model.controller.steps.requested_elections import (
+from model.controller.steps.requests import (
     REBALANCE_TIMER,
     ElectByRequest,
     ElectPreferredFromZnode,
+    ListReassignments,
+    ReassignByRequest,
+    ReassignFromZnode,
     Rebalance,
     ShutDownBroker,
 )

@@ -39,7 +39,7 @@ IN_THE_SOURCE = f"""{FAIL}
 from model.sources.zookeeper import translate
 translate._SAYS = dict.fromkeys(translate._SAYS, fail)
 """
-IN_A_COMMAND = f"{FAIL}from tui.cli import configs_shown\nconfigs_shown._zookeeper_line = fail\n"
+IN_A_COMMAND = f"{FAIL}from tui.cli import described\ndescribed._zookeeper_line = fail\n"
 IN_AN_ANSWER = f"{FAIL}from tui.engine.service import DataService\nDataService.answer = fail\n"
 ELSEWHERE = f"""{FAIL}
 import asyncio, gc, resource, threading
@@ -115,7 +115,7 @@ def test_of_what_follows_a_cluster(tree: DemoTree) -> None:
 
 def test_of_a_command(tree: DemoTree) -> None:
     said = ran(IN_A_COMMAND + MAIN, "configs", tree.source, "describe", "--entity-type", "topics")
-    assert "a defect in kdrill: KeyError in tui/cli/configs_shown.py:" in said
+    assert "a defect in kdrill: KeyError in tui/cli/described.py:" in said
     assert not forms_in(said.encode())
 
 

@@ -11,7 +11,7 @@ from textual.strip import Strip
 from tests.screenshots import png as screenshot
 from tests.screenshots.png import ScreenshotError, find_font, save_png
 from tui.app.theme import ThemedApp
-from tui.app.widgets.strip_widget import StripWidget
+from tui.app.widgets.drawing import StripWidget
 
 
 class Cells(StripWidget):

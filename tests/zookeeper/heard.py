@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from model.hosts.zookeeper.states import Connected, ConnectionState
+from model.hosts.zookeeper.protocol import Connected, ConnectionState
 from model.zookeeper.znodes import ZnodeChanged
 
 PATIENCE_S = 60.0

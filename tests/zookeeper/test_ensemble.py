@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.states import Connected
+from model.hosts.zookeeper.protocol import Connected, ReadsZnodes
 from model.sandbox.cluster.ensemble import Ensemble
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import server_status

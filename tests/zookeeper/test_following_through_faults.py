@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from model.hosts.zookeeper.protocol import Connected, ConnectionState, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.states import Connected, ConnectionState
 from model.zookeeper.znodes import Children, Znode, ZnodeChanged
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from kazoo.security import make_digest_acl
 
-from model.hosts.zookeeper.protocol import ZooKeeperClosed, ZooKeeperUnavailable
+from model.hosts.zookeeper.protocol import AuthFailed, Closed, Connecting, ZooKeeperClosed, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import MULTI_READ_BATCH, ZooKeeperReader
 from model.hosts.zookeeper.settings import Credential, Sasl, Settings
-from model.hosts.zookeeper.states import AuthFailed, Closed, Connecting
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.zookeeper.znodes import Children, EventKind, Forbidden, Missing, Stat, Znode

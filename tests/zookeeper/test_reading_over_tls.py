@@ -10,7 +10,7 @@ from kazoo.client import KazooClient
 
 from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Store, Tls
-from model.hosts.zookeeper.states import AuthFailed, Connecting
+from model.hosts.zookeeper.protocol import AuthFailed, Connecting
 from model.zookeeper.znodes import Znode
 from tests.authority import Authority
 from tests.harness.zookeeper import SecureServer, secure_server

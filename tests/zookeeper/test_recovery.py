@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
-from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from model.hosts.zookeeper.protocol import Lost, Suspended, Wiped, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.states import Lost, Suspended, Wiped
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.znodes import Missing, Refused, Znode, ZnodeChanged

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from model.hosts.zookeeper.protocol import AuthFailed
 from model.hosts.zookeeper.settings import Sasl
-from model.hosts.zookeeper.states import AuthFailed
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.znodes import Znode
 from tests.harness.zookeeper import server_with_login

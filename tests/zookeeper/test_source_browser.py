@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from kazoo.security import make_digest_acl
 
-from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
+from model.hosts.zookeeper.protocol import Connected, Suspended, ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
-from model.hosts.zookeeper.states import Connected, Suspended
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.zookeeper.browser import BELIEVED_MS, KEPT, MARK_MS, ZnodeBrowser
 from model.zookeeper.znodes import Forbidden, Missing, Znode

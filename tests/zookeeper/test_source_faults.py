@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kazoo.protocol.connection import ConnectionHandler
 
-from model.hosts.zookeeper.states import Connected, Lost
+from model.hosts.zookeeper.protocol import Connected, Lost
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions

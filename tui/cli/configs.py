@@ -113,7 +113,7 @@ def alter(kind: str, name: str | None, add_config: tuple[str, ...], delete_confi
     return request
 
 
-PLACES = {"describe": "configs_shown:describe", "alter": "configs:alter"}
+PLACES = {"describe": "described:describe_configs", "alter": "configs:alter"}
 
 
 @click.group("configs", cls=Verbs, places=PLACES)

@@ -1,6 +1,8 @@
 """`kdrill [SOURCE]`: the dashboard. Obvious mistakes are reported before it takes over the screen.
 
 A run begins as the last one on that cluster was left; an option or a setting wins over what was kept.
+
+`--serve [HOST:]PORT`: the dashboard for browsers on this machine.
 """
 
 import os
@@ -17,10 +19,9 @@ from click.core import ParameterSource
 
 from model.hosts.process import loading
 from model.sources.addresses import ZooKeeperAddress, parse_source
-from tui.cli.address import ServeAddress
+from tui.cli.address import ARGUMENTS, DEFAULT_PORT, OPTION, NotServed, ServeAddress, parse_address
 from tui.cli.options import opening_of, takes_demo, with_all
 from tui.cli.output import tell
-from tui.cli.serve_option import serve_dashboard, takes_serve
 from tui.engine.config import Config
 from tui.engine.keymap import remapped
 from tui.engine.link import ProcessLink
@@ -31,6 +32,33 @@ from tui.engine.remembered import Remembered, recall, remember, state_folder
 if TYPE_CHECKING:
     from tui.app.commands import TypedRequests
     from tui.app.running import Ended
+
+
+class _Address(click.ParamType):
+    name = "[host:]port"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ServeAddress:
+        try:
+            return value if isinstance(value, ServeAddress) else parse_address(value)
+        except NotServed as error:
+            raise click.UsageError(f"{OPTION}: {error}", ctx) from None
+
+
+def takes_serve(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`serve`, an address or None; and `served`, how the server tells a session of its own what to show, or empty."""
+    command = click.option("--served", hidden=True, default="")(command)
+    help_text = f"in browsers on this machine, read-only [port: {DEFAULT_PORT}]"
+    return click.option(OPTION, type=_Address(), metavar="[[HOST:]PORT]", help=help_text)(command)
+
+
+def serve_dashboard(opening: Opening, address: ServeAddress) -> int:
+    """Serves until it is told to end; the exit code. Raises click.ClickException."""
+    from tui.cli.serve import serve  # noqa: PLC0415 - slow, and most dashboards are on a terminal
+
+    try:
+        return serve(opening, address, click.get_current_context().meta[ARGUMENTS])
+    except NotServed as error:
+        raise click.ClickException(str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,8 @@ def delete(topic: str, if_exists: bool) -> DeleteTopics:
 
 
 PLACES = {
-    "list": "topics_shown:list_topics",
-    "describe": "topics_shown:describe",
+    "list": "described:list_topics",
+    "describe": "described:describe_topics",
     "create": "topics:create",
     "alter": "topics:alter",
     "delete": "topics:delete",

@@ -17,9 +17,8 @@ from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
 from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.drill import queries as of_drill
-from tui.engine.drill.pages import partition_drill_text, standing_text
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline, scrubber_text
-from tui.engine.drill.step import moment_text, step_text
+from tui.engine.drill.texts import moment_text, partition_drill_text, standing_text, step_text
 from tui.engine.lab import queries as of_lab
 from tui.engine.logs import queries as of_logs
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
@@ -99,9 +98,9 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_lab.LabGroupText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
     Entry(of_lab.LabPartitionText, Router.of_analysis, "lab.rows.lab_partition_text", wants=LAGS),
     Entry(of_lab.LabBars, Router.of_analysis, "lab.pages.lab_bars", wants=LAGS),
-    Entry(of_plan.PlanBrokerList, Router.of_analysis, "plan.rows.plan_brokers", wants=SIZES),
-    Entry(of_plan.PlanChangeList, Router.of_analysis, "plan.rows.plan_changes", wants=SIZES),
-    Entry(of_plan.PlanBatchList, Router.of_analysis, "plan.rows.plan_batches", wants=SIZES),
+    Entry(of_plan.PlanBrokerList, Router.of_analysis, "plan.planned.plan_brokers", wants=SIZES),
+    Entry(of_plan.PlanChangeList, Router.of_analysis, "plan.planned.plan_changes", wants=SIZES),
+    Entry(of_plan.PlanBatchList, Router.of_analysis, "plan.planned.plan_batches", wants=SIZES),
     Entry(of_plan.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
     Entry(of_plan.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
     Entry(of_plan.WritePlan, Router.wish, Router.write_plan, refused=NO_WISH),

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from model.recordings.columns import NONE, Numbers, SetColumns, Table2d, read_set
 from model.recordings.folder import PartSet, RecordingError
 from model.recordings.format import MOMENT, REBALANCED, NewRebalances
+from model.recordings.part_file import NONE, Numbers, SetColumns, Table2d, read_set
 
 Flags = NDArray[np.bool_]
 _UNSAID = -2

@@ -23,8 +23,8 @@ from model.analyses.history.results import (
     histories_of,
 )
 from model.analyses.image_arrays import arrays_of, racks_of
-from model.recordings.columns import Numbers, SetColumns
 from model.recordings.folder import ClusterFolder, RecordingError
+from model.recordings.part_file import Numbers, SetColumns
 from model.recordings.playback import image_at
 
 

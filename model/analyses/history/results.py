@@ -14,8 +14,8 @@ import numpy as np
 
 from model.analyses.analysis import Arrays
 from model.analyses.history.facts import NAMED, WIDTHS
-from model.recordings.columns import NONE, Numbers
 from model.recordings.folder import DAY_MS, ClusterFolder, RecordingError, clusters_in, said
+from model.recordings.part_file import NONE, Numbers
 
 HISTORY_FORMAT = "kdrill.history/1"
 

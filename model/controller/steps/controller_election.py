@@ -14,7 +14,7 @@ from model.controller.events import BrokerStarted, SessionEstablished
 from model.controller.steps.brokers import MakeClusterId, MakeZnode, RegisterBroker
 from model.controller.steps.cluster_wide import TOKEN_TIMER
 from model.controller.steps.failover import TakeOver
-from model.controller.steps.requested_elections import REBALANCE_TIMER
+from model.controller.steps.requests import REBALANCE_TIMER
 from model.controller.steps.znodes import fence
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration, decode_controller, decode_controller_epoch
 from model.znodes.paths import CONTROLLER, CONTROLLER_EPOCH

@@ -12,9 +12,8 @@ from model.controller.steps.brokers import ReadBrokers
 from model.controller.steps.cluster_wide import ExpireTokens, SetUpFeatures
 from model.controller.steps.deletion import ResumeDeletions, deletions_marked
 from model.controller.steps.partitions import StartPartitionStates
-from model.controller.steps.reassignment_requests import ReassignFromZnode
 from model.controller.steps.replicas import StartReplicaStates
-from model.controller.steps.requested_elections import REBALANCE_TIMER, ElectPreferredFromZnode
+from model.controller.steps.requests import REBALANCE_TIMER, ElectPreferredFromZnode, ReassignFromZnode
 from model.controller.steps.topics import ReadAllTopics, ReadStates
 from model.controller.steps.znodes import DeleteZnodes
 from model.controller.topics import DeletionQueues

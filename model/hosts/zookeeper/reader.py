@@ -12,7 +12,14 @@ import msgspec
 
 from model.hosts.zookeeper.connection import MAX_KEPT_BYTES, SHORT_BYTES
 from model.hosts.zookeeper.link import Link, Refusal, ask, ask_many
-from model.hosts.zookeeper.protocol import OnEvents, OnState, ZooKeeperUnavailable, ZooKeeperUnsupported
+from model.hosts.zookeeper.protocol import (
+    Connected,
+    ConnectionState,
+    OnEvents,
+    OnState,
+    ZooKeeperUnavailable,
+    ZooKeeperUnsupported,
+)
 from model.hosts.zookeeper.requests import (
     AddWatch,
     Exists,
@@ -27,7 +34,6 @@ from model.hosts.zookeeper.requests import (
 )
 from model.hosts.zookeeper.session import Session
 from model.hosts.zookeeper.settings import Settings
-from model.hosts.zookeeper.states import Connected, ConnectionState
 from model.hosts.zookeeper.throttle import Turnstile, Usage
 from model.zookeeper.operations import WatchMode
 from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode, ZnodeChanged, ZnodeColumns, columns_of

@@ -21,10 +21,7 @@ from kazoo.protocol.states import KeeperState  # pyright: ignore[reportMissingTy
 
 from model.hosts.zookeeper import protocol
 from model.hosts.zookeeper.link import Link, Refusal, ask
-from model.hosts.zookeeper.protocol import ZooKeeperUnavailable, ZooKeeperUnsupported
-from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
-from model.hosts.zookeeper.settings import Settings, hosts_of
-from model.hosts.zookeeper.states import (
+from model.hosts.zookeeper.protocol import (
     AuthFailed,
     Closed,
     Connected,
@@ -34,7 +31,11 @@ from model.hosts.zookeeper.states import (
     Server,
     Suspended,
     Wiped,
+    ZooKeeperUnavailable,
+    ZooKeeperUnsupported,
 )
+from model.hosts.zookeeper.requests import NO_NODE, GetChildren2, GetData, MultiOp, MultiRead, Sync
+from model.hosts.zookeeper.settings import Settings, hosts_of
 from model.hosts.zookeeper.throttle import Meter
 from model.zookeeper.znodes import Children, Missing
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from model.hosts.zookeeper.states import Connected, ConnectionState, Server
+from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
 from model.sources.kafka.views import ClusterView, TopicView
 from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode
 

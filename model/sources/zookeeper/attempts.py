@@ -5,8 +5,8 @@ import ssl
 from collections.abc import Sequence
 
 from model.hosts.client_security.tls_refusals import PLAIN_ON_TLS
+from model.hosts.zookeeper.protocol import Connected, ConnectionState
 from model.hosts.zookeeper.settings import hosts_of
-from model.hosts.zookeeper.states import Connected, ConnectionState
 from model.hosts.zookeeper.throttle import Usage
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Cost, Progress

@@ -10,8 +10,7 @@ from typing import Generic, TypeVar, cast
 
 import msgspec
 
-from model.hosts.zookeeper.protocol import BrowsesZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.states import Connected
+from model.hosts.zookeeper.protocol import BrowsesZnodes, Connected, ZooKeeperUnavailable
 from model.sources.source import Batch, Sink, SourceStatus
 from model.znodes.history import Version, ZnodeHistory, controllers_of
 from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode, columns_of

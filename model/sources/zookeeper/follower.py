@@ -12,8 +12,14 @@ from contextlib import closing, suppress
 import msgspec
 
 from model.hosts.process import crash_line, uncollected
-from model.hosts.zookeeper.protocol import ReadsZnodes, ZooKeeperUnavailable
-from model.hosts.zookeeper.states import AuthFailed, Closed, Connected, ConnectionState
+from model.hosts.zookeeper.protocol import (
+    AuthFailed,
+    Closed,
+    Connected,
+    ConnectionState,
+    ReadsZnodes,
+    ZooKeeperUnavailable,
+)
 from model.hosts.zookeeper.throttle import Usage
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Batch, Cost, Phase, Progress, Sink, SourceStatus

@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from threading import Thread
 from typing import TypeVar
 
-from model.hosts.zookeeper.states import Connected, Connecting, ConnectionState
+from model.hosts.zookeeper.protocol import Connected, Connecting, ConnectionState
 from model.zookeeper.znodes import EventKind, ZnodeChanged
 
 

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Protocol
 
-from model.hosts.zookeeper.protocol import ReadsZnodes
-from model.hosts.zookeeper.states import Connected
+from model.hosts.zookeeper.protocol import Connected, ReadsZnodes
 from model.sources.zookeeper.tree_plan import Below, below, children_of, walk
 from model.zookeeper.znodes import Children, Missing, Unread, Znode
 

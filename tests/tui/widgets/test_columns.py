@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.app.widgets.row_drawing import GAP, lay_out, titles
+from tui.app.widgets.drawing import GAP, lay_out, titles
 from tui.engine.rows import Column
 from tui.engine.text import cells
 

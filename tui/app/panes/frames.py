@@ -15,9 +15,9 @@ from textual.strip import Strip
 from textual.timer import Timer
 from textual.widget import Widget
 
+from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.edge_lines import KeyFooter, keys_line
 from tui.app.widgets.prompt_line import PromptLine
-from tui.app.widgets.strip_widget import StripWidget
 from tui.engine.rows import Line
 from tui.engine.text import cells, fit, plain
 

@@ -10,7 +10,7 @@ from textual.message import Message
 
 from tui.app.live_app import live_app
 from tui.app.panes.live_panes import LiveRows, LiveText
-from tui.app.widgets.row_drawing import LEAD
+from tui.app.widgets.drawing import LEAD
 from tui.engine.rows import Across
 from tui.engine.view_state import StandOn, reduce
 

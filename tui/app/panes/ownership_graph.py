@@ -9,8 +9,8 @@ import msgspec
 from textual.timer import Timer
 
 from tui.app.panes.live_panes import LiveRows, seq_for
+from tui.app.widgets.drawing import GraphDrawing, Layout, RowDrawing
 from tui.app.widgets.lists import row_at
-from tui.app.widgets.row_drawing import GraphDrawing, Layout, RowDrawing
 from tui.engine.consumers.queries import (
     BLANK,
     FRAME_S,

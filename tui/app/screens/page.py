@@ -19,9 +19,9 @@ from textual.widget import Widget
 
 from tui.app.live_app import LiveApp, live_app
 from tui.app.panes.frames import BottomLine, Keys
+from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.header import HeaderLine, Stance
 from tui.app.widgets.prompt_line import PromptLine
-from tui.app.widgets.strip_widget import StripWidget
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.actions import footer_keys, holding
 from tui.engine.messages import STOPPABLE, HeaderFacts, TimeAnswer

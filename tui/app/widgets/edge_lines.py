@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.app.widgets.strip_widget import StripWidget
+from tui.app.widgets.drawing import StripWidget
 from tui.engine.rows import Line, Span
 from tui.engine.text import cells, cut, plain, wrap_line
 

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
-from tui.app.widgets.strip_widget import StripWidget
+from tui.app.widgets.drawing import StripWidget
 from tui.engine.clock import wall_clock_ms
 from tui.engine.messages import SANDBOX, HeaderFacts
 from tui.engine.rows import Line, Span

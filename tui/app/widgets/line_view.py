@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
+from tui.app.widgets.drawing import EDGES, GAP, Layout, RowDrawing, StripWidget, lay_out
 from tui.app.widgets.lists import (
     CloseNode,
     OpenNode,
@@ -31,8 +32,6 @@ from tui.app.widgets.lists import (
     thumb,
     top_at,
 )
-from tui.app.widgets.row_drawing import EDGES, GAP, Layout, RowDrawing, lay_out
-from tui.app.widgets.strip_widget import StripWidget
 from tui.engine.rows import Column, Row, Span, Window
 
 WHEEL_LINES = 3

@@ -15,7 +15,7 @@ from rich.style import Style
 from textual.message import Message
 from textual.strip import Strip
 
-from tui.app.widgets.strip_widget import StripWidget
+from tui.app.widgets.drawing import StripWidget
 from tui.engine.text import cells, fit, plain
 
 _ESCAPE = re.compile(

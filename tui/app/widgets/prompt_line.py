@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tui.app.widgets.strip_widget import StripWidget
+from tui.app.widgets.drawing import StripWidget
 from tui.engine.rows import Line, Span
 from tui.engine.text import cells, cut, fit, plain
 

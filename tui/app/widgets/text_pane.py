@@ -10,8 +10,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
+from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.lists import clamp_top, thumb
-from tui.app.widgets.strip_widget import StripWidget
 from tui.engine.rows import Line, Span
 from tui.engine.text import fit_line, plain, wrap_line
 

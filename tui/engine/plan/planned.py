@@ -1,9 +1,10 @@
-"""A plan with what drills say of the cluster before and after it; and the plan as files.
+"""A plan with what drills say of the cluster before and after it: its lists, and its files.
 
-The files are Kafka's reassignment JSON and its way back. Replaces no file, reaches no cluster.
+The lists are brokers with what each has before and after, changes in their order, and batches under review. The files
+are Kafka's reassignment JSON and its way back. Replaces no file, reaches no cluster.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,13 +13,17 @@ import msgspec
 from model.analyses.errors import AnalysisError
 from model.analyses.plans import DrillFigures, figures_of
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.texts import counted
+from model.cluster.texts import counted, replicas
 from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
+from model.planning.balance import BrokerShare
 from model.planning.plan import Batch, Change, Plan, applied
 from tui.engine.analysis import AnalysisAnswer
+from tui.engine.filters import Field, Texts
+from tui.engine.listing import Listing, place_in
 from tui.engine.plan.queries import WritePlan
 from tui.engine.questions import PlanQuestion
+from tui.engine.rows import Column, Line, Row, line, span
 
 
 class Planned(NamedTuple):
@@ -103,3 +108,203 @@ def _write(path: Path, texts: dict[Path, str], left_out: str) -> str:
     if len(texts) == 2:
         return f"{first} has the plan, {last.name} the way back{left_out}"
     return f"{first} to {last.name}: {counted(len(texts) // 2, 'batch', 'batches')} and their way back{left_out}"
+
+
+BROKER_COLUMNS = (
+    Column("id", 5, ">", "id"),
+    Column("rack", -6, "<", "rack"),
+    Column("fate", 8, "<", "fate"),
+    Column("replicas", 13, ">"),
+    Column("leaders", 13, ">"),
+    Column("GB", 11, ">"),
+)
+LEAVES, COMES, STAYS = "leaves", "comes", ""
+
+
+def plan_brokers(look: AnalysisAnswer, *_: object) -> Listing:
+    """Every broker that there is, or will be."""
+    question = look.question
+    assert isinstance(question, PlanQuestion)
+    plan = plan_in(look)
+    racks = {broker.id: broker.rack or "-" for broker in look.image.brokers.values()}
+    racks |= {broker: rack or racks.get(broker, "-") for broker, rack in question.add}
+    ids = sorted(racks)
+    new = {broker for broker, _ in question.add}
+    fates = [LEAVES if broker in question.remove else COMES if broker in new else STAYS for broker in ids]
+    before, after = (_shares(plan, side) for side in ("before", "after"))
+    if plan is not None:
+        before = {**before, **{broker: _share_now(look.image, broker) for broker in question.remove}}
+        after = {**after, **{broker: BrokerShare(broker, None, 0, 0, None) for broker in question.remove}}
+
+    def fields() -> dict[str, Field]:
+        return {
+            "id": Texts(lambda: [str(broker) for broker in ids]),
+            "rack": Texts(lambda: [racks[broker] for broker in ids]),
+            "fate": Texts(lambda: fates),
+        }
+
+    return Listing(
+        count=len(ids),
+        fields=fields,
+        shown=("id", "rack", "fate"),
+        row=lambda index: _broker_row(ids[index], racks[ids[index]], fates[index], before, after),
+        place=place_in([str(broker) for broker in ids]),
+        columns=BROKER_COLUMNS,
+        made_from=(look,),
+        nothing="no brokers",
+    )
+
+
+def _shares(plan: Plan | None, side: str) -> Mapping[int, BrokerShare]:
+    return {} if plan is None else {share.broker: share for share in getattr(plan, side).brokers}
+
+
+def _share_now(image: ClusterImage, broker: int) -> BrokerShare:
+    """What a broker has that leaves: a plan's balance is that of those who stay."""
+    topics = image.topics.values()
+    replicas = sum(int((topic.replicas == broker).sum()) for topic in topics)
+    leaders = sum(int((topic.replicas[:, :1] == broker).sum()) for topic in topics)
+    return BrokerShare(broker, None, replicas, leaders, None)
+
+
+def _broker_row(
+    broker: int, rack: str, fate: str, before: Mapping[int, BrokerShare], after: Mapping[int, BrokerShare]
+) -> Row:
+    then, now = after.get(broker), before.get(broker)
+    style = {LEAVES: "removed", COMES: "added"}.get(fate, "")
+    cells = (
+        line(span(broker, style)),
+        line(rack),
+        line(span(fate, style)),
+        *(_pair(now, then, field) for field in ("replicas", "leaders", "bytes")),
+    )
+    return Row(str(broker), cells, mark={LEAVES: "-", COMES: "+"}.get(fate, ""))
+
+
+def _pair(now: BrokerShare | None, then: BrokerShare | None, field: str) -> Line:
+    texts = [_number(share, field) for share in (now, then)]
+    if texts == ["-", "-"]:
+        return line(span("-", "dim"))
+    if texts[0] == texts[1]:
+        return line(span(texts[0], "dim"))
+    return line(span(f"{texts[0]}>", "dim"), span(texts[1], "changed"))
+
+
+def _number(share: BrokerShare | None, field: str) -> str:
+    value = None if share is None else getattr(share, field)
+    if value is None:
+        return "-"
+    return f"{value / 1e9:,.0f}" if field == "bytes" else f"{value:,}"
+
+
+CHANGE_COLUMNS = (
+    Column("partition", -14, "<", "partition"),
+    Column("before", 14),
+    Column("after", 14),
+    Column("what", 18, "<", "what"),
+)
+
+
+def plan_changes(look: AnalysisAnswer, *_: object) -> Listing:
+    """Partition, replicas before and after (the preferred leader first), and what that means."""
+    plan = plan_in(look)
+    changes = plan.changes if plan else ()
+    names = [str(change.name) for change in changes]
+    words = [_what(change) for change in changes]
+
+    def fields() -> dict[str, Field]:
+        return {"partition": Texts(lambda: names), "what": Texts(lambda: words)}
+
+    return Listing(
+        count=len(changes),
+        fields=fields,
+        shown=("partition", "what"),
+        row=lambda index: _change_row(names[index], changes[index], words[index]),
+        place=place_in(names),
+        columns=CHANGE_COLUMNS,
+        made_from=(look.result,),
+        nothing=look.note if plan is None else "nothing has to change",
+    )
+
+
+def _change_row(name: str, change: Change, what: str) -> Row:
+    cells = (
+        line(name),
+        line(span(replicas(change.before), "dim")),
+        line(span(replicas(change.after), "changed" if change.added else "")),
+        line(span(what, "info" if change.added else "dim")),
+    )
+    return Row(name, cells, mark="+" if change.added else "~")
+
+
+def _what(change: Change) -> str:
+    if change.added:
+        return "copy to " + " ".join(f"b{broker}" for broker in change.added)
+    return f"leader to b{change.after[0]}" if change.after[0] != change.before[0] else "order only"
+
+
+ALL = "all"
+"""Key of the row for all batches that are in."""
+
+BATCH_COLUMNS = (
+    Column("batch", 6, ">"),
+    Column("is", 4, "<", "is"),
+    Column("partitions", 10, ">"),
+    Column("copies", 8, ">"),
+    Column("GB", 10, ">"),
+    Column("most on a broker", -16, ">"),
+)
+IN, OUT = "in", "out"
+
+
+def plan_batches(look: AnalysisAnswer, *_: object) -> Listing:
+    """All that are in first, then each in the order in which they are to be run."""
+    plan, kept = plan_in(look), kept_batches(look)
+    batches = plan.batches if plan else ()
+    keys = [ALL, *(str(batch.number) for batch in batches)] if batches else []
+    stand = ["", *(IN if batch in kept else OUT for batch in batches)]
+
+    def fields() -> dict[str, Field]:
+        return {"batch": Texts(lambda: keys), "is": Texts(lambda: stand)}
+
+    return Listing(
+        count=len(keys),
+        fields=fields,
+        shown=("batch", "is"),
+        row=lambda index: _batch_row(batches[index - 1], stand[index]) if index else _all(kept),
+        place=place_in(keys),
+        columns=BATCH_COLUMNS,
+        made_from=(look.result, kept),
+        nothing=look.note or "there is no plan yet: enter makes one" if plan is None else "nothing has to change",
+    )
+
+
+def _all(batches: tuple[Batch, ...]) -> Row:
+    sizes = [batch.bytes for batch in batches]
+    known = [size for size in sizes if size is not None]
+    cells = (
+        line(ALL),
+        line(),
+        line(f"{sum(batch.end - batch.first for batch in batches):,}"),
+        line(f"{sum(batch.moves for batch in batches):,}"),
+        line(_gigabytes(sum(known) if len(known) == len(sizes) else None)),
+        line(span("one batch after the other", "dim")),
+    )
+    return Row(ALL, cells)
+
+
+def _batch_row(batch: Batch, stand: str) -> Row:
+    out = "removed" if stand == OUT else ""
+    cells = (
+        line(span(batch.number, out)),
+        line(span(stand, out or "dim")),
+        line(span(f"{batch.end - batch.first:,}", out)),
+        line(span(f"{batch.moves:,}", out)),
+        line(span(_gigabytes(batch.bytes), out)),
+        line(span(f"{batch.busiest_replicas:,} copies", out or "dim")),
+    )
+    return Row(str(batch.number), cells, mark="-" if out else "")
+
+
+def _gigabytes(size: int | None) -> str:
+    return "-" if size is None else f"{size / 1e9:,.1f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from model.hosts.zookeeper.states import Connected, Connecting, Server, Suspended, Wiped
+from model.hosts.zookeeper.protocol import Connected, Connecting, Server, Suspended, Wiped
 from model.sources.zookeeper.inbox import Inbox
 from model.zookeeper.znodes import EventKind, ZnodeChanged
 

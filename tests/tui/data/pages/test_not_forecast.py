@@ -17,9 +17,9 @@ from tests.tui.command_line.running import kdrill
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said
-from tui.engine.drill.pages import standing_text
 from tui.engine.drill.playback import DrillAnswer
 from tui.engine.drill.queries import DrillText
+from tui.engine.drill.texts import standing_text
 from tui.engine.questions import DrillPlan, PlanQuestion, SweepQuestion
 
 SAID = "Not forecast on KRaft: "
