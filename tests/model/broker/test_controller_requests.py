@@ -215,3 +215,9 @@ def test_a_failed_log_dir_takes_its_partitions_with_it() -> None:
     assert lost.commands == (StopFetching(NAME),)
     answer = with_storage_errors(BrokerAnswer(partition_errors=((OTHER, "STALE_CONTROLLER_EPOCH"),)), {NAME})
     assert dict(answer.partition_errors) == {OTHER: "STALE_CONTROLLER_EPOCH", NAME: "KAFKA_STORAGE_ERROR"}
+
+
+def test_what_a_failed_log_dir_had_is_told_in_order() -> None:
+    names = [TopicPartition("t", number) for number in range(9)]
+    lost = lose_log_dir(set(names), {}, frozenset())
+    assert [reason.partition(":")[0] for reason in lost.reasons] == [str(name) for name in names]
