@@ -127,7 +127,7 @@ class Fetching:
                 "max.partition.fetch.bytes": settings.fetch_message_max_bytes,
                 "topic.metadata.refresh.fast.interval.ms": settings.refresh_leader_backoff_ms,
                 "reconnect.backoff.max.ms": 500,
-                "log.connection.close": False,
+                "log_level": 0,  # errors are told to the callback
                 "error_cb": self._trouble,
             }
         )

@@ -33,7 +33,7 @@ def client_config(bootstrap: str, name: str) -> dict[str, Any]:
         "reconnect.backoff.ms": 100,
         "reconnect.backoff.max.ms": 500,
         "topic.metadata.refresh.interval.ms": 5_000,
-        "log.connection.close": False,
+        "log_level": 0,  # errors are told to callbacks; the last line of stderr is for what ends the process
     }
 
 
