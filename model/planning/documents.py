@@ -56,7 +56,7 @@ def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
         "objectives": plan.objectives,
         "cost": msgspec.to_builtins(plan.cost),
         "bound": None if plan.bound is None else _bound(plan, plan.bound),
-        "standing": None if plan.standing is None else plan.standing.verdict,
+        "standing": None if plan.comparison is None else plan.comparison.verdict,
         "before": _balance(plan.before),
         "after": _balance(plan.after),
         "batches": msgspec.to_builtins(plan.batches),
@@ -71,7 +71,7 @@ def document_of(plan: Plan, others: Mapping[str, Any]) -> Document:
 
 
 def _bound(plan: Plan, bound: Bound) -> Document:
-    comparable = COSTS if plan.standing is None else plan.standing.comparable
+    comparable = COSTS if plan.comparison is None else plan.comparison.comparable
     costs = {name: (getattr(plan.cost, name), getattr(bound, name)) for name in COSTS}
     above = {
         name: None if None in pair or name not in comparable else above_percent(*pair) for name, pair in costs.items()

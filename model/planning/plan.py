@@ -160,7 +160,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     cost: Cost
     bound: Bound | None
     """None: nothing was asked for that a bound could be known of."""
-    standing: Comparison | None = None
+    comparison: Comparison | None = None
     """Of a plan that was read and is held against our own."""
     before: Balance
     after: Balance

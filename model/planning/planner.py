@@ -34,7 +34,7 @@ def composed(
     bound: Bound | None,
     maker: str,
     sizes: str,
-    standing: Comparison | None = None,
+    comparison: Comparison | None = None,
 ) -> Plan:
     """The plan that makes `after` int32[N, W] of the layout's replicas."""
     changes, batches = in_batches(list(_changes(layout, after)), request.batching)
@@ -50,7 +50,7 @@ def composed(
         changes=changes,
         cost=cost_of(layout.replicas, after, layout.size),
         bound=bound,
-        standing=standing,
+        comparison=comparison,
         before=balance_of(layout, setting.staying, setting.racks, setting.rack_rule),
         after=balance_of(later, setting.staying, setting.racks, setting.rack_rule),
         batches=batches,
@@ -255,8 +255,10 @@ def score(
         return composed(image, layout, setting, request, after, bound=None, maker=name, sizes=source)
     best, bound = chosen(layout, setting, request, solve)
     ours, theirs = (judge(layout, setting, request, replicas) for replicas in (best, after))
-    standing = compared(theirs, ours, is_proven=bound.is_proven)
-    return composed(image, layout, setting, request, after, bound=bound, maker=name, sizes=source, standing=standing)
+    comparison = compared(theirs, ours, is_proven=bound.is_proven)
+    return composed(
+        image, layout, setting, request, after, bound=bound, maker=name, sizes=source, comparison=comparison
+    )
 
 
 def _check(layout: Layout, setting: Setting, moves: RequestedMoves, name: str) -> None:

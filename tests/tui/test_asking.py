@@ -26,13 +26,13 @@ def test_another_take_is_another_question_and_what_was_stopped_goes_on() -> None
 
 def test_a_consumer_dies_and_is_spared_and_members_join_up_to_three() -> None:
     dead = analysis_choices.without_consumer(START, "c1")
-    assert dead.bench.leaves == "c1"
+    assert dead.trial.leaves == "c1"
     assert analysis_choices.without_consumer(dead, "c1") == START
-    assert analysis_choices.without_consumer(dead, "c2").bench.leaves == "c2"
+    assert analysis_choices.without_consumer(dead, "c2").trial.leaves == "c2"
     state = START
     for joins in (1, 2, 3, 0):
         state = analysis_choices.with_one_more(state)
-        assert state.bench.joins == joins
+        assert state.trial.joins == joins
     assert analysis_choices.cleared(analysis_choices.with_one_more(dead)) == START
 
 
@@ -55,7 +55,7 @@ def test_a_plan_is_made_when_asked_for_and_forgotten_by_reset() -> None:
 
 def test_a_group_is_made_up_and_the_lab_begins_anew_with_it_until_nothing_is_tried() -> None:
     state = analysis_choices.with_made_up(analysis_choices.without_consumer(START, "c1"), ("orders*",), 4)
-    assert state.preview.made_up == MadeUp(("orders*",), 4) and not state.bench.leaves
+    assert state.preview.made_up == MadeUp(("orders*",), 4) and not state.trial.leaves
     assert state.of("lab-groups").scope == "made-up orders* by 4"
     tried = analysis_choices.with_one_more(state)
     assert analysis_choices.cleared(tried) == state, "first who joins goes"

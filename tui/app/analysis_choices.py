@@ -52,12 +52,12 @@ def _sweep(state: ViewState, change: Callable[[SweepQuestion], dict[str, Any]]) 
 
 def on_bench(state: ViewState, **changes: object) -> ViewState:
     """Something else is tried on the group."""
-    return replace(state, bench=msgspec.structs.replace(state.bench, **changes))
+    return replace(state, trial=msgspec.structs.replace(state.trial, **changes))
 
 
 def cleared(state: ViewState) -> ViewState:
     """Nobody dies and nobody joins; where nobody does, no group is made up."""
-    if state.bench.leaves or state.bench.joins:
+    if state.trial.leaves or state.trial.joins:
         return on_bench(state, leaves="", joins=0)
     return state if state.preview.made_up is None else _with_made_up(state, None)
 
@@ -75,12 +75,12 @@ def _with_made_up(state: ViewState, made_up: MadeUp | None) -> ViewState:
 
 def without_consumer(state: ViewState, consumer: str) -> ViewState:
     """The consumer dies, or is spared again."""
-    return on_bench(state, leaves="" if state.bench.leaves == consumer else consumer)
+    return on_bench(state, leaves="" if state.trial.leaves == consumer else consumer)
 
 
 def with_one_more(state: ViewState) -> ViewState:
     """One more joins; past the most, nobody does."""
-    return on_bench(state, joins=(state.bench.joins + 1) % (MOST_JOINS + 1))
+    return on_bench(state, joins=(state.trial.joins + 1) % (MOST_JOINS + 1))
 
 
 # The plan

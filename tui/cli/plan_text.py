@@ -110,7 +110,7 @@ def _head(plan: Plan) -> Iterator[str]:
 def _cost(plan: Plan) -> Iterator[str]:
     cost, bound = plan.cost, plan.bound
     names = {"moves": "replicas copied", "bytes": "bytes copied", "leader_changes": "leader changes"}
-    comparable = COSTS if plan.standing is None else plan.standing.comparable
+    comparable = COSTS if plan.comparison is None else plan.comparison.comparable
     yield f"{'cost':<20}{'plan':>14}{'at least':>14}{'above':>10}" if bound else f"{'cost':<20}{'plan':>14}"
     for name, words in names.items():
         value, least = getattr(cost, name), getattr(bound, name, None)
@@ -121,9 +121,9 @@ def _cost(plan: Plan) -> Iterator[str]:
         yield f"  {words:<18}{show(value):>14}" + ("" if least is None else f"{show(least):>14}{above:>10}")
     yield f"  {'partitions changed':<18}{cost.touched:>14,}  of which {cost.reorders:,} only in their order"
     if bound is not None:
-        yield f"  {bound.method if plan.standing is None else 'the best plan: ' + bound.method}"
-    if plan.standing is not None:
-        yield from wrap(plan.standing.verdict, WIDTH, initial_indent="  this one: ", subsequent_indent="  ")
+        yield f"  {bound.method if plan.comparison is None else 'the best plan: ' + bound.method}"
+    if plan.comparison is not None:
+        yield from wrap(plan.comparison.verdict, WIDTH, initial_indent="  this one: ", subsequent_indent="  ")
 
 
 def _number(value: int) -> str:

@@ -64,7 +64,7 @@ class Engines:
         return self._spark.status if self._spark else SparkStatus()
 
     @property
-    def standing(self) -> str:
+    def status_line(self) -> str:
         """How Spark stands, one line; empty where nobody wants it."""
         status = self.status
         match status.state:

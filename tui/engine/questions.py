@@ -74,7 +74,7 @@ class PreviewQuestion(msgspec.Struct, frozen=True, tag="preview"):
     stopped: bool = False
 
 
-class LabBench(msgspec.Struct, frozen=True):
+class LabTrial(msgspec.Struct, frozen=True):
     """What is tried on the group under the cursor: a consumer that dies, members that join, and with which strategy."""
 
     strategy: str = ""
@@ -83,7 +83,7 @@ class LabBench(msgspec.Struct, frozen=True):
 
 
 NO_QUESTION = PreviewQuestion()
-NO_BENCH = LabBench()
+NO_TRIAL = LabTrial()
 
 
 class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):

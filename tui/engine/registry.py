@@ -8,7 +8,7 @@ from model.sources.source import CONFIGS, GROUPS, LOG_DIRS
 from tui.engine.acting.queries import ConfirmProposal, ProposalText
 from tui.engine.cluster import queries as of_cluster
 from tui.engine.cluster.brokers import broker_text, brokers_window, rack_text
-from tui.engine.cluster.controller import admin_work_window, office_text, registration_text, states_text
+from tui.engine.cluster.controller import admin_work_window, controller_text, registration_text, states_text
 from tui.engine.cluster.events import effects_window, event_text, events_window
 from tui.engine.cluster.findings import finding_text, findings_window
 from tui.engine.cluster.overview import overview_text
@@ -18,7 +18,7 @@ from tui.engine.consumers.ownership import ownership_window
 from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.drill import queries as of_drill
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline, scrubber_text
-from tui.engine.drill.texts import moment_text, partition_drill_text, standing_text, step_text
+from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
 from tui.engine.lab import queries as of_lab
 from tui.engine.logs import queries as of_logs
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
@@ -58,7 +58,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_cluster.BrokerText, Router.of_moment, broker_text),
     Entry(of_cluster.RackText, Router.of_moment, rack_text),
     Entry(of_cluster.BrokerPlot, Router.of_moment, plot_text),
-    Entry(of_cluster.ControllerText, Router.of_controller, office_text),
+    Entry(of_cluster.ControllerText, Router.of_controller, controller_text),
     Entry(of_cluster.RegistrationText, Router.of_controller, registration_text),
     Entry(of_cluster.StatesText, Router.of_moment, states_text),
     Entry(of_cluster.FindingText, Router.of_moment, finding_text, wants=LAGS),
@@ -79,7 +79,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
     Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),
     Entry(of_drill.DrillMapList, Router.of_drill, drill_map),
-    Entry(of_drill.DrillText, Router.of_drill, standing_text),
+    Entry(of_drill.DrillText, Router.of_drill, drill_text),
     Entry(of_drill.DrillStepText, Router.of_drill, step_text),
     Entry(of_drill.DrillMomentText, Router.of_drill, moment_text),
     Entry(of_drill.ScrubberText, Router.of_drill, scrubber_text),

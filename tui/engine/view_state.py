@@ -6,13 +6,13 @@ from typing import Any
 
 from tui.engine.messages import Query
 from tui.engine.questions import (
-    NO_BENCH,
     NO_DRILL,
     NO_PLAN,
     NO_QUESTION,
     NO_SWEEP,
+    NO_TRIAL,
     DrillPlan,
-    LabBench,
+    LabTrial,
     PlanQuestion,
     PreviewQuestion,
     SweepQuestion,
@@ -68,7 +68,7 @@ class ViewState:
     """Brokers, `b3`, and racks, `rack:r1`, that the operator marked on a map."""
     sweep: SweepQuestion = NO_SWEEP
     preview: PreviewQuestion = NO_QUESTION
-    bench: LabBench = NO_BENCH
+    trial: LabTrial = NO_TRIAL
     plan: PlanQuestion = NO_PLAN
     at: int = 0
     """The `seq` of the moment of the cluster that is looked at; 0: the newest."""
@@ -94,7 +94,7 @@ class ViewState:
 
 
 _OF_LIST = frozenset(each.name for each in fields(ListState))
-_OF_ALL = frozenset({"drill", "moment", "marked", "bench", "at"})
+_OF_ALL = frozenset({"drill", "moment", "marked", "trial", "at"})
 
 
 @dataclass(frozen=True)

@@ -129,8 +129,8 @@ class TopicCase(NamedTuple):
 
     def blame(self, ids: set[int]) -> str:
         """`broker 5 (down) and brokers 1, 2 (up)`."""
-        standing = self.health.around.standing
-        groups = ((state, {broker for broker in ids if standing(broker) == state}) for state in _STANDINGS)
+        liveness = self.health.around.liveness
+        groups = ((state, {broker for broker in ids if liveness(broker) == state}) for state in _STANDINGS)
         parts = [f"{brokers(some)} ({state})" for state, some in groups if some]
         return " and ".join(parts) or "no broker"
 

@@ -41,7 +41,7 @@ class Surroundings:
         """Whether a broker is known not to live."""
         return self.brokers_known and broker not in self.live
 
-    def standing(self, broker: int) -> str:
+    def liveness(self, broker: int) -> str:
         return "fenced" if broker in self.fenced else "down" if self.dead(broker) else "up"
 
 

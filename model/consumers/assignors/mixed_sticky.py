@@ -66,11 +66,11 @@ def _assigned(group: Group, before: Ownership, racks: Racks | None, previous: In
     fill(owner, counts, free if racks is None else _still_free(owner, free))
     movements = Movements(partial(topic_partition_code, group))
     if previous is not None or len(group.missing.topics):
-        evening = CheckedBalancing(group, owner, counts, movements, previous)
-        free, whole = evening.shared(free), evening.shared(whole)
+        balancing = CheckedBalancing(group, owner, counts, movements, previous)
+        free, whole = balancing.shared(free), balancing.shared(whole)
     else:
-        evening = Balancing(group, owner, counts, movements)
-    return _evened_out(group, evening, [] if given_up else free, whole, fresh=fresh)
+        balancing = Balancing(group, owner, counts, movements)
+    return _evened_out(group, balancing, [] if given_up else free, whole, fresh=fresh)
 
 
 def _kept(group: Group, before: Ownership, racks: Racks | None) -> tuple[Ints, bool]:
@@ -110,18 +110,18 @@ def _still_free(owner: Ints, runs: Iterable[Run]) -> list[Run]:
     return [Run(run.partitions[owner[run.partitions] == NOBODY], run.members) for run in runs]
 
 
-def _evened_out(group: Group, evening: Balancing, free: Sequence[Run], whole: Sequence[Run], *, fresh: bool) -> Ints:
+def _evened_out(group: Group, balancing: Balancing, free: Sequence[Run], whole: Sequence[Run], *, fresh: bool) -> Ints:
     """Owners once nothing can move; first of the partitions that were free, then of all.
 
     What was owned before is put back if moving did not pay.
     """
-    owner, counts = evening.owner.copy(), evening.counts.copy()
-    evening.even_out(free)
-    if evening.even_out(whole) and not fresh:
+    owner, counts = balancing.owner.copy(), balancing.counts.copy()
+    balancing.even_out(free)
+    if balancing.even_out(whole) and not fresh:
         takes_part = ~fixed_members(group, owner, counts)
-        if _unevenness(evening.counts[takes_part]) >= _unevenness(counts[takes_part]):
+        if _unevenness(balancing.counts[takes_part]) >= _unevenness(counts[takes_part]):
             return owner
-    return evening.owner
+    return balancing.owner
 
 
 def _unevenness(counts: Ints) -> int:

@@ -62,9 +62,9 @@ def assign_mixed_uniformly(group: Group, before: Ownership, *, as_kafka: bool = 
     order = _order(group)
     fill(owner, counts, _runs(group, order[owner[order] == NOBODY], counts))
     _check_given_out(group, owner)
-    evening = Balancing(group, owner, counts, Movements(partial(topic_id_partition_code, group)))
-    _even_out(group, evening, order[(group.subscriber_counts > 1)[group.topic_of[order]]], as_kafka)
-    return evening.owner
+    balancing = Balancing(group, owner, counts, Movements(partial(topic_id_partition_code, group)))
+    _even_out(group, balancing, order[(group.subscriber_counts > 1)[group.topic_of[order]]], as_kafka)
+    return balancing.owner
 
 
 def _check_given_out(group: Group, owner: Ints) -> None:
@@ -106,7 +106,7 @@ def _runs(group: Group, partitions: Ints, counts: Ints) -> Iterator[Run]:
             yield Run(run.partitions[place : place + 1], members)
 
 
-def _even_out(group: Group, evening: Balancing, order: Ints, as_kafka: bool) -> None:
+def _even_out(group: Group, balancing: Balancing, order: Ints, as_kafka: bool) -> None:
     """Passes until nothing moves, or until the members that could take more are even, whatever the others have.
 
     What has moved is not looked at in later passes, so that groups may stay less even than they could be.
@@ -115,16 +115,16 @@ def _even_out(group: Group, evening: Balancing, order: Ints, as_kafka: bool) -> 
     still = np.ones(group.partitions, dtype=np.bool_)
     while moved:
         moved, order = False, order[still[order]]
-        for run in _runs(group, order, evening.counts):
-            move = evening.next_move(run, 0)
+        for run in _runs(group, order, balancing.counts):
+            move = balancing.next_move(run, 0)
             while move is not None:
                 partition, moved = int(run.partitions[move.position]), True
-                if as_kafka and evening.moves_again(partition, move.to):
+                if as_kafka and balancing.moves_again(partition, move.to):
                     raise AssignorError("a partition would move twice, at which Kafka 3.9.1 throws an exception")
-                still[evening.move(partition, move.to)] = False
-                if partition != order[-1] and _is_balanced(evening.counts, most, as_kafka):
+                still[balancing.move(partition, move.to)] = False
+                if partition != order[-1] and _is_balanced(balancing.counts, most, as_kafka):
                     return
-                move = evening.next_move(run, move.position + 1)
+                move = balancing.next_move(run, move.position + 1)
 
 
 def _is_balanced(counts: Ints, most: Ints, as_kafka: bool) -> bool:

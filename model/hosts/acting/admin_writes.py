@@ -244,9 +244,9 @@ class BrokersRoute:
             configs=self._configs(wanted.entities),
         )
 
-    def steps_of(self, command: Command, standing: ObservedCluster) -> Sequence[Step]:
+    def steps_of(self, command: Command, observed: ObservedCluster) -> Sequence[Step]:
         """What they rely on is asked once more when they are sent."""
-        return reassignments.calls_of(command, standing)
+        return reassignments.calls_of(command, observed)
 
     def _configs(self, entities: Sequence[str]) -> dict[str, dict[str, str]]:
         found: dict[str, dict[str, str]] = {}

@@ -136,7 +136,7 @@ class RouteToCluster(Protocol):
         """As it is now. Raises an error with one line where that cannot be told."""
         ...
 
-    def steps_of(self, command: Command, standing: ObservedCluster) -> Sequence[Step]:
+    def steps_of(self, command: Command, observed: ObservedCluster) -> Sequence[Step]:
         """For the cluster as it was looked at last."""
         ...
 
@@ -155,7 +155,7 @@ class ZooKeeperRoute:
         self._found = self._reading.znodes(reassignments.paths_to_read(wanted))
         return reassignments.observed_cluster(self._found, self._reading.children(BROKER_IDS), wanted)
 
-    def steps_of(self, command: Command, standing: ObservedCluster) -> Sequence[Step]:
+    def steps_of(self, command: Command, observed: ObservedCluster) -> Sequence[Step]:
         """Fenced by the versions that were seen."""
         return reassignments.writes_of(command, self._image, self._found)
 
@@ -189,17 +189,17 @@ def reassign(
         for wish in asked(wait_s):
             state = heard(decide(state, wish))
         try:
-            standing = route.look(wanted(state))
+            observed = route.look(wanted(state))
         except (ZooKeeperUnavailable, UnansweredError) as error:
             told(Decision(state, f"cannot look: {error}"))
             wait_s = LOOK_AGAIN_S
             continue
-        decision = decide(state, Seen(standing))
+        decision = decide(state, Seen(observed))
         state = heard(decision)
         if decision.is_stuck or state.phase == "ended":
             return decision
         if decision.command is not None:
-            steps = tuple(route.steps_of(decision.command, standing))
+            steps = tuple(route.steps_of(decision.command, observed))
             if refusal := _done(Proposal(f"{state.run.plan}: {decision.said}", steps), route, audit):
                 state = heard(decide(state, Refused(refusal)))
         wait_s = 0.0 if decision.is_soon else LOOK_AGAIN_S

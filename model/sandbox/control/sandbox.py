@@ -60,7 +60,7 @@ class Sandbox:
         self._options = options
         self._on_state = on_state
         self._load: Load | None = None
-        self._bench = FaultInjector(Site(self.cluster, lambda: self._load), self.events)
+        self._faults = FaultInjector(Site(self.cluster, lambda: self._load), self.events)
         self._told = SandboxState()
         self._ready_ms = 0
         self._watching: asyncio.Task[None] | None = None
@@ -72,7 +72,7 @@ class Sandbox:
         return SandboxState(
             processes=(*self.cluster.views(), *(load.processes if load else ())),
             links=self.cluster.links.views(),
-            faults=self._bench.open_faults,
+            faults=self._faults.open_faults,
             load=load.view if load else None,
         )
 
@@ -95,7 +95,7 @@ class Sandbox:
     async def do(self, deed: Deed) -> Done:
         """Carry out a fault, a repair or an undo. Raises SandboxError: refused."""
         try:
-            return await self._bench.do(deed)
+            return await self._faults.do(deed)
         finally:
             self._tell_state()
 
@@ -113,7 +113,7 @@ class Sandbox:
 
     def scenario_text(self) -> str:
         """All that was done since it served, as a scenario file, which ends with what one hopes for."""
-        return session_text(self._options, self._bench.history, self._ready_ms)
+        return session_text(self._options, self._faults.history, self._ready_ms)
 
     async def close(self) -> None:
         """End everything."""
@@ -133,7 +133,7 @@ class Sandbox:
 
     def _notice_ends(self) -> None:
         for broker, code in self.cluster.ended_brokers():
-            if not self._bench.broker_ended(broker):
+            if not self._faults.broker_ended(broker):
                 log = self.cluster.brokers[broker].log
                 text = f"broker {broker} ended unasked, exit code {code}; see {log.path}"
                 self.events.tell("process", text, subject=f"broker {broker}", details=log.last_lines(LAST_LINES))

@@ -225,9 +225,9 @@ def test_a_plan_that_does_not_do_what_is_wanted_is_not_cheaper() -> None:
             if ours is None:
                 continue
             scored = score(wish.image, RequestedMoves({}, {}), wish.request, "f", wish.sizes, solve)
-            assert scored.standing is not None
-            assert not scored.standing.verdict.startswith("better")
+            assert scored.comparison is not None
+            assert not scored.comparison.verdict.startswith("better")
             if ours.changes:
-                assert "moves" not in scored.standing.comparable or scored.cost.moves >= ours.cost.moves
-            seen[scored.standing.verdict.split(":")[0]] += 1
+                assert "moves" not in scored.comparison.comparable or scored.cost.moves >= ours.cost.moves
+            seen[scored.comparison.verdict.split(":")[0]] += 1
     assert seen["no plan for this wish"] and seen["not as good as the best plan"], seen

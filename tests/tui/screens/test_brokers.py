@@ -41,7 +41,7 @@ async def test_every_pane_can_be_reached_in_a_small_terminal(still: str) -> None
             focused = kdrill(pilot).screen.focused
             seen.append(focused.id if focused is not None else None)
             await press(pilot, "tab")
-        assert seen == ["brokers", "office", "states", "admin-work"]
+        assert seen == ["brokers", "controller", "states", "admin-work"]
         assert rows(pilot).list_name == "brokers"
 
 

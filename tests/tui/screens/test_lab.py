@@ -33,7 +33,7 @@ async def test_every_strategy_stands_beside_the_others(still: str) -> None:
 async def test_the_strategy_under_the_cursor_is_compared_with_the_one_in_use(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
         await lab(pilot, "tab", "j")
-        await until(pilot, lambda: kdrill(pilot).view_state.bench.strategy == "zk-roundrobin")
+        await until(pilot, lambda: kdrill(pilot).view_state.trial.strategy == "zk-roundrobin")
         await until(pilot, lambda: len(rows(pilot, "lab-partitions").answer.columns) == 6)
         titles = [column.title for column in rows(pilot, "lab-partitions").answer.columns]
         assert titles[1:5] == ["has", "zk-roundrobin", "zk-range", "why"]

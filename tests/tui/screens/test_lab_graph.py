@@ -42,7 +42,7 @@ async def test_the_consumer_under_the_cursor_dies_and_its_partitions_go_to_other
         await until(pilot, lambda: graph.cursor_key.startswith("billing_"))
         consumer = graph.cursor_key.rpartition("-")[0]
         await press(pilot, "K")
-        assert kdrill(pilot).view_state.bench.leaves == consumer
+        assert kdrill(pilot).view_state.trial.leaves == consumer
         await until(pilot, lambda: graph.row is not None and graph.answer.rows[0].mark == "X")
         assert mode(pilot) == "lab"
 

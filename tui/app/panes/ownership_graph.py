@@ -168,7 +168,7 @@ class OwnershipGraph(LiveRows):
 
 
 class LabGraph(OwnershipGraph):
-    """The graph of a group on the lab's bench, with what would move."""
+    """The graph of a group on the lab's trial, with what would move."""
 
     rest = STILL
     frame = STILL

@@ -33,7 +33,7 @@ class Brokers(TimedScreen):
         yield Group(
             Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame"),
             Group(
-                Framed("Controller", LiveText(ControllerText(), id="office"), id="office-frame"),
+                Framed("Controller", LiveText(ControllerText(), id="controller"), id="controller-frame"),
                 Framed("States it holds", LiveText(StatesText(), id="states"), id="states-frame"),
                 Framed("Broker", LiveText(RegistrationText(), id="registration"), id="registration-frame"),
                 id="controller-middle",

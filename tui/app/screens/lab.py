@@ -23,7 +23,7 @@ from tui.engine.lab.queries import (
     LabStrategyList,
     LabText,
 )
-from tui.engine.questions import LabBench
+from tui.engine.questions import LabTrial
 from tui.engine.view_state import Narrow, SwitchView
 
 OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")
@@ -59,7 +59,7 @@ class RebalanceLab(AskedScreen):
     def _show_tried(self) -> None:
         state = self.kdrill.view_state
         self.set_class(state.of("lab-consumers").view == "bars", "-bars")
-        self.query_one("#lab-strategies-frame", Framed).name_it(f"Strategies{_scenario(state.bench)}")
+        self.query_one("#lab-strategies-frame", Framed).name_it(f"Strategies{_scenario(state.trial)}")
 
     def is_offered(self, frame: Framed) -> bool:
         if self.has_class("-graph"):
@@ -155,8 +155,8 @@ class RebalanceLab(AskedScreen):
         return made_up is not None and self._group in made_up.keys
 
 
-def _scenario(bench: LabBench) -> str:
+def _scenario(trial: LabTrial) -> str:
     """What has happened to the group that the figures are of; the name, which may be long, last."""
-    joins = f"{bench.joins} {'joins' if bench.joins == 1 else 'join'}" if bench.joins else ""
-    happened = " and ".join(filter(None, (joins, bench.leaves and f"{bench.leaves} dies")))
+    joins = f"{trial.joins} {'joins' if trial.joins == 1 else 'join'}" if trial.joins else ""
+    happened = " and ".join(filter(None, (joins, trial.leaves and f"{trial.leaves} dies")))
     return f" if {happened}" if happened else ""

@@ -159,11 +159,11 @@ def proposed(state: RunState, way: Way, drilled: str = "") -> tuple[RunState, Pr
     Raises ActionRefused where it cannot begin, ZooKeeperUnavailable and UnansweredError.
     """
     route = way.reassigning()
-    standing = route.look(wanted_by_all(state))
-    state = unthrottled_if_idle(state, standing)
+    observed = route.look(wanted_by_all(state))
+    state = unthrottled_if_idle(state, observed)
     many, batches = counted(len(state.run.moves), "partition"), counted(len(state.run.ends), "batch", "batches")
     deed = "stop the reassignment of" if state.wish == "cancel" else "roll back" if state.is_back else "reassign"
-    proposal = proposal_of(state, standing, route.steps_of, f"{deed} {many} in {batches}: {state.run.plan}")
+    proposal = proposal_of(state, observed, route.steps_of, f"{deed} {many} in {batches}: {state.run.plan}")
     return state, msgspec.structs.replace(proposal, changes=(*filter(None, [drilled]), *proposal.changes))
 
 

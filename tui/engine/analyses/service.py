@@ -84,7 +84,7 @@ class AnalysisService:
     @property
     def spark(self) -> str:
         """How Spark stands, one line; empty where nobody wants it."""
-        return self._engines.standing
+        return self._engines.status_line
 
     @property
     def under_way(self) -> list[str]:

@@ -41,23 +41,23 @@ Znodes = Mapping[str, Znode | Unread]
 """What was just read of ZooKeeper, by path; nothing where there is no connection, or only a snapshot."""
 
 
-def office_text(moment: Moment, query: ControllerText, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
+def controller_text(moment: Moment, query: ControllerText, now_ms: int, memory: Memory, znodes: Znodes) -> TextAnswer:
     """The controller. Of znodes that tell of another one than the moment, nothing is said."""
-    brokers, office = brokers_of(moment, memory), moment.image.controller
+    brokers, controller = brokers_of(moment, memory), moment.image.controller
     sheet = Sheet("Controller", query.width)
     if CONTROLLER in moment.image.unreadable:
         sheet.fact("broker", f"not known: {moment.image.unreadable[CONTROLLER]}")
         return sheet.answer()
     is_kraft = moment.image.generation == "kraft"
-    _who(sheet, brokers, office, is_kraft=is_kraft)
-    if office.broker is not None:
-        since = f"{date_text(office.since_ms)} ({age_text(office.since_ms, now_ms)})"
-        sheet.fact("since", since if office.since_ms > 0 else "not known")
-    _epoch(sheet, office, znodes.get(EPOCH), is_kraft=is_kraft)
-    _session(sheet, office, znodes.get(CONTROLLER))
+    _who(sheet, brokers, controller, is_kraft=is_kraft)
+    if controller.broker is not None:
+        since = f"{date_text(controller.since_ms)} ({age_text(controller.since_ms, now_ms)})"
+        sheet.fact("since", since if controller.since_ms > 0 else "not known")
+    _epoch(sheet, controller, znodes.get(EPOCH), is_kraft=is_kraft)
+    _session(sheet, controller, znodes.get(CONTROLLER))
     _moves(sheet, moment)
     if tells_epochs(moment.image):
-        _written(sheet, brokers, office)
+        _written(sheet, brokers, controller)
     _broker_epochs(sheet, moment.image)
     _cost(sheet, moment.status.cost)
     return sheet.answer()
@@ -75,28 +75,30 @@ def _cost(sheet: Sheet, cost: Cost | None) -> None:
         sheet.fact("", "holding back: ZooKeeper answers slower than usual", "warn")
 
 
-def _who(sheet: Sheet, brokers: Brokers, office: ControllerImage, *, is_kraft: bool) -> None:
-    if is_kraft and office.broker is not None and office.broker not in brokers.table.image.brokers:
-        sheet.fact("node", f"{office.broker}, which is no broker that serves", "controller")
-    elif office.broker is None:
+def _who(sheet: Sheet, brokers: Brokers, controller: ControllerImage, *, is_kraft: bool) -> None:
+    if is_kraft and controller.broker is not None and controller.broker not in brokers.table.image.brokers:
+        sheet.fact("node", f"{controller.broker}, which is no broker that serves", "controller")
+    elif controller.broker is None:
         sheet.fact("broker", "nobody: no leader is elected, no topic made or deleted until somebody is", "error")
-    elif brokers.state(office.broker) == "DOWN":
-        sheet.fact("broker", f"b{office.broker}, which is not registered", "error")
+    elif brokers.state(controller.broker) == "DOWN":
+        sheet.fact("broker", f"b{controller.broker}, which is not registered", "error")
     else:
-        registered = brokers.registration(office.broker)
-        sheet.fact("broker", f"b{office.broker}  {host_of(registered)}", "controller")
+        registered = brokers.registration(controller.broker)
+        sheet.fact("broker", f"b{controller.broker}  {host_of(registered)}", "controller")
 
 
-def _epoch(sheet: Sheet, office: ControllerImage, znode: Znode | Unread | None, *, is_kraft: bool) -> None:
+def _epoch(sheet: Sheet, controller: ControllerImage, znode: Znode | Unread | None, *, is_kraft: bool) -> None:
     if is_kraft:
         # Each candidate raises it, elected or not (KafkaRaftClient): it skips numbers.
-        sheet.fact("epoch", "not known" if office.epoch is None else f"{office.epoch}, that of the quorum's leader")
+        sheet.fact(
+            "epoch", "not known" if controller.epoch is None else f"{controller.epoch}, that of the quorum's leader"
+        )
         return
-    if office.epoch is None:
+    if controller.epoch is None:
         sheet.fact("epoch", "none: there never was a controller")
         return
-    sheet.fact("epoch", f"{office.epoch}, one more each time")
-    if isinstance(znode, Znode) and _epoch_in(znode) == office.epoch:
+    sheet.fact("epoch", f"{controller.epoch}, one more each time")
+    if isinstance(znode, Znode) and _epoch_in(znode) == controller.epoch:
         sheet.fact("", f"data version {znode.stat.version}, zxid {znode.stat.mzxid:#x}")
 
 
@@ -105,11 +107,11 @@ def _epoch_in(znode: Znode) -> int | None:
     return payload.epoch if isinstance(payload, ControllerEpoch) else None
 
 
-def _session(sheet: Sheet, office: ControllerImage, znode: Znode | Unread | None) -> None:
+def _session(sheet: Sheet, controller: ControllerImage, znode: Znode | Unread | None) -> None:
     payload = decode(CONTROLLER, znode.data) if isinstance(znode, Znode) else None
     if not (isinstance(znode, Znode) and isinstance(payload, ControllerRegistration)):
         return
-    if office.broker is None or payload.broker_id != office.broker:
+    if controller.broker is None or payload.broker_id != controller.broker:
         return
     sheet.fact("session", f"{znode.stat.ephemeral_owner:#x}")
     if payload.kraft_controller_epoch is not None and payload.kraft_controller_epoch >= 0:
@@ -129,7 +131,7 @@ def _moves(sheet: Sheet, moment: Moment) -> None:
         sheet.fact("", f"{clock_text(change.time_ms)}  {change.text}")
 
 
-def _written(sheet: Sheet, brokers: Brokers, office: ControllerImage) -> None:
+def _written(sheet: Sheet, brokers: Brokers, controller: ControllerImage) -> None:
     """Under which controllers' epochs the states stand: old ones have not been touched since."""
     columns = brokers.table.columns
     epochs, counts = np.unique(columns.controller_epoch[columns.has_state], return_counts=True)
@@ -138,7 +140,7 @@ def _written(sheet: Sheet, brokers: Brokers, office: ControllerImage) -> None:
     if older := sum(count for _, count in newest[MOST_EPOCHS:]):
         texts.append(f"{older:,} before")
     sheet.fact("states", f"written {', '.join(texts)}" if texts else "none is written")
-    if newest and office.epoch is not None and newest[0][0] > office.epoch:
+    if newest and controller.epoch is not None and newest[0][0] > controller.epoch:
         sheet.fact("", f"epoch {newest[0][0]} is ahead of {EPOCH}", "error")
 
 
@@ -219,7 +221,7 @@ def states_text(moment: Moment, query: StatesText, _: int, memory: Memory) -> Te
         sheet.draw(span(f"{name:18} ", "dim"), known, " ", _number(held.replicas[of_replicas], 9, style))
     sheet.gap()
     if image.controller.broker is None:
-        sheet.say("Nobody is in office: the next controller would find them so, before it elects leaders.", "warn")
+        sheet.say("There is no controller: the next one would find them so, before it elects leaders.", "warn")
     else:
         sheet.say("As the controller holds them in memory, worked out from the znodes: no znode has them.", "dim")
     sheet.say("Offline: the leader is dead, or there is none. New: assigned, and there is no state znode yet.", "dim")

@@ -36,7 +36,7 @@ COUNTER_NAMES = 11
 """Cells of the counters' names."""
 
 
-def standing_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
+def drill_text(look: DrillAnswer, query: DrillText, *_: object) -> TextAnswer:
     """The box beside the timeline."""
     sheet = Sheet("Drill", query.width)
     if first := not_forecast(look.image):

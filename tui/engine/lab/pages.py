@@ -31,12 +31,12 @@ LEAST_BESIDE = 40
 
 def lab_bars(look: AnalysisAnswer, query: LabBars, _: int, memory: Memory) -> TextAnswer:
     """Of the group in `key`, as a plot."""
-    one = tried(look, query.key, query.bench, memory)
+    one = tried(look, query.key, query.trial, memory)
     shares = shares_of(one) if one is not None else None
     if one is None or shares is None:
         said = plain(one.refused if one else look.note or "choose a group")
         return TextAnswer(TITLE, ansi=said, plain=said)
-    made_from = (one, query.width, query.height, query.mono, query.bench.leaves)
+    made_from = (one, query.width, query.height, query.mono, query.trial.leaves)
     ansi = memory.recall("lab bars", made_from, lambda: _drawn(one, shares, query))
     return TextAnswer(TITLE, ansi=ansi, plain=uncoloured(ansi))
 
@@ -46,7 +46,7 @@ def _drawn(one: Tried, shares: Shares, query: LabBars) -> str:
     kinds = ["has", f"{one.left} gives", *([] if one.left == one.right else [f"{one.right} gives"])]
     signs = [sign.coloured if colour else sign.mono for sign in SIGNS]
     legend = "  ".join(f"{sign} {kind}" for sign, kind in zip(signs, kinds, strict=False))
-    names = _names(shares.consumers, query.bench.leaves)
+    names = _names(shares.consumers, query.trial.leaves)
     drawn = [shares.has, shares.left, shares.right][: len(kinds)]
     lags = any(share.lag.any() for share in drawn)
     beside = lags and width >= LEAST_BESIDE
@@ -78,11 +78,11 @@ def _names(consumers: tuple[str, ...], dies: str) -> list[str]:
 
 def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: Memory) -> Window:
     """Of the group in `scope`. Its title says that this is simulated, whatever else is on the screen."""
-    one = tried(look, query.scope, query.bench, memory)
+    one = tried(look, query.scope, query.trial, memory)
     if one is None or one.comparison is None:
         return Window(0, 0, (), note=one.refused if one else look.note or "choose a group")
     compared = one.comparison
-    sharing = memory.recall("lab graph", (one,), lambda: _sharing(one, compared, query.bench.leaves))
+    sharing = memory.recall("lab graph", (one,), lambda: _sharing(one, compared, query.trial.leaves))
     moves, taken_up = len(compared.moves_right), int((sharing.before[sharing.moved] == NO_OWNER).sum())
     title = f"SIMULATED {one.right}: {moves:,} would move" + (f", {taken_up:,} be taken up" if taken_up else "")
     return graph_window(sharing, query, now_ms, memory, title=title)
@@ -113,7 +113,7 @@ def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
         sheet.draw(span("the cluster has changed since: ", "warn"), span("r", "key"), span(" asks anew", "warn"))
     if look.note:
         sheet.say(look.note)
-    bench, found = query.bench, preview_of(look, query.key)
+    trial, found = query.trial, preview_of(look, query.key)
     if found is not None:
         sheet.fact("group", f"{found.names.key}, {found.names.kind} {found.names.state}".rstrip())
         if found.names.key in made_up_keys(look):
@@ -125,8 +125,8 @@ def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
             sheet.fact("note", note, "warn")
     if others := not_previewed(look.image):
         sheet.say(others, "dim")
-    sheet.fact("dies", bench.leaves or "nobody", "dead" if bench.leaves else "")
-    sheet.fact("joins", f"{bench.joins or 'nobody'}", "added" if bench.joins else "")
+    sheet.fact("dies", trial.leaves or "nobody", "dead" if trial.leaves else "")
+    sheet.fact("joins", f"{trial.joins or 'nobody'}", "added" if trial.joins else "")
     if look.engine:
         sheet.fact("engine", f"{look.engine}, {look.seconds:.2f} s")
     if look.spark:

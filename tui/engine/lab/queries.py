@@ -2,7 +2,7 @@
 
 from tui.engine.consumers.queries import GraphList
 from tui.engine.messages import ListQuery, PlotQuery, TextQuery
-from tui.engine.questions import NO_BENCH, NO_QUESTION, LabBench, PreviewQuestion
+from tui.engine.questions import NO_QUESTION, NO_TRIAL, LabTrial, PreviewQuestion
 
 
 class LabGroupList(ListQuery, frozen=True, kw_only=True):
@@ -15,7 +15,7 @@ class LabList(ListQuery, frozen=True, kw_only=True):
 
     question: PreviewQuestion = NO_QUESTION
     scope: str = ""
-    bench: LabBench = NO_BENCH
+    trial: LabTrial = NO_TRIAL
 
 
 class LabStrategyList(LabList, frozen=True):
@@ -35,7 +35,7 @@ class LabPartitionList(LabList, frozen=True):
 class LabGraphList(GraphList, frozen=True, kw_only=True):
     name = "lab-graph"
     question: PreviewQuestion = NO_QUESTION
-    bench: LabBench = NO_BENCH
+    trial: LabTrial = NO_TRIAL
 
 
 class LabText(TextQuery, frozen=True, kw_only=True):
@@ -43,7 +43,7 @@ class LabText(TextQuery, frozen=True, kw_only=True):
 
     name = "lab"
     question: PreviewQuestion = NO_QUESTION
-    bench: LabBench = NO_BENCH
+    trial: LabTrial = NO_TRIAL
 
 
 class LabGroupText(LabText, frozen=True):
@@ -58,4 +58,4 @@ class LabPartitionText(LabText, frozen=True, kw_only=True):
 class LabBars(PlotQuery, frozen=True, kw_only=True):
     name = "lab-bars"
     question: PreviewQuestion = NO_QUESTION
-    bench: LabBench = NO_BENCH
+    trial: LabTrial = NO_TRIAL

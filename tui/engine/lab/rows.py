@@ -105,15 +105,15 @@ STRATEGY_COLUMNS = (
 """`each`: fewest to most partitions of a member; `moves`: and the fewest that are possible for that balance."""
 OF_THE_GROUP_AS_IT_IS = (Column("1 dies", 6, ">"), Column("1 joins", 7, ">"))
 """The partitions that change hands when the worst consumer dies, and when one joins. Not shown beside figures of a
-group of which one has died, or that some have joined, on the bench."""
+group of which one has died, or that some have joined, on the trial."""
 
 
 def lab_strategies(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
-    """For the group in `scope`, after what happens to it on the bench."""
+    """For the group in `scope`, after what happens to it on the trial."""
     found = preview_of(look, query.scope)
     rows = found.figures.strategies if found else ()
-    tried = figures_tried(found, look, query.bench, memory) if found else ()
-    is_as_it_is = not query.bench.leaves and not query.bench.joins
+    tried = figures_tried(found, look, query.trial, memory) if found else ()
+    is_as_it_is = not query.trial.leaves and not query.trial.joins
     names = [one.strategy for one in rows]
     return Listing(
         count=len(rows),
@@ -122,7 +122,7 @@ def lab_strategies(look: AnalysisAnswer, query: LabList, _: int, memory: Memory)
         row=lambda index: _strategy_row(found, rows[index], tried[index], is_as_it_is=is_as_it_is),
         place=place_in(names),
         columns=(*STRATEGY_COLUMNS, *OF_THE_GROUP_AS_IT_IS) if is_as_it_is else STRATEGY_COLUMNS,
-        made_from=(look.result, query.scope, query.bench.leaves, query.bench.joins),
+        made_from=(look.result, query.scope, query.trial.leaves, query.trial.joins),
         nothing=look.note or "choose a group",
     )
 
@@ -170,7 +170,7 @@ NARROW = 30
 
 def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
     """Of the group in `scope`; who joins comes last. K lets the one under the cursor die."""
-    one = tried(look, query.scope, query.bench, memory)
+    one = tried(look, query.scope, query.trial, memory)
     shares = None if one is None else shares_of(one)
     if one is None or shares is None:
         return nothing(look, one)
@@ -182,7 +182,7 @@ def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) 
         fields=lambda: {"consumer": Texts(lambda: consumers)},
         shown=("consumer",),
         row=lambda index: _consumer_row(
-            shares, index, shown[index], most, joins=index >= there, dies=consumers[index] == query.bench.leaves
+            shares, index, shown[index], most, joins=index >= there, dies=consumers[index] == query.trial.leaves
         ),
         place=place_in(consumers),
         columns=CONSUMER_COLUMNS,
@@ -218,7 +218,7 @@ OWNERS = 18
 
 def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
     """Of the group in `scope`: those that the strategy tried moves come first."""
-    one = tried(look, query.scope, query.bench, memory)
+    one = tried(look, query.scope, query.trial, memory)
     if one is None or one.comparison is None:
         return nothing(look, one)
     compared = one.comparison
@@ -241,7 +241,7 @@ def lab_partition_text(look: AnalysisAnswer, query: LabPartitionText, _: int, me
     """Why the partition in `key`, `GROUP\\tTOPIC-N`, goes where it goes."""
     name = query.key
     sheet = Sheet(name, query.width)
-    one = tried(look, query.group, query.bench, memory)
+    one = tried(look, query.group, query.trial, memory)
     if one is None or one.comparison is None:
         return sheet.say(one.refused if one else look.note).answer()
     compared = one.comparison

@@ -14,7 +14,7 @@ from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError, Ints
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.listing import Listing, Memory
-from tui.engine.questions import LabBench, PreviewQuestion
+from tui.engine.questions import LabTrial, PreviewQuestion
 from tui.engine.rows import Row
 
 
@@ -60,28 +60,28 @@ def made_up_keys(look: AnalysisAnswer) -> tuple[str, ...]:
     return question.made_up.keys if isinstance(question, PreviewQuestion) and question.made_up else ()
 
 
-def tried(look: AnalysisAnswer, group: str, bench: LabBench, memory: Memory) -> Tried | None:
-    """What the strategy and the change on the bench make of a group; None where the group is not there."""
+def tried(look: AnalysisAnswer, group: str, trial: LabTrial, memory: Memory) -> Tried | None:
+    """What the strategy and the change on the trial make of a group; None where the group is not there."""
     found = preview_of(look, group)
     if found is None:
         return None
-    made_from = (look.result, group, bench.strategy, bench.leaves, bench.joins)
-    return memory.recall("lab bench", made_from, lambda: _tried(_parts(look)[0], found, bench))
+    made_from = (look.result, group, trial.strategy, trial.leaves, trial.joins)
+    return memory.recall("lab trial", made_from, lambda: _tried(_parts(look)[0], found, trial))
 
 
-def figures_tried(found: Preview, look: AnalysisAnswer, bench: LabBench, memory: Memory) -> tuple[Figures | None, ...]:
-    """What each strategy of a group comes to with the change on the bench, None where it refuses."""
+def figures_tried(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: Memory) -> tuple[Figures | None, ...]:
+    """What each strategy of a group comes to with the change on the trial, None where it refuses."""
     strategies = [one.strategy for one in found.figures.strategies]
-    if not bench.leaves and not bench.joins:
+    if not trial.leaves and not trial.joins:
         return tuple(one.rebalanced for one in found.figures.strategies)
-    made_from = (look.result, found.number, bench.leaves, bench.joins)
+    made_from = (look.result, found.number, trial.leaves, trial.joins)
     lab = Lab(_parts(look)[0], found.number)
-    return memory.recall("lab strategies", made_from, lambda: lab.figures(strategies, _change(found.names, bench)))
+    return memory.recall("lab strategies", made_from, lambda: lab.figures(strategies, _change(found.names, trial)))
 
 
-def _change(names: GroupNames, bench: LabBench) -> GroupChange:
+def _change(names: GroupNames, trial: LabTrial) -> GroupChange:
     places: Mapping[str, int] = {consumer: place for place, consumer in enumerate(names.consumers)}
-    return GroupChange(places.get(bench.leaves, STAYS), bench.joins)
+    return GroupChange(places.get(trial.leaves, STAYS), trial.joins)
 
 
 def nothing(look: AnalysisAnswer, one: Tried | None) -> Listing:
@@ -89,12 +89,12 @@ def nothing(look: AnalysisAnswer, one: Tried | None) -> Listing:
     return Listing(0, dict, (), lambda _: Row("", ()), lambda _: -1, (), (look,), one.refused if one else look.note)
 
 
-def _tried(staged: Staged, found: Preview, bench: LabBench) -> Tried:
+def _tried(staged: Staged, found: Preview, trial: LabTrial) -> Tried:
     names = found.names
     strategies = [one.strategy for one in found.figures.strategies]
     left = names.uses if names.uses in strategies else strategies[0]
-    right = bench.strategy if bench.strategy in strategies else left
-    change, lab = _change(names, bench), Lab(staged, found.number)
+    right = trial.strategy if trial.strategy in strategies else left
+    change, lab = _change(names, trial), Lab(staged, found.number)
     try:
         comparison, outcome = lab.compare(left, right, change), lab.outcome(right, change)
         differs = lab.differs(right, change)

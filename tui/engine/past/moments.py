@@ -175,9 +175,9 @@ class TimePosition(msgspec.Struct, frozen=True, eq=False):
         return self.window.timeline
 
 
-def gone(to: Direction, standing: TimePosition, text: str) -> Instant:
+def gone(to: Direction, position: TimePosition, text: str) -> Instant:
     """The moment that is meant. Raises NoSuchMoment."""
-    return _GOING[to](standing, text)
+    return _GOING[to](position, text)
 
 
 def happened(instant: Instant) -> str:
@@ -189,40 +189,40 @@ def happened(instant: Instant) -> str:
     return f"{changes[0].subject}: {changes[0].text}{more}"
 
 
-def _back(standing: TimePosition, text: str) -> Instant:
-    timeline, here = standing.timeline, standing.here
+def _back(position: TimePosition, text: str) -> Instant:
+    timeline, here = position.timeline, position.here
     found = timeline.before(here.seq, lambda each: each.is_event)
-    if found is None and here.seq > timeline.instants[0].seq and standing.window.is_first:
+    if found is None and here.seq > timeline.instants[0].seq and position.window.is_first:
         return timeline.instants[0]
-    return _found(found, "the timeline begins here", standing, is_back=True)
+    return _found(found, "the timeline begins here", position, is_back=True)
 
 
-def _on(standing: TimePosition, text: str) -> Instant:
-    timeline, here = standing.timeline, standing.here
+def _on(position: TimePosition, text: str) -> Instant:
+    timeline, here = position.timeline, position.here
     found = timeline.after(here.seq, lambda each: each.is_event)
-    if found is None and here.seq < timeline.instants[-1].seq and standing.window.is_last:
+    if found is None and here.seq < timeline.instants[-1].seq and position.window.is_last:
         return timeline.instants[-1]
-    if standing.newest.seq < timeline.instants[-1].seq:
-        return _found(found, "the recording ends here", standing)
-    return _found(found, "this is the newest moment: p follows the cluster again", standing)
+    if position.newest.seq < timeline.instants[-1].seq:
+        return _found(found, "the recording ends here", position)
+    return _found(found, "this is the newest moment: p follows the cluster again", position)
 
 
-def _mark_before(standing: TimePosition, text: str) -> Instant:
+def _mark_before(position: TimePosition, text: str) -> Instant:
     text = _kind(text)
-    wanted, marks = _wanted(text), standing.marks if text in ("", "mark") else Marks()
-    found, mark = standing.timeline.before(standing.here.seq, wanted), marks.before(standing.here.seq)
+    wanted, marks = _wanted(text), position.marks if text in ("", "mark") else Marks()
+    found, mark = position.timeline.before(position.here.seq, wanted), marks.before(position.here.seq)
     if mark is not None and (found is None or mark.instant.seq > found.seq):
         return mark.instant
-    return _found(found, _no_mark(text), standing, is_back=True)
+    return _found(found, _no_mark(text), position, is_back=True)
 
 
-def _mark_after(standing: TimePosition, text: str) -> Instant:
+def _mark_after(position: TimePosition, text: str) -> Instant:
     text = _kind(text)
-    wanted, marks = _wanted(text), standing.marks if text in ("", "mark") else Marks()
-    found, mark = standing.timeline.after(standing.here.seq, wanted), marks.after(standing.here.seq)
+    wanted, marks = _wanted(text), position.marks if text in ("", "mark") else Marks()
+    found, mark = position.timeline.after(position.here.seq, wanted), marks.after(position.here.seq)
     if mark is not None and (found is None or mark.instant.seq < found.seq):
         return mark.instant
-    return _found(found, _no_mark(text), standing)
+    return _found(found, _no_mark(text), position)
 
 
 def _kind(text: str) -> str:
@@ -251,17 +251,17 @@ def _no_mark(text: str) -> str:
     return "no mark there: brokers, controllers, leaders, faults, errors and yours are marks"
 
 
-def _found(found: Instant | None, why_not: str, standing: TimePosition, *, is_back: bool = False) -> Instant:
+def _found(found: Instant | None, why_not: str, position: TimePosition, *, is_back: bool = False) -> Instant:
     if found is not None:
         return found
-    window = standing.window
+    window = position.window
     is_end, edge = (window.is_first, 0) if is_back else (window.is_last, -1)
     raise NoSuchMoment(why_not, None if is_end else recorded_ms(window.timeline.instants[edge].seq))
 
 
-def _event(standing: TimePosition, key: str) -> Instant:
+def _event(position: TimePosition, key: str) -> Instant:
     time = key.partition("/")[0]
-    mark = next((mark for mark in standing.marks.made if event_key(mark.change) == key), None)
+    mark = next((mark for mark in position.marks.made if event_key(mark.change) == key), None)
     if mark is not None:
         return mark.instant
 
@@ -272,31 +272,31 @@ def _event(standing: TimePosition, key: str) -> Instant:
         seen = each.frame.provenance
         return each.more_errors and key.startswith(f"{seen.time_ms}/{seen.zxid}/{ALERT}/")
 
-    found = standing.timeline.first(lambda each: any(map(is_it, each.changes)) or is_alert(each))
+    found = position.timeline.first(lambda each: any(map(is_it, each.changes)) or is_alert(each))
     if found is None:
         raise NoSuchMoment("the timeline does not reach back to this event")
     return found
 
 
-def _other(standing: TimePosition, text: str) -> Instant:
+def _other(position: TimePosition, text: str) -> Instant:
     """What the moment looked at is compared with."""
-    mark = standing.marks.named(text) if text else standing.marks.latest_but(standing.here.seq)
+    mark = position.marks.named(text) if text else position.marks.latest_but(position.here.seq)
     if mark is not None:
         return mark.instant
     if text.strip().casefold() not in ("", "live"):
-        return sought(text, standing.window, standing.here)
-    if standing.newest.seq == standing.here.seq:
+        return sought(text, position.window, position.here)
+    if position.newest.seq == position.here.seq:
         raise NoSuchMoment("this is the newest moment: go back first, or mark another one")
-    return standing.newest
+    return position.newest
 
 
 _GOING: Mapping[Direction, Callable[[TimePosition, str], Instant]] = {
-    "now": lambda standing, _: standing.newest,
+    "now": lambda position, _: position.newest,
     "back": _back,
     "on": _on,
     "mark-before": _mark_before,
     "mark-after": _mark_after,
-    "time": lambda standing, text: sought(text, standing.window, standing.here),
+    "time": lambda position, text: sought(text, position.window, position.here),
     "event": _event,
     "other": _other,
 }

@@ -186,7 +186,7 @@ def test_states_are_counted_once_for_an_image():
     assert memory.recall("held states", _made_from(MOMENT), lambda: None) is not None
     assert "As the controller holds them" in states_text(MOMENT, query, NOW_MS, memory).plain
     free = moment_of(small_image(ControllerLost()))
-    assert "Nobody is in office" in states_text(free, query, NOW_MS, memory).plain
+    assert "There is no controller" in states_text(free, query, NOW_MS, memory).plain
 
 
 def test_work_that_is_not_done():

@@ -12,7 +12,7 @@ from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
-from tui.engine.questions import LabBench, MadeUp, PreviewQuestion
+from tui.engine.questions import LabTrial, MadeUp, PreviewQuestion
 from tui.engine.text import cells, plain
 
 ENDS = {TopicPartition("orders", number): 1_000 for number in range(4)}
@@ -41,9 +41,9 @@ def made_up(*patterns: str, consumers: int = 3) -> Pages:
     return Pages(IMAGE, PreviewQuestion(made_up=MadeUp(patterns, consumers)))
 
 
-async def bars(pages: Pages, group: str, width: int = 100, bench: LabBench | None = None) -> list[str]:
+async def bars(pages: Pages, group: str, width: int = 100, trial: LabTrial | None = None) -> list[str]:
     await pages.rows("lab-groups")
-    answer = await pages.text("lab-bars", group, mono=True, width=width, height=14, bench=bench or LabBench())
+    answer = await pages.text("lab-bars", group, mono=True, width=width, height=14, trial=trial or LabTrial())
     return answer.plain.splitlines()
 
 
@@ -78,8 +78,8 @@ async def test_it_gets_every_strategy_of_its_kind_and_has_what_range_deals() -> 
         "zk-roundrobin",
         "zk-roundrobin-1.0",
     }
-    dies = LabBench(leaves="consumer-1", joins=1)
-    consumers = rows_of(await pages.rows("lab-consumers", "lab-groups", scope=name, bench=dies))
+    dies = LabTrial(leaves="consumer-1", joins=1)
+    consumers = rows_of(await pages.rows("lab-consumers", "lab-groups", scope=name, trial=dies))
     assert [row.split(" | ")[:6] for row in consumers] == [
         ["X", "consumer-1", "3", "0", "-", "-"],
         [" ", "consumer-2", "2", "3", "-", "-"],
@@ -94,7 +94,7 @@ async def test_what_kafka_does_instead_because_of_a_bug_is_said_of_each_partitio
     await pages.rows("lab-groups")
 
     async def said(strategy: str) -> str:
-        return (await pages.text("lab-partition", "t-1", group="odd", bench=LabBench(strategy=strategy))).plain
+        return (await pages.text("lab-partition", "t-1", group="odd", trial=LabTrial(strategy=strategy))).plain
 
     assert "Kafka 3.9.1 has a bug here and gives partitions to a" in " ".join((await said("sticky")).split())
     assert "bug" not in await said("range")
@@ -113,13 +113,13 @@ async def test_strategies_are_of_the_group_after_what_happened_to_it() -> None:
         "1 joins",
     ]
     assert rows_of(as_it_is)[0].split(" | ")[1:6] == ["zk-range", "0", "2-2", "500", "1 of 1"]
-    dead = LabBench(leaves="g_a")
-    after = await pages.rows("lab-strategies", "lab-groups", scope="g", bench=dead)
+    dead = LabTrial(leaves="g_a")
+    after = await pages.rows("lab-strategies", "lab-groups", scope="g", trial=dead)
     assert [column.title for column in after.columns][1:] == ["idle", "each", "most lag", "moves"]
     for row in rows_of(after):
         assert row.split(" | ")[2:] == ["0", "4-4", "600", "3 of 3"]
-    more = await pages.rows("lab-strategies", "lab-groups", scope="g", bench=LabBench(leaves="g_a", joins=3))
-    moved = (await pages.rows("lab-partitions", scope="g", bench=LabBench(leaves="g_a", joins=3))).rows
+    more = await pages.rows("lab-strategies", "lab-groups", scope="g", trial=LabTrial(leaves="g_a", joins=3))
+    moved = (await pages.rows("lab-partitions", scope="g", trial=LabTrial(leaves="g_a", joins=3))).rows
     marked = sum(row.mark == "~" for row in moved)
     assert rows_of(more)[0].split(" | ")[2:] == ["0", "1-1", "300", f"{marked} of 3"], "b could keep its one"
 
@@ -149,7 +149,7 @@ async def test_a_real_group_of_that_name_is_not_hidden() -> None:
 
 
 async def test_bars_show_partitions_and_lag_now_and_by_both_strategies() -> None:
-    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", bench=LabBench(strategy="zk-roundrobin"))
+    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", trial=LabTrial(strategy="zk-roundrobin"))
     assert lines[0].strip() == ". has  = zk-range gives  # zk-roundrobin gives"
     assert lines[1].split("  ")[0].strip() == "" and "partitions" in lines[1] and "lag, records" in lines[1]
     assert lines[-1].split() == ["a", "b", "a", "b"]
@@ -165,7 +165,7 @@ async def test_bars_of_a_group_without_known_lag_say_so() -> None:
 
 
 async def test_who_dies_and_who_joins_is_told_by_the_names_below_the_bars() -> None:
-    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", 60, LabBench(leaves="g_a", joins=1))
+    lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", 60, LabTrial(leaves="g_a", joins=1))
     assert lines[-1].split()[:3] == ["Xa", "b", "new-1"]
 
 

@@ -19,7 +19,7 @@ from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said
 from tui.engine.drill.playback import DrillAnswer
 from tui.engine.drill.queries import DrillText
-from tui.engine.drill.texts import standing_text
+from tui.engine.drill.texts import drill_text
 from tui.engine.questions import DrillPlan, PlanQuestion, SweepQuestion
 
 SAID = "Not forecast on KRaft: "
@@ -84,7 +84,7 @@ async def test_a_plan_says_it_where_it_speaks_of_drills() -> None:
 def test_the_drill_screen_begins_with_it() -> None:
     def said(image: ClusterImage) -> str:
         look = DrillAnswer(DrillPlan(take=-1), image)
-        return standing_text(look, DrillText(width=200)).plain
+        return drill_text(look, DrillText(width=200)).plain
 
     assert said(kraft()).startswith(SAID)
     assert SAID not in said(small_image())
