@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, KafkaException, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,10 +25,14 @@ class Client:
     """Takes records as librdkafka's producer does, and answers when it is told to."""
 
     sent: list[tuple[TopicPartition, int, Answer]] = field(default_factory=list)
+    is_done_for: bool = False
+    """Takes nothing more, before any callback has told why."""
 
     def produce(
         self, topic: str, value: bytes, key: bytes, partition: int, *, timestamp: int, on_delivery: Answer
     ) -> None:
+        if self.is_done_for:
+            raise KafkaException(KafkaError(KafkaError._FATAL, "sequence numbers are out of order"))
         number = number_of(value, "run")
         assert number is not None and timestamp > 0
         self.sent.append((TopicPartition(topic, partition), number, on_delivery))
@@ -119,6 +123,17 @@ async def test_where_the_log_has_lost_the_producer_another_one_goes_on_behind_th
     assert load.clients[1].numbers(ORDERS[0]) == [2]
     load.clients[1].answer()
     assert load.producer.error == ""
+
+
+async def test_a_client_that_takes_nothing_more_is_replaced(load: Load) -> None:
+    load.due(3)
+    load.clients[0].is_done_for = True
+    load.due(3)
+    assert "out of order" in load.producer.error
+    while len(load.clients) == 1:
+        await asyncio.sleep(TICK_S)
+    load.due(3)
+    assert [load.clients[1].numbers(partition) for partition in ORDERS] == [[1], [1], [1]]
 
 
 @given(st.text(max_size=8), st.integers(0, 2**40))

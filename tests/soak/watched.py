@@ -7,19 +7,21 @@ import random
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
 from tests.soak.screens import Screen, screens
 from tui.engine.link import DATA_PROCESS, ProcessLink
-from tui.engine.messages import Pulse, TimeQuery
+from tui.engine.messages import ListQuery, Pulse, TextQuery, TimeQuery
 from tui.engine.opening import Opening
 from tui.engine.past.queries import PastEventText, SaveSnapshot
 
 BACK = 20
 """Events, on the screen that shows the past."""
 MEMORY = re.compile(r"memory\s+about ([\d,.]+) MiB of at most ([\d,]+) MiB")
+
+_Query = TypeVar("_Query", ListQuery, TextQuery)
 
 
 class WatchedProcess:
@@ -89,13 +91,13 @@ class WatchedProcess:
     async def _ask(self, screen: Screen, at: int) -> None:
         """All that the screen shows. Raises DataLost."""
         began_s = asyncio.get_running_loop().time()
-        lists = [msgspec.structs.replace(query, at=at) for query in screen.lists]
+        lists = [_as_of(query, at) for query in screen.lists]
         answers = await asyncio.gather(*map(self._link.rows, lists))
         windows = {query.name: window for query, window in zip(lists, answers, strict=True)}
         for query, of in screen.texts:
             rows = windows[of].rows if of else ()
             key = self._dice.choice(rows).key if rows else ""
-            await self._link.text(msgspec.structs.replace(query, key=key, at=at))
+            await self._link.text(_as_of(msgspec.structs.replace(query, key=key), at))
         self.answers += len(screen.lists) + len(screen.texts)
         self.slowest_s = max(self.slowest_s, asyncio.get_running_loop().time() - began_s)
 
@@ -105,3 +107,8 @@ class WatchedProcess:
         for _ in range(BACK):
             at = (await self._link.moment(TimeQuery("back", at=at))).seq or at
         return at
+
+
+def _as_of(query: _Query, at: int) -> _Query:
+    """As it was then, where that can be asked: znodes are those of now."""
+    return msgspec.structs.replace(query, at=at) if "at" in query.__struct_fields__ else query

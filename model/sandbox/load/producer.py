@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from model.cluster.ids import TopicPartition
 from model.sandbox.control.messages import now_ms
@@ -121,7 +121,12 @@ class LoadProducer:
                 number = self._next[partition]
                 key, value = numbered_record(self._run, number)
                 answered = partial(self._answered, partition, number)
-                client.produce(partition.topic, value, key, partition.partition, timestamp=at_ms, on_delivery=answered)
+                where = partition.topic, value, key, partition.partition
+                try:
+                    client.produce(*where, timestamp=at_ms, on_delivery=answered)
+                except KafkaException as refused:  # the client is done for: told here before any callback has it
+                    self._trouble(refused.args[0])
+                    return
                 self._next[partition] += 1
                 self._waiting[partition] += 1
         self._turn = (self._turn + rest) % len(self._next)
@@ -138,4 +143,4 @@ class LoadProducer:
 
     def _trouble(self, error: KafkaError) -> None:
         self.error = error.str()
-        self._is_fatal = self._is_fatal or error.fatal()
+        self._is_fatal = self._is_fatal or error.fatal() or error.code() == KafkaError._FATAL
