@@ -40,7 +40,7 @@ class Client:
     def poll(self, timeout_s: float) -> None:
         """Answers come when the test wants them."""
 
-    def purge(self) -> None:
+    def purge(self, *, blocking: bool = True) -> None:
         self.answer(LOST)
 
     def answer(self, error: KafkaError | None = None, offset: int = 0) -> None:

@@ -51,6 +51,7 @@ class LoadProducer:
         self._waiting = dict.fromkeys(partitions, 0)
         """Records sent and not answered."""
         self._is_fatal = False
+        self._given_up: list[Producer] = []
         self._owed = 0.0
         self._turn = 0
         self._client: Producer | None = None
@@ -102,12 +103,19 @@ class LoadProducer:
             now_s = time.monotonic()
             self._send(self._client, self.rate * min(now_s - before_s, 1.0))
             before_s = now_s
-            self._client.poll(0)
             if self._is_fatal:
-                self._client.purge()
-                self._client.poll(0)  # what it had is given up
-                self._is_fatal, self._client = False, self._connected()
+                self._replace(self._client)
+            self._client.poll(0)
             await asyncio.sleep(TICK_S)
+
+    def _replace(self, client: Producer) -> None:
+        """Another client goes on; what this one has not been answered is given up.
+
+        It is neither polled nor purged any more, nor let go: after a fatal error each of these can wait for ever.
+        """
+        self._given_up.append(client)
+        self._waiting = dict.fromkeys(self._next, 0)
+        self._is_fatal, self._client = False, self._connected()
 
     def _send(self, client: Producer, records: float) -> None:
         """What is due since the last tick, dealt out to one partition after the other."""
@@ -120,7 +128,7 @@ class LoadProducer:
             for _ in range(min(due, MOST_WAITING - self._waiting[partition])):
                 number = self._next[partition]
                 key, value = numbered_record(self._run, number)
-                answered = partial(self._answered, partition, number)
+                answered = partial(self._answered, self._waiting, partition, number)
                 where = partition.topic, value, key, partition.partition
                 try:
                     client.produce(*where, timestamp=at_ms, on_delivery=answered)
@@ -131,8 +139,16 @@ class LoadProducer:
                 self._waiting[partition] += 1
         self._turn = (self._turn + rest) % len(self._next)
 
-    def _answered(self, partition: TopicPartition, number: int, error: KafkaError | None, message: Message) -> None:
-        self._waiting[partition] -= 1
+    def _answered(
+        self,
+        waiting: dict[TopicPartition, int],
+        partition: TopicPartition,
+        number: int,
+        error: KafkaError | None,
+        message: Message,
+    ) -> None:
+        """`waiting`: of the client that was asked, which may have been replaced."""
+        waiting[partition] -= 1
         if error is not None:
             self._trouble(error)
             return
