@@ -12,13 +12,15 @@ from textual.widgets import Label
 from tests.tui.screen_text import screen_codes
 from tui.app.theme import Look, ThemedApp
 from tui.app.widgets.line_view import LineView
-from tui.engine.palette import BASES, MARKS, STYLES, THEMES
+from tui.engine.palette import BASES, IDENTITIES, MARKS, STYLES, THEMES
 from tui.engine.rows import Column, Row, Window
 
 COLOUR_CODE = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-9]|4[0-9]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
 COLOURED = ("dark", "light", "safe")
 QUIET = {"rule", "placeholder", "scrollbar", "dim", "simulated", "armed"}
 """Needs less contrast: not read, or bold on a strong colour."""
+SWATCHES = {f"hue{number}" for number in range(IDENTITIES)}
+"""Seen as blocks, not read."""
 NEVER_UNDER_CURSOR = QUIET | {"paused", "stale"}
 
 
@@ -45,9 +47,9 @@ def test_every_name_has_a_style_in_every_theme(theme: str) -> None:
 @pytest.mark.parametrize("theme", COLOURED)
 @pytest.mark.parametrize("name", sorted(set(STYLES) - {"caret"}))
 def test_text_can_be_read(theme: str, name: str) -> None:
-    assert contrast(Look(theme).style(name)) >= (1.5 if name == "rule" else 3 if name in QUIET else 4.5)
-    assert contrast(Look(theme).style(name, under="header")) >= (1 if name in QUIET else 4.5)
-    assert contrast(Look(theme).style(name, "cursor")) >= (1 if name in NEVER_UNDER_CURSOR else 3)
+    assert contrast(Look(theme).style(name)) >= (1.5 if name == "rule" else 3 if name in QUIET | SWATCHES else 4.5)
+    assert contrast(Look(theme).style(name, under="header")) >= (1 if name in QUIET | SWATCHES else 4.5)
+    assert contrast(Look(theme).style(name, "cursor")) >= (1 if name in NEVER_UNDER_CURSOR | SWATCHES else 3)
 
 
 def test_the_mono_theme_is_made_of_bold_reverse_and_underline() -> None:

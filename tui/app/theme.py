@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
+from rich.color import Color as RichColor
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App, ReturnType
@@ -21,7 +22,8 @@ from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.theme import Theme
 
-from tui.engine.palette import BASES, STYLES, THEMES, UNFADED
+from tui.engine.glyphs import ASCII
+from tui.engine.palette import BASES, FILLED, STYLES, THEMES, UNFADED
 from tui.engine.rows import Span
 
 
@@ -77,6 +79,9 @@ class Look:
     ) -> None:
         self.theme = theme if theme in THEMES else "dark"
         self.glyphs = ASCII_GLYPHS if ascii_only else BOX_GLYPHS
+        self.is_ascii = ascii_only
+        self.fills = self.theme not in ("ansi", "mono") and not faded
+        """Whether the colour that fills a cell says something."""
         self._filters = filters
         self._faded = faded
         self._column = THEMES.index(self.theme)
@@ -89,7 +94,8 @@ class Look:
         """The style of this name, over that of a line and under that of a cursor; unknown names look like text."""
         found = self._styles.get((name, over, under))
         if found is None:
-            found = self._filtered(self._base + self._own(under) + self._own(name) + self._own(over))
+            layers = (over, name) if name in FILLED or "/" in name else (name, over)
+            found = self._filtered(sum(map(self._own, layers), self._base + self._own(under)))
             self._styles[name, over, under] = found
         return found
 
@@ -105,7 +111,7 @@ class Look:
 
     def segment(self, text: str, name: str = "", over: str = "") -> Segment:
         """A piece of plain text, ready to draw."""
-        return Segment(text, self.style(name, over))
+        return Segment(self.in_letters(text), self.style(name, over))
 
     def segments(self, line: Iterable[Span], over: str = "", under: str = "") -> list[Segment]:
         """Pieces of plain text, ready to draw; neighbours in one style become one, which halves what is sent."""
@@ -113,14 +119,26 @@ class Look:
         for name, pieces in groupby(line, key=itemgetter(1)):
             text = "".join([piece[0] for piece in pieces])
             if text:
-                segments.append(Segment(text, self.style(name, over, under)))
+                segments.append(Segment(self.in_letters(text), self.style(name, over, under)))
         return segments
 
+    def in_letters(self, text: str) -> str:
+        """The text, its signs replaced by their twins where only ASCII is wanted."""
+        return text.translate(ASCII) if self.is_ascii and not text.isascii() else text
+
     def _own(self, name: str) -> Style:
+        above, _, below = name.partition("/")
+        if below:
+            return Style(color=self._fill(above), bgcolor=self._fill(below))
         style = Style.parse(STYLES.get(name, STYLES[""])[self._column])
         if self._faded and name not in UNFADED:
             return style.without_color + Style.parse(STYLES["dim"][self._column])
         return style
+
+    def _fill(self, name: str) -> RichColor | None:
+        """What a style fills a cell with, or draws a full block in."""
+        style = self._base + self._own(name)
+        return style.bgcolor if name in FILLED else style.color if name else style.bgcolor
 
     def _filtered(self, style: Style) -> Style:
         segments = [Segment("x", style)]

@@ -144,6 +144,15 @@ class PlotQuery(TextQuery, frozen=True, kw_only=True):
     mono: bool = False
 
 
+class PictureQuery(TextQuery, frozen=True, kw_only=True):
+    """A drawing of the size at hand, in lines of styled text."""
+
+    height: int = 20
+    is_filled: bool = True
+    """Whether cells can be told apart by the colour that fills them: not with sixteen colours or none, nor faded."""
+    is_ascii: bool = False
+
+
 class JobsText(TextQuery, frozen=True):
     """What is under way."""
 

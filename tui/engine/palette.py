@@ -8,6 +8,8 @@ already says: in mono, only bold, reverse and underline are left, and every scre
 """
 
 THEMES = ("dark", "light", "safe", "ansi", "mono")
+DARK, BRIGHT = "#000000", "#ffffff"
+"""What is written on a filled cell: whichever of the two can be read."""
 
 BASES = {
     "dark": "#c9d1d9 on #0f1419",
@@ -109,6 +111,85 @@ STYLES: dict[str, tuple[str, str, str, str, str]] = {
     "caret": ("reverse", "reverse", "reverse", "reverse", "reverse"),
 }
 """Style name → how it looks in each theme, in the order of THEMES. Written as Rich style definitions."""
+
+RAMPS = {
+    "dark": ("#19263f", "#39346a", "#663e8e", "#a44393", "#db546d", "#f67d51", "#ffac55", "#f9df5c"),
+    "light": ("#f3efd9", "#eecf8e", "#eda760", "#e87b47", "#d7514d", "#b92b5d", "#881e78", "#4a237a"),
+}
+"""From little to much, in equal steps of lightness (OKLCH), which alone tells them apart: for any eye."""
+HEATS = 8
+_HEAT_ANSI = ("bright_black", "cyan", "cyan", "green", "yellow", "yellow", "red", "bold red")
+_HEAT_MONO = ("", "", "", "", "", "bold", "bold", "bold reverse")
+
+HUES = {
+    "dark": (
+        "#3e96ea", "#ffbe8a", "#1d7d3e", "#df92d8", "#09a6ad", "#e3d058",
+        "#7555a8", "#f98f87", "#0bab86", "#bfcbff", "#896105", "#f48cae",
+    ),
+    "light": (
+        "#0165af", "#6b3901", "#2a904b", "#531a50", "#057176", "#524804",
+        "#8864c0", "#621516", "#00755a", "#373e87", "#9f7104", "#5f1433",
+    ),
+}  # fmt: skip
+"""Whose something is: a broker or a consumer has one on the whole screen. Neighbours differ in lightness, too."""
+IDENTITIES = 12
+_HUE_ANSI = ("blue", "yellow", "green", "magenta", "cyan", "bright_yellow") * 2
+
+CELLS: dict[str, tuple[str, str, str, str, str]] = {
+    # What a replica is, as a filled cell of the map: dark, light, safe, ansi, mono
+    "cell-leader": ("#2f9e62", "#8fd6ae", "#009e73", "bold green", "bold"),
+    "cell-isr": ("#22435f", "#cfe0f2", "#1d4a6b", "cyan", ""),
+    "cell-out": ("#e0a82e", "#e8b84a", "#f0e442", "bold yellow", "underline"),
+    "cell-adding": ("#7a4fb5", "#d3bdf0", "#a6608c", "magenta", "underline"),
+    "cell-dead": ("#d8433b", "#e5726b", "#d55e00", "bold red", "bold reverse"),
+    "cell-none": ("#161c23", "#f0f0ec", "#161c23", "bright_black", ""),
+}
+
+
+def _luminance(colour: str) -> float:
+    channels = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _filled(colour: str) -> str:
+    """A cell filled with a colour, and what can be read on it (WCAG 2's contrast)."""
+    return f"{DARK if _luminance(colour) > 0.179 else BRIGHT} on {colour}"
+
+
+def _ramped(step: int) -> tuple[str, str, str, str, str]:
+    dark, light = (_filled(RAMPS[theme][step]) for theme in ("dark", "light"))
+    return (dark, light, dark, _HEAT_ANSI[step], _HEAT_MONO[step])
+
+
+def _identified(number: int, *, is_filled: bool) -> tuple[str, str, str, str, str]:
+    dark, light = (HUES[theme][number] for theme in ("dark", "light"))
+    if is_filled:
+        dark, light = _filled(dark), _filled(light)
+    return (dark, light, dark, _HUE_ANSI[number], "")
+
+
+STYLES |= {
+    name: (_filled(dark), _filled(light), _filled(safe), ansi, mono)
+    for name, (dark, light, safe, ansi, mono) in CELLS.items()
+}
+STYLES |= {f"heat{step}": _ramped(step) for step in range(HEATS)}
+STYLES |= {f"hue{number}": _identified(number, is_filled=False) for number in range(IDENTITIES)}
+STYLES |= {f"fill{number}": _identified(number, is_filled=True) for number in range(IDENTITIES)}
+
+FILLED = frozenset({*CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"fill{n}" for n in range(IDENTITIES))})
+"""Styles of cells whose colour is what they say: a cursor does not paint over them."""
+
+
+def heat(part: float) -> str:
+    """The style of a part of the most, 0 to 1; the first step is for nothing alone."""
+    return f"heat{min(max(-(-part * (HEATS - 1) // 1), 0), HEATS - 1):.0f}"
+
+
+def stacked(above: str, below: str) -> str:
+    """The style of a half block or a partly filled cell: drawn in the colour of the first, on that of the second."""
+    return f"{above}/{below}"
+
 
 MARKS = {"X": "error", "!": "warn", "~": "changed", "+": "added", "-": "removed", "*": "controller"}
 """Signs in a row's first cell → style name."""

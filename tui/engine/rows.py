@@ -33,6 +33,8 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     align: str = "<"
     sort: str = ""
     """Name to ask for when sorting by it; empty where it cannot be sorted."""
+    rank: int = 0
+    """Which columns stay where not all fit: the lower, the longer. What the list is read for, its verdict, has 0."""
 
 
 class Across(msgspec.Struct, frozen=True, array_like=True):
@@ -69,6 +71,8 @@ class Window(msgspec.Struct, frozen=True, array_like=True):
     across: Across = NO_ACROSS
     turn: int = 0
     """Of the ownership graph: when its group was last rebalanced, ms since the epoch; 0 where that was never seen."""
+    wants: int = 0
+    """Cells that the list would fill, where what is in its columns depends on its width."""
 
 
 def span(text: object, style: str = "") -> Span:

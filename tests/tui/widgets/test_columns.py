@@ -44,3 +44,27 @@ def test_the_sign_of_the_order_stays_when_a_title_is_cut() -> None:
     assert titles(columns, layout, "name", False, "…") == "part…^  lag"
     assert titles(columns, layout, "lag", True, "~") == "parti~ lagv"
     assert cells(titles(columns, layout, "lag", True, "~")) == 11
+
+
+def test_columns_go_by_rank_and_the_verdict_stays() -> None:
+    columns = (Column("topic", 6), Column("host", 12, rank=2), Column("epoch", 6, rank=1), Column("state", 8))
+    assert [slot.column for slot in lay_out(columns, 24).slots] == [0, 2, 3]
+    assert [slot.column for slot in lay_out(columns, 16).slots] == [0, 3]
+    assert [slot.column for slot in lay_out(columns, 24, 1).slots] == [0, 2, 3]
+
+
+RANKED = st.lists(
+    st.tuples(st.integers(-12, 12).filter(bool), st.integers(0, 3), st.integers(0, 30)), min_size=1, max_size=8
+)
+
+
+@given(RANKED, st.integers(1, 160))
+def test_no_column_is_cut_off_beside_blank_ones(ranked: list[tuple[int, int, int]], width: int) -> None:
+    columns = tuple(Column("", width, rank=rank) for width, rank, _ in ranked)
+    needs = [need for _, _, need in ranked]
+    layout = lay_out(columns, width, needs=needs)
+    blank = width - sum(slot.width for slot in layout.slots) - GAP * (len(layout.slots) - 1)
+    spare = [slot for slot in layout.slots if columns[slot.column].width < 0 and slot.width > needs[slot.column] > 0]
+    if any(slot.width < needs[slot.column] for slot in layout.slots):
+        assert blank == 0
+        assert not spare

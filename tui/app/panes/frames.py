@@ -25,21 +25,45 @@ THIN, DOUBLE, ASCII = "┌─┐│└┘", "╔═╗║╚╝", "+-+|++"
 """The lines of a frame: corners and sides from the left upper corner on."""
 
 
+LEAST = (24, 5)
+EDGE = 2
+"""Cells, or lines, of a frame on both sides together."""
+
+
 class Framed(StripWidget):
     """One pane in a box. The one at hand has another shape, not only another colour."""
 
     DEFAULT_CSS = "Framed { padding: 1; width: 1fr; height: 1fr; }"
 
-    def __init__(self, title: str, pane: Widget, *, id: str | None = None) -> None:
+    def __init__(
+        self, title: str, pane: Widget, *, id: str | None = None, least: tuple[int, int] = LEAST, grows: int = 0
+    ) -> None:
+        """`least`: cells and lines it can be read in, the frame included; `grows`: its part of what is left over.
+
+        Both count in groups by need only. If nobody grows there, all get the same.
+        """
         super().__init__(pane, id=id)
         self.pane = pane
         self.title = title
+        self.least = least
+        self.grows = grows
+        self._wanted = (0, 0)
+        self._wanted_on = Size(0, 0)
         self._strips: dict[str, Strip] = {}
 
     @property
     def size(self) -> Size:
         """Cells inside the frame."""
         return self.content_region.size
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        """Cells and lines in which nothing is cut off, the frame included; the most since the terminal has its size."""
+        width, height = getattr(self.pane, "wanted", (0, 0))
+        if self._wanted_on != self.app.size:
+            self._wanted_on, self._wanted = self.app.size, (0, 0)
+        self._wanted = (max(self._wanted[0], width + EDGE), max(self._wanted[1], height + EDGE))
+        return self._wanted
 
     def name_it(self, title: str) -> None:
         if title != self.title:

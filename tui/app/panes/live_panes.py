@@ -12,11 +12,11 @@ from textual.widget import Widget
 
 from tui.app.live_app import live_app
 from tui.app.widgets.line_view import EMPTY, LineView, TreeLines
-from tui.app.widgets.lists import Latest, ListMessage, WindowWanted
+from tui.app.widgets.lists import ContentShown, ListMessage, WindowWanted
 from tui.app.widgets.plot_view import PlotView
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.link import DataLost
-from tui.engine.messages import ListQuery, PlotQuery, TextQuery
+from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery
 from tui.engine.rows import Window, line, span
 from tui.engine.view_state import ViewState, level_of
 
@@ -119,7 +119,7 @@ class NotFound(ListMessage):
         self.key = key
 
 
-class RowsShown(Latest):
+class RowsShown(ContentShown):
     """A list shows an answer: its counts and its note may be others now."""
 
 
@@ -213,14 +213,12 @@ class LiveTree(LiveRows, TreeLines):
 LEAST_PLOT = (10, 4)
 """Cells below which a plot says nothing."""
 
-ASCII = str.maketrans("─│┌┐└┘├┤┬┴┼█▒░", "-|+++++++++#=.")
-
 
 class LiveText(TextPane):
     """Lines about one thing; the query's name is the key of the part of the view state that says in which form."""
 
-    def __init__(self, query: TextQuery, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+    def __init__(self, query: TextQuery, *, wrap: bool = True, id: str | None = None) -> None:
+        super().__init__(wrap=wrap, id=id)
         self.about = query
         self.copy_text = ""
         """The text as it is, for the clipboard."""
@@ -260,10 +258,23 @@ class LiveText(TextPane):
             self.copy_text = answer.plain
             if answer.lines != self._source:
                 self.show(answer.lines)
+                self.post_message(ContentShown(self))
 
     def _fail(self, reason: str) -> None:
         self.copy_text = ""
         self.show([line(span(reason, "error"))])
+
+
+class LivePicture(LiveText):
+    """A drawing of the size at hand, in lines that are never wrapped."""
+
+    def __init__(self, query: PictureQuery, *, id: str | None = None) -> None:
+        super().__init__(query, wrap=False, id=id)
+
+    def question(self, view_state: ViewState) -> TextQuery:
+        look = self.look
+        size = {"height": self.size.height, "is_filled": look.fills, "is_ascii": look.is_ascii}
+        return msgspec.structs.replace(super().question(view_state), **size)
 
 
 class LivePlot(PlotView, can_focus=True):
@@ -309,4 +320,4 @@ class LivePlot(PlotView, can_focus=True):
         at = app.view_state.at
         answer = await app.link.text(self.question(app.view_state))
         if (query, at) == (self.about, app.view_state.at):
-            self.show(answer.ansi.translate(ASCII) if app.ascii_only else answer.ansi)
+            self.show(answer.ansi)

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
 from tui.app.panes.map_panes import MapRows
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, RackText
@@ -49,9 +50,9 @@ class Partitions(TimedScreen):
         """The row that the last zoom led to: from there, back is where one came from."""
 
     def panes(self) -> Iterable[Widget]:
-        yield Group(
-            Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame"),
-            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame"),
+        yield ByNeed(
+            Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame", least=(40, 8)),
+            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(40, 8), grows=1),
             id="map-and-why",
         )
 

@@ -9,7 +9,7 @@ The first column of a row is pinned. A column is shown whole or not at all, as h
 row of the ownership graph has two layers with edges between; the cursor lies on one of the layers only.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -21,7 +21,7 @@ from textual.widget import Widget
 from tui.app.theme import Look, LookKey, look_of
 from tui.engine.palette import MARKS
 from tui.engine.rows import Column, Line, Row, Span
-from tui.engine.text import fit, fit_line, plain
+from tui.engine.text import cells, fit, fit_line, plain
 
 
 class StripWidget(Widget):
@@ -105,6 +105,9 @@ class StripWidget(Widget):
 GAP = 1
 """Cells between two columns."""
 
+INDENT = 2
+"""Cells before a name in a tree, for each level."""
+
 WHOLE = (Column("", -1),)
 """What a list without columns is laid out as."""
 
@@ -125,25 +128,67 @@ class Layout(NamedTuple):
     more_right: bool
 
 
-def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0) -> Layout:
-    """The first column, then as many as fit of those after the `skipped` next ones; spare cells go to the flexible."""
+def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0, needs: Sequence[int] = ()) -> Layout:
+    """The first column and, of the others, those that fit: by rank, or in their order after `skipped` of them.
+
+    `needs` are the cells that each column's contents want. What is left over goes to columns that are cut off, and
+    then to the flexible ones. A flexible column gives up cells that it does not need before another one is dropped.
+    """
     columns = columns or WHOLE
+    needs = needs if len(needs) == len(columns) else [0] * len(columns)
+    least = [min(_least(column, need), width) for column, need in zip(columns, needs, strict=True)]
+    left = width - least[0]
     shown = [0]
-    left = width - min(abs(columns[0].width), width)
-    first = min(1 + skipped, len(columns))
-    for index in range(first, len(columns)):
-        need = GAP + abs(columns[index].width)
-        if need > left:
+    others = range(1, len(columns)) if not skipped else range(1 + skipped, len(columns))
+    for index in others if skipped else sorted(others, key=lambda index: columns[index].rank):
+        if GAP + least[index] <= left:
+            shown.append(index)
+            left -= GAP + least[index]
+        elif skipped:
             break
-        shown.append(index)
-        left -= need
+    shown.sort()
+    widths = _shared_out(columns, shown, least, needs, left)
+    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
+    return Layout(slots, skipped > 0 and len(columns) > 1, _is_cut(shown, len(columns), skipped))
+
+
+def _least(column: Column, need: int) -> int:
+    """Cells below which the column is not shown."""
+    if column.width > 0 or not need:
+        return abs(column.width)
+    return min(-column.width, max(need, cells(column.title) + bool(column.sort)))
+
+
+def _is_cut(shown: Sequence[int], count: int, skipped: int) -> bool:
+    """Whether columns are out of view that going further would show."""
+    return len(shown) < count if not skipped else shown[-1] < count - 1 if len(shown) > 1 else 1 + skipped < count
+
+
+def _shared_out(
+    columns: tuple[Column, ...], shown: Sequence[int], least: Sequence[int], needs: Sequence[int], left: int
+) -> dict[int, int]:
+    widths = {index: least[index] for index in shown}
+    for index in sorted(shown, key=lambda index: columns[index].rank):
+        more = min(max(needs[index] - widths[index], 0), left)
+        widths[index] += more
+        left -= more
     flexible = [index for index in shown if columns[index].width < 0]
     share, odd = divmod(left, len(flexible)) if flexible else (0, 0)
-    widths = {index: min(abs(columns[index].width), width) for index in shown}
     for place, index in enumerate(flexible):
         widths[index] += share + (place < odd)
-    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
-    return Layout(slots, first > 1, shown[-1] < len(columns) - 1 if len(shown) > 1 else first < len(columns))
+    return widths
+
+
+def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[int] = ()) -> list[int]:
+    """The cells that each column's contents take, and took before: columns do not move about while rows come and go."""
+    needs = list(known) if len(known) == len(columns) else [0] * len(columns)
+    for row in rows:
+        for place, line in enumerate(row.cells[: len(columns)]):
+            need = sum([len(text) if text.isascii() else cells(plain(text)) for text, _ in line])
+            if not place:
+                need += INDENT * (row.depth + (row.open is not None or row.depth > 0))
+            needs[place] = max(needs[place], need)
+    return needs
 
 
 def titles(columns: tuple[Column, ...], layout: Layout, sort: str, reverse: bool, ellipsis: str) -> str:

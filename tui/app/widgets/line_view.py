@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.app.widgets.drawing import EDGES, GAP, Layout, RowDrawing, StripWidget, lay_out
+from tui.app.widgets.drawing import EDGES, GAP, WHOLE, Layout, RowDrawing, StripWidget, lay_out, needs_of
 from tui.app.widgets.lists import (
     CloseNode,
     OpenNode,
@@ -70,6 +70,7 @@ class LineView(StripWidget, can_focus=True):
         self._sort = ("", False)
         self._skipped = 0
         self._columns_kept: Layout | None = None
+        self._needs: list[int] = []
         self._strips: dict[int, tuple[tuple[str, bool], Strip]] = {}
         self._thumb = range(0)
 
@@ -107,6 +108,10 @@ class LineView(StripWidget, can_focus=True):
         if not self._arrived or shape != (old.columns, old.note, old.total == 0):
             self._arrived = True
             self._redraw()
+        needs = needs_of(window.columns, window.rows, self._needs if window.columns == old.columns else ())
+        if needs != self._needs:
+            self._needs = needs
+            self._redraw()
         changed = [index for index in self._strips if row_at(old, index) != row_at(window, index)]
         for index in changed:
             del self._strips[index]
@@ -134,7 +139,7 @@ class LineView(StripWidget, can_focus=True):
     def start_over(self) -> None:
         """Another list takes this one's place: forget the rows and the cursor, and ask."""
         self._position, self._window, self._arrived = Position(), EMPTY, False
-        self._told, self._skipped = "", 0
+        self._told, self._skipped, self._needs = "", 0, []
         self._redraw()
         self.ask()
 
@@ -143,6 +148,14 @@ class LineView(StripWidget, can_focus=True):
         self._sort = (sort, reverse)
         self._strips.pop(HEADER, None)
         self.refresh_line(0)
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        """Cells and lines in which nothing would be cut off."""
+        columns, needs = self._window.columns, self._needs
+        widths = [max(need, column.width) for need, column in zip(needs, columns or WHOLE, strict=bool(columns))]
+        filled = EDGES + sum(widths) + GAP * max(len(widths) - 1, 0)
+        return max(filled, self._window.wants), self._header_lines + max(self.total, 1)
 
     # What the operator does
 
@@ -306,7 +319,9 @@ class LineView(StripWidget, can_focus=True):
     @property
     def _columns(self) -> Layout:
         if self._columns_kept is None:
-            self._columns_kept = lay_out(self._window.columns, max(self.size.width - EDGES, 1), self._skipped)
+            self._columns_kept = lay_out(
+                self._window.columns, max(self.size.width - EDGES, 1), self._skipped, self._needs
+            )
         return self._columns_kept
 
     def _redraw(self) -> None:

@@ -31,6 +31,10 @@ class Latest(ListMessage):
         return type(message) is type(self) and isinstance(message, Latest) and message.view is self.view
 
 
+class ContentShown(Latest):
+    """A pane holds something else: it may want more room, or less."""
+
+
 class WindowWanted(Latest):
     """These rows are due now, and again with every change of the data, until other ones are wanted.
 

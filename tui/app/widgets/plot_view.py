@@ -148,6 +148,6 @@ class PlotView(StripWidget):
         for text, style in [*line, (" " * left, Style.null())]:
             size = min(cells(text), left)
             if size:
-                segments.append(Segment(fit(text, size, ellipsis=""), self.look.adopt(style)))
+                segments.append(Segment(self.look.in_letters(fit(text, size, ellipsis="")), self.look.adopt(style)))
             left -= size
         return Strip(segments, self.size.width)

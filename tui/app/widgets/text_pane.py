@@ -13,9 +13,11 @@ from textual.strip import Strip
 from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.lists import clamp_top, thumb
 from tui.engine.rows import Line, Span
-from tui.engine.text import fit_line, plain, wrap_line
+from tui.engine.text import cells, fit_line, plain, wrap_line
 
 WHEEL_LINES = 3
+READS_WELL = 76
+"""Cells beyond which a line of text is broken rather than given more room."""
 BLANK = -1
 """Place among the strips kept of the one that stands for every line below the text."""
 
@@ -53,6 +55,12 @@ class TextPane(StripWidget, can_focus=True):
     def plain(self) -> str:
         """The text as it is, for the clipboard: neither wrapped nor escaped."""
         return "\n".join("".join(text for text, _ in line) for line in self._source)
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        """Cells of the longest line, or in which text reads well, and lines as they are wrapped now."""
+        longest = max((sum(cells(plain(text)) for text, _ in line) for line in self._source), default=0)
+        return min(longest, READS_WELL) + 1, len(self._lines)
 
     def show(self, lines: Sequence[Sequence[Span]], *, keep_place: bool = True) -> None:
         """Show these lines; the viewport stays where it is unless another subject begins."""
