@@ -95,7 +95,7 @@ ACROSS, DOWN = _Shared(0), _Shared(1)
 
 
 class ByNeed(Group):
-    """Frames, or groups of them, that share the room by what they hold; CSS says on which axis: `layout: horizontal`."""
+    """Frames, or groups of them, that share the room by need, on the axis that CSS says: `layout: horizontal`."""
 
     _claimed: tuple[tuple[Claim, Claim], ...] = ()
 
