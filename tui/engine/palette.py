@@ -7,6 +7,8 @@ A table of words only; `tui.look` makes terminal styles of it. Colour merely dou
 already says: in mono, only bold, reverse and underline are left, and every screen still reads the same.
 """
 
+from collections.abc import Mapping
+
 THEMES = ("dark", "light", "safe", "ansi", "mono")
 DARK, BRIGHT = "#000000", "#ffffff"
 """What is written on a filled cell: whichever of the two can be read."""
@@ -20,7 +22,7 @@ BASES = {
 }
 """Foreground and background that every other style is laid on."""
 
-STYLES: dict[str, tuple[str, str, str, str, str]] = {
+_WORDS: dict[str, tuple[str, str, str, str, str]] = {
     # name: dark, light, safe, ansi, mono
     "": ("", "", "", "", ""),
     "text": ("", "", "", "", ""),
@@ -110,8 +112,6 @@ STYLES: dict[str, tuple[str, str, str, str, str]] = {
     "prompt": ("bold #f2cc60", "bold #7d4e00", "bold #f0e442", "bold yellow", "bold"),
     "caret": ("reverse", "reverse", "reverse", "reverse", "reverse"),
 }
-"""Style name → how it looks in each theme, in the order of THEMES. Written as Rich style definitions."""
-
 RAMPS = {
     "dark": ("#19263f", "#39346a", "#663e8e", "#a44393", "#db546d", "#f67d51", "#ffac55", "#f9df5c"),
     "light": ("#f3efd9", "#eecf8e", "#eda760", "#e87b47", "#d7514d", "#b92b5d", "#881e78", "#4a237a"),
@@ -169,13 +169,17 @@ def _identified(number: int, *, is_filled: bool) -> tuple[str, str, str, str, st
     return (dark, light, dark, _HUE_ANSI[number], "")
 
 
-STYLES |= {
-    name: (_filled(dark), _filled(light), _filled(safe), ansi, mono)
-    for name, (dark, light, safe, ansi, mono) in CELLS.items()
+STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
+    **_WORDS,
+    **{
+        name: (_filled(dark), _filled(light), _filled(safe), ansi, mono)
+        for name, (dark, light, safe, ansi, mono) in CELLS.items()
+    },
+    **{f"heat{step}": _ramped(step) for step in range(HEATS)},
+    **{f"hue{number}": _identified(number, is_filled=False) for number in range(IDENTITIES)},
+    **{f"fill{number}": _identified(number, is_filled=True) for number in range(IDENTITIES)},
 }
-STYLES |= {f"heat{step}": _ramped(step) for step in range(HEATS)}
-STYLES |= {f"hue{number}": _identified(number, is_filled=False) for number in range(IDENTITIES)}
-STYLES |= {f"fill{number}": _identified(number, is_filled=True) for number in range(IDENTITIES)}
+"""Style name → how it looks in each theme, in the order of THEMES. Written as Rich style definitions."""
 
 FILLED = frozenset({*CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"fill{n}" for n in range(IDENTITIES))})
 """Styles of cells whose colour is what they say: a cursor does not paint over them."""
