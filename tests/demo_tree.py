@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from model.sandbox.demo.demo_sandbox import DemoCluster
+from tests.harness.small_demo import SMALL
 
 
 class DemoTree(NamedTuple):
@@ -20,5 +21,5 @@ class DemoTree(NamedTuple):
 def demo_tree(zookeeper: str) -> Iterator[DemoTree]:
     """On `host:port/root`; its sessions end with the context."""
     address, slash, root = f"{zookeeper}/kafka".partition("/")
-    with DemoCluster(address, slash + root) as cluster:
+    with DemoCluster(SMALL, address, slash + root) as cluster:
         yield DemoTree(f"zk://{zookeeper}/kafka", cluster)

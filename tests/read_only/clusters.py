@@ -17,6 +17,7 @@ from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.switchboard import CLIENT
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status
 from tests.conformance.kafka.api_counter import ApiCounter
+from tests.harness.small_demo import SMALL
 from tests.zookeeper.counting_proxy import CountingProxy
 
 
@@ -54,7 +55,7 @@ class CountedTree(NamedTuple):
 @contextmanager
 def counted_tree() -> Iterator[CountedTree]:
     """A ZooKeeper."""
-    with start_zookeeper() as server, DemoCluster(server.address), CountingProxy(server.address) as proxy:
+    with start_zookeeper() as server, DemoCluster(SMALL, server.address), CountingProxy(server.address) as proxy:
         yield CountedTree(Counted(f"zk://{proxy.address}/kafka", (proxy,)), server)
 
 

@@ -10,8 +10,8 @@ import pytest
 from kazoo.client import KazooClient
 
 from model.sandbox.demo.demo_sandbox import DemoCluster, DemoSandbox
-from model.sandbox.demo.state import DEAD_BROKER, LIVE_BROKERS, RACKS, opening_state
-from model.sandbox.demo.tree import STEPS, next_change, opening_commands
+from model.sandbox.demo.state import opening_state
+from model.sandbox.demo.tree import next_change, opening_commands
 from model.sandbox.processes import SandboxError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
@@ -19,8 +19,10 @@ from model.znodes.codec import decode
 from model.znodes.consumers import PartitionOwner
 from model.znodes.payload import Unreadable
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment
+from tests.harness.small_demo import SMALL
 from tests.harness.waiting import eventually
 
+LIVE_BROKERS, DEAD_BROKER, RACKS = SMALL.live_brokers, SMALL.dead_broker, SMALL.racks
 NOW_MS = 1_700_000_000_000
 
 
@@ -66,7 +68,7 @@ def of_kind(tree: Tree, kind: type[Kind]) -> dict[str, Kind]:
 @pytest.fixture
 def cluster(zookeeper: str) -> Iterator[DemoCluster]:
     address, _, root = zookeeper.partition("/")
-    with DemoCluster(address, f"/{root}/kafka", clock_ms=lambda: NOW_MS) as cluster:
+    with DemoCluster(SMALL, address, f"/{root}/kafka", clock_ms=lambda: NOW_MS) as cluster:
         yield cluster
 
 
@@ -149,13 +151,13 @@ def test_groups(cluster: DemoCluster, source: str):
 
 
 def test_the_same_clock_gives_the_same_tree():
-    state = opening_state(NOW_MS)
-    assert opening_commands(state, NOW_MS) == opening_commands(opening_state(NOW_MS), NOW_MS)
+    state = opening_state(SMALL, NOW_MS)
+    assert opening_commands(state, NOW_MS) == opening_commands(opening_state(SMALL, NOW_MS), NOW_MS)
 
 
 def test_no_healthy_partition_breaks_for_good():
-    state = opening_state(NOW_MS)
-    for number in range(40 * len(STEPS)):
+    state = opening_state(SMALL, NOW_MS)
+    for number in range(40 * len(SMALL.steps)):
         state, commands = next_change(state, number, NOW_MS + number)
         assert commands
     healthy = [partition for partition in state.partitions.values() if not partition.is_incident]
@@ -165,8 +167,8 @@ def test_no_healthy_partition_breaks_for_good():
 
 
 def test_the_tree_follows_every_step(cluster: DemoCluster, source: str):
-    expected = opening_state(NOW_MS)
-    for number in range(2 * len(STEPS)):
+    expected = opening_state(SMALL, NOW_MS)
+    for number in range(2 * len(SMALL.steps)):
         expected, _ = next_change(expected, number, NOW_MS)
         cluster.step(number)
     tree = read_tree(source)
@@ -198,7 +200,7 @@ def test_a_lost_broker_leaves_no_ephemeral_znode(cluster: DemoCluster, source: s
 
 def test_close_takes_the_living_away(zookeeper: str, source: str):
     address, _, root = zookeeper.partition("/")
-    cluster = DemoCluster(address, f"/{root}/kafka").open()
+    cluster = DemoCluster(SMALL, address, f"/{root}/kafka").open()
     cluster.close()
     tree = read_tree(source)
     assert not [path for path, found in tree.items() if found.owner]
@@ -209,12 +211,12 @@ def test_a_root_that_is_not_new(cluster: DemoCluster, zookeeper: str):
     address, _, root = zookeeper.partition("/")
     threads = threading.active_count()
     with pytest.raises(SandboxError, match=r"refused .*NodeExists"):
-        DemoCluster(address, f"/{root}/kafka").open()
+        DemoCluster(SMALL, address, f"/{root}/kafka").open()
     assert threading.active_count() == threads, "a session was left open"
 
 
 def test_the_sandbox_is_alive_and_leaves_nothing(tmp_path):
-    with DemoSandbox(period_s=0.01, archives=tmp_path) as sandbox:
+    with DemoSandbox(SMALL, period_s=0.01, archives=tmp_path) as sandbox:
         assert sandbox.source.startswith("zk://127.0.0.1:")
         assert sandbox.source.endswith("/kafka")
         with kazoo_client(sandbox.source.removeprefix("zk://")) as client:
@@ -224,13 +226,13 @@ def test_the_sandbox_is_alive_and_leaves_nothing(tmp_path):
 
 
 def test_a_sandbox_that_stands_still(tmp_path):
-    with DemoSandbox(period_s=None, archives=tmp_path) as sandbox:
+    with DemoSandbox(SMALL, period_s=None, archives=tmp_path) as sandbox:
         source = sandbox.source.removeprefix("zk://")
         assert read_tree(source) == read_tree(source)
 
 
 def test_a_server_that_is_gone_is_one_line(own_zookeeper: EmbeddedZooKeeper):
-    cluster = DemoCluster(own_zookeeper.address).open()
+    cluster = DemoCluster(SMALL, own_zookeeper.address).open()
     own_zookeeper.kill()
     with pytest.raises(SandboxError, match=r"^the sandbox's ZooKeeper did not take a write: [\w ]+$"):
         cluster.step(1)

@@ -10,6 +10,7 @@ from model.sandbox.demo.demo_sandbox import DemoCluster
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.operations import Write
+from tests.harness.small_demo import SMALL
 from tests.tui.dashboard import BEGAN_MS
 
 
@@ -29,7 +30,7 @@ class Cluster:
 @pytest.fixture(scope="session")
 def still_server() -> Iterator[EmbeddedZooKeeper]:
     """A server on which the demo cluster is the first thing written, so that its zxids are always the same."""
-    with start_zookeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS):
+    with start_zookeeper() as server, DemoCluster(SMALL, server.address, clock_ms=lambda: BEGAN_MS):
         yield server
 
 
@@ -43,7 +44,7 @@ def still(still_server: EmbeddedZooKeeper) -> str:
 def cluster(still_server: EmbeddedZooKeeper) -> Iterator[Cluster]:
     """A demo cluster for one test, to be changed."""
     root = f"/own-{uuid.uuid4().hex[:12]}"
-    with DemoCluster(still_server.address, root, clock_ms=lambda: BEGAN_MS) as demo:
+    with DemoCluster(SMALL, still_server.address, root, clock_ms=lambda: BEGAN_MS) as demo:
         session = ZnodeSession(still_server.address, root)
         yield Cluster(f"{still_server.address}{root}", demo, session)
         session.close()

@@ -5,6 +5,7 @@ import asyncio
 from model.sandbox.demo.demo_sandbox import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.zookeeper.operations import Create, Delete, SetData
+from tests.harness.small_demo import SMALL
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import BEGAN_MS, Keys, kdrill, mark, mode, opened, press, rows, settled, text, until
 
@@ -119,7 +120,7 @@ async def test_a_payload_that_becomes_unreadable_is_a_finding_and_the_rest_goes_
 
 
 async def test_a_lost_server_fades_every_screen_until_it_is_back() -> None:
-    with start_zookeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS):
+    with start_zookeeper() as server, DemoCluster(SMALL, server.address, clock_ms=lambda: BEGAN_MS):
         async with opened(f"{server.address}/kafka") as pilot:
             await press(pilot, "3")
             assert LEADER_GREEN in colours(pilot)

@@ -12,6 +12,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
+from model.sandbox.demo.large_plan import LARGE
+from model.sandbox.demo.plan import DemoPlan
 from model.sandbox.demo.state import opening_state
 from model.sandbox.demo.tree import (
     CLUSTER,
@@ -36,14 +38,16 @@ def system_clock_ms() -> int:
 class DemoCluster:
     """The demo cluster's tree and its sessions: one per live broker and consumer. For one thread at a time."""
 
-    def __init__(self, address: str, root: str = ROOT, *, clock_ms: Callable[[], int] = system_clock_ms) -> None:
+    def __init__(
+        self, plan: DemoPlan, address: str, root: str = ROOT, *, clock_ms: Callable[[], int] = system_clock_ms
+    ) -> None:
         """Touches nothing yet. `address` is a server's `host:port`; the tree goes under `root`, which must be new."""
         self._address = address
         self._root = root
         self._clock_ms = clock_ms
         self._sessions: dict[str, ZnodeSession] = {}
         now_ms = clock_ms()
-        self._state = opening_state(now_ms)
+        self._state = opening_state(plan, now_ms)
         self._opening = opening_commands(self._state, now_ms)
 
     def open(self) -> Self:
@@ -98,11 +102,14 @@ PERIOD_S = 2.0
 class DemoSandbox:
     """A server, the demo cluster and the thread that moves it. Ends with this process, however that ends."""
 
-    def __init__(self, *, period_s: float | None = PERIOD_S, archives: Path | None = None) -> None:
+    def __init__(
+        self, plan: DemoPlan = LARGE, *, period_s: float | None = PERIOD_S, archives: Path | None = None
+    ) -> None:
         """Touches nothing yet. `period_s` is the time between two changes, None for a cluster that stands still;
         `archives` is where class archives are cached, the user's cache folder if None."""
         self.source = ""
         """`zk://127.0.0.1:PORT/kafka`, once open."""
+        self._plan = plan
         self._period_s = period_s
         self._archives = archives
         self._open = ExitStack()
@@ -112,7 +119,7 @@ class DemoSandbox:
         """Start everything. Raises SandboxError, with nothing left behind."""
         with ExitStack() as opening:
             server = opening.enter_context(start_zookeeper(archives=self._archives))
-            cluster = opening.enter_context(DemoCluster(server.address))
+            cluster = opening.enter_context(DemoCluster(self._plan, server.address))
             if self._period_s is not None:
                 ticker = threading.Thread(target=self._animate, args=(cluster, self._period_s), daemon=True)
                 ticker.start()

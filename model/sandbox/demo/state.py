@@ -1,15 +1,15 @@
-"""The demo cluster as a value: its brokers, partitions and consumer groups now, and how they begin.
+"""A demo cluster as a value: its brokers, partitions and consumer groups now, and how they begin by its plan.
 
-A shop's topics on six brokers in three racks, with a realistic amount of trouble. Deterministic, but for the moment
-it opens. `tree` says what happens to it and how it is written.
+Deterministic, but for the moment it begins. `tree` says what happens to it and how it is written.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from math import sin, tau
 from zlib import crc32
 
-LIVE_BROKERS = (1, 2, 3, 4, 6)
-DEAD_BROKER = 5
+from model.sandbox.demo.plan import DemoPlan, DemoTopic, Incident, Reading
+
 NO_LEADER = -1
 
 
@@ -74,66 +74,29 @@ class DemoGroup:
 class DemoState:
     """The whole cluster."""
 
+    plan: DemoPlan
     controller: int
     controller_epoch: int
+    began_ms: int
+    """When the cluster began."""
     elected_ms: int
     partitions: Mapping[tuple[str, int], DemoPartition]
     groups: tuple[DemoGroup, ...]
 
 
-CLUSTER_ID = "kdrill-demo-cluster-00"
-RACKS = {"rack-a": (1, 4), "rack-b": (2, 5), "rack-c": (3, 6)}
-CONTROLLER = 4
-CONTROLLER_EPOCH = 7
-TOPIC_BEING_DELETED = "legacy-events"
-"""Its deletion can't end: the dead broker holds replicas of it."""
-
-
-@dataclass(frozen=True)
-class DemoTopic:
-    """A topic as somebody created it."""
-
-    name: str
-    partitions: int
-    config: dict[str, str] = field(default_factory=dict[str, str])
-    on_dead_broker: bool = False
-    """Created before the broker was being emptied, or after."""
-    replication_factor: int = 3
-
-
-TOPICS = (
-    DemoTopic("orders", 12, {"min.insync.replicas": "2", "retention.ms": "604800000"}),
-    DemoTopic("payments", 12, {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}),
-    DemoTopic("shipments", 9, {"min.insync.replicas": "2"}, on_dead_broker=True),
-    DemoTopic("returns", 6),
-    DemoTopic("customers", 6, {"cleanup.policy": "compact"}),
-    DemoTopic("inventory", 6, {"cleanup.policy": "compact"}),
-    DemoTopic("prices", 6, {"cleanup.policy": "compact,delete"}),
-    DemoTopic("clicks", 18, {"retention.ms": "86400000", "compression.type": "lz4"}),
-    DemoTopic("page-views", 12, {"retention.ms": "86400000"}),
-    DemoTopic("search-queries", 6, on_dead_broker=True),
-    DemoTopic("fraud-scores", 9, {"unclean.leader.election.enable": "true"}),
-    DemoTopic("audit-log", 3, {"min.insync.replicas": "2", "retention.ms": "-1"}),
-    DemoTopic("dead-letters", 6, on_dead_broker=True, replication_factor=1),
-    DemoTopic(TOPIC_BEING_DELETED, 3, on_dead_broker=True),
-    DemoTopic("__consumer_offsets", 12, {"cleanup.policy": "compact", "segment.bytes": "104857600"}),
-)
-
-
-def opening_state(now_ms: int) -> DemoState:
-    """The cluster at the moment it opens."""
-    healthy = (partition for position, topic in enumerate(TOPICS) for partition in _placed(position, topic))
+def opening_state(plan: DemoPlan, now_ms: int) -> DemoState:
+    """The cluster at the moment it begins."""
+    healthy = [partition for position, topic in enumerate(plan.topics) for partition in _placed(plan, position, topic)]
+    partitions = [_with_incident(plan, _without_dead_broker(plan, each)) for each in healthy]
+    sizes = {topic.name: topic.partitions for topic in plan.topics}
     return DemoState(
-        controller=CONTROLLER,
-        controller_epoch=CONTROLLER_EPOCH,
+        plan=plan,
+        controller=plan.controller,
+        controller_epoch=plan.controller_epoch,
+        began_ms=now_ms,
         elected_ms=now_ms,
-        partitions={(each.topic, each.number): _with_incident(_without_dead_broker(each)) for each in healthy},
-        groups=(
-            # Six threads for twelve partitions.
-            _group("billing", "payments", 12, hosts=3, now_ms=now_ms, abandoned=frozenset({11})),
-            # Four threads for three partitions: one is idle.
-            _group("audit-archiver", "audit-log", 3, hosts=2, now_ms=now_ms),
-        ),
+        partitions={(each.topic, each.number): each for each in partitions},
+        groups=tuple(_group(reading, sizes[reading.topics[0]], now_ms) for reading in plan.readings),
     )
 
 
@@ -143,54 +106,70 @@ def new_consumer(group: str, host: int, now_ms: int) -> DemoConsumer:
     return DemoConsumer(f"{name}-{crc32(name.encode()):08x}", threads=2, joined_ms=now_ms)
 
 
-def _group(
-    name: str, topic: str, partitions: int, *, hosts: int, now_ms: int, abandoned: frozenset[int] = frozenset()
-) -> DemoGroup:
-    offsets = tuple(180_000 + crc32(f"{name}-{partition}".encode()) % 20_000 for partition in range(partitions))
-    consumers = tuple(new_consumer(name, host, now_ms) for host in range(1, hosts + 1))
-    return DemoGroup(name, topic, consumers, offsets, abandoned)
+def _group(reading: Reading, partitions: int, now_ms: int) -> DemoGroup:
+    name, topic = reading.name, reading.topics[0]
+    offsets = reading.begins_at or tuple(consumed(reading, topic, each, 0) for each in range(partitions))
+    consumers = tuple(new_consumer(name, host, now_ms) for host in range(1, reading.hosts + 1))
+    return DemoGroup(name, topic, consumers, offsets, reading.abandoned)
 
 
-def _placed(position: int, topic: DemoTopic) -> Iterator[DemoPartition]:
+def log_end(topic: str, partition: int, elapsed_ms: int) -> int:
+    """The end of a partition's log, so long after the cluster began: producers write at a steady rate."""
+    known = crc32(f"{topic}-{partition}".encode())
+    return 100_000 + known % 50_000 + _rate(topic, partition) * elapsed_ms // 1_000
+
+
+def consumed(reading: Reading, topic: str, partition: int, elapsed_ms: int) -> int:
+    """How far a group that works as it should has read so long after the cluster began."""
+    phase = crc32(f"{reading.name}-{partition}".encode()) % 100 / 50
+    wave = 1 + reading.swing * sin(tau * elapsed_ms / 1_000 / reading.period_s + phase)
+    return log_end(topic, partition, elapsed_ms) - int(_rate(topic, partition) * reading.lag_s * wave)
+
+
+def _rate(topic: str, partition: int) -> int:
+    """Records a second."""
+    return 1 + crc32(f"{partition}-{topic}".encode()) % 7
+
+
+def _placed(plan: DemoPlan, position: int, topic: DemoTopic) -> Iterator[DemoPartition]:
     """One replica in each rack, leaders and followers spread."""
-    racks = [[broker for broker in rack if topic.on_dead_broker or broker != DEAD_BROKER] for rack in RACKS.values()]
+    racks = plan.candidates(topic)
     for number in range(topic.partitions):
-        replicas = [
+        replicas = tuple(
             rack[(number // 3 + turn * (number // 6) + position) % len(rack)]
             for turn in range(topic.replication_factor)
             if (rack := racks[(position + number + turn) % len(racks)])
-        ]
-        yield DemoPartition(topic.name, number, tuple(replicas), replicas[0], tuple(replicas), 0, CONTROLLER_EPOCH)
+        )
+        yield DemoPartition(topic.name, number, replicas, replicas[0], replicas, 0, plan.controller_epoch)
 
 
-def _without_dead_broker(partition: DemoPartition) -> DemoPartition:
+def _without_dead_broker(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
     """What the controller made of the broker's death; the last member of an ISR stays in it."""
-    if DEAD_BROKER not in partition.replicas:
+    if plan.dead_broker not in partition.replicas:
         return partition
-    isr = tuple(broker for broker in partition.isr if broker != DEAD_BROKER)
+    isr = tuple(broker for broker in partition.isr if broker != plan.dead_broker)
     leader = partition.leader if partition.leader in isr else (*isr, NO_LEADER)[0]
     return replace(partition, isr=isr or partition.isr, leader=leader, leader_epoch=1, is_incident=True)
 
 
-def _with_incident(partition: DemoPartition) -> DemoPartition:
+def _with_incident(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
     first, *others = partition.replicas
-    match partition.topic, partition.number:
-        case "payments", 4:  # under its min.insync.replicas
+    match plan.incidents.get((partition.topic, partition.number)):
+        case Incident.ALONE:
             changed = replace(partition, isr=(first,))
-        case "orders", 7:  # a slow follower
+        case Incident.SLOW_FOLLOWER:
             changed = replace(partition, isr=partition.replicas[:-1])
-        case "page-views", 5:  # led by another than the preferred replica
+        case Incident.OFF_PREFERRED:
             changed = replace(partition, leader=others[0], leader_epoch=3)
-        case "fraud-scores", 4:  # after an unclean election
+        case Incident.UNCLEAN:
             changed = replace(partition, leader=others[-1], isr=(others[-1],), leader_epoch=2, recovering=True)
-        case "inventory", 5:
+        case Incident.UNREADABLE:
             changed = replace(partition, unreadable=True)
-        case "clicks", 3:  # moves from its last replica's broker to the rack's other one, which has not caught up
+        case Incident.MOVING:
             old = others[-1]
-            new = next(
-                each for rack in RACKS.values() if old in rack for each in rack if each not in (old, DEAD_BROKER)
-            )
+            rack = plan.racks[plan.rack_of(old)]
+            new = next(each for each in rack if each not in (old, plan.dead_broker))
             changed = replace(partition, replicas=(new, *partition.replicas), adding=(new,), removing=(old,))
-        case _:
+        case None:
             return partition
     return replace(changed, is_incident=True)

@@ -1,4 +1,4 @@
-"""The demo cluster as writes in ZooKeeper: the first tree, and small changes from a table, in turn for ever.
+"""A demo cluster as writes in ZooKeeper: the first tree, and small changes, in turn for ever by its plan.
 
 It carries nothing out, and is deterministic: the same state, number and time give the same change. Writes are in the
 sessions that real Kafka would use. Ephemeral znodes belong to the session of their broker or consumer, so that ending
@@ -10,16 +10,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from model.sandbox.demo.plan import DemoPlan
 from model.sandbox.demo.state import (
-    CLUSTER_ID,
-    LIVE_BROKERS,
-    RACKS,
-    TOPIC_BEING_DELETED,
-    TOPICS,
     DemoConsumer,
     DemoGroup,
     DemoPartition,
     DemoState,
+    consumed,
     new_consumer,
 )
 from model.znodes import paths
@@ -63,7 +60,10 @@ DemoCommand = InSession | EndSession
 def opening_commands(state: DemoState, now_ms: int) -> list[DemoCommand]:
     """The whole tree, into an empty root."""
     commands: list[DemoCommand] = [InSession(CLUSTER, tuple(_with_parents(_persistent(state))))]
-    commands += [InSession(broker_session(broker), _registration(broker, now_ms)) for broker in LIVE_BROKERS]
+    commands += [
+        InSession(broker_session(broker), _registration(state.plan, broker, now_ms))
+        for broker in state.plan.live_brokers
+    ]
     commands.append(election(state))
     for group in state.groups:
         commands += [InSession(each.consumer_id, (membership(group, each),)) for each in group.consumers]
@@ -129,14 +129,13 @@ def ownership_changes(before: DemoGroup | None, after: DemoGroup) -> Iterator[De
         yield InSession(consumer.consumer_id, tuple(creates))
 
 
-def _registration(broker: int, now_ms: int) -> tuple[Write, ...]:
+def _registration(plan: DemoPlan, broker: int, now_ms: int) -> tuple[Write, ...]:
     """Created empty and then written, as brokers do since 2.2: the data version of a live broker is 1."""
-    rack = next(name for name, brokers in RACKS.items() if broker in brokers)
     host = f"kafka-{broker}.example"
     registration = BrokerRegistration(
         listener_security_protocol_map={"PLAINTEXT": "PLAINTEXT"},
         endpoints=(f"PLAINTEXT://{host}:9092",),
-        rack=rack,
+        rack=plan.rack_of(broker),
         jmx_port=9999,
         port=9092,
         host=host,
@@ -162,10 +161,10 @@ def _with_parents(creates: Iterable[Create]) -> Iterator[Create]:
 
 def _persistent(state: DemoState) -> Iterator[Create]:
     yield from _cluster_znodes(state)
-    by_topic: dict[str, list[DemoPartition]] = {topic.name: [] for topic in TOPICS}
+    by_topic: dict[str, list[DemoPartition]] = {topic.name: [] for topic in state.plan.topics}
     for partition in state.partitions.values():
         by_topic[partition.topic].append(partition)
-    for topic in TOPICS:
+    for topic in state.plan.topics:
         yield Create(paths.config_path(f"topics/{topic.name}"), encode(EntityConfig(config=topic.config)))
         yield Create(paths.topic_path(topic.name), _assignment(by_topic[topic.name]))
         for each in by_topic[topic.name]:
@@ -182,10 +181,10 @@ def _cluster_znodes(state: DemoState) -> Iterator[Create]:
     yield Create("/latest_producer_id_block", encode(block))
     for path in paths.PATHS_AT_BROKER_START:
         yield Create(path)
-    yield Create("/cluster/id", encode(ClusterId(cluster_id=CLUSTER_ID)))
+    yield Create("/cluster/id", encode(ClusterId(cluster_id=state.plan.cluster_id)))
     yield Create("/feature", encode(FinalizedFeatures(features={}, version=2, status=1)))
     yield Create("/controller_epoch", encode(ControllerEpoch(state.controller_epoch - 1)))
-    yield Create(paths.delete_topic_path(TOPIC_BEING_DELETED))
+    yield Create(paths.delete_topic_path(state.plan.topic_being_deleted))
     quota = EntityConfig(config={"producer_byte_rate": "1048576"})
     yield Create(paths.config_path("clients/mobile-app"), encode(quota))
     change = ConfigChange(version=2, entity_path="clients/mobile-app")
@@ -209,29 +208,35 @@ def _assignment(partitions: list[DemoPartition]) -> bytes:
 
 
 Change = tuple[DemoState, list[DemoCommand]]
-DemoStep = Callable[[DemoState, int, int], Change]
 
 
 def next_change(state: DemoState, number: int, now_ms: int) -> Change:
     """The state after step `number`, and the writes that bring it about."""
-    return STEPS[number % len(STEPS)](state, number, now_ms)
+    return state.plan.steps[number % len(state.plan.steps)](state, number, now_ms)
 
 
 def commit_offsets(state: DemoState, number: int, now_ms: int) -> Change:
-    """The owners of a group's partitions commit what they have read."""
+    """The owners of a group's partitions commit what they have read; one group after the other."""
     position = number // 2 % len(state.groups)
-    group = state.groups[position]
-    owners = group.owners()
+    group, reading = state.groups[position], state.plan.readings[position]
+    elapsed_ms = now_ms - state.began_ms
+    owned = group.owners()
     offsets = tuple(
-        offset + 37 + (number * 31 + partition * 17) % 200 if partition in owners else offset
+        max(offset, consumed(reading, group.topic, partition, elapsed_ms)) if partition in owned else offset
         for partition, offset in enumerate(group.offsets)
     )
+    return committed(state, position, offsets)
+
+
+def committed(state: DemoState, position: int, offsets: tuple[int, ...]) -> Change:
+    """The owners of the partitions of a group, which is named by its place, write these offsets."""
+    group = state.groups[position]
     commands: list[DemoCommand] = [
         InSession(
             owner.consumer_id,
             (SetData(paths.offset_path(group.name, group.topic, each), encode(ConsumerOffset(offsets[each]))),),
         )
-        for each, (owner, _) in owners.items()
+        for each, (owner, _) in group.owners().items()
     ]
     return _with_group(state, position, replace(group, offsets=offsets)), commands
 
@@ -281,33 +286,15 @@ def consumer_joins(state: DemoState, number: int, now_ms: int) -> Change:
 
 def move_controller(state: DemoState, number: int, now_ms: int) -> Change:
     """The controller resigns, and the next broker is elected."""
-    position = LIVE_BROKERS.index(state.controller) + 1
+    live = state.plan.live_brokers
+    position = live.index(state.controller) + 1
     after = replace(
         state,
-        controller=LIVE_BROKERS[position % len(LIVE_BROKERS)],
+        controller=live[position % len(live)],
         controller_epoch=state.controller_epoch + 1,
         elected_ms=now_ms,
     )
     return after, [InSession(broker_session(state.controller), (Delete("/controller"),)), election(after)]
-
-
-STEPS: tuple[DemoStep, ...] = (
-    commit_offsets,
-    shrink_isr,
-    commit_offsets,
-    move_leader,
-    commit_offsets,
-    expand_isr,
-    commit_offsets,
-    consumer_leaves,
-    commit_offsets,
-    elect_preferred,
-    commit_offsets,
-    consumer_joins,
-    commit_offsets,
-    move_controller,
-)
-"""Each change is undone by a later one, so that the cluster stays as healthy as it began."""
 
 
 def _pick(state: DemoState, number: int, suits: Callable[[DemoPartition], bool]) -> DemoPartition:

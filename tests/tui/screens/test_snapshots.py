@@ -20,6 +20,7 @@ from model.sandbox.demo.demo_sandbox import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.source import Cost
 from model.sources.zookeeper import follower
+from tests.harness.small_demo import SMALL
 from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
 from tests.tui.data.logs.log_folders import flip, write_log
 from tests.tui.screen_text import SNAPSHOTS, difference, screen_codes, screen_lines, screen_styles
@@ -88,7 +89,7 @@ STEPS = (1, 3, 13)
 
 async def test_what_happened_reads_as_it_did() -> None:
     """One cluster for all, the first on its server: epochs of brokers are numbers of transactions."""
-    with start_zookeeper() as server, DemoCluster(server.address, clock_ms=lambda: BEGAN_MS) as demo:
+    with start_zookeeper() as server, DemoCluster(SMALL, server.address, clock_ms=lambda: BEGAN_MS) as demo:
         async with opened(f"{server.address}/kafka") as pilot:
             for number in STEPS:
                 before = kdrill(pilot).changes
