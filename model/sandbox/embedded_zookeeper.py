@@ -16,6 +16,7 @@ from kazoo.exceptions import KazooException, RolledBackError, RuntimeInconsisten
 from kazoo.handlers.threading import KazooTimeoutError
 from platformdirs import user_cache_path
 
+from model.hosts.memory_zookeeper.state import ServerState
 from model.sandbox.java import ClassArchive, Java, find_java, zookeeper_jars
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
@@ -35,15 +36,18 @@ RECONNECT = {"max_tries": -1, "delay": 0.1, "backoff": 1.5, "max_delay": 2.0}
 class ZnodeSession:
     """An open session. Its ephemeral znodes live until `close`, or until the server misses it for 10 s."""
 
-    def __init__(self, address: str, root: str = "") -> None:
-        """Connect to `host:port`; every path is taken under `root` (`/kafka`). Raises SandboxError."""
+    def __init__(self, address: str, root: str = "", own: tuple[int, bytes] | None = None) -> None:
+        """Connect to `host:port`; every path is taken under `root` (`/kafka`). Raises SandboxError.
+
+        `own`: the id and password of a session that the server has already; None: a new one.
+        """
         self._root = root
         # Its own logger: kazoo would print warnings over the terminal.
         logger = logging.Logger("kdrill.sandbox")
         logger.addHandler(logging.NullHandler())
         self._client = cast(
             _Kazoo,
-            KazooClient(address, SESSION_TIMEOUT_S, connection_retry=RECONNECT, logger=logger),
+            KazooClient(address, SESSION_TIMEOUT_S, client_id=own, connection_retry=RECONNECT, logger=logger),
         )
         try:
             self._client.start(ANSWER_TIMEOUT_S)
@@ -123,6 +127,7 @@ def start_zookeeper(
     options: ServerOptions | None = None,
     archives: Path | None = None,
     build_after_s: float = BUILD_AFTER_S,
+    begins_with: ServerState | None = None,
 ) -> EmbeddedZooKeeper:
     """A started server, as EmbeddedZooKeeper takes its arguments; class archives are kept in `archives`.
 
@@ -130,7 +135,9 @@ def start_zookeeper(
     """
     java, jars = find_java(), zookeeper_jars()
     archive = ClassArchive.of(java, jars, archives or user_cache_path("kdrill"))
-    server = partial(EmbeddedZooKeeper, folder, port=port, options=options, java=java, jars=jars)
+    server = partial(
+        EmbeddedZooKeeper, folder, port=port, options=options, java=java, jars=jars, begins_with=begins_with
+    )
     if archive.is_built():
         try:
             return server(java_flags=archive.flags()).start()

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from model.hosts.memory_zookeeper.snapshot import snapshot_bytes, snapshot_name
+from model.hosts.memory_zookeeper.state import ServerState
 from model.sandbox.java import Java, find_java, java_environment, zookeeper_jars
 from model.sandbox.processes import (
     LOOPBACK,
@@ -138,6 +140,16 @@ class ServerFolder:
         except OSError as error:
             raise _not_writable(error) from error
 
+    def write_first_snapshot(self, state: ServerState) -> None:
+        """What a server is to begin with; nothing where one has written there already. Raises SandboxError."""
+        try:
+            (self.data / "version-2").mkdir()
+            (self.data / "version-2" / snapshot_name(state)).write_bytes(snapshot_bytes(state))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise _not_writable(error) from error
+
     def last_log_line(self) -> str:
         """What the server said last, without control characters; empty when it said nothing of its own."""
         lines = self.log.read_text(errors="replace").splitlines()
@@ -246,6 +258,7 @@ class EmbeddedZooKeeper:
         java: Java | None = None,
         jars: Sequence[Path] | None = None,
         java_flags: Sequence[str] = (),
+        begins_with: ServerState | None = None,
     ) -> None:
         """Touches nothing yet.
 
@@ -254,6 +267,7 @@ class EmbeddedZooKeeper:
         java: the Java to run; the first suitable one if None.
         jars: the class path of another ZooKeeper (3.4 or newer) than PySpark's.
         java_flags: more flags for Java.
+        begins_with: the znodes and sessions that it has at its first start; None for an empty server.
         """
         self.port = port
         self._options = options or ServerOptions()
@@ -262,6 +276,7 @@ class EmbeddedZooKeeper:
         self._java = java
         self._jars = jars
         self._java_flags = java_flags
+        self._begins_with = begins_with
         self._process: GuardedProcess | None = None
 
     @property
@@ -297,6 +312,8 @@ class EmbeddedZooKeeper:
             self.port = free_port(self.port)
         self._folder = folder = self._folder or ServerFolder(self._given_folder)
         folder.write_configuration(self._options.configuration(folder.data, self.port))
+        if self._begins_with is not None:
+            folder.write_first_snapshot(self._begins_with)
         self._end()
         self._process = GuardedProcess(
             self._command(java, jars, folder),

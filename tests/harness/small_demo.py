@@ -68,12 +68,12 @@ SMALL = DemoPlan(
         _reading("audit-archiver", "audit-log", 3, hosts=2),
     ),
     incidents={
-        ("payments", 4): Incident.ALONE,  # under its min.insync.replicas
-        ("orders", 7): Incident.SLOW_FOLLOWER,
-        ("page-views", 5): Incident.OFF_PREFERRED,
-        ("fraud-scores", 4): Incident.UNCLEAN,
-        ("inventory", 5): Incident.UNREADABLE,
-        ("clicks", 3): Incident.MOVING,
+        ("payments", 4): (Incident.ALONE, 0),  # under its min.insync.replicas
+        ("orders", 7): (Incident.SLOW_FOLLOWER, 0),
+        ("page-views", 5): (Incident.OFF_PREFERRED, 0),
+        ("fraud-scores", 4): (Incident.UNCLEAN, 0),
+        ("inventory", 5): (Incident.UNREADABLE, 0),
+        ("clicks", 3): (Incident.MOVING, 0),
     },
     steps=(
         commit_offsets,

@@ -63,6 +63,8 @@ class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """What the sandbox is to be, where there is no source."""
     is_demo: bool = False
     """The demo tree, and neither source nor sandbox."""
+    demo_began_ms: int = 0
+    """When the script of the demo began that is the source; 0 where the source is no demo."""
     name: str = ""
     """What the operator's configuration calls the cluster; empty where it does not."""
     kind: str = ""
@@ -91,6 +93,7 @@ class ServedSource(msgspec.Struct, frozen=True, omit_defaults=True):
     bootstrap: str = ""
     name: str = ""
     kind: str = ""
+    demo_began_ms: int = 0
 
 
 async def served_source(opening: Opening, ends: AsyncExitStack, tell: Callable[[str], None]) -> ServedSource:
@@ -101,7 +104,7 @@ async def served_source(opening: Opening, ends: AsyncExitStack, tell: Callable[[
         demo = DemoSandbox()
         await asyncio.to_thread(demo.open)
         ends.callback(demo.close)
-        return ServedSource(demo.source, kind="DEMO")
+        return ServedSource(demo.source, kind="DEMO", demo_began_ms=demo.began_ms)
     if opening.source:
         return ServedSource()
     from model.sandbox.control.client import SandboxClient  # noqa: PLC0415

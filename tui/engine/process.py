@@ -63,7 +63,7 @@ async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callabl
         kind, demo = "DEMO", DemoSandbox()
         await asyncio.to_thread(demo.open)
         ends.callback(demo.close)
-        opening = msgspec.structs.replace(opening, source=demo.source)
+        opening = msgspec.structs.replace(opening, source=demo.source, demo_began_ms=demo.began_ms)
     elif not opening.source:
         name, kind, sandbox = "sandbox", SANDBOX, SandboxService(opening.sandbox)
         ends.push_async_callback(sandbox.close)

@@ -26,6 +26,10 @@ def source_of(opening: Opening) -> Source:
         return _brokers(named, opening)
     if not isinstance(named, ZooKeeperAddress):
         return file_source(named)
+    if opening.demo_began_ms:
+        from model.sandbox.demo.demo_source import DemoSource  # noqa: PLC0415 - only the demo pays for it
+
+        return DemoSource(named, opening.demo_began_ms)
     limit_s, login = opening.connect_timeout_s, opening.login
     try:
         zookeeper = ZooKeeperSource(

@@ -6,14 +6,16 @@ elects new leaders. It is watched like any other cluster, through its `source`.
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Self
 
+from model.hosts.memory_zookeeper.snapshot import session_password
 from model.sandbox.demo.large_plan import LARGE
 from model.sandbox.demo.plan import DemoPlan
+from model.sandbox.demo.script import ROOT, STEP_MS, Script
 from model.sandbox.demo.state import opening_state
 from model.sandbox.demo.tree import (
     CLUSTER,
@@ -26,8 +28,6 @@ from model.sandbox.demo.tree import (
 )
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.processes import SandboxError
-
-ROOT = "/kafka"
 
 
 def system_clock_ms() -> int:
@@ -46,26 +46,34 @@ class DemoCluster:
         self._root = root
         self._clock_ms = clock_ms
         self._sessions: dict[str, ZnodeSession] = {}
-        now_ms = clock_ms()
-        self._state = opening_state(plan, now_ms)
-        self._opening = opening_commands(self._state, now_ms)
+        self._state = opening_state(plan, clock_ms())
+
+    @classmethod
+    def resumed(cls, script: Script, address: str) -> Self:
+        """The cluster of a server that began with the script's tree, in the sessions that it has."""
+        cluster = cls(script.state.plan, address)
+        cluster._state = script.state
+        cluster._begin({name: (number, session_password(number)) for name, number in script.sessions.items()})
+        return cluster
 
     def open(self) -> Self:
         """Write the tree. Raises SandboxError, with no session left open."""
+        commands = opening_commands(self._state, self._state.began_ms)
+        self._begin(dict.fromkeys(command.session for command in commands))
         try:
-            names = {command.session for command in self._opening}
-            with ThreadPoolExecutor(len(names)) as pool:
-                list(pool.map(self._session, names))
             self._session(CLUSTER).make_path()
-            self._carry_out(self._opening)
+            self._carry_out(commands)
         except BaseException:
             self.close()
             raise
         return self
 
-    def step(self, number: int) -> None:
-        """Make change `number` happen: the same numbers in the same order, the same history. Raises SandboxError."""
-        self._state, commands = next_change(self._state, number, self._clock_ms())
+    def step(self, number: int, at_ms: int | None = None) -> None:
+        """Make change `number` happen: the same numbers in the same order, the same history. Raises SandboxError.
+
+        `at_ms`: when that is, as the script has it; None: now.
+        """
+        self._state, commands = next_change(self._state, number, self._clock_ms() if at_ms is None else at_ms)
         self._carry_out(commands)
 
     def lose_broker(self, broker: int) -> None:
@@ -81,9 +89,17 @@ class DemoCluster:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _session(self, name: str) -> ZnodeSession:
+    def _begin(self, sessions: Mapping[str, tuple[int, bytes] | None]) -> None:
+        try:
+            with ThreadPoolExecutor(len(sessions)) as pool:
+                list(pool.map(self._session, sessions, sessions.values()))
+        except BaseException:
+            self.close()
+            raise
+
+    def _session(self, name: str, own: tuple[int, bytes] | None = None) -> ZnodeSession:
         if name not in self._sessions:
-            self._sessions[name] = ZnodeSession(self._address, self._root)
+            self._sessions[name] = ZnodeSession(self._address, self._root, own)
         return self._sessions[name]
 
     def _carry_out(self, commands: Iterable[DemoCommand]) -> None:
@@ -96,7 +112,7 @@ class DemoCluster:
                         session.close()
 
 
-PERIOD_S = 2.0
+PERIOD_S = STEP_MS / 1000
 
 
 class DemoSandbox:
@@ -109,6 +125,8 @@ class DemoSandbox:
         `archives` is where class archives are cached, the user's cache folder if None."""
         self.source = ""
         """`zk://127.0.0.1:PORT/kafka`, once open."""
+        self.began_ms = 0
+        """When its script began, once open: there is a past."""
         self._plan = plan
         self._period_s = period_s
         self._archives = archives
@@ -118,10 +136,14 @@ class DemoSandbox:
     def open(self) -> Self:
         """Start everything. Raises SandboxError, with nothing left behind."""
         with ExitStack() as opening:
-            server = opening.enter_context(start_zookeeper(archives=self._archives))
-            cluster = opening.enter_context(DemoCluster(self._plan, server.address))
+            past = self._plan.past
+            self.began_ms = system_clock_ms() - past * STEP_MS
+            script = Script(self._plan, self.began_ms).play(past)
+            server = opening.enter_context(start_zookeeper(archives=self._archives, begins_with=script.server))
+            cluster = DemoCluster.resumed(script, server.address)
+            opening.callback(cluster.close)
             if self._period_s is not None:
-                ticker = threading.Thread(target=self._animate, args=(cluster, self._period_s), daemon=True)
+                ticker = threading.Thread(target=self._animate, args=(cluster, past, self._period_s), daemon=True)
                 ticker.start()
                 opening.callback(ticker.join)
             opening.callback(self._closing.set)
@@ -138,10 +160,11 @@ class DemoSandbox:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _animate(self, cluster: DemoCluster, period_s: float) -> None:
-        number = 0
-        while not self._closing.wait(period_s):
+    def _animate(self, cluster: DemoCluster, number: int, period_s: float) -> None:
+        """Steps are as far apart as the script has them, whatever each takes."""
+        due_s = time.monotonic()
+        while not self._closing.wait(max((due_s := due_s + period_s) - time.monotonic(), 0)):
             # A step that failed is missed, not retried: most of the next ones do not depend on it.
             with suppress(SandboxError):
-                cluster.step(number)
+                cluster.step(number, self.began_ms + (number + 1) * STEP_MS)
             number += 1

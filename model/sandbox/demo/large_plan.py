@@ -5,6 +5,8 @@ A value only: forty topics of 500 partitions, one broker dead, another overloade
 
 from model.sandbox.demo.plan import DemoPlan, DemoStep, DemoTopic, Incident, Reading
 from model.sandbox.demo.tree import (
+    client_joins,
+    client_leaves,
     commit_offsets,
     consumer_joins,
     consumer_leaves,
@@ -12,6 +14,7 @@ from model.sandbox.demo.tree import (
     expand_isr,
     move_controller,
     move_leader,
+    rebalance_ends,
     shrink_isr,
 )
 
@@ -50,7 +53,7 @@ _TOPICS = (
     DemoTopic("audit-log", 6, {**_SAFE, "retention.ms": "-1"}),
     DemoTopic("emails", 9, on_dead_broker=True),
     DemoTopic("notifications", 12),
-    DemoTopic("sms", 3),
+    DemoTopic("sms", 3, replication_factor=2, in_one_rack=True),
     DemoTopic("courier-positions", 18, _DAY),
     DemoTopic("delivery-slots", 6),
     DemoTopic("support-tickets", 6),
@@ -76,11 +79,23 @@ _READINGS = (
 )
 
 
+_CLASSIC = (
+    Reading("checkout", ("orders", "payments", "carts"), hosts=5, lag_s=6.0, assignor="cooperative-sticky"),
+    Reading("search-indexer", ("inventory", "prices", "promotions", "reviews"), hosts=4, lag_s=60.0, swing=0.7),
+    Reading("fraud-detector", ("payments", "chargebacks"), hosts=3, lag_s=3.0, assignor="cooperative-sticky"),
+    Reading("recommender", ("page-views", "clicks"), hosts=8, lag_s=120.0, swing=0.5, period_s=1_300.0),
+    Reading("courier-tracker", ("courier-positions",), hosts=6, lag_s=5.0),
+    # Nobody reads any more, and nobody has deleted the group.
+    Reading("report-2019", ("returns",), hosts=0),
+)
+
+
 def _round() -> tuple[DemoStep, ...]:
     """Three minutes: in every other step a group commits, and in between something happens to the cluster."""
-    shrinking = (shrink_isr, shrink_isr, expand_isr, shrink_isr, expand_isr, expand_isr)
-    quarter = (*shrinking, move_leader, *shrinking, consumer_leaves, *shrinking, elect_preferred, consumer_joins)
-    happens = (*quarter, *quarter, move_controller)
+    churn = (shrink_isr, shrink_isr, expand_isr, shrink_isr, expand_isr, expand_isr)
+    leaving = (*churn, move_leader, client_leaves, rebalance_ends, consumer_leaves)
+    joining = (*churn, elect_preferred, client_joins, rebalance_ends, consumer_joins)
+    happens = (*leaving, *churn, *joining, *leaving, *joining, move_controller)
     return tuple(step for each in happens for step in (commit_offsets, each))
 
 
@@ -94,25 +109,31 @@ LARGE = DemoPlan(
     topic_being_deleted="legacy-events",
     readings=_READINGS,
     incidents={
-        ("payments", 4): Incident.ALONE,
-        ("payments", 17): Incident.ALONE,
-        ("ledger", 6): Incident.ALONE,
-        ("orders", 7): Incident.SLOW_FOLLOWER,
-        ("carts", 11): Incident.SLOW_FOLLOWER,
-        ("sessions", 5): Incident.SLOW_FOLLOWER,
-        ("page-views", 5): Incident.OFF_PREFERRED,
-        ("page-views", 14): Incident.OFF_PREFERRED,
-        ("reviews", 2): Incident.OFF_PREFERRED,
-        ("notifications", 8): Incident.OFF_PREFERRED,
-        ("courier-positions", 9): Incident.OFF_PREFERRED,
-        ("fraud-scores", 4): Incident.UNCLEAN,
-        ("inventory", 5): Incident.UNREADABLE,
-        ("clicks", 3): Incident.MOVING,
-        ("clicks", 12): Incident.MOVING,
-        ("clicks", 21): Incident.MOVING,
-        ("clicks", 30): Incident.MOVING,
+        ("page-views", 5): (Incident.OFF_PREFERRED, 0),
+        ("page-views", 14): (Incident.OFF_PREFERRED, 0),
+        ("reviews", 2): (Incident.OFF_PREFERRED, 0),
+        ("inventory", 5): (Incident.UNREADABLE, 0),
+        ("clicks", 3): (Incident.MOVING, 31),
+        ("clicks", 12): (Incident.MOVING, 31),
+        ("clicks", 21): (Incident.MOVING, 31),
+        ("clicks", 30): (Incident.MOVING, 31),
+        ("fraud-scores", 4): (Incident.UNCLEAN, 91),
+        ("notifications", 8): (Incident.OFF_PREFERRED, 101),
+        ("courier-positions", 9): (Incident.OFF_PREFERRED, 101),
+        ("sessions", 5): (Incident.SLOW_FOLLOWER, 141),
+        ("wishlists", 0): (Incident.STUCK, 161),
+        ("carts", 11): (Incident.SLOW_FOLLOWER, 181),
+        ("payments", 4): (Incident.ALONE, 221),
+        ("payments", 17): (Incident.ALONE, 231),
+        ("orders", 7): (Incident.SLOW_FOLLOWER, 241),
+        ("ledger", 6): (Incident.ALONE, 267),
     },
     steps=_round(),
+    classic=_CLASSIC,
+    dies_at=81,
+    deletion_at=121,
+    past=300,
+    age_ms=40 * 86_400_000,
     new_broker=12,
     favourites=(3,),
 )

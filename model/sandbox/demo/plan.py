@@ -25,6 +25,7 @@ class Incident(Enum):
     UNCLEAN = "led by its last replica after an unclean election, and recovering"
     UNREADABLE = "its state is cut off"
     MOVING = "moves from its last replica's broker to another of the rack, which has not caught up"
+    STUCK = "is to move from its last replica's broker to the dead one"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class DemoTopic:
     replication_factor: int = 3
     on_new_broker: bool = False
     """Created since the newest broker came, or before; only where there is one."""
+    in_one_rack: bool = False
+    """Somebody placed the replicas of each partition by hand, all of them in one rack."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Reading:
     """Within this time."""
     begins_at: tuple[int, ...] = ()
     """The offsets it begins with, by partition; empty: as far as it is behind."""
+    assignor: str = "range"
+    """Of a classic group: range, or cooperative-sticky."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +79,20 @@ class DemoPlan:
     """Its deletion can't end: the dead broker holds replicas of it."""
     readings: tuple[Reading, ...]
     """Groups of the old kind, whose members register in ZooKeeper, each with one topic."""
-    incidents: Mapping[tuple[str, int], Incident]
+    incidents: Mapping[tuple[str, int], tuple[Incident, int]]
+    """What is wrong with which partition, and since which step; 0: from the start."""
     steps: tuple[DemoStep, ...]
     """In turn for ever."""
+    classic: tuple[Reading, ...] = ()
+    """Groups that a broker coordinates; without hosts, nobody is in it any more."""
+    dies_at: int = 0
+    """The step at which the dead broker dies; 0: before all began."""
+    deletion_at: int = 0
+    """The step at which the deletion is asked for; 0: before all began."""
+    past: int = 0
+    """Steps that lie behind the cluster when it opens."""
+    age_ms: int = 0
+    """For so long at most its brokers and consumers had been up when all began."""
     new_broker: int | None = None
     """Came lately and holds little."""
     favourites: tuple[int, ...] = ()
@@ -84,7 +100,12 @@ class DemoPlan:
 
     @property
     def live_brokers(self) -> tuple[int, ...]:
-        return tuple(sorted(broker for rack in self.racks.values() for broker in rack if broker != self.dead_broker))
+        """Those that stay."""
+        return tuple(broker for broker in self.brokers if broker != self.dead_broker)
+
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        return tuple(sorted(broker for rack in self.racks.values() for broker in rack))
 
     def candidates(self, topic: DemoTopic) -> list[list[int]]:
         """By rack, the brokers that may hold the topic, as often as their share."""
@@ -96,6 +117,10 @@ class DemoPlan:
             [broker for broker in rack if broker not in absent for _ in range(1 + (broker in self.favourites))]
             for rack in self.racks.values()
         ]
+
+    def befalls(self, number: int) -> tuple[tuple[str, int], ...]:
+        """The partitions with which something is wrong since this step."""
+        return tuple(key for key, (_, since) in self.incidents.items() if since == number)
 
     def rack_of(self, broker: int) -> str:
         return next(name for name, brokers in self.racks.items() if broker in brokers)

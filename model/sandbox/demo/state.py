@@ -3,11 +3,12 @@
 Deterministic, but for the moment it begins. `tree` says what happens to it and how it is written.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sin, tau
 from zlib import crc32
 
+from model.cluster.ids import TopicPartition
 from model.sandbox.demo.plan import DemoPlan, DemoTopic, Incident, Reading
 
 NO_LEADER = -1
@@ -29,7 +30,7 @@ class DemoPartition:
     recovering: bool = False
     unreadable: bool = False
     is_incident: bool = False
-    """Part of what is wrong from the start: nothing more happens to it."""
+    """Part of what is wrong, or will be: nothing else happens to it."""
 
     @property
     def is_in_sync(self) -> bool:
@@ -71,6 +72,67 @@ class DemoGroup:
 
 
 @dataclass(frozen=True)
+class DemoClient:
+    """A member of a classic group."""
+
+    member_id: str
+    client_id: str
+    host: str
+
+
+@dataclass(frozen=True)
+class ClassicGroup:
+    """A group that a broker coordinates: who is in it, and who reads what. No ZooKeeper knows of it."""
+
+    name: str
+    assignor: str
+    clients: tuple[DemoClient, ...]
+    partitions: tuple[TopicPartition, ...]
+    """All that it reads."""
+    owners: Mapping[TopicPartition, str]
+    generation: int
+    is_rebalancing: bool = False
+
+    def rebalanced(self) -> "ClassicGroup":
+        """Once its members have joined again, in the next generation."""
+        members = sorted(client.member_id for client in self.clients)
+        deal = _levelled if self.assignor == "cooperative-sticky" else _ranges
+        owners = deal(members, self.partitions, self.owners) if members else {}
+        return replace(self, owners=owners, generation=self.generation + 1, is_rebalancing=False)
+
+
+def _ranges(
+    members: Sequence[str], partitions: Sequence[TopicPartition], _before: Mapping[TopicPartition, str]
+) -> dict[TopicPartition, str]:
+    """Topic by topic (org.apache.kafka.clients.consumer.RangeAssignor)."""
+    owners: dict[TopicPartition, str] = {}
+    for topic in dict.fromkeys(each.topic for each in partitions):
+        own = [each for each in partitions if each.topic == topic]
+        share, extra = divmod(len(own), len(members))
+        counts = [share + (place < extra) for place in range(len(members))]
+        in_turn = [name for name, count in zip(members, counts, strict=True) for _ in range(count)]
+        owners.update(zip(own, in_turn, strict=True))
+    return owners
+
+
+def _levelled(
+    members: Sequence[str], partitions: Sequence[TopicPartition], before: Mapping[TopicPartition, str]
+) -> dict[TopicPartition, str]:
+    """As even as can be with the fewest moves, as org.apache.kafka.clients.consumer.CooperativeStickyAssignor aims."""
+    most = -(-len(partitions) // len(members))
+    held: dict[str, list[TopicPartition]] = {name: [] for name in members}
+    free: list[TopicPartition] = []
+    for each in partitions:
+        mine = held.get(before.get(each, ""))
+        (free if mine is None or len(mine) >= most else mine).append(each)
+    for each in free:
+        min(held.values(), key=len).append(each)
+    while len(max(held.values(), key=len)) - len(min(held.values(), key=len)) > 1:
+        min(held.values(), key=len).append(max(held.values(), key=len).pop())
+    return {each: name for name, own in held.items() for each in own}
+
+
+@dataclass(frozen=True)
 class DemoState:
     """The whole cluster."""
 
@@ -82,21 +144,24 @@ class DemoState:
     elected_ms: int
     partitions: Mapping[tuple[str, int], DemoPartition]
     groups: tuple[DemoGroup, ...]
+    classic: tuple[ClassicGroup, ...] = ()
 
 
 def opening_state(plan: DemoPlan, now_ms: int) -> DemoState:
     """The cluster at the moment it begins."""
     healthy = [partition for position, topic in enumerate(plan.topics) for partition in _placed(plan, position, topic)]
-    partitions = [_with_incident(plan, _without_dead_broker(plan, each)) for each in healthy]
+    partitions = [_at_first(plan, each) for each in healthy]
+    joined_ms = now_ms - plan.age_ms // 30
     sizes = {topic.name: topic.partitions for topic in plan.topics}
     return DemoState(
         plan=plan,
         controller=plan.controller,
         controller_epoch=plan.controller_epoch,
         began_ms=now_ms,
-        elected_ms=now_ms,
+        elected_ms=now_ms - plan.age_ms // 9,
         partitions={(each.topic, each.number): each for each in partitions},
-        groups=tuple(_group(reading, sizes[reading.topics[0]], now_ms) for reading in plan.readings),
+        groups=tuple(_group(reading, sizes[reading.topics[0]], joined_ms) for reading in plan.readings),
+        classic=tuple(_classic(reading, sizes) for reading in plan.classic),
     )
 
 
@@ -104,6 +169,22 @@ def new_consumer(group: str, host: int, now_ms: int) -> DemoConsumer:
     """A consumer of two threads, named as kafka.consumer.ZookeeperConsumerConnector does."""
     name = f"{group}_{group}-{host}-{now_ms}"
     return DemoConsumer(f"{name}-{crc32(name.encode()):08x}", threads=2, joined_ms=now_ms)
+
+
+def new_client(group: str, host: int, joined: int = 0) -> DemoClient:
+    """A member that joined as the so manieth since the group began, with an id as a coordinator gives one."""
+    name = f"{group}-{host}"
+    seed = f"{name}-{joined}".encode()
+    digits = "".join(f"{crc32(bytes([part]) + seed):08x}" for part in range(4))
+    unique = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
+    return DemoClient(f"{name}-{unique}", name, f"/10.0.{crc32(group.encode()) % 50}.{host}")
+
+
+def _classic(reading: Reading, sizes: Mapping[str, int]) -> ClassicGroup:
+    clients = tuple(new_client(reading.name, host) for host in range(1, reading.hosts + 1))
+    partitions = tuple(TopicPartition(topic, each) for topic in reading.topics for each in range(sizes[topic]))
+    generation = 20 + crc32(reading.name.encode()) % 60
+    return ClassicGroup(reading.name, reading.assignor, clients, partitions, {}, generation).rebalanced()
 
 
 def _group(reading: Reading, partitions: int, now_ms: int) -> DemoGroup:
@@ -134,6 +215,9 @@ def _rate(topic: str, partition: int) -> int:
 def _placed(plan: DemoPlan, position: int, topic: DemoTopic) -> Iterator[DemoPartition]:
     """One replica in each rack, leaders and followers spread."""
     racks = plan.candidates(topic)
+    if topic.in_one_rack:
+        held = list(dict.fromkeys(racks[position % len(racks)]))
+        racks = [held[turn:] + held[:turn] for turn in range(len(held))]
     for number in range(topic.partitions):
         replicas = tuple(
             rack[(number // 3 + turn * (number // 6) + position) % len(rack)]
@@ -143,33 +227,42 @@ def _placed(plan: DemoPlan, position: int, topic: DemoTopic) -> Iterator[DemoPar
         yield DemoPartition(topic.name, number, replicas, replicas[0], replicas, 0, plan.controller_epoch)
 
 
-def _without_dead_broker(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
+def _at_first(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
+    key = partition.topic, partition.number
+    is_incident = key in plan.incidents or plan.dead_broker in partition.replicas
+    partition = replace(partition, is_incident=is_incident)
+    if not plan.dies_at:
+        partition = without_dead_broker(plan, partition)
+    return with_incident(plan, partition) if key in plan.befalls(0) else partition
+
+
+def without_dead_broker(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
     """What the controller made of the broker's death; the last member of an ISR stays in it."""
     if plan.dead_broker not in partition.replicas:
         return partition
     isr = tuple(broker for broker in partition.isr if broker != plan.dead_broker)
     leader = partition.leader if partition.leader in isr else (*isr, NO_LEADER)[0]
-    return replace(partition, isr=isr or partition.isr, leader=leader, leader_epoch=1, is_incident=True)
+    return replace(partition, isr=isr or partition.isr, leader=leader, leader_epoch=partition.leader_epoch + 1)
 
 
-def _with_incident(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
+def with_incident(plan: DemoPlan, partition: DemoPartition) -> DemoPartition:
+    """The partition with what is wrong with it by the plan."""
     first, *others = partition.replicas
-    match plan.incidents.get((partition.topic, partition.number)):
+    incident, _ = plan.incidents[partition.topic, partition.number]
+    match incident:
         case Incident.ALONE:
-            changed = replace(partition, isr=(first,))
+            return replace(partition, isr=(first,))
         case Incident.SLOW_FOLLOWER:
-            changed = replace(partition, isr=partition.replicas[:-1])
+            return replace(partition, isr=partition.replicas[:-1])
         case Incident.OFF_PREFERRED:
-            changed = replace(partition, leader=others[0], leader_epoch=3)
+            return replace(partition, leader=others[0], leader_epoch=3)
         case Incident.UNCLEAN:
-            changed = replace(partition, leader=others[-1], isr=(others[-1],), leader_epoch=2, recovering=True)
+            return replace(partition, leader=others[-1], isr=(others[-1],), leader_epoch=2, recovering=True)
         case Incident.UNREADABLE:
-            changed = replace(partition, unreadable=True)
-        case Incident.MOVING:
+            return replace(partition, unreadable=True)
+        case Incident.MOVING | Incident.STUCK:
             old = others[-1]
             rack = plan.racks[plan.rack_of(old)]
             new = next(each for each in rack if each not in (old, plan.dead_broker))
-            changed = replace(partition, replicas=(new, *partition.replicas), adding=(new,), removing=(old,))
-        case None:
-            return partition
-    return replace(changed, is_incident=True)
+            new = plan.dead_broker if incident is Incident.STUCK else new
+            return replace(partition, replicas=(new, *partition.replicas), adding=(new,), removing=(old,))

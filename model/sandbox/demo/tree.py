@@ -9,15 +9,20 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
-from model.sandbox.demo.plan import DemoPlan
+from model.sandbox.demo.plan import DemoPlan, DemoStep
 from model.sandbox.demo.state import (
+    ClassicGroup,
     DemoConsumer,
     DemoGroup,
     DemoPartition,
     DemoState,
     consumed,
+    new_client,
     new_consumer,
+    with_incident,
+    without_dead_broker,
 )
 from model.znodes import paths
 from model.znodes.catalogue import ZnodeKind
@@ -62,7 +67,7 @@ def opening_commands(state: DemoState, now_ms: int) -> list[DemoCommand]:
     commands: list[DemoCommand] = [InSession(CLUSTER, tuple(_with_parents(_persistent(state))))]
     commands += [
         InSession(broker_session(broker), _registration(state.plan, broker, now_ms))
-        for broker in state.plan.live_brokers
+        for broker in (state.plan.brokers if state.plan.dies_at else state.plan.live_brokers)
     ]
     commands.append(election(state))
     for group in state.groups:
@@ -140,7 +145,7 @@ def _registration(plan: DemoPlan, broker: int, now_ms: int) -> tuple[Write, ...]
         port=9092,
         host=host,
         version=5,
-        timestamp=str(now_ms),
+        timestamp=str(now_ms - plan.age_ms // (40 if broker == plan.new_broker else 1 + broker % 3)),
     )
     path = paths.broker_path(broker)
     return Create(path, ephemeral=True), SetData(path, encode(registration))
@@ -184,7 +189,8 @@ def _cluster_znodes(state: DemoState) -> Iterator[Create]:
     yield Create("/cluster/id", encode(ClusterId(cluster_id=state.plan.cluster_id)))
     yield Create("/feature", encode(FinalizedFeatures(features={}, version=2, status=1)))
     yield Create("/controller_epoch", encode(ControllerEpoch(state.controller_epoch - 1)))
-    yield Create(paths.delete_topic_path(state.plan.topic_being_deleted))
+    if not state.plan.deletion_at:
+        yield Create(paths.delete_topic_path(state.plan.topic_being_deleted))
     quota = EntityConfig(config={"producer_byte_rate": "1048576"})
     yield Create(paths.config_path("clients/mobile-app"), encode(quota))
     change = ConfigChange(version=2, entity_path="clients/mobile-app")
@@ -212,20 +218,62 @@ Change = tuple[DemoState, list[DemoCommand]]
 
 def next_change(state: DemoState, number: int, now_ms: int) -> Change:
     """The state after step `number`, and the writes that bring it about."""
-    return state.plan.steps[number % len(state.plan.steps)](state, number, now_ms)
+    commands: list[DemoCommand] = []
+    for step in (*_due(state.plan, number), state.plan.steps[number % len(state.plan.steps)]):
+        state, more = step(state, number, now_ms)
+        commands += more
+    return state, commands
+
+
+def _due(plan: DemoPlan, number: int) -> Iterator[DemoStep]:
+    """What happens once."""
+    if not number:  # that was so before all began
+        return
+    if number == plan.dies_at:
+        yield broker_dies
+    if number == plan.deletion_at:
+        yield ask_deletion
+    for key in plan.befalls(number):
+        yield partial(befall, key)
+
+
+def broker_dies(state: DemoState, number: int, now_ms: int) -> Change:
+    """A broker's session ends, and the controller elects others where it led."""
+    plan = state.plan
+    changed = [after for each in state.partitions.values() if (after := without_dead_broker(plan, each)) is not each]
+    after, writes = _write(state, *(replace(each, controller_epoch=state.controller_epoch) for each in changed))
+    return after, [EndSession(broker_session(plan.dead_broker)), *writes]
+
+
+def ask_deletion(state: DemoState, number: int, now_ms: int) -> Change:
+    """Somebody deletes a topic."""
+    return state, [InSession(CLUSTER, (Create(paths.delete_topic_path(state.plan.topic_being_deleted)),))]
+
+
+def befall(key: tuple[str, int], state: DemoState, number: int, now_ms: int) -> Change:
+    """Something goes wrong with a partition, for good."""
+    before = state.partitions[key]
+    after, commands = _write(state, with_incident(state.plan, before))
+    if after.partitions[key].replicas != before.replicas:
+        topic = [each for each in after.partitions.values() if each.topic == key[0]]
+        commands = [InSession(CLUSTER, (SetData(paths.topic_path(key[0]), _assignment(topic)),)), *commands]
+    return after, commands
 
 
 def commit_offsets(state: DemoState, number: int, now_ms: int) -> Change:
-    """The owners of a group's partitions commit what they have read; one group after the other."""
-    position = number // 2 % len(state.groups)
-    group, reading = state.groups[position], state.plan.readings[position]
+    """The owners of a group's partitions commit what they have read: of every other group, in turn."""
     elapsed_ms = now_ms - state.began_ms
-    owned = group.owners()
-    offsets = tuple(
-        max(offset, consumed(reading, group.topic, partition, elapsed_ms)) if partition in owned else offset
-        for partition, offset in enumerate(group.offsets)
-    )
-    return committed(state, position, offsets)
+    commands: list[DemoCommand] = []
+    for position in range(number // 2 % 2, len(state.groups), 2):
+        group, reading = state.groups[position], state.plan.readings[position]
+        owned = group.owners()
+        offsets = tuple(
+            max(offset, consumed(reading, group.topic, partition, elapsed_ms)) if partition in owned else offset
+            for partition, offset in enumerate(group.offsets)
+        )
+        state, more = committed(state, position, offsets)
+        commands += more
+    return state, commands
 
 
 def committed(state: DemoState, position: int, offsets: tuple[int, ...]) -> Change:
@@ -284,6 +332,28 @@ def consumer_joins(state: DemoState, number: int, now_ms: int) -> Change:
     return _with_group(state, 0, after), [joins, *ownership_changes(before, after)]
 
 
+def client_leaves(state: DemoState, number: int, now_ms: int) -> Change:
+    """The last member of the first classic group leaves it, which sets off a rebalance."""
+    group = state.classic[0]
+    return _with_classic(state, replace(group, clients=group.clients[:-1], is_rebalancing=True))
+
+
+def client_joins(state: DemoState, number: int, now_ms: int) -> Change:
+    """A member joins the first classic group, which sets off a rebalance."""
+    group = state.classic[0]
+    newcomer = new_client(group.name, len(group.clients) + 1, group.generation)
+    return _with_classic(state, replace(group, clients=(*group.clients, newcomer), is_rebalancing=True))
+
+
+def rebalance_ends(state: DemoState, number: int, now_ms: int) -> Change:
+    """The first classic group's members have their shares."""
+    return _with_classic(state, state.classic[0].rebalanced())
+
+
+def _with_classic(state: DemoState, group: ClassicGroup) -> Change:
+    return replace(state, classic=(group, *state.classic[1:])), []
+
+
 def move_controller(state: DemoState, number: int, now_ms: int) -> Change:
     """The controller resigns, and the next broker is elected."""
     live = state.plan.live_brokers
@@ -308,10 +378,12 @@ def _elect(state: DemoState, partition: DemoPartition, leader: int) -> Change:
     return _write(state, replace(elected, controller_epoch=state.controller_epoch))
 
 
-def _write(state: DemoState, partition: DemoPartition) -> Change:
-    path = paths.partition_state_path(partition.topic, partition.number)
-    after = replace(state, partitions={**state.partitions, (partition.topic, partition.number): partition})
-    return after, [InSession(CLUSTER, (SetData(path, partition_state(partition)),))]
+def _write(state: DemoState, *partitions: DemoPartition) -> Change:
+    after = replace(state, partitions={**state.partitions, **{(each.topic, each.number): each for each in partitions}})
+    writes = (
+        SetData(paths.partition_state_path(each.topic, each.number), partition_state(each)) for each in partitions
+    )
+    return after, [InSession(CLUSTER, tuple(writes))]
 
 
 def _with_group(state: DemoState, position: int, group: DemoGroup) -> DemoState:
