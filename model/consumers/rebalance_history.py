@@ -38,6 +38,26 @@ def with_rebalances(before: ClusterImage, after: ClusterImage) -> ClusterImage:
     return msgspec.structs.replace(after, groups=groups, classic_groups=classic)
 
 
+def remembering(past: ClusterImage, image: ClusterImage) -> ClusterImage:
+    """`image` with the rebalances that the groups of an earlier image remember, in front of their own."""
+    return msgspec.structs.replace(
+        image,
+        groups=_with_past(past.groups, image.groups),
+        classic_groups=_with_past(past.classic_groups, image.classic_groups),
+    )
+
+
+def _with_past(past: Mapping[str, GroupImage], now: Mapping[str, GroupImage]) -> Mapping[str, GroupImage]:
+    seen = {name: group.rebalances for name, group in past.items() if group.rebalances and name in now}
+    return {
+        **now,
+        **{
+            name: msgspec.structs.replace(now[name], rebalances=(*before, *now[name].rebalances)[-KEPT:])
+            for name, before in seen.items()
+        },
+    }
+
+
 def _remembered(
     before: Mapping[str, GroupImage], after: Mapping[str, GroupImage], image: ClusterImage
 ) -> Mapping[str, GroupImage]:

@@ -62,7 +62,9 @@ class Feed:
         clock_s: Callable[[], float] = time.monotonic,
         *,
         asks_brokers: bool = True,
+        seq: int = 0,
     ) -> None:
+        """`seq`: of the moment before the first."""
         self._clock_s = clock_s
         self._begun_s = self._grows_s = 0.0
         """When the listing under way began, and when more of it is shown."""
@@ -71,7 +73,7 @@ class Feed:
         self._lock = threading.RLock()
         self._listed: ClusterImage | None = None
         """What the listing under way has said so far."""
-        self.moment = Moment()
+        self.moment = Moment(seq)
 
     def take(self, batch: Batch) -> None:
         before = EMPTY if batch.fresh else self.moment.image
@@ -133,6 +135,15 @@ class Feed:
         """Puts what had happened before into the feed, once that is known; from any thread."""
         with self._lock:
             self._step(feed=changes[-FEED_LENGTH:], touched=(), relisted=False)
+
+    def precede(self, joined: Callable[[], "tuple[tuple[Change, ...], ClusterImage]"]) -> None:
+        """Puts what had happened before into the feed, and what groups remember of it into the image.
+
+        `joined` says both, and is called while nothing is published. Nobody must `take` anything meanwhile.
+        """
+        with self._lock:
+            feed, image = joined()
+            self._step(feed=feed[-FEED_LENGTH:], image=image, touched=(), relisted=False)
 
     def report(self, status: SourceStatus) -> None:
         """Takes in how the source fares."""

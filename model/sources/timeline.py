@@ -229,6 +229,26 @@ class Timeline(msgspec.Struct, frozen=True, eq=False):
             image=newest.image,
         )
 
+    def preceded_by(self, past: "Timeline", image: ClusterImage) -> "Timeline":
+        """With the moments of another timeline in front, and an image in place of the newest, equal but for what groups
+        remember. That everything was loaded, which this one begins with, is left out: it is no news of the cluster."""
+        if not (self.instants and past.instants):
+            return self
+        first, *later = self.instants
+        begun, seen = self.image_of(first), past.instants[-1]
+        way = way_back(past.image, begun)
+        cost = bytes_of(way, begun) + CHANGE_BYTES * len(seen.changes)
+        more = seen.total - first.total
+        instants = (
+            *past.instants[:-1],
+            msgspec.structs.replace(seen, way=way, size_bytes=cost),
+            msgspec.structs.replace(first, changes=(), more_errors=False, total=seen.total),
+            *(msgspec.structs.replace(each, total=each.total + more) for each in later),
+        )
+        own = self.feed[len(self.feed_at(first)) :]
+        size = past.size_bytes + cost + self.size_bytes
+        return self._bounded(instants, size, Moment(image=image, feed=(*past.feed, *own)))
+
     def image_of(self, instant: Instant) -> ClusterImage:
         """The cluster as it was at one of the instants. The farther back, the longer: 1 µs a moment at least."""
         place = bisect_left(self.instants, instant.seq, key=lambda each: each.seq)

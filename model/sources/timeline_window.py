@@ -36,6 +36,18 @@ class Remembering(Protocol):
         ...
 
 
+@runtime_checkable
+class Recalling(Protocol):
+    """A source that follows a cluster, and gets to know what was before it was opened."""
+
+    def recall(self, then: Callable[[Timeline], None]) -> None:
+        """Who is told of the past, once, from another thread; called before `open`. Its seqs are below `RECALLED`."""
+        ...
+
+
+RECALLED = 10_000
+"""The `seq` from which the moments of such a source count."""
+
 SEQS_A_MS = 1_000
 """A recorded moment's `seq` comes of its time, so that it is the same whichever stretch it is played in."""
 

@@ -17,7 +17,7 @@ from model.cluster.changes.change import SEVERITY
 from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed, Moment
 from model.sources.source import Attentive, Source
-from model.sources.timeline_window import Remembering
+from model.sources.timeline_window import RECALLED, Recalling, Remembering
 from model.sources.zookeeper.browser import Witness
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from tui.engine.clock import Proof, steady_ms, wall_clock_ms
@@ -124,7 +124,15 @@ class DataService:
         self._source = source
         self._name, self._kind = name, kind
         self._now_ms, self._steady_ms = now_ms or wall_clock_ms, now_ms or steady_ms
-        self._feed = Feed(source.name, self._published, asks_brokers=not isinstance(source, ZooKeeperSource))
+        recalls = isinstance(source, Recalling)
+        self._feed = Feed(
+            source.name,
+            self._published,
+            asks_brokers=not isinstance(source, ZooKeeperSource),
+            seq=RECALLED if recalls else 0,
+        )
+        if recalls:
+            source.recall(lambda past: self._feed.precede(lambda: self._services.past.precede(past)))
         if isinstance(source, CombinedSource):
             source.compare_with(lambda: self._feed.moment.image)
         self._published_last = self._feed.moment

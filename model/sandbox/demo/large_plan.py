@@ -69,7 +69,7 @@ _TOPICS = (
 _READINGS = (
     # Eight threads for 24 partitions.
     Reading("billing", ("payments",), hosts=4, abandoned=frozenset({23})),
-    Reading("order-warehouse", ("orders",), hosts=3, lag_s=20.0, swing=0.6),
+    Reading("order-warehouse", ("orders",), hosts=3, lag_s=6.0, swing=0.6),
     Reading("clickstream", ("clicks",), hosts=6, lag_s=180.0, swing=0.5, period_s=1_200.0),
     Reading("mailer", ("emails",), hosts=2),
     # Six threads for three partitions: half of them are idle.
@@ -80,11 +80,18 @@ _READINGS = (
 
 
 _CLASSIC = (
-    Reading("checkout", ("orders", "payments", "carts"), hosts=5, lag_s=6.0, assignor="cooperative-sticky"),
-    Reading("search-indexer", ("inventory", "prices", "promotions", "reviews"), hosts=4, lag_s=60.0, swing=0.7),
+    Reading("checkout", ("orders", "payments", "carts"), hosts=5, lag_s=2.0, assignor="cooperative-sticky"),
+    Reading(
+        "search-indexer",
+        ("inventory", "prices", "promotions", "reviews"),
+        hosts=4,
+        lag_s=60.0,
+        swing=0.7,
+        period_s=420.0,
+    ),
     Reading("fraud-detector", ("payments", "chargebacks"), hosts=3, lag_s=3.0, assignor="cooperative-sticky"),
     Reading("recommender", ("page-views", "clicks"), hosts=8, lag_s=120.0, swing=0.5, period_s=1_300.0),
-    Reading("courier-tracker", ("courier-positions",), hosts=6, lag_s=5.0),
+    Reading("courier-tracker", ("courier-positions",), hosts=6, lag_s=4.0),
     # Nobody reads any more, and nobody has deleted the group.
     Reading("report-2019", ("returns",), hosts=0),
 )

@@ -26,6 +26,8 @@ from model.zookeeper.znodes import Missing, Znode
 ROOT = "/kafka"
 STEP_MS = 2_000
 SESSION_MS = 10_000
+LOOK_STEPS, FOLDERS_STEPS = 5, 150
+"""How often brokers would be asked: of groups and the ends of logs, and of their folders."""
 
 
 class Script:
@@ -40,7 +42,8 @@ class Script:
         """Of the next step."""
         self.touched: list[str] = []
         """Paths that the last step wrote."""
-        self._told: dict[tuple[type[r.Record], str], r.Record] = {}
+        self._classic: tuple[ClassicGroup, ...] = ()
+        """As they were told last."""
         self._carry_out([InSession(CLUSTER, (Create(""),)), *opening_commands(self.state, began_ms)])
 
     @property
@@ -72,16 +75,16 @@ class Script:
         """What the last step changed in the tree."""
         return self._batch(self.touched, touched=tuple(dict.fromkeys(self.touched)))
 
-    def brokers_tell(self) -> Batch:
-        """What brokers would tell of their groups, logs and folders, as far as it was not told before."""
-        records = (*classic_groups(self.state, self.now_ms), *log_ends(self.state, self.now_ms), *log_dirs(self.state))
-        news: list[r.Record] = []
-        for record in records:
-            key = type(record), str(getattr(record, "group", getattr(record, "broker", "")))
-            if self._told.get(key) != record:
-                self._told[key] = record
-                news.append(record)
-        return Batch(tuple(news), -1, self.now_ms)
+    def brokers_tell(self, *, everything: bool = False) -> tuple[r.Record, ...]:
+        """What brokers would tell now, if they were asked: mostly nothing, as they are asked every ten seconds.
+
+        A group that begins or ends a rebalance is told of at once.
+        """
+        changed, self._classic = self.state.classic is not self._classic, self.state.classic
+        if self.number % LOOK_STEPS and not changed and not everything:
+            return ()
+        told = (*classic_groups(self.state, self.now_ms), *log_ends(self.state, self.now_ms))
+        return (*told, *log_dirs(self.state)) if everything or not self.number % FOLDERS_STEPS else told
 
     def _batch(self, paths: Iterable[str], *, listing: bool = False, touched: tuple[str, ...] = ()) -> Batch:
         answers = [self._read(path) for path in dict.fromkeys(paths) if is_read(path)]

@@ -279,13 +279,11 @@ def commit_offsets(state: DemoState, number: int, now_ms: int) -> Change:
 def committed(state: DemoState, position: int, offsets: tuple[int, ...]) -> Change:
     """The owners of the partitions of a group, which is named by its place, write these offsets."""
     group = state.groups[position]
-    commands: list[DemoCommand] = [
-        InSession(
-            owner.consumer_id,
-            (SetData(paths.offset_path(group.name, group.topic, each), encode(ConsumerOffset(offsets[each]))),),
-        )
-        for each, (owner, _) in group.owners().items()
-    ]
+    writes: dict[str, list[Write]] = {}
+    for each, (owner, _) in group.owners().items():
+        path = paths.offset_path(group.name, group.topic, each)
+        writes.setdefault(owner.consumer_id, []).append(SetData(path, encode(ConsumerOffset(offsets[each]))))
+    commands: list[DemoCommand] = [InSession(name, tuple(own)) for name, own in writes.items()]
     return _with_group(state, position, replace(group, offsets=offsets)), commands
 
 

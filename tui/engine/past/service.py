@@ -9,8 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from model.cluster.changes import Change
+from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.snapshot_file import SnapshotError, write_snapshot
+from model.consumers.rebalance_history import remembering
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.timeline import Instant, Timeline
@@ -76,6 +78,14 @@ class PastService:
         """A moment was published."""
         if self._source is None:
             self.window = Window(self.timeline.then(moment), is_first=True, is_last=True)
+
+    def precede(self, past: Timeline) -> tuple[tuple[Change, ...], ClusterImage]:
+        """Takes what was before the moments that were told. All that is known to have happened then, and the newest
+        image, in which groups remember it."""
+        image = remembering(past.image, self.timeline.image)
+        timeline = self.timeline.preceded_by(past, image)
+        self.window = Window(timeline, is_first=True, is_last=True)
+        return timeline.feed, image
 
     def begin(self, then: Callable[[tuple[Change, ...]], None]) -> None:
         """Begins to play what a recording has around the moment that was opened; then tells what happened before it."""
