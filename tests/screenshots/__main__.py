@@ -1,7 +1,8 @@
 """`python -m tests.screenshots`: takes the pictures of the README anew, of the real program.
 
 Most are of the demo cluster, standing still, so that pictures differ only where the program does; the rest are of a
-sandbox in which the controller was killed. Each is kept as PNG and as SVG; a run with a kill is kept as a GIF, too.
+sandbox in which the controller was killed. Each screen is taken in dark, some in light and one on a large terminal.
+Each is kept as PNG and as SVG; a run with a kill is kept as a GIF, too.
 """
 
 import asyncio
@@ -10,11 +11,14 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from textual.pilot import Pilot
 
 from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.demo.demo_sandbox import DemoSandbox
+from model.sandbox.demo.demo_source import DemoSource
+from model.sources.addresses import ZooKeeperAddress, parse_source
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tests.screenshots.png import ScreenshotError, save_png
 from tui.app.app import Kdrill
@@ -29,13 +33,25 @@ from tui.engine.service import DataService
 from tui.engine.sources import source_of
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
-SIZE = (132, 40)
+SIZE, LARGE_SIZE = (120, 40), (200, 60)
 SETTLED_S = 0.3
 DEADLINE_S = 60.0
 
 Keep = Callable[[Kdrill, str], None]
 """What becomes of a screen that is ready, and its name."""
 Drive = Callable[["Pilot[int]"], Awaitable[None]]
+
+
+class Picture(NamedTuple):
+    """How to get to it from the one before, and how it is drawn."""
+
+    drive: Drive
+    theme: str = "dark"
+    size: tuple[int, int] = SIZE
+
+
+async def _stay(pilot: "Pilot[int]") -> None:
+    """What the picture before shows."""
 
 
 async def _overview(pilot: "Pilot[int]") -> None:
@@ -50,7 +66,7 @@ async def _znodes(pilot: "Pilot[int]") -> None:
 
 async def _partitions(pilot: "Pilot[int]") -> None:
     await pilot.press("3")
-    await pilot.press("slash", *"orders | payments", "enter")
+    await pilot.press("slash", *"orders | payments | dead-letters", "enter")
 
 
 async def _consumers(pilot: "Pilot[int]") -> None:
@@ -67,9 +83,13 @@ async def _drill(pilot: "Pilot[int]") -> None:
 
 async def _lab(pilot: "Pilot[int]") -> None:
     await pilot.press("5")
-    await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-groups", LiveRows).total == 2)
-    await pilot.press("j", "tab", "j", "J")
-    await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-consumers", LiveRows).total == 4)
+    await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-groups", LiveRows).total > 1)
+    await pilot.press("j")
+    consumers = pilot.app.screen.query_one("#lab-consumers", LiveRows)
+    await _settle(pilot, lambda: consumers.total > 1)
+    before = consumers.total
+    await pilot.press("tab", "j", "J")
+    await _settle(pilot, lambda: consumers.total > before)
 
 
 async def _sweep(pilot: "Pilot[int]") -> None:
@@ -107,18 +127,28 @@ async def _sandbox(pilot: "Pilot[int]") -> None:
     await pilot.pause(3 * SETTLED_S)
 
 
-DEMO_PICTURES: dict[str, Drive] = {
-    "overview": _overview,
-    "znodes": _znodes,
-    "partitions": _partitions,
-    "consumers": _consumers,
-    "drill": _drill,
-    "lab": _lab,
-    "sweep": _sweep,
-    "plans": _plans,
-    "brokers": _brokers,
+DEMO_PICTURES: dict[str, Picture] = {
+    "overview": Picture(_overview),
+    "overview-200x60": Picture(_stay, size=LARGE_SIZE),
+    "znodes": Picture(_znodes),
+    "partitions": Picture(_partitions),
+    "consumers": Picture(_consumers),
+    "drill": Picture(_drill),
+    "drill-light": Picture(_stay, theme="light"),
+    "lab": Picture(_lab),
+    "lab-light": Picture(_stay, theme="light"),
+    "sweep": Picture(_sweep),
+    "plans": Picture(_plans),
+    "brokers": Picture(_brokers),
+    "events": Picture(_events),
 }
-SANDBOX_PICTURES: dict[str, Drive] = {"logs": _logs, "sandbox": _sandbox, "events": _events}
+SANDBOX_PICTURES: dict[str, Picture] = {
+    "logs": Picture(_logs),
+    "sandbox": Picture(_sandbox),
+    "sandbox-light": Picture(_stay, theme="light"),
+}
+PAST_MOMENTS = 100
+"""Changes that are known once the demo's past is told, and many more."""
 TRAFFIC_S = 10.0
 """For so long the sandbox's traffic runs before it is disturbed."""
 
@@ -167,15 +197,22 @@ async def take_moving(service: DataService, path: Path) -> Path:
 async def take_of_demo(keep: Keep) -> None:
     """Goes through the screens of the demo cluster, and lets each be kept."""
     with DemoSandbox(period_s=None) as demo:
-        await _take(DataService(source_of(Opening(source=demo.source)), kind="DEMO"), DEMO_PICTURES, keep)
+        address = parse_source(demo.source)
+        assert isinstance(address, ZooKeeperAddress)
+        service = DataService(DemoSource(address, demo.began_ms, stands_still=True), kind="DEMO")
+        await _take(service, DEMO_PICTURES, keep, lambda: len(service.moment.feed) > PAST_MOMENTS)
 
 
-async def _take(service: DataService, pictures: Mapping[str, Drive], keep: Keep) -> None:
+async def _take(
+    service: DataService, pictures: Mapping[str, Picture], keep: Keep, is_ready: Callable[[], bool] = lambda: True
+) -> None:
     app = Kdrill(NearLink(service), requests=lambda: typed_requests)
     async with app.run_test(size=SIZE) as pilot:
-        await _settle(pilot, lambda: service.moment.image.provenance.complete)
-        for name, drive in pictures.items():
-            await drive(pilot)
+        await _settle(pilot, lambda: service.moment.image.provenance.complete and is_ready())
+        for name, picture in pictures.items():
+            app.theme = picture.theme
+            await pilot.resize_terminal(*picture.size)
+            await picture.drive(pilot)
             await _settle(pilot, lambda: True)
             keep(app, name)
 

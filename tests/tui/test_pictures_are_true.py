@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from PIL.GifImagePlugin import GifImageFile
 
-from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, SIZE, take_of_demo
+from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, Picture, take_of_demo
 from tests.screenshots.png import text_of
 from tui.app.export import screen_text
 from tui.app.widgets.edge_lines import tab_line
@@ -38,11 +38,12 @@ async def test_each_screen_of_the_demo_looks_as_in_its_picture(monkeypatch: pyte
     assert min(alike.values()) >= LIKENESS, f"take them anew: {alike}"
 
 
-@pytest.mark.parametrize("name", [*DEMO_PICTURES, *SANDBOX_PICTURES])
-def test_every_picture_has_the_screens_that_there_are(name: str) -> None:
+@pytest.mark.parametrize(("name", "picture"), [*DEMO_PICTURES.items(), *SANDBOX_PICTURES.items()])
+def test_every_picture_has_the_screens_that_there_are(name: str, picture: Picture) -> None:
     """Of the sandbox, where no two pictures are alike, this is what can be compared."""
     forms = {
-        "".join(text for text, _ in tab_line(TITLES, NUMBERS, active, SIZE[0])).strip() for active in range(len(TITLES))
+        "".join(text for text, _ in tab_line(TITLES, NUMBERS, active, picture.size[0])).strip()
+        for active in range(len(TITLES))
     }
     assert text_of(FOLDER / f"{name}.png").split("\n")[1].strip() in forms, "take it anew"
 
