@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 from kazoo.client import KazooClient
+from msgspec.structs import astuple
 
+from model.hosts.memory_zookeeper.snapshot import session_password
+from model.hosts.memory_zookeeper.state import answer, new_server, open_session
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.java import Java
 from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
-from model.zookeeper.operations import Create
+from model.zookeeper.operations import Create, Delete, SetData
 from tests.harness.waiting import eventually
 
 SESSION_S = 60.0
@@ -41,6 +44,43 @@ def test_it_serves_on_loopback_only(own_zookeeper: EmbeddedZooKeeper):
     assert server_status(("127.0.0.1", own_zookeeper.port))
     with pytest.raises(OSError, match=r"refused|unreachable|timed out"):
         ask_four_letters(("127.0.0.2", own_zookeeper.port), "ruok")
+
+
+def test_it_begins_as_a_server_in_memory_was(tmp_path: Path):
+    state, session = open_session(new_server(), 20_000)
+    for at_ms, write in enumerate(
+        (
+            Create("/a", "ä".encode()),
+            Create("/a/own", b"mine", ephemeral=True),
+            Create("/a/n-", sequential=True),
+            Create("/a/n-", sequential=True),
+            Delete("/a/n-0000000001"),
+            SetData("/a", b""),
+            Create("/a/b"),
+            Create("/a/b/c", b"\0" * 1000),
+        ),
+        1_700_000_000_000,
+    ):
+        done = answer(state, session, write, at_ms)
+        assert done.answer.ok
+        state = done.state
+    with EmbeddedZooKeeper(tmp_path, begins_with=state) as server:
+        client = KazooClient(server.address, client_id=(session, session_password(session)))
+        client.start()
+        assert client.client_id[0] == session
+        for path in ("/a", "/a/own", "/a/n-0000000002", "/a/b", "/a/b/c"):
+            node, (data, stat) = state.tree.get(path), client.get(path)
+            assert node is not None
+            assert (node.data, astuple(node.stat)) == (data, tuple(stat))
+        assert client.create("/a/n-", sequence=True) == "/a/n-0000000004"
+        assert client.get("/a")[1].pzxid == state.zxid + 1
+        client.stop()
+        client.close()
+        server.kill()
+        server.start()  # the snapshot is what it began with, and not what it has now
+        with kazoo_client(server) as other:
+            assert other.exists("/a/own") is None
+            assert other.exists("/a/n-0000000004")
 
 
 End = Callable[[EmbeddedZooKeeper], object]

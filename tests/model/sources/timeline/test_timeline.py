@@ -219,3 +219,32 @@ def test_every_moment_looks_as_it_did_then(history: list[Record], at_once: int) 
             parts, expected = getattr(seen, name), getattr(then, name)
             assert parts.keys() == expected.keys()
             assert all(parts[key] is expected[key] for key in expected), "the very same objects"
+
+
+def test_two_timelines_in_a_row_are_as_one() -> None:
+    """What was told of the past afterwards looks as if it had been seen; that it was loaded anew is left out."""
+    whole = Told()
+    past, present = Told(), Told()
+    present.feed, present.timeline = Feed("here", present._published, seq=1_000), Timeline()
+    for number in range(1, 9):
+        facts = (state(1 + number % 3, number), commit(number))
+        whole.tell(*facts, at_ms=BEGAN_MS + number)
+        if number <= 5:
+            past.tell(*facts, at_ms=BEGAN_MS + number)
+        if number == 5:
+            present.tell(*LISTING, *facts, at_ms=BEGAN_MS + number, listing=True)
+        if number > 5:
+            present.tell(*facts, at_ms=BEGAN_MS + number)
+    joined = present.timeline.preceded_by(past.timeline, present.timeline.image)
+    seen = [each for each in joined.instants if each.seq != present.timeline.instants[0].seq]
+    assert [each.at_ms for each in seen] == [each.at_ms for each in whole.timeline.instants]
+    assert [each.total for each in seen] == [each.total for each in whole.timeline.instants]
+    assert [change.text for change in joined.feed] == [change.text for change in whole.timeline.feed]
+    for instant, other in zip(seen, whole.timeline.instants, strict=True):
+        image, lived = joined.image_of(instant), whole.timeline.image_of(other)
+        assert all(getattr(image, name) == getattr(lived, name) for name in PARTS)
+        assert [change.text for change in joined.feed_at(instant)] == [
+            change.text for change in whole.timeline.feed_at(other)
+        ]
+    assert joined.then(present.moments[-1]).instants == joined.instants, "nothing is told twice"
+    assert Timeline().preceded_by(past.timeline, past.timeline.image).instants == (), "nothing is known of the present"
