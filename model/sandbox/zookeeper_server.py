@@ -140,13 +140,13 @@ class ServerFolder:
         except OSError as error:
             raise _not_writable(error) from error
 
-    def write_first_snapshot(self, state: ServerState) -> None:
-        """What a server is to begin with; nothing where one has written there already. Raises SandboxError."""
+    def write_first_snapshot(self, state: ServerState | None) -> None:
+        """What a server is to begin with; not where one has written there already. Raises SandboxError."""
+        folder = self.data / "version-2"
         try:
-            (self.data / "version-2").mkdir()
-            (self.data / "version-2" / snapshot_name(state)).write_bytes(snapshot_bytes(state))
-        except FileExistsError:
-            pass
+            if state is not None and not folder.exists():
+                folder.mkdir()
+                (folder / snapshot_name(state)).write_bytes(snapshot_bytes(state))
         except OSError as error:
             raise _not_writable(error) from error
 
@@ -312,9 +312,8 @@ class EmbeddedZooKeeper:
             self.port = free_port(self.port)
         self._folder = folder = self._folder or ServerFolder(self._given_folder)
         folder.write_configuration(self._options.configuration(folder.data, self.port))
-        if self._begins_with is not None:
-            folder.write_first_snapshot(self._begins_with)
         self._end()
+        folder.write_first_snapshot(self._begins_with)
         self._process = GuardedProcess(
             self._command(java, jars, folder),
             folder=folder.path,

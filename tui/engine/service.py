@@ -124,17 +124,7 @@ class DataService:
         self._source = source
         self._name, self._kind = name, kind
         self._now_ms, self._steady_ms = now_ms or wall_clock_ms, now_ms or steady_ms
-        recalls = isinstance(source, Recalling)
-        self._feed = Feed(
-            source.name,
-            self._published,
-            asks_brokers=not isinstance(source, ZooKeeperSource),
-            seq=RECALLED if recalls else 0,
-        )
-        if recalls:
-            source.recall(lambda past: self._feed.precede(lambda: self._services.past.precede(past)))
-        if isinstance(source, CombinedSource):
-            source.compare_with(lambda: self._feed.moment.image)
+        self._feed = self._feed_of(source)
         self._published_last = self._feed.moment
         self._witness = Witness(self._feed)
         self._loop = asyncio.get_running_loop()
@@ -231,6 +221,20 @@ class DataService:
             acting=LazyActions(acting, lambda: self.moment.image, jobs, self._acted),
             sandbox=sandbox,
         )
+
+    def _feed_of(self, source: Source) -> Feed:
+        is_recalling = isinstance(source, Recalling)
+        feed = Feed(
+            source.name,
+            self._published,
+            asks_brokers=not isinstance(source, ZooKeeperSource),
+            seq=RECALLED if is_recalling else 0,
+        )
+        if is_recalling:
+            source.recall(lambda past: feed.precede(lambda: self._services.past.precede(past)))
+        if isinstance(source, CombinedSource):
+            source.compare_with(lambda: feed.moment.image)
+        return feed
 
     async def _until_news(self) -> None:
         fade_ms = self._services.tree.next_fade_ms(self._steady_ms())
