@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextlib import AsyncExitStack
 from functools import cache
 
+import msgspec
 import pytest
 from kazoo.client import KazooClient
 
@@ -23,7 +25,7 @@ from model.sandbox.demo.tree import broker_session, next_change
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from model.sources.timeline import Timeline
-from tui.engine.opening import Opening
+from tui.engine.opening import Opening, served_source, watched
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
 
@@ -185,6 +187,18 @@ async def test_it_is_alive_and_its_past_can_be_gone_back_to() -> None:
         await live(service, known + 3)
         kinds = {group.kind for _, group in service.moment.image.every_group()}
         assert kinds == {"zookeeper", CLASSIC}
+        await service.close()
+
+
+async def test_a_session_in_a_browser_knows_the_past_too() -> None:
+    async with AsyncExitStack() as ends:
+        stands = await served_source(Opening(is_demo=True), ends, lambda _: None)
+        opening = watched(Opening(is_demo=True), msgspec.json.encode(stands).decode())
+        service = DataService(source_of(opening), kind=opening.kind, is_served=opening.is_served)
+        service.open()
+        await live(service, 100)
+        assert service.pulse().header.kind == "DEMO"
+        assert "broker-lost" in {change.kind for change in service.moment.feed}
         await service.close()
 
 

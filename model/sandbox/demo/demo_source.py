@@ -26,7 +26,7 @@ from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 
 INVENTED = "told by the demo's script, it has no brokers"
 ENDS_S = 1.0
-BREATH_S = 0.002
+BREATH_S = 0.005
 """Between two moments of the past: whoever asks something meanwhile is answered."""
 
 
@@ -76,7 +76,7 @@ class InventedBrokers:
                 thread.join(ENDS_S)
 
     def _tell(self, sink: Sink) -> None:
-        script = Script(self._plan, self._began_ms).play(self._opened)
+        script = Script(self._plan, self._began_ms, has_tree=False).play(self._opened)
         sink.take(Batch(script.brokers_tell(everything=True), -1, script.now_ms))
         self._report(sink, script)
         self.has_told.set()
