@@ -125,7 +125,7 @@ async def _logs(pilot: "Pilot[int]") -> None:
 async def _sandbox(pilot: "Pilot[int]") -> None:
     await pilot.press("8", "F")
     effects = pilot.app.screen.query_one("#effects", LiveRows)
-    await _settle(pilot, lambda: any("leader-moved" in row.key for row in effects.answer.rows))
+    await _settle(pilot, lambda: any(kind in row.key for row in effects.answer.rows for kind in LED_AGAIN))
     await pilot.pause(3 * SETTLED_S)
 
 
@@ -153,6 +153,8 @@ DEATH = ("minus", *f"{(LARGE.past - LARGE.dies_at - 1) * STEP_MS // 1000}s")
 """What is typed to get to the moment at which the demo's broker died."""
 PAST_MOMENTS = 100
 """Changes that are known once the demo's past is told, and many more."""
+LED_AGAIN = ("leader-moved", "partition-online")
+"""What tells that the partitions of a broker that was killed are led again: at once, or after they were offline."""
 TRAFFIC_S = 10.0
 """For so long the sandbox's traffic runs before it is disturbed."""
 
