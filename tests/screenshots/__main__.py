@@ -19,7 +19,7 @@ from model.sandbox.control.messages import SandboxOptions
 from model.sandbox.demo.demo_sandbox import DemoSandbox
 from model.sandbox.demo.demo_source import DemoSource
 from model.sandbox.demo.large_plan import LARGE
-from model.sandbox.demo.script import STEP_MS
+from model.sandbox.demo.script import Script
 from model.sources.addresses import ZooKeeperAddress, parse_source
 from tests.screenshots.moving import MOVING_SIZE, record_failover, save_gif
 from tests.screenshots.png import ScreenshotError, save_png
@@ -109,7 +109,8 @@ async def _brokers(pilot: "Pilot[int]") -> None:
 
 
 async def _events(pilot: "Pilot[int]") -> None:
-    await pilot.press("i", "t", *DEATH, "enter")
+    died = Script(LARGE, 0).play(LARGE.dies_at + 1).server.zxid
+    await pilot.press("i", "t", *f"zxid:{died}", "enter")
 
 
 async def _logs(pilot: "Pilot[int]") -> None:
@@ -149,8 +150,6 @@ SANDBOX_PICTURES: dict[str, Picture] = {
     "sandbox": Picture(_sandbox),
     "sandbox-light": Picture(_stay, theme="light"),
 }
-DEATH = ("minus", *f"{(LARGE.past - LARGE.dies_at - 1) * STEP_MS // 1000}s")
-"""What is typed to get to the moment at which the demo's broker died."""
 PAST_MOMENTS = 100
 """Changes that are known once the demo's past is told, and many more."""
 LED_AGAIN = ("leader-moved", "partition-online")
