@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from contextlib import AsyncExitStack
 from functools import cache
+from typing import Any
 
 import msgspec
 import pytest
@@ -206,7 +207,7 @@ def test_sessions_go_on_where_the_script_left_them() -> None:
     script = Script(LARGE, BEGAN_MS).play(LARGE.past)
     with start_zookeeper(begins_with=script.server) as server:
         cluster = DemoCluster.resumed(script, server.address)
-        client = KazooClient(f"{server.address}/kafka")
+        client: Any = KazooClient(f"{server.address}/kafka")
         client.start()
         owners = {broker: client.get(f"/brokers/ids/{broker}")[1].ephemeralOwner for broker in LARGE.live_brokers}
         assert owners == {broker: script.sessions[broker_session(broker)] for broker in LARGE.live_brokers}

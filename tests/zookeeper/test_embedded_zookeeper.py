@@ -65,7 +65,7 @@ def test_it_begins_as_a_server_in_memory_was(tmp_path: Path):
         assert done.answer.ok
         state = done.state
     with EmbeddedZooKeeper(tmp_path, begins_with=state) as server:
-        client = KazooClient(server.address, client_id=(session, session_password(session)))
+        client: Any = KazooClient(server.address, client_id=(session, session_password(session)))
         client.start()
         assert client.client_id[0] == session
         for path in ("/a", "/a/own", "/a/n-0000000002", "/a/b", "/a/b/c"):
