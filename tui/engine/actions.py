@@ -54,7 +54,7 @@ SANDBOX = ("sandbox",)
 PLANS = ("plans",)
 CONTROLLER = ("controller",)
 ZNODES = ("znodes",)
-FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs")
+FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs", "sandbox")
 """Screens with a list or text of several forms."""
 MAPS = ("partitions", "drill")
 ZOOMED = ("partitions",)

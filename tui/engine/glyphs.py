@@ -1,14 +1,17 @@
-"""Pictures out of characters: bars, sparklines, areas, half blocks; each sign has a twin in ASCII.
+"""Pictures out of characters: bars, sparklines, areas, half blocks, boxes and lines; each sign has a twin in ASCII.
 
 A bar is as exact as an eighth of a cell, a line of sparks as an eighth of a line. Whoever is there at all gets the
 smallest of its signs: only nothing looks like nothing. Knows no colours; styles are the palette's.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from math import isnan
+from typing import NamedTuple
 
 from tui.engine.palette import heat, stacked
 from tui.engine.rows import Line, Span
+from tui.engine.text import cells, fit, plain
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 """Of a cell, from the left."""
@@ -19,8 +22,8 @@ FOLD = "⋯"
 """Time that was left out of an axis."""
 
 ASCII = str.maketrans(
-    "▏▎▍▌▋▊▉█" + "▁▂▃▄▅▆▇▀" + "─│┌┐└┘├┤┬┴┼╭╮╰╯┄┆" + "╌╎⋯●○◆★▲▼→←↑↓▶◀…·×✖✔▒░",  # noqa: RUF001
-    "..-=-=##" + '_.-:=+*"' + "-|+++++++++++++.:" + "-:~*o*A^v><^v><~.xXv=.",
+    "▏▎▍▌▋▊▉█" + "▁▂▃▄▅▆▇▀" + "▘▖▛▙" + "─│┌┐└┘├┤┬┴┼╭╮╰╯┄┆" + "═║╔╗╚╝" + "╌╎⋯●○◆★▲▼→←↑↓▶◀…·×✖✔▒░",  # noqa: RUF001
+    "..-=-=##" + '_.-:=+*"' + "'.##" + "-|+++++++++++++.:" + "=#####" + "-:~*o*A^v><^v><~.xXv=.",
 )
 """The twin of every sign that is not ASCII, one cell for one cell."""
 
@@ -94,3 +97,101 @@ def _steps(part: float, of: int) -> int:
     if part <= 0 or of <= 0:
         return 0
     return of if part >= 1 else min(max(round(part * of), 1), max(of - 1, 1))
+
+
+THIN, DOUBLE = "╭─╮│╰╯", "╔═╗║╚╝"
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+JOINTS = {
+    UP: "│", DOWN: "│", UP | DOWN: "│", LEFT: "─", RIGHT: "─", LEFT | RIGHT: "─",
+    DOWN | RIGHT: "╭", DOWN | LEFT: "╮", UP | RIGHT: "╰", UP | LEFT: "╯",
+    UP | DOWN | RIGHT: "├", UP | DOWN | LEFT: "┤", LEFT | RIGHT | DOWN: "┬", LEFT | RIGHT | UP: "┴",
+    UP | DOWN | LEFT | RIGHT: "┼",
+}  # fmt: skip
+"""In which directions lines leave a cell → the sign that does so."""
+
+
+class Box(NamedTuple):
+    """Left upper corner, and cells across and down, frame included."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    @property
+    def centre(self) -> int:
+        """The column in its middle."""
+        return self.x + self.width // 2
+
+
+class Canvas:
+    """A grid of cells to draw on: text, boxes, lines that join where they meet. What lies outside is not drawn."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._width, self._height = width, height
+        self._cells = [[(" ", "")] * width for _ in range(height)]
+        self._joints: dict[tuple[int, int], int] = {}
+
+    def put(self, x: int, y: int, text: str, style: str = "", end: int | None = None) -> int:
+        """Writes untrusted text up to the column `end`, as far as it fits; the column behind it."""
+        end = self._width if end is None else min(end, self._width)
+        if not 0 <= y < self._height or not 0 <= x < end or not text:
+            return x
+        shown = plain(text)
+        if cells(shown) > end - x:
+            shown = fit(shown, end - x)
+        for character in shown:
+            size = cells(character)
+            if not size:
+                continue
+            self._cells[y][x : x + size] = [(character, style), *[("", style)] * (size - 1)]
+            self._joints.pop((x, y), None)
+            x += size
+        return x
+
+    def fill(self, box: Box, style: str) -> None:
+        """Blanks in a style."""
+        for y in range(box.y, box.y + box.height):
+            self.put(box.x, y, " " * box.width, style)
+
+    def box(
+        self, box: Box, title: str, style: str, *, is_double: bool = False, right: str = "", title_style: str = ""
+    ) -> None:
+        """A frame with a title, and a word at the right of it where there is room."""
+        left, flat, corner, side, low_left, low_right = DOUBLE if is_double else THIN
+        x, y, width, height = box
+        self.put(x, y, left + flat * (width - 2) + corner, style)
+        for line in range(y + 1, y + height - 1):
+            self.put(x, line, side, style)
+            self.put(x + width - 1, line, side, style)
+        self.put(x, y + height - 1, low_left + flat * (width - 2) + low_right, style)
+        end = self.put(x + 2, y, f" {title} ", title_style or style, x + width - 1)
+        word = f" {right} "
+        if right and end + cells(plain(word)) < x + width - 1:
+            self.put(x + width - 2 - cells(plain(word)), y, word, style)
+
+    def wire(self, x: int, y: int, to_x: int, to_y: int) -> None:
+        """A straight line from one cell to another, joined to others that it meets and to frames that it ends at."""
+        for place in range(min(x, to_x), max(x, to_x)):
+            self._join(place, y, RIGHT)
+            self._join(place + 1, y, LEFT)
+        for place in range(min(y, to_y), max(y, to_y)):
+            self._join(x, place, DOWN)
+            self._join(x, place + 1, UP)
+
+    def _join(self, x: int, y: int, direction: int) -> None:
+        if 0 <= x < self._width and 0 <= y < self._height:
+            self._joints[x, y] = self._joints.get((x, y), 0) | direction
+
+    def lines(self) -> tuple[Line, ...]:
+        """What was drawn; frames stay where lines end at them."""
+        for (x, y), directions in self._joints.items():
+            if self._cells[y][x][0] == " ":
+                self._cells[y][x] = (JOINTS[directions], "rule")
+        return tuple(_runs(row) for row in self._cells)
+
+
+def _runs(row: list[tuple[str, str]]) -> Line:
+    return tuple(
+        ("".join(text for text, _ in run), style) for style, run in groupby(row, key=lambda cell: cell[1])
+    )

@@ -159,6 +159,16 @@ class JobsText(TextQuery, frozen=True):
     name = "jobs"
 
 
+class Spot(msgspec.Struct, frozen=True, array_like=True):
+    """Something in a picture that the cursor can be on: which, and where, in cells from the left upper corner."""
+
+    key: str
+    x: int
+    y: int
+    width: int
+    height: int
+
+
 class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
     """Lines to show; `plain` is the same thing as text for the clipboard."""
 
@@ -167,6 +177,10 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
     plain: str = ""
     ansi: str = ""
     """A ready plot with its colours, instead of lines."""
+    spots: tuple[Spot, ...] = ()
+    """Of a picture, what the cursor can be on, in the order of reading; the title is the key of what it is on."""
+    again_ms: int = 0
+    """After this time it is another one although nothing changed: it counts seconds. 0: it does not."""
 
 
 class Wish(msgspec.Struct, frozen=True, tag=True):

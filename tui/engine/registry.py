@@ -33,7 +33,8 @@ from tui.engine.plan import queries as of_plan
 from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
 from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
-from tui.engine.sandbox.queries import LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.sandbox.picture import cluster_picture
+from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sweep import queries as of_sweep
 
 NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
@@ -116,6 +117,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_logs.LogRecordText, Router.of_logs, "logs.pages.record_text", refused=NO_LOGS),
     Entry(of_logs.LogLookupText, Router.of_logs, "logs.pages.lookup_text", refused=NO_LOGS),
     # The sandbox
+    Entry(ClusterPicture, Router.of_cluster_drawn, cluster_picture, refused=NO_PROCESSES, wants=LAGS),
     Entry(ProcessList, Router.of_sandbox, sandbox_processes, refused=NO_PROCESSES),
     Entry(LinkList, Router.of_sandbox, sandbox_links, refused=NO_PROCESSES),
     Entry(SandboxText, Router.of_sandbox, sandbox_standing, refused=NO_PROCESSES),

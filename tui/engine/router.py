@@ -29,11 +29,10 @@ from tui.engine.past.pages import More
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.past.service import PastService, saved
 from tui.engine.plan.queries import WritePlan
+from tui.engine.sandbox.facts import Drawn
 from tui.engine.sandbox.queries import SandboxWish
-from tui.engine.sandbox.service import SandboxService
+from tui.engine.sandbox.service import NO_SANDBOX, SandboxService
 from tui.engine.sheets import refusal
-
-NO_SANDBOX = "this cluster is no sandbox, nothing here can break it: try `kdrill sandbox`"
 
 
 @dataclass(frozen=True)
@@ -160,6 +159,12 @@ class Router:
         if self._services.sandbox is None:
             return refusal(query, NO_SANDBOX)
         return shown(page, self._services.sandbox.state, query, self._now_ms(), self._memory)
+
+    async def of_cluster_drawn(self, page: Page, query: TextQuery) -> Answer:
+        """The live cluster and, where it is one, the sandbox that it runs in."""
+        sandbox = self._services.sandbox
+        drawn = Drawn(self._live(), sandbox.state if sandbox else None, sandbox.session_ms if sandbox else 0)
+        return shown(page, drawn, query, self._now_ms(), self._memory)
 
     async def of_jobs(self, _: None, query: JobsText) -> Answer:
         services = self._services

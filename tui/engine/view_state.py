@@ -27,6 +27,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "plan-review": ("changes", "verdict", "forward", "rollback"),
     "log-segments": ("table", "bars"),
     "znode": ("decoded", "raw", "history"),
+    "cluster-picture": ("picture", "lists"),
     "drill-map": ("map", "step"),
 }
 """The forms that a list or text has, the first one to begin with."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from model.broker.settings.keys import KDRILL_FAULT_FOLDER
-from model.sandbox.control.messages import ProcessStatus, SandboxOptions
+from model.sandbox.control.messages import SESSION_KEY, SESSION_MS, ProcessStatus, SandboxOptions
 from model.sandbox.processes import LOOPBACK, GuardedProcess, SandboxError, ServerDiedError
 from model.sandbox.switchboard import CLIENT, REPLICATION
 
@@ -102,8 +102,7 @@ def broker_properties(
         "inter.broker.listener.name": REPLICATION,
         "log.dirs": f"{folder}/logs",
         "zookeeper.connect": zookeeper,
-        # A drill should not wait for 18 s until a dead broker is missed.
-        "zookeeper.session.timeout.ms": "6000",
+        SESSION_KEY: str(SESSION_MS),
         "default.replication.factor": replicas,
         "num.partitions": "6",
         "min.insync.replicas": "2" if options.brokers > 2 else "1",

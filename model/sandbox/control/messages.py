@@ -16,6 +16,9 @@ from model.sandbox.faults.faults import Deed, Fault, Place, Repair
 FIRST_BROKER = 1
 CHROOT = "/kafka"
 MOST_BROKERS = 100
+SESSION_KEY = "zookeeper.session.timeout.ms"
+SESSION_MS = 6_000
+"""A drill should not wait for 18 s, Kafka's default, until a dead broker is missed."""
 
 
 class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +52,12 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
     def broker_ids(self) -> range:
         """1, 2, 3 …"""
         return range(FIRST_BROKER, FIRST_BROKER + self.brokers)
+
+    @property
+    def session_ms(self) -> int:
+        """After how long without a heartbeat ZooKeeper ends a broker's session, as the brokers ask for it."""
+        asked = self.settings.get(SESSION_KEY, "")
+        return int(asked) if asked.isdecimal() else SESSION_MS
 
     def rack_of(self, broker: int) -> str | None:
         """`r1`, `r2` …; None without racks."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 from textual import on
+from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app.live_app import live_app
@@ -16,7 +17,7 @@ from tui.app.widgets.lists import ContentShown, ListMessage, WindowWanted
 from tui.app.widgets.plot_view import PlotView
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.link import DataLost
-from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery
+from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextAnswer, TextQuery
 from tui.engine.rows import Window, line, span
 from tui.engine.view_state import ViewState, level_of
 
@@ -223,6 +224,7 @@ class LiveText(TextPane):
         self.copy_text = ""
         """The text as it is, for the clipboard."""
         self.asking = Asking(self, self._fetch, self._fail)
+        self._clock: Timer | None = None
 
     def on_mount(self) -> None:
         self.asking.begin()
@@ -255,10 +257,17 @@ class LiveText(TextPane):
         at = app.view_state.at
         answer = await app.link.text(self.question(app.view_state))
         if (query, at) == (self.about, app.view_state.at):
-            self.copy_text = answer.plain
-            if answer.lines != self._source:
-                self.show(answer.lines)
-                self.post_message(ContentShown(self))
+            self.take(answer)
+
+    def take(self, answer: TextAnswer) -> None:
+        """Shows what was answered; where it counts seconds, it is asked for again when the next one is over."""
+        self.copy_text = answer.plain
+        if answer.lines != self._source:
+            self.show(answer.lines)
+            self.post_message(ContentShown(self))
+        if self._clock is not None:
+            self._clock.stop()
+        self._clock = self.set_timer(answer.again_ms / 1000, self.asking.again) if answer.again_ms else None
 
     def _fail(self, reason: str) -> None:
         self.copy_text = ""

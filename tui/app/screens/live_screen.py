@@ -75,10 +75,14 @@ class LiveScreen(Page):
 
     def on_mount(self) -> None:
         # Not `focus()`, on any screen: it comes late, and would take the focus from what is typed by then.
-        self.set_focus(self.query_one(f"#{self.main_list}"))
+        self.set_focus(self.first_pane())
         self.watch(self.kdrill, "tour", self._show_tour)
         self.watch(self.kdrill, "facts", self._show_tour, init=False)
         self.watch(self.kdrill, "facts", self._name_tabs)
+
+    def first_pane(self) -> Widget:
+        """What keys apply to at first."""
+        return self.query_one(f"#{self.main_list}")
 
     def _name_tabs(self, facts: HeaderFacts) -> None:
         self.query_one(TabLine).name_them(tab_titles(facts))

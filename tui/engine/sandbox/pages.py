@@ -228,6 +228,3 @@ def _tell_load(sheet: Sheet, load: LoadView) -> None:
     sheet.fact("lost", f"{load.lost:,} acknowledged records known to be lost", "error" if load.lost else "ok")
     if load.error:
         sheet.fact("error", load.error, "warn")
-
-
-NO_SANDBOX = "this cluster is no sandbox, nothing here can break it: try `kdrill sandbox`"

@@ -1,6 +1,6 @@
 """What can be asked of the sandbox, and wished of it. Values; both processes load this."""
 
-from tui.engine.messages import ListQuery, TextQuery, Wish
+from tui.engine.messages import ListQuery, PictureQuery, TextQuery, Wish
 
 
 class ProcessList(ListQuery, frozen=True):
@@ -9,6 +9,12 @@ class ProcessList(ListQuery, frozen=True):
 
 class LinkList(ListQuery, frozen=True):
     name = "sandbox-links"
+
+
+class ClusterPicture(PictureQuery, frozen=True):
+    """The cursor is on the process whose name is the key."""
+
+    name = "cluster-picture"
 
 
 class SandboxText(TextQuery, frozen=True):

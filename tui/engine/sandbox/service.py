@@ -37,6 +37,8 @@ from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 from tui.engine.sandbox.queries import SandboxWish
 
+NO_SANDBOX = "Not a sandbox: faults are disabled. Start one with `kdrill sandbox`"
+
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""
 
@@ -170,6 +172,8 @@ class SandboxService:
     def __init__(self, options: SandboxOptions) -> None:
         """Begins to start it; `open` waits for it."""
         self._client = SandboxClient(options)
+        self.session_ms = options.session_ms
+        """After so long without a heartbeat ZooKeeper ends a broker's session."""
         self._news: Callable[[], object] = _ignore
         self._note: Callable[[Change], object] = _ignore
         self._early: list[Change] = []

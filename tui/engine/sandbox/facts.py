@@ -1,0 +1,272 @@
+"""What the picture of a cluster shows, as values: who runs, who leads what, who still has a session, who reaches whom.
+
+Of a sandbox, its processes and links say it; of any other cluster, the image alone. Draws nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from model.cluster.cluster_image import ClusterImage
+from model.consumers.ownership import GroupCounts
+from model.sandbox.control.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
+from model.sandbox.faults.faults import CutLink, HealLink
+from model.sources.feed import Moment
+from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, Brokers, brokers_of
+from tui.engine.consumers.groups import counts_of
+from tui.engine.listing import Memory
+from tui.engine.sheets import age_text
+
+STATES: Mapping[ProcessStatus, str] = {
+    "running": "UP",
+    "starting": "STARTING",
+    "paused": "PAUSED",
+    "stopped": "STOPPED",
+    "killed": "DEAD",
+    "crashed": "CRASHED",
+}
+"""What a picture calls how a process fares. A broker that runs and does not reach ZooKeeper is CUT OFF."""
+CUT_OFF = "CUT OFF"
+SILENT: frozenset[ProcessStatus] = frozenset({"killed", "crashed", "paused"})
+"""Those who send no heartbeat, and whose session was not closed in order."""
+LinkStatus = Literal["open", "cut", "slow"]
+MINUTE_MS = 60_000
+SECOND_MS, COUNTDOWN_MS = 1_000, 200
+"""How often a picture is drawn anew: while it counts seconds since a fault, and while a session is about to end."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """`state`: None of a cluster that is no sandbox; `session_ms`: the timeout of its brokers' sessions."""
+
+    moment: Moment
+    state: SandboxState | None = None
+    session_ms: int = 0
+
+
+@dataclass(frozen=True)
+class Session:
+    """A broker's ZooKeeper session without heartbeats: what is left of its time, in ms; `is_over`: it is expired.
+
+    It is counted from the fault on. The last heartbeat came up to a third of the timeout before, and ZooKeeper looks
+    once in a tick: at 0 the session may still be there for a moment.
+    """
+
+    left_ms: int
+    of_ms: int
+    is_over: bool = False
+    is_held: bool = False
+    """No ZooKeeper serves: nobody ends it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node:
+    """A process, or a broker of a cluster that is no sandbox. `age`: since when it is as bad as it is, else empty."""
+
+    key: str
+    name: str
+    state: str
+    age: str = ""
+    where: str = ""
+    rack: str = ""
+    is_controller: bool = False
+    leads: int = 0
+    replicas: int = 0
+    in_sync: int = 0
+    has_session: bool = True
+    """Whether it is registered."""
+    session: Session | None = None
+    """While no heartbeats come."""
+    link: LinkStatus | None = None
+    """The one with ZooKeeper; None where none is known."""
+    to_clients: LinkStatus | None = None
+    links: str = ""
+    """Its other links that are cut or slow, in words."""
+
+    @property
+    def is_well(self) -> bool:
+        return self.state == "UP"
+
+
+@dataclass(frozen=True)
+class Group:
+    """`counts`: None where the cluster does not know the group yet."""
+
+    name: str
+    members: tuple[Node, ...]
+    counts: GroupCounts | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """All of the picture. `has_quorum`: whether enough servers run for anything to be written."""
+
+    top: tuple[Node, ...]
+    brokers: tuple[Node, ...]
+    producer: Node | None = None
+    load: LoadView | None = None
+    groups: tuple[Group, ...] = ()
+    has_quorum: bool = True
+    is_sandbox: bool = True
+    again_ms: int = 0
+    """As in TextAnswer."""
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Everything that the cursor can be on."""
+        clients = (self.producer,) if self.producer else ()
+        return (*self.top, *self.brokers, *clients, *(one for group in self.groups for one in group.members))
+
+    @property
+    def most_leaders(self) -> int:
+        return max((broker.leads for broker in self.brokers), default=0)
+
+
+def facts_of(drawn: Drawn, now_ms: int, memory: Memory) -> Facts:
+    """What is to be drawn."""
+    counted = brokers_of(drawn.moment, memory)
+    if drawn.state is None:
+        return _of_image(drawn.moment.image, counted)
+    return _of_sandbox(drawn, drawn.state, counted, now_ms, memory)
+
+
+def _of_sandbox(drawn: Drawn, state: SandboxState, counted: Brokers, now_ms: int, memory: Memory) -> Facts:
+    by_kind = {kind: [one for one in state.processes if one.kind == kind] for kind in ("zookeeper", "broker")}
+    servers = by_kind["zookeeper"]
+    serving = sum(one.status == "running" for one in servers)
+    has_quorum = serving > len(servers) // 2
+    sandbox = _Sandbox(drawn, state, has_quorum, now_ms)
+    brokers = tuple(sandbox.broker(one, counted) for one in by_kind["broker"])
+    return Facts(
+        top=tuple(sandbox.node(one, one.name) for one in servers),
+        brokers=brokers,
+        producer=next((sandbox.node(one, one.name) for one in state.processes if one.kind == "producer"), None),
+        load=state.load,
+        groups=tuple(_groups(sandbox, drawn.moment, memory)),
+        has_quorum=has_quorum,
+        again_ms=_again_ms(state, brokers, now_ms),
+    )
+
+
+def _again_ms(state: SandboxState, brokers: Iterable[Node], now_ms: int) -> int:
+    sessions = [one.session for one in brokers if one.session]
+    if any(session.left_ms for session in sessions if not session.is_held):
+        return COUNTDOWN_MS
+    young = [one for one in state.processes if one.status != "running" and now_ms - one.since_ms < MINUTE_MS]
+    cuts = [one for one in state.faults if isinstance(one.fault, CutLink) and now_ms - one.at_ms < MINUTE_MS]
+    return SECOND_MS if young or cuts else 0
+
+
+@dataclass(frozen=True)
+class _Sandbox:
+    drawn: Drawn
+    state: SandboxState
+    has_quorum: bool
+    now_ms: int
+
+    def node(self, process: ProcessView, name: str) -> Node:
+        age = "" if process.status == "running" else age_text(process.since_ms, self.now_ms)
+        return Node(key=process.name, name=name, state=STATES[process.status], age=age, where=process.address)
+
+    def broker(self, process: ProcessView, counted: Brokers) -> Node:
+        number = process.name.rpartition(" ")[2]
+        links = {_other(link, number): link for link in self.state.links if number in link.between}
+        status = {place: link.status for place, link in links.items()}
+        state, age = STATES[process.status], self.node(process, "").age
+        cut_ms = self._cut_ms(number)
+        if process.status == "running" and status.get("zookeeper") == "cut":
+            state, age = CUT_OFF, age_text(cut_ms or 0, self.now_ms)
+        return Node(
+            key=process.name,
+            name=process.name,
+            state=state,
+            age=age,
+            where=process.address,
+            rack=process.detail.removeprefix("rack "),
+            is_controller=self.drawn.moment.image.controller.broker == int(number),
+            has_session=int(number) in self.drawn.moment.image.brokers,
+            session=self._session(process, int(number), cut_ms),
+            link=status.get("zookeeper"),
+            to_clients=status.get("clients"),
+            links=_in_words({place: one for place, one in status.items() if place != "zookeeper"}),
+            **_shares(counted, int(number)),
+        )
+
+    def _cut_ms(self, broker: str) -> int | None:
+        """Since when it is cut off from ZooKeeper; None where it is not, or that is not known."""
+        cuts = ((one.at_ms, one.repair) for one in reversed(self.state.faults) if isinstance(one.fault, CutLink))
+        ends = {broker, "zookeeper"}
+        return next((at for at, repair in cuts if isinstance(repair, HealLink) and set(repair.between) == ends), None)
+
+    def _session(self, process: ProcessView, broker: int, cut_ms: int | None) -> Session | None:
+        since = [ms for ms in (process.since_ms if process.status in SILENT else None, cut_ms) if ms is not None]
+        if not since:
+            return None
+        of_ms = self.drawn.session_ms
+        if broker not in self.drawn.moment.image.brokers:
+            return Session(0, of_ms, is_over=True)
+        left_ms = min(max(min(since) + of_ms - self.now_ms, 0), of_ms)
+        return Session(left_ms, of_ms, is_held=not self.has_quorum)
+
+
+def _other(link: LinkView, place: str) -> str:
+    return next((end for end in link.between if end != place), place)
+
+
+def _in_words(ends: Mapping[str, LinkStatus]) -> str:
+    """`cut: b2 clients  slow: b3`: the other ends of a broker's links that are not as they should be."""
+    named = {f"b{end}" if end.isdecimal() else end: status for end, status in ends.items()}
+    found = {wanted: [end for end, status in named.items() if status == wanted] for wanted in ("cut", "slow")}
+    return "  ".join(f"{status}: {' '.join(some)}" for status, some in found.items() if some)
+
+
+def _shares(counted: Brokers, broker: int) -> dict[str, int]:
+    replicas = counted.counts.replicas[broker]
+    missing = counted.counts.missing[broker]
+    return {"leads": counted.counts.leaders[broker], "replicas": replicas, "in_sync": replicas - missing}
+
+
+def _groups(sandbox: _Sandbox, moment: Moment, memory: Memory) -> Iterable[Group]:
+    members: dict[str, list[Node]] = {}
+    for process in sandbox.state.processes:
+        if process.kind == "consumer":
+            group, _, member = process.name.partition(" ")[2].rpartition("/")
+            members.setdefault(group, []).append(sandbox.node(process, member))
+    for name, nodes in members.items():
+        known = moment.image.group(name)
+        yield Group(name, tuple(nodes), counts_of(moment, name, known, memory) if known else None)
+
+
+def _of_image(image: ClusterImage, counted: Brokers) -> Facts:
+    """Of a live cluster, or of one that was written down."""
+    states = {"DOWN": "DOWN", FENCED: "FENCED", UNCONFIRMED: "UNCONFIRMED"}
+    brokers = tuple(
+        Node(
+            key=f"broker {broker}",
+            name=f"broker {broker}",
+            state=states.get(counted.state(broker), "UP"),
+            rack=counted.registration(broker).rack or "",
+            where=next(iter(counted.registration(broker).endpoints), "").rpartition("://")[2],
+            is_controller=image.controller.broker == broker,
+            has_session=counted.state(broker) not in states,
+            **_shares(counted, broker),
+        )
+        for broker in counted.ids
+    )
+    return Facts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False)
+
+
+def _voters(image: ClusterImage) -> Iterable[Node]:
+    quorum = image.quorum
+    if quorum is None:
+        name = "controller quorum" if image.generation == "kraft" else "ZooKeeper"
+        return (Node(key="", name=name, state=""),)
+    return tuple(
+        Node(
+            key="",
+            name=f"controller {voter.id}",
+            state="SILENT" if voter.id in quorum.silent else "UP",
+            is_controller=voter.id == quorum.leader,
+        )
+        for voter in quorum.voters
+    )

@@ -1,0 +1,422 @@
+"""The picture of a cluster: ZooKeeper or the quorum on top, brokers below it as boxes, their links, clients at the foot.
+
+A pure function of the facts and the size. What does not fit in one form is drawn in a smaller one; processes for which
+there is no room at all are counted. Colour doubles what a word or a sign says.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from model.sandbox.control.messages import LoadView
+from tui.engine.glyphs import Box, Canvas, bar
+from tui.engine.listing import Memory
+from tui.engine.messages import Spot, TextAnswer
+from tui.engine.rows import Span, span
+from tui.engine.sandbox.facts import CUT_OFF, Drawn, Facts, Group, Node, Session, facts_of
+from tui.engine.sandbox.queries import ClusterPicture
+from tui.engine.sandbox.service import NO_SANDBOX
+
+STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim", CUT_OFF: "warn", "UNCONFIRMED": "warn"}
+FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "STOPPED": "cell-none", "UP": ""}
+"""State → how it is written, and how its box is filled; what is in neither is dead."""
+LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
+"""Status of a link that is not as it should be → its sign, its style, a word beside it."""
+GAP = 2
+WIDEST = 34
+
+
+class Form(NamedTuple):
+    """How large things are drawn: lines inside the boxes of servers, brokers and clients, and of a link.
+
+    Servers and clients with 0 are a line each, brokers with 0 a few cells.
+    """
+
+    top: int
+    link: int
+    broker: int
+    client: int
+
+    @property
+    def least(self) -> int:
+        """Cells of a broker."""
+        return 20 if self.broker > 1 else 16
+
+
+FORMS = (
+    Form(1, 2, 6, 3),
+    Form(1, 2, 5, 3),
+    Form(1, 1, 4, 3),
+    Form(1, 1, 4, 0),
+    Form(1, 1, 3, 0),
+    Form(0, 1, 3, 0),
+    Form(0, 1, 1, 0),
+    Form(0, 0, 0, 0),
+)
+"""The first for which there is room is taken, else the last."""
+
+
+def cluster_picture(drawn: Drawn, query: ClusterPicture, now_ms: int, memory: Memory) -> TextAnswer:
+    """The picture, with the cursor on the process whose name is the key; at first on the controller."""
+    facts = facts_of(drawn, now_ms, memory)
+    picture = Picture(facts, query.width, query.height, chosen_in(facts, query.key), is_filled=query.is_filled)
+    lines = picture.drawn()
+    plain = "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+    return TextAnswer(picture.chosen, lines, plain, spots=tuple(picture.spots), again_ms=facts.again_ms)
+
+
+def chosen_in(facts: Facts, key: str) -> str:
+    """What the cursor is on: what it was on, as long as that is there."""
+    there = [node.key for node in facts.nodes if node.key]
+    if key in there:
+        return key
+    controllers = (broker.key for broker in facts.brokers if broker.is_controller)
+    return next(controllers, facts.brokers[0].key if facts.brokers else next(iter(there), ""))
+
+
+def style_of(node: Node) -> str:
+    return STYLES.get(node.state, "" if not node.state else "error")
+
+
+class Picture:
+    """One drawing."""
+
+    def __init__(self, facts: Facts, width: int, height: int, chosen: str, *, is_filled: bool) -> None:
+        self.facts, self.chosen = facts, chosen
+        self.spots: list[Spot] = []
+        self._size = max(width, 1), max(height, 1)
+        self._is_filled = is_filled
+        self._canvas = Canvas(*self._size)
+        self._head = 0 if facts.is_sandbox else 2
+
+    def drawn(self) -> tuple[tuple[Span, ...], ...]:
+        """The lines; `spots` are known then."""
+        width, height = self._size
+        if self._head:
+            self._canvas.put(0, 0, NO_SANDBOX, "warn")
+        form = next((each for each in FORMS if self._height(each) <= height - self._head), FORMS[-1])
+        slack = max(height - self._head - self._height(form), 0)
+        y = self._top(form, self._head + min(slack // 4, 2))
+        y = self._brokers(form, y, height - self._clients_height(form) - bool(self._is_crowded(form)))
+        self._clients(form, y)
+        hidden = len([node for node in self.facts.nodes if node.key]) - len(self.spots)
+        if hidden:
+            more = f" and {hidden:,} more "
+            self._canvas.put(max(width - len(more), 0), height - 1, more, "strong")
+        self.spots.sort(key=lambda spot: (spot.y, spot.x))
+        return self._canvas.lines()
+
+    # How much room a form takes
+
+    def _grid(self, form: Form) -> tuple[int, int]:
+        """Brokers in a row, and rows. More than one leave room at the left for the line that ties them together."""
+        count = max(len(self.facts.brokers), 1)
+        for room in (self._size[0], self._size[0] - GAP):
+            columns = max(min((room + GAP) // (form.least + GAP), count), 1)
+            if columns == count:
+                break
+        rows = -(-count // columns)
+        return -(-count // rows), rows
+
+    def _row_height(self, form: Form) -> int:
+        return form.broker + 2 + form.link + 1 if form.broker else 1
+
+    def _height(self, form: Form) -> int:
+        _, rows = self._grid(form)
+        return (3 if form.top else 1) + rows * self._row_height(form) + self._clients_height(form)
+
+    def _clients_height(self, form: Form) -> int:
+        facts = self.facts
+        count = len(facts.groups) + (facts.producer is not None)
+        if not form.client:
+            return count
+        columns = max((self._size[0] + GAP) // (28 + GAP), 1)
+        return -(-count // columns) * (form.client + 2) + (2 if count else 0)
+
+    def _is_crowded(self, form: Form) -> bool:
+        return self._height(form) > self._size[1] - self._head
+
+    # ZooKeeper, or the quorum
+
+    def _top(self, form: Form, y: int) -> int:
+        """Draws the servers from this line on; the line after them."""
+        top = self.facts.top
+        if not form.top:
+            self._line_of(top, y)
+            return y + 1
+        each = max(min((self._size[0] + GAP) // max(len(top), 1) - GAP, 28), 1)
+        x = max((self._size[0] - len(top) * (each + GAP) + GAP) // 2, 0)
+        for place, node in enumerate(top):
+            box = Box(x + place * (each + GAP), y, each, 3)
+            self._node_box(node, box)
+            self._write(box, 0, _state_line(node), self._ink(node))
+        if not self.facts.has_quorum:
+            text = "NO QUORUM: nothing is written" if len(top) > 1 else "ZooKeeper is down: nothing is written"
+            self._canvas.put(0, y, text, "error")
+        return y + 3
+
+    def _line_of(self, nodes: Sequence[Node], y: int, x: int = 0) -> int:
+        """Nodes one after the other in a line; where it ends."""
+        for node in nodes:
+            x = self._token(node, x, y, " ".join(filter(None, (node.name, *_state_words(node)))))
+        return x
+
+    def _token(self, node: Node, x: int, y: int, text: str) -> int:
+        """A node without a box, if there is room; where the next one begins."""
+        width = len(text) + 2
+        if x + width > self._size[0] or y >= self._size[1]:
+            return self._size[0]
+        is_chosen = bool(node.key) and node.key == self.chosen
+        style = "cursor" if is_chosen else self._ink(node) or style_of(node)
+        self._canvas.put(x, y, f"[{text}]" if is_chosen else f" {text} ", style)
+        self._spot(node, Box(x, y, width, 1))
+        return x + width
+
+    # Brokers
+
+    def _brokers(self, form: Form, y: int, end: int) -> int:
+        columns, count = self._grid(form)
+        if not form.broker:
+            return self._chips(y, end)
+        margin = GAP if count > 1 else 0
+        width = max(min((self._size[0] - margin + GAP) // columns - GAP, WIDEST), 1)
+        rows = [self.facts.brokers[at : at + columns] for at in range(0, len(self.facts.brokers), columns)]
+        for number, row in enumerate(rows):
+            x = max((self._size[0] - columns * (width + GAP) + GAP) // 2, margin)
+            boxes = [Box(x + n * (width + GAP), y + 1 + form.link, width, form.broker + 2) for n in range(len(row))]
+            self._wire(form, boxes, y, is_first=number == 0)
+            for node, box in zip(row, boxes, strict=True):
+                self._broker(node, box)
+                self._link(node, box, form.link)
+            y += self._row_height(form)
+        return y
+
+    def _chips(self, y: int, end: int) -> int:
+        """Brokers of a few cells each; where not all have room, those that matter are drawn."""
+        width = 16
+        columns = max(self._size[0] // width, 1)
+        room = max(end - y, 0) * columns
+        shown = sorted(self.facts.brokers, key=self._matters)[:room]
+        numbers = {node.key: place for place, node in enumerate(self.facts.brokers)}
+        for place, node in enumerate(sorted(shown, key=lambda one: numbers[one.key])):
+            text = " ".join(filter(None, (f"b{_number(node)}", "★" * node.is_controller, *_state_words(node))))
+            link = {"cut": " X", "slow": " ~"}.get(node.link or "", "") if node.state != CUT_OFF else ""
+            self._token(node, place % columns * width, y + place // columns, (text + link)[: width - 2])
+        return y + -(-len(shown) // columns)
+
+    def _matters(self, node: Node) -> tuple[bool, bool, bool]:
+        return node.key != self.chosen, not node.is_controller, node.is_well
+
+    def _wire(self, form: Form, boxes: Sequence[Box], y: int, *, is_first: bool) -> None:
+        """The line from which a row of brokers hangs, and how it is tied to the servers."""
+        if form.link == 0:
+            return
+        canvas, centres = self._canvas, [box.centre for box in boxes]
+        if is_first:
+            feet = [spot.x + spot.width // 2 for spot in self.spots if spot.y < y] if form.top else []
+            feet = feet or [self._size[0] // 2]
+            for foot in feet:
+                canvas.wire(foot, y - 1 if form.top else y, foot, y)
+            centres += feet
+            self._trunk = y
+        else:
+            left = 0
+            canvas.wire(left, self._trunk, left, y)
+            canvas.wire(left, self._trunk, min(centres), self._trunk)
+            centres.append(left)
+        canvas.wire(min(centres), y, max(centres), y)
+
+    def _link(self, node: Node, box: Box, length: int) -> None:
+        """The line between a broker and ZooKeeper, as it is; dashed where no session is left."""
+        top = box.y - length
+        self._canvas.wire(box.centre, top - 1, box.centre, max(box.y - 1, top - 1))
+        sign, style, word = LINKS.get(node.link or "", ("", "", ""))
+        if not sign and not node.has_session:
+            sign, style = "╎", "dim"
+        for y in range(top, box.y) if sign else ():
+            self._canvas.put(box.centre, y, sign, style)
+        self._canvas.put(box.centre + 2, top, word, style)
+
+    def _broker(self, node: Node, box: Box) -> None:
+        self._node_box(node, box)
+        fill = self._ink(node)
+        for line, parts in enumerate(self._told(node, box.width - 4, box.height - 2)):
+            self._write(box, line, parts, fill)
+
+    def _told(self, node: Node, width: int, room: int) -> list[list[Span]]:
+        """What its box says, the most important first where there is little room."""
+        if room == 1:
+            words = f"leads {node.leads:,}  {node.in_sync:,}/{node.replicas:,}"
+            return [[*_state_line(node), span("  " + words, "dim")]]
+        session = _session_lines(node.session, width)
+        led, synced = self._shares(node, width)
+        links = [[span(node.links, "warn")]] if node.links else []
+        where = [[span(node.where, "dim")]] if node.where else []
+        if session and room < 4:
+            return [_state_line(node, f"leads {node.leads:,}"), *session][:room]
+        if node.links and room < 4:
+            return [_state_line(node, f"leads {node.leads:,}"), *links, synced][:room]
+        return [_state_line(node), *session, led, synced, *links, *where][:room]
+
+    def _shares(self, node: Node, width: int) -> tuple[list[Span], list[Span]]:
+        """What it leads, beside the most that one broker leads, and how much of what it holds is in sync."""
+        most = max((len(f"in sync {one.in_sync:,}/{one.replicas:,}") for one in self.facts.brokers), default=0) + 1
+        missing = node.replicas - node.in_sync
+        led = [span(f"leads {node.leads:,}".ljust(most), "dim")]
+        led += [span(_bar(node.leads, self.facts.most_leaders, width - most), "leader")]
+        synced = [span(f"in sync {node.in_sync:,}/{node.replicas:,}".ljust(most), "out" if missing else "dim")]
+        return led, [*synced, span(_bar(node.in_sync, node.replicas, width - most), "out" if missing else "isr")]
+
+    # Clients
+
+    def _clients(self, form: Form, y: int) -> None:
+        if form.client:
+            self._client_boxes(form, y)
+            return
+        y = max(min(y, self._size[1] - self._clients_height(form)), 0)
+        if self.facts.producer is not None:
+            x = self._line_of([self.facts.producer], y)
+            self._parts(x + 1, y, [part for line in _produced(self.facts.load) for part in (*line, span("  "))])
+            y += 1
+        for group in self.facts.groups:
+            if y >= self._size[1] - (self._height(form) > self._size[1] - self._head):
+                return
+            self._canvas.put(1, y, f"{group.name} ", "name")
+            x = self._line_of(group.members, y, len(group.name) + 2)
+            self._parts(x + 1, y, _counted(group))
+            y += 1
+
+    def _client_boxes(self, form: Form, y: int) -> None:
+        facts, (room, height) = self.facts, self._size
+        count = len(facts.groups) + (facts.producer is not None)
+        if not count:
+            return
+        columns = max(min((room + GAP) // (28 + GAP), count), 1)
+        width = max(min((room + GAP) // columns - GAP, 44), 1)
+        x0 = max((room - columns * (width + GAP) + GAP) // 2, 0)
+        boxes = [
+            Box(x0 + n % columns * (width + GAP), y + 2 + n // columns * (form.client + 2), width, form.client + 2)
+            for n in range(count)
+        ]
+        self._wire_clients(boxes[:columns], y)
+        if facts.producer is not None:
+            box = boxes.pop(0)
+            self._node_box(facts.producer, box)
+            for line, parts in enumerate(_produced(facts.load, facts.producer)):
+                self._write(box, line, parts, self._ink(facts.producer))
+        for group, box in zip(facts.groups, boxes, strict=True):
+            self._canvas.box(box, f"group {group.name}", "rule")
+            x = box.x + 1
+            for node in group.members:
+                if x + len(node.name) + 3 <= box.x + box.width - 1:
+                    x = self._token(node, x, box.y + 1, node.name)
+            self._write(box, 1, _counted(group), "")
+            if group.counts is not None:
+                self._write(box, 2, [span(f"{group.counts.owned:,} partitions owned", "dim")], "")
+        if facts.load is not None and facts.groups:
+            self._canvas.put(x0 + (columns - 1) * (width + GAP), y + 1, f"read {facts.load.consumed_per_s:,.0f}/s", "dim")
+
+    def _wire_clients(self, boxes: Sequence[Box], y: int) -> None:
+        """Brokers of the last row to the clients' line, and from there to their boxes."""
+        canvas = self._canvas
+        last = {spot.y for spot in self.spots if spot.key.startswith("broker ")}
+        hanging = [spot for spot in self.spots if last and spot.y == max(last)]
+        nodes = {node.key: node for node in self.facts.brokers}
+        centres = [spot.x + spot.width // 2 for spot in hanging]
+        for spot, centre in zip(hanging, centres, strict=True):
+            canvas.wire(centre, y - 1, centre, y)
+            status = nodes[spot.key].to_clients
+            if status in ("cut", "slow"):
+                canvas.put(centre, y - 1, "╳" if status == "cut" else "┆", "error" if status == "cut" else "warn")
+        for box in boxes:
+            canvas.wire(box.centre, y, box.centre, box.y)
+        everyone = centres + [box.centre for box in boxes]
+        canvas.wire(min(everyone), y, max(everyone), y)
+
+    # Boxes
+
+    def _node_box(self, node: Node, box: Box) -> None:
+        is_chosen = bool(node.key) and node.key == self.chosen
+        fill, name = self._ink(node), node.name
+        title = f"{name} ★" if node.is_controller else name
+        frame = fill or ("key" if is_chosen else style_of(node) if not node.is_well else "rule")
+        if fill:
+            self._canvas.fill(box, fill)
+        self._canvas.box(box, title, frame, is_double=is_chosen, right=node.rack, title_style=_title_style(node, fill))
+        self._spot(node, box)
+
+    def _ink(self, node: Node) -> str:
+        """What fills its box; nothing where it is well or there are no fills."""
+        return FILLS.get(node.state, "cell-dead") if self._is_filled and node.state else ""
+
+    def _write(self, box: Box, line: int, parts: Sequence[Span], fill: str) -> None:
+        self._parts(box.x + 2, box.y + 1 + line, [(text, fill or style) for text, style in parts], box.x + box.width - 1)
+
+    def _parts(self, x: int, y: int, parts: Sequence[Span], end: int | None = None) -> None:
+        for text, style in parts:
+            x = self._canvas.put(x, y, text, style, end)
+
+    def _spot(self, node: Node, box: Box) -> None:
+        if node.key:
+            self.spots.append(Spot(node.key, *box))
+
+
+def _title_style(node: Node, fill: str) -> str:
+    return fill or ("controller" if node.is_controller else "strong")
+
+
+def _number(node: Node) -> str:
+    return node.name.rpartition(" ")[2]
+
+
+def _state_words(node: Node) -> list[str]:
+    return [node.state, node.age] if node.age else [node.state]
+
+
+def _state_line(node: Node, more: str = "") -> list[Span]:
+    words = " ".join(filter(None, _state_words(node)))
+    return [span(words, style_of(node)), *([span(f"  {more}", "dim")] if more else [])]
+
+
+def _session_lines(session: Session | None, width: int) -> list[list[Span]]:
+    """The countdown: in words, and as a bar that gets shorter."""
+    if session is None:
+        return []
+    if session.is_over:
+        return [[span("session expired", "error")]]
+    if session.is_held:
+        return [[span("session held: no ZooKeeper", "warn")]]
+    words = ("session ends in", "session ends", "session")
+    said = next((f"{word} {session.left_ms / 1000:.1f} s" for word in words if len(word) + 6 <= width), "")
+    return [[span(said, "warn")], [span(_bar(session.left_ms, session.of_ms, width), "warn")]]
+
+
+def _bar(part: int, of: int, width: int) -> str:
+    return bar(part / of if of else 0, max(width, 0))
+
+
+def _produced(load: LoadView | None, producer: Node | None = None) -> list[list[Span]]:
+    if load is None:
+        return [[span("no load", "dim")]]
+    state = [] if producer is None or producer.is_well else [*_state_line(producer), span("  ")]
+    waiting = f"{load.waiting:,} waiting"
+    return [
+        [*state, span(f"{load.acknowledged_per_s:,.0f} of {load.rate:,.0f}/s", "number")],
+        [span(f"{load.acknowledged:,} acknowledged", "dim")],
+        [
+            span(waiting, "warn" if load.waiting > load.rate else "dim"),
+            span(f"  {load.lost:,} lost", "error" if load.lost else "dim"),
+        ],
+    ]
+
+
+def _counted(group: Group) -> list[Span]:
+    counts = group.counts
+    if counts is None:
+        return [span("not seen in the cluster yet", "dim")]
+    lag = "-" if counts.lag is None else f"{counts.lag:,}"
+    parts = [span(f"lag {lag}", "number" if counts.lag else "dim")]
+    if counts.unowned:
+        parts.append(span(f"  {counts.unowned:,} unowned", "warn"))
+    if counts.idle_threads:
+        parts.append(span(f"  {counts.idle_threads:,} idle", "changed"))
+    return parts
