@@ -109,6 +109,9 @@ JOINTS = {
 }  # fmt: skip
 """In which directions lines leave a cell → the sign that does so."""
 
+_BLANK = (" ", "")
+"""The very cell on which nothing was drawn yet; a blank of a text is another one."""
+
 
 class Box(NamedTuple):
     """Left upper corner, and cells across and down, frame included."""
@@ -129,7 +132,7 @@ class Canvas:
 
     def __init__(self, width: int, height: int) -> None:
         self._width, self._height = width, height
-        self._cells = [[(" ", "")] * width for _ in range(height)]
+        self._cells = [[_BLANK] * width for _ in range(height)]
         self._joints: dict[tuple[int, int], int] = {}
 
     def put(self, x: int, y: int, text: str, style: str = "", end: int | None = None) -> int:
@@ -184,10 +187,13 @@ class Canvas:
             self._joints[x, y] = self._joints.get((x, y), 0) | direction
 
     def lines(self) -> tuple[Line, ...]:
-        """What was drawn; frames stay where lines end at them."""
+        """What was drawn; lines that end at a thin frame are joined to it."""
         for (x, y), directions in self._joints.items():
-            if self._cells[y][x][0] == " ":
-                self._cells[y][x] = (JOINTS[directions], "rule")
+            sign, style = cell = self._cells[y][x]
+            if cell is _BLANK:
+                self._cells[y][x] = (JOINTS[directions], "dim")
+            elif sign == "─":
+                self._cells[y][x] = (JOINTS[directions | LEFT | RIGHT], style)
         return tuple(_runs(row) for row in self._cells)
 
 

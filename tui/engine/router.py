@@ -30,8 +30,8 @@ from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.past.service import PastService, saved
 from tui.engine.plan.queries import WritePlan
 from tui.engine.sandbox.facts import Drawn
-from tui.engine.sandbox.queries import SandboxWish
-from tui.engine.sandbox.service import NO_SANDBOX, SandboxService
+from tui.engine.sandbox.queries import NO_SANDBOX, SandboxWish
+from tui.engine.sandbox.service import SandboxService
 from tui.engine.sheets import refusal
 
 

@@ -113,4 +113,5 @@ class ByNeed(Group):
         claims = tuple((claim_of(child, 0), claim_of(child, 1)) for child in self.children if child.display)
         if claims != self._claimed:
             self._claimed = claims
-            self.refresh(layout=True)
+            # Of a child: Textual has a widget's ancestors arranged anew, not the widget itself.
+            next(child for child in self.children if child.display).refresh(layout=True)

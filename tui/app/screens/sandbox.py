@@ -15,10 +15,18 @@ from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
-from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.cluster.queries import EffectList, EventText
+from tui.app.widgets.lists import ContentShown, RowHighlighted, RowSelected
+from tui.engine.cluster.queries import BrokerText, EffectList, EventText
 from tui.engine.messages import Spot, TextAnswer, TextQuery
-from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.sandbox.queries import (
+    NO_SANDBOX,
+    ClusterPicture,
+    LinkList,
+    ProcessList,
+    ProcessText,
+    SandboxText,
+    SandboxWish,
+)
 from tui.engine.view_state import SwitchView, ViewState
 
 BROKEN = ("sandbox-processes", "sandbox-links")
@@ -115,6 +123,11 @@ class Sandbox(LiveScreen):
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_form)
 
+    @on(ContentShown)
+    def _tell_kind(self) -> None:
+        """Of a cluster that is no sandbox there is the picture alone, which says so."""
+        self.set_class(NO_SANDBOX in self.picture.plain, "-no-sandbox")
+
     def first_pane(self) -> Widget:
         return self.picture
 
@@ -141,6 +154,8 @@ class Sandbox(LiveScreen):
                 self.set_focus(self.processes if is_listed else self.picture)
 
     def is_offered(self, frame: Framed) -> bool:
+        if self.has_class("-no-sandbox"):
+            return frame.id in ("picture-frame", "effects-frame")
         has_both = self.has_class("-very-wide") and self.has_class("-tall")
         if frame.id in ("processes-frame", "links-frame"):
             return has_both or not self.is_drawn
@@ -179,7 +194,10 @@ class Sandbox(LiveScreen):
         self.say(f"for real: {kill} kills broker {broker} of the sandbox, {stop} stops it, {cut} cuts it off")
 
     def action_view(self) -> None:
-        self.intend(SwitchView(PICTURE))
+        if self.has_class("-no-sandbox"):
+            self.say(NO_SANDBOX)
+        else:
+            self.intend(SwitchView(PICTURE))
 
     def action_wish(self, verb: str) -> None:
         self.kdrill.wish(SandboxWish(verb, self.chosen))
@@ -208,6 +226,8 @@ class Sandbox(LiveScreen):
         focused = self.bottom.return_to or self.focused
         if focused is self.query_one("#effects"):
             self.kdrill.describe(EventText(key=self.list_at_hand.cursor_key), "")
+        elif self.has_class("-no-sandbox"):
+            self.kdrill.describe(BrokerText(key=self.chosen.rpartition(" ")[2]))
         elif self.chosen and "|" not in self.chosen:
             self.kdrill.describe(ProcessText(key=self.chosen))
 

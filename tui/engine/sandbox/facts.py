@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from model.cluster.cluster_image import ClusterImage
+from model.cluster.texts import counted as counted_text
 from model.consumers.ownership import GroupCounts
 from model.sandbox.control.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
 from model.sandbox.faults.faults import CutLink, HealLink
@@ -108,6 +109,8 @@ class Facts:
     groups: tuple[Group, ...] = ()
     has_quorum: bool = True
     is_sandbox: bool = True
+    readers: str = ""
+    """Where the processes of groups are not known, how many groups there are, in words."""
     again_ms: int = 0
     """As in TextAnswer."""
 
@@ -253,7 +256,9 @@ def _of_image(image: ClusterImage, counted: Brokers) -> Facts:
         )
         for broker in counted.ids
     )
-    return Facts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False)
+    count = sum(1 for _ in image.every_group())
+    readers = counted_text(count, "consumer group") if count else ""
+    return Facts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False, readers=readers)
 
 
 def _voters(image: ClusterImage) -> Iterable[Node]:

@@ -13,8 +13,7 @@ from tui.engine.listing import Memory
 from tui.engine.messages import Spot, TextAnswer
 from tui.engine.rows import Span, span
 from tui.engine.sandbox.facts import CUT_OFF, Drawn, Facts, Group, Node, Session, facts_of
-from tui.engine.sandbox.queries import ClusterPicture
-from tui.engine.sandbox.service import NO_SANDBOX
+from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
 
 STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim", CUT_OFF: "warn", "UNCONFIRMED": "warn"}
 FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "STOPPED": "cell-none", "UP": ""}
@@ -22,7 +21,8 @@ FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "
 LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
 """Status of a link that is not as it should be → its sign, its style, a word beside it."""
 GAP = 2
-WIDEST = 34
+CLIENT, WIDEST = 22, 34
+"""Cells of the box of a client, at least, and of a broker, at most."""
 
 
 class Form(NamedTuple):
@@ -98,6 +98,7 @@ class Picture:
         y = self._top(form, self._head + min(slack // 4, 2))
         y = self._brokers(form, y, height - self._clients_height(form) - bool(self._is_crowded(form)))
         self._clients(form, y)
+        self._canvas.put(0, height - 1, self.facts.readers, "dim")
         hidden = len([node for node in self.facts.nodes if node.key]) - len(self.spots)
         if hidden:
             more = f" and {hidden:,} more "
@@ -129,7 +130,7 @@ class Picture:
         count = len(facts.groups) + (facts.producer is not None)
         if not form.client:
             return count
-        columns = max((self._size[0] + GAP) // (28 + GAP), 1)
+        columns = max((self._size[0] + GAP) // (CLIENT + GAP), 1)
         return -(-count // columns) * (form.client + 2) + (2 if count else 0)
 
     def _is_crowded(self, form: Form) -> bool:
@@ -228,11 +229,9 @@ class Picture:
     def _link(self, node: Node, box: Box, length: int) -> None:
         """The line between a broker and ZooKeeper, as it is; dashed where no session is left."""
         top = box.y - length
-        self._canvas.wire(box.centre, top - 1, box.centre, max(box.y - 1, top - 1))
-        sign, style, word = LINKS.get(node.link or "", ("", "", ""))
-        if not sign and not node.has_session:
-            sign, style = "╎", "dim"
-        for y in range(top, box.y) if sign else ():
+        self._canvas.wire(box.centre, top - 1, box.centre, box.y if length else top)
+        sign, style, word = LINKS.get(node.link or "", ("│", "ok", "") if node.has_session else ("╎", "dim", ""))
+        for y in range(top, box.y):
             self._canvas.put(box.centre, y, sign, style)
         self._canvas.put(box.centre + 2, top, word, style)
 
@@ -250,7 +249,7 @@ class Picture:
         session = _session_lines(node.session, width)
         led, synced = self._shares(node, width)
         links = [[span(node.links, "warn")]] if node.links else []
-        where = [[span(node.where, "dim")]] if node.where else []
+        where = [[span(node.where, "dim")]] if 0 < len(node.where) <= width else []
         if session and room < 4:
             return [_state_line(node, f"leads {node.leads:,}"), *session][:room]
         if node.links and room < 4:
@@ -259,11 +258,11 @@ class Picture:
 
     def _shares(self, node: Node, width: int) -> tuple[list[Span], list[Span]]:
         """What it leads, beside the most that one broker leads, and how much of what it holds is in sync."""
-        most = max((len(f"in sync {one.in_sync:,}/{one.replicas:,}") for one in self.facts.brokers), default=0) + 1
+        most = max((len(f"ISR {one.in_sync:,}/{one.replicas:,}") for one in self.facts.brokers), default=0) + 1
         missing = node.replicas - node.in_sync
         led = [span(f"leads {node.leads:,}".ljust(most), "dim")]
         led += [span(_bar(node.leads, self.facts.most_leaders, width - most), "leader")]
-        synced = [span(f"in sync {node.in_sync:,}/{node.replicas:,}".ljust(most), "out" if missing else "dim")]
+        synced = [span(f"ISR {node.in_sync:,}/{node.replicas:,}".ljust(most), "out" if missing else "dim")]
         return led, [*synced, span(_bar(node.in_sync, node.replicas, width - most), "out" if missing else "isr")]
 
     # Clients
@@ -290,7 +289,7 @@ class Picture:
         count = len(facts.groups) + (facts.producer is not None)
         if not count:
             return
-        columns = max(min((room + GAP) // (28 + GAP), count), 1)
+        columns = max(min((room + GAP) // (CLIENT + GAP), count), 1)
         width = max(min((room + GAP) // columns - GAP, 44), 1)
         x0 = max((room - columns * (width + GAP) + GAP) // 2, 0)
         boxes = [
@@ -304,7 +303,7 @@ class Picture:
             for line, parts in enumerate(_produced(facts.load, facts.producer)):
                 self._write(box, line, parts, self._ink(facts.producer))
         for group, box in zip(facts.groups, boxes, strict=True):
-            self._canvas.box(box, f"group {group.name}", "rule")
+            self._canvas.box(box, f"group {group.name}", "rule", title_style="name")
             x = box.x + 1
             for node in group.members:
                 if x + len(node.name) + 3 <= box.x + box.width - 1:

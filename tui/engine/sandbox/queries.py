@@ -2,6 +2,8 @@
 
 from tui.engine.messages import ListQuery, PictureQuery, TextQuery, Wish
 
+NO_SANDBOX = "Not a sandbox: faults are disabled. Start one with `kdrill sandbox`"
+
 
 class ProcessList(ListQuery, frozen=True):
     name = "sandbox-processes"

@@ -37,8 +37,6 @@ from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
 from tui.engine.sandbox.queries import SandboxWish
 
-NO_SANDBOX = "Not a sandbox: faults are disabled. Start one with `kdrill sandbox`"
-
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""
 
