@@ -43,6 +43,23 @@ def bars(parts: Sequence[tuple[float, str]], width: int) -> Line:
     return tuple(_shared(ends, cell * 8, EIGHTHS) for cell in range(width))
 
 
+PAIRS = (" ▖▄", "▘▌▙", "▀▛█")
+"""Half cells of the upper of two bars, and of the lower one, from the left → sign."""
+
+
+def paired(upper: float, lower: float, width: int, styles: tuple[str, str, str]) -> Line:
+    """Two bars of parts of one scale, 0 to 1, above each other in a line, as exact as half a cell.
+
+    `styles`: where both are, where the upper one alone goes on, where the lower one does.
+    """
+    halves_of = [_steps(part, width * 2) for part in (upper, lower)]
+    line: list[Span] = []
+    for cell in range(width):
+        above, below = (min(max(size - 2 * cell, 0), 2) for size in halves_of)
+        line.append((PAIRS[above][below], styles[0 if above == below else 1 if above > below else 2]))
+    return tuple(line)
+
+
 def sparks(values: Sequence[float], width: int, most: float | None = None) -> str:
     """The last `width` values, oldest first, each a cell; of fewer, the left stays blank. NaN: nothing is known."""
     shown = values[-width:] if width > 0 else ()

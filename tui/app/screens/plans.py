@@ -12,33 +12,34 @@ from textual.widget import Widget
 
 from tui.app import analysis_choices
 from tui.app.live_app import live_app
-from tui.app.panes.frames import Framed, Group, Keys
-from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.panes.frames import Framed, Keys
+from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText
 from tui.engine.partitions.queries import PartitionText
-from tui.engine.plan.queries import PlanBatchList, PlanBrokerList, PlanChangeList, PlanReviewText, PlanText
+from tui.engine.plan.queries import PlanBatchList, PlanBrokerList, PlanChangeList, PlanMatrix, PlanReviewText, PlanText
 from tui.engine.view_state import SwitchView, ViewState
 
 ALL = "all"
 """The row for all batches that are in."""
 
 FORMS = {
-    "changes": "What it changes",
-    "verdict": "Verdict, and how to run it",
-    "forward": "Kafka's reassignment JSON",
-    "rollback": "The way back as JSON",
+    "changes": "Changes",
+    "verdict": "Verdict and commands",
+    "forward": "Reassignment JSON",
+    "rollback": "Rollback JSON",
 }
 FRAMES = ("plan-batches-frame", "plan-review-frame")
 
 
-class PlanReview(Group):
+class PlanReview(ByNeed):
     """Two frames; what they show follows the view state's plan."""
 
     def compose(self) -> ComposeResult:
-        yield Framed("Review: batches", LiveRows(PlanBatchList()), id="plan-batches-frame")
-        yield Framed("", LiveText(PlanReviewText(key=ALL), id="plan-review"), id="plan-review-frame")
+        yield Framed("Batches", LiveRows(PlanBatchList()), id="plan-batches-frame", least=(44, 7))
+        yield Framed("", LiveText(PlanReviewText(key=ALL), id="plan-review"), id="plan-review-frame", grows=1)
 
     def on_mount(self) -> None:
         self.watch(live_app(self), "view_state", self._name_form)
@@ -73,21 +74,26 @@ REVIEW_KEYS = (
 
 
 class Plans(AskedScreen):
-    """Brokers before and after, what the plan comes to, and every change; or, under review, batch after batch."""
+    """Brokers before and after, cost and balance, who copies to whom, every change; or, under review, the batches."""
 
     place = "plans"
     main_list = "plan-brokers"
     kept = "plan"
 
     def panes(self) -> Iterable[Widget]:
-        top = Group(
-            Framed("Brokers: before > after", LiveRows(PlanBrokerList()), id="plan-brokers-frame"),
-            Framed("What it comes to", LiveText(PlanText(), id="plan"), id="plan-frame"),
+        top = ByNeed(
+            Framed("Brokers, before and after", LiveRows(PlanBrokerList()), id="plan-brokers-frame", least=(60, 8)),
+            Framed("Cost and balance", LiveText(PlanText(), id="plan"), id="plan-frame", least=(44, 6)),
             id="plan-top",
         )
+        matrix = LivePicture(PlanMatrix(), id="plan-matrix")
         changes = LiveRows(PlanChangeList(), empty="no plan yet")
-        changed = Framed("Changes, as they are to be run", changes, id="plan-changes-frame")
-        yield Group(top, changed, PlanReview(id="plan-under-review"), id="plan-all")
+        below = ByNeed(
+            Framed("Copies: from (rows), to (columns)", matrix, id="plan-matrix-frame", least=(38, 7)),
+            Framed("Changes, in order", changes, id="plan-changes-frame", least=(40, 6)),
+            id="plan-below",
+        )
+        yield ByNeed(top, below, PlanReview(id="plan-under-review"), id="plan-all")
 
     # The review
 
@@ -115,7 +121,7 @@ class Plans(AskedScreen):
     def action_act(self) -> None:
         """To the review, and back."""
         if not self.is_reviewing and not self.kdrill.view_state.plan.asked:
-            self.say("there is no plan yet: enter makes one")
+            self.say("no plan yet: enter makes one")
             return
         self.toggle_class("-review")
         self.set_focus(self._review.batches if self.is_reviewing else self.query_one(f"#{self.main_list}"))

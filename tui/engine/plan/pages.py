@@ -15,12 +15,16 @@ from model.cluster.texts import counted, listed, replicas
 from model.planning import documents
 from model.planning.plan import Batch, Change, Plan
 from tui.engine.analysis import AnalysisAnswer
+from tui.engine.glyphs import bars, paired
 from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
 from tui.engine.plan.queries import PlanReviewText, PlanText
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
-from tui.engine.sheets import Sheet, clock_text
+from tui.engine.sheets import NAMES, Sheet, clock_text
+
+CHANGES = ("isr", "ok", "warn")
+"""Styles of paired bars of spreads, of which less is better."""
 
 BROKER, ZOOKEEPER = "--bootstrap-server HOST:9092", "--zookeeper HOST:2181/CHROOT"
 OLD = ("0.8", "0.9-1.x")
@@ -75,48 +79,58 @@ def plan_text(look: AnalysisAnswer, query: PlanText, *_: object) -> TextAnswer:
         sheet.say(look.note)
     elif plan is None:
         sheet.draw(*ASK)
-    _asked(sheet, look)
     if plan is None:
+        _asked(sheet, look)
         return _made(sheet, look).answer()
-    _cost(sheet, plan)
-    _balance(sheet, plan)
+    _cost(sheet, plan, query.width)
+    _balance(sheet, plan, query.width)
     if look.result.drills is not None:
         _drills(sheet, *look.result.drills)
     _running(sheet, plan, kept_batches(look))
     for note in plan.notes:
         sheet.fact("note", note, "warn")
+    _asked(sheet.gap(), look)
     return _made(sheet.gap().draw(*REVIEW).gap(), look).answer()
 
 
-def _cost(sheet: Sheet, plan: Plan) -> None:
+def _cost(sheet: Sheet, plan: Plan, width: int) -> None:
+    """What the plan costs, and of that what no plan for the same balance could save."""
     size = "" if plan.cost.bytes is None else f", {plan.cost.bytes / 1e9:,.1f} GB"
-    sheet.fact("copies", f"{plan.cost.moves:,} replicas{size}")
+    sheet.fact("copies", f"{plan.cost.moves:,} replicas{size}", "strong")
+    bound, most = plan.bound, plan.cost.moves
+    if bound is not None and most:
+        least = min(bound.moves, most)
+        parts = ((least / most, "ok"), ((most - least) / most, "warn"))
+        more = "no plan copies less" if least == most else f"{most - least:,} above the least"
+        sheet.draw(span(" " * NAMES), *bars(parts, min(max(width - NAMES - 24, 8), 30)), span(f"  {more}", "dim"))
     if plan.sizes:
         sheet.fact("sizes", plan.sizes)
     sheet.fact("leaders", f"{plan.cost.leader_changes:,} change")
-    if plan.bound is not None:
-        bound = plan.bound
-        sheet.fact("bound", f"{bound.moves:,} copies, {bound.leader_changes:,} leaders: {bound.method}", "ok")
+    if bound is not None:
+        sheet.fact("at least", f"{bound.moves:,} copies, {bound.leader_changes:,} leaders: {bound.method}", "ok")
 
 
-def _balance(sheet: Sheet, plan: Plan) -> None:
+def _balance(sheet: Sheet, plan: Plan, width: int) -> None:
     before, after = plan.before, plan.after
-    disk = ("-" if one is None else f"{one:.1f}%" for one in (before.disk_spread_percent, after.disk_spread_percent))
-    rows = (
-        ("replicas", f"{before.replicas.spread:,}", f"{after.replicas.spread:,}"),
-        ("leaders", f"{before.leaders.spread:,}", f"{after.leaders.spread:,}"),
-        ("disk", *disk),
-        ("in topics", f"{before.topic_spread:.2f}", f"{after.topic_spread:.2f}"),
-        ("racks", _violations(before.rack_violations), _violations(after.rack_violations)),
-        ("elsewhere", f"{before.elsewhere:,}", f"{after.elsewhere:,}"),
+    disk = (before.disk_spread_percent, after.disk_spread_percent)
+    rows: tuple[tuple[str, float | None, float | None, str], ...] = (
+        ("replicas", before.replicas.spread, after.replicas.spread, ",.0f"),
+        ("leaders", before.leaders.spread, after.leaders.spread, ",.0f"),
+        ("disk", *disk, ".1f"),
+        ("in topics", before.topic_spread, after.topic_spread, ".2f"),
+        ("racks", before.rack_violations, after.rack_violations, ",.0f"),
+        ("elsewhere", before.elsewhere, after.elsewhere, ",.0f"),
     )
-    sheet.gap().say("spread: most minus least of a broker", "heading")
-    for name, then, now in rows:
-        sheet.fact(name, f"{then:>9} > {now}")
+    sheet.gap().say("Balance: spread (max - min per broker)", "heading")
+    for name, then, now, form in rows:
+        texts = ["-" if one is None else f"{one:{form}}{'%' * (name == 'disk')}" for one in (then, now)]
+        most = max(then or 0, now or 0) or 1
+        pair = paired((then or 0) / most, (now or 0) / most, max(min(width - NAMES - 22, 16), 0), CHANGES)
+        sheet.draw(span(name.ljust(NAMES), "dim"), f"{texts[0]:>8} > {texts[1]:<8}  ", *pair)
 
 
 def _drills(sheet: Sheet, before: DrillFigures, after: DrillFigures) -> None:
-    sheet.gap().say("partitions hurt by the worst", "heading")
+    sheet.gap().say("Partitions affected, worst case", "heading")
     if before.not_forecast:
         sheet.say(before.not_forecast, "warn")
     for name in ("broker", "pair", "rack"):
@@ -139,10 +153,6 @@ def _running(sheet: Sheet, plan: Plan, kept: tuple[Batch, ...]) -> None:
         sheet.fact("left out", listed(batch.number for batch in plan.batches if batch not in kept), "warn")
     if plan.pace is not None:
         sheet.fact("throttle", f"{plan.pace.rate / 1e6:,.0f} MB/s a broker: {plan.pace.seconds / 3600:,.1f} h")
-
-
-def _violations(number: int | None) -> str:
-    return "-" if number is None else f"{number:,}"
 
 
 def _asked(sheet: Sheet, look: AnalysisAnswer) -> None:
@@ -180,7 +190,7 @@ def plan_review(look: AnalysisAnswer, query: PlanReviewText, *_: object) -> Text
     """Of the batch in `key`, or of all that are in; `view` is changes, verdict, forward or rollback."""
     sheet = Sheet(query.view or "changes", query.width)
     if not isinstance(look.result, Planned):
-        return sheet.say(look.note or "there is no plan yet: enter makes one").answer()
+        return sheet.say(look.note or "no plan yet: enter makes one").answer()
     if look.stale:
         sheet.draw(*STALE)
     plan = look.result.plan
@@ -234,7 +244,7 @@ def _verdict(sheet: Sheet, look: AnalysisAnswer, planned: Planned, _: str, __: t
     if look.question.left_out:
         out = listed(look.question.left_out)
         sheet.say(f"without batches {out}; what follows is of the whole plan", "warn")
-    sheet.say("partitions hurt (newly offline, under min ISR, or led uncleanly) if the worst dies", "heading")
+    sheet.say("Partitions affected, worst case: newly offline, under min ISR, or led uncleanly", "heading")
     if planned.drills is None:
         sheet.say("no drill can be made of this cluster", "warn")
     else:

@@ -1,10 +1,10 @@
 """A plan with what drills say of the cluster before and after it: its lists, and its files.
 
-The lists are brokers with what each has before and after, changes in their order, and batches under review. The files
-are Kafka's reassignment JSON and its way back. Replaces no file, reaches no cluster.
+The lists are changes in their order, and batches under review. The files are Kafka's reassignment JSON and its way
+back. Replaces no file, reaches no cluster.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,14 +16,13 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, replicas
 from model.cluster.whole_file import typed_path, write_new
 from model.planning import documents
-from model.planning.balance import BrokerShare
 from model.planning.plan import Batch, Change, Plan, applied
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.plan.queries import WritePlan
 from tui.engine.questions import PlanQuestion
-from tui.engine.rows import Column, Line, Row, line, span
+from tui.engine.rows import Column, Row, line, span
 
 
 class Planned(NamedTuple):
@@ -76,7 +75,7 @@ def written(look: AnalysisAnswer, wish: WritePlan) -> str:
     """What was written, or why nothing was, in a sentence. Batches that are left out are in no file."""
     plan = plan_in(look)
     if plan is None:
-        return "there is no plan yet: enter makes one"
+        return "no plan yet: enter makes one"
     if not (changes := kept_changes(look)):
         return "every batch is left out" if plan.changes else "nothing has to change: no file is written"
     path = typed_path(wish.path)
@@ -110,97 +109,10 @@ def _write(path: Path, texts: dict[Path, str], left_out: str) -> str:
     return f"{first} to {last.name}: {counted(len(texts) // 2, 'batch', 'batches')} and their way back{left_out}"
 
 
-BROKER_COLUMNS = (
-    Column("id", 5, ">", "id"),
-    Column("rack", -6, "<", "rack"),
-    Column("fate", 8, "<", "fate"),
-    Column("replicas", 13, ">"),
-    Column("leaders", 13, ">"),
-    Column("GB", 11, ">"),
-)
-LEAVES, COMES, STAYS = "leaves", "comes", ""
-
-
-def plan_brokers(look: AnalysisAnswer, *_: object) -> Listing:
-    """Every broker that there is, or will be."""
-    question = look.question
-    assert isinstance(question, PlanQuestion)
-    plan = plan_in(look)
-    racks = {broker.id: broker.rack or "-" for broker in look.image.brokers.values()}
-    racks |= {broker: rack or racks.get(broker, "-") for broker, rack in question.add}
-    ids = sorted(racks)
-    new = {broker for broker, _ in question.add}
-    fates = [LEAVES if broker in question.remove else COMES if broker in new else STAYS for broker in ids]
-    before, after = (_shares(plan, side) for side in ("before", "after"))
-    if plan is not None:
-        before = {**before, **{broker: _share_now(look.image, broker) for broker in question.remove}}
-        after = {**after, **{broker: BrokerShare(broker, None, 0, 0, None) for broker in question.remove}}
-
-    def fields() -> dict[str, Field]:
-        return {
-            "id": Texts(lambda: [str(broker) for broker in ids]),
-            "rack": Texts(lambda: [racks[broker] for broker in ids]),
-            "fate": Texts(lambda: fates),
-        }
-
-    return Listing(
-        count=len(ids),
-        fields=fields,
-        shown=("id", "rack", "fate"),
-        row=lambda index: _broker_row(ids[index], racks[ids[index]], fates[index], before, after),
-        place=place_in([str(broker) for broker in ids]),
-        columns=BROKER_COLUMNS,
-        made_from=(look,),
-        nothing="no brokers",
-    )
-
-
-def _shares(plan: Plan | None, side: str) -> Mapping[int, BrokerShare]:
-    return {} if plan is None else {share.broker: share for share in getattr(plan, side).brokers}
-
-
-def _share_now(image: ClusterImage, broker: int) -> BrokerShare:
-    """What a broker has that leaves: a plan's balance is that of those who stay."""
-    topics = image.topics.values()
-    replicas = sum(int((topic.replicas == broker).sum()) for topic in topics)
-    leaders = sum(int((topic.replicas[:, :1] == broker).sum()) for topic in topics)
-    return BrokerShare(broker, None, replicas, leaders, None)
-
-
-def _broker_row(
-    broker: int, rack: str, fate: str, before: Mapping[int, BrokerShare], after: Mapping[int, BrokerShare]
-) -> Row:
-    then, now = after.get(broker), before.get(broker)
-    style = {LEAVES: "removed", COMES: "added"}.get(fate, "")
-    cells = (
-        line(span(broker, style)),
-        line(rack),
-        line(span(fate, style)),
-        *(_pair(now, then, field) for field in ("replicas", "leaders", "bytes")),
-    )
-    return Row(str(broker), cells, mark={LEAVES: "-", COMES: "+"}.get(fate, ""))
-
-
-def _pair(now: BrokerShare | None, then: BrokerShare | None, field: str) -> Line:
-    texts = [_number(share, field) for share in (now, then)]
-    if texts == ["-", "-"]:
-        return line(span("-", "dim"))
-    if texts[0] == texts[1]:
-        return line(span(texts[0], "dim"))
-    return line(span(f"{texts[0]}>", "dim"), span(texts[1], "changed"))
-
-
-def _number(share: BrokerShare | None, field: str) -> str:
-    value = None if share is None else getattr(share, field)
-    if value is None:
-        return "-"
-    return f"{value / 1e9:,.0f}" if field == "bytes" else f"{value:,}"
-
-
 CHANGE_COLUMNS = (
     Column("partition", -14, "<", "partition"),
-    Column("before", 14),
-    Column("after", 14),
+    Column("before", 14, rank=2),
+    Column("after", 14, rank=1),
     Column("what", 18, "<", "what"),
 )
 
@@ -249,10 +161,10 @@ ALL = "all"
 BATCH_COLUMNS = (
     Column("batch", 6, ">"),
     Column("is", 4, "<", "is"),
-    Column("partitions", 10, ">"),
+    Column("partitions", 10, ">", rank=2),
     Column("copies", 8, ">"),
-    Column("GB", 10, ">"),
-    Column("most on a broker", -16, ">"),
+    Column("GB", 10, ">", rank=1),
+    Column("most on a broker", -16, ">", rank=3),
 )
 IN, OUT = "in", "out"
 
@@ -275,7 +187,7 @@ def plan_batches(look: AnalysisAnswer, *_: object) -> Listing:
         place=place_in(keys),
         columns=BATCH_COLUMNS,
         made_from=(look.result, kept),
-        nothing=look.note or "there is no plan yet: enter makes one" if plan is None else "nothing has to change",
+        nothing=look.note or "no plan yet: enter makes one" if plan is None else "nothing has to change",
     )
 
 

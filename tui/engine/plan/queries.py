@@ -1,6 +1,6 @@
 """What can be asked about a replica plan. Values; both processes load this."""
 
-from tui.engine.messages import ListQuery, TextQuery, Wish
+from tui.engine.messages import ListQuery, PictureQuery, TextQuery, Wish
 from tui.engine.questions import NO_PLAN, PlanQuestion
 
 
@@ -19,6 +19,13 @@ class PlanBatchList(PlanBrokerList, frozen=True):
 
 class PlanText(TextQuery, frozen=True, kw_only=True):
     name = "plan"
+    question: PlanQuestion = NO_PLAN
+
+
+class PlanMatrix(PictureQuery, frozen=True, kw_only=True):
+    """Who copies how much to whom."""
+
+    name = "plan-matrix"
     question: PlanQuestion = NO_PLAN
 
 
