@@ -164,10 +164,18 @@ class Canvas:
             size = cells(character)
             if not size:
                 continue
+            self._part(x, y)
+            self._part(x + size, y)
             self._cells[y][x : x + size] = [(character, style), *[("", style)] * (size - 1)]
             self._joints.pop((x, y), None)
             x += size
         return x
+
+    def _part(self, x: int, y: int) -> None:
+        """Of a character two cells wide nothing stays where only one of them is written anew."""
+        row = self._cells[y]
+        if 0 < x < self._width and not row[x][0]:
+            row[x - 1 : x + 1] = [(" ", row[x][1])] * 2
 
     def fill(self, box: Box, style: str) -> None:
         """Blanks in a style."""

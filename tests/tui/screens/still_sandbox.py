@@ -1,5 +1,7 @@
 """A sandbox that stands still: how it stands is written here; what is said of it, the program says."""
 
+import msgspec
+
 from model.sandbox.control.messages import (
     LinkView,
     LoadView,
@@ -11,12 +13,13 @@ from model.sandbox.control.messages import (
 )
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tests.tui.dashboard import NOW_MS
-from tests.tui.data.asked import rows_shown, text_shown
+from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.listing import Memory
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
-from tui.engine.sandbox.queries import LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
+from tui.engine.sandbox.facts import Drawn
+from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sandbox.service import WISHES, Impossible, deed_of
 
 CUT = CutLink(("2", "zookeeper"))
@@ -69,6 +72,8 @@ class WithStillSandbox:
         return await self._link.rows(query)
 
     async def text(self, query: TextQuery) -> TextAnswer:
+        if isinstance(query, ClusterPicture):
+            return msgspec.structs.replace(text_shown(Drawn(MOMENT, self._state, 6_000), query, NOW_MS), again_ms=0)
         if isinstance(query, SandboxText | ProcessText):
             return text_shown(self._state, query, NOW_MS)
         return await self._link.text(query)

@@ -95,9 +95,9 @@ async def test_a_plan_is_carried_out_from_its_screen(cluster: Cluster, znodes: A
     async with opened(cluster.address, size=WIDE, allow_writes=True) as pilot:
         await press(pilot, "9")
         await command(pilot, "reassign")
-        await until(pilot, lambda: "there is no plan yet" in text(pilot))
+        await until(pilot, lambda: "no plan yet" in text(pilot))
         await press(pilot, "enter")
-        await until(pilot, lambda: "spread:" in text(pilot))
+        await until(pilot, lambda: "Balance: spread" in text(pilot))
         await proposed(pilot, "reassign")
         await press(pilot, "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, Confirm))

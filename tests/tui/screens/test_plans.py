@@ -13,7 +13,7 @@ from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
 async def planned(pilot: Pilot[int], *keys: str) -> None:
     """Goes to the plans, presses these, and waits for the plan."""
     await press(pilot, "9", *keys, "enter")
-    await until(pilot, lambda: "copies" in text(pilot) and "spread:" in text(pilot))
+    await until(pilot, lambda: "copies" in text(pilot) and "Balance: spread" in text(pilot))
     await press(pilot)
 
 
@@ -47,7 +47,7 @@ async def test_how_far_it_goes_and_by_what_are_keys(still: str) -> None:
         changes = rows(pilot, "plan-changes").answer.rows
         assert changes and all(row.mark == "~" for row in changes)
         await press(pilot, "M")
-        await until(pilot, lambda: "by        bytes" in text(pilot))
+        await until(pilot, lambda: "by bytes" in text(pilot))
         await press(pilot, "P")
         await until(pilot, lambda: "tolerance 5%" in text(pilot))
         await press(pilot, "0")
@@ -86,22 +86,22 @@ async def test_what_cannot_be_planned_is_said_in_a_line(still: str) -> None:
 async def test_a_plan_is_reviewed_batch_by_batch_and_its_files_are_copied(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "9", "x")
-        await until(pilot, lambda: "there is no plan yet" in text(pilot))
+        await until(pilot, lambda: "no plan yet" in text(pilot))
         await press(pilot, "enter")
         await until(pilot, lambda: rows(pilot, "plan-changes").total > 0)
         await press(pilot, "x")
         await until(pilot, lambda: "all batches that are in" in text(pilot))
-        assert "Brokers: before > after" not in text(pilot)
+        assert "Brokers, before and after" not in text(pilot)
         await press(pilot, "j")
         await until(pilot, lambda: "batch 1 of " in text(pilot))
         await press(pilot, "v")
-        await until(pilot, lambda: "if the worst" in text(pilot))
+        await until(pilot, lambda: "worst case:" in text(pilot))
         await press(pilot, "v", "v")
-        await until(pilot, lambda: "The way back as JSON" in text(pilot) and '"version":1' in text(pilot))
+        await until(pilot, lambda: "Rollback JSON" in text(pilot) and '"version":1' in text(pilot))
         await press(pilot, "y")
         assert json.loads(kdrill(pilot).clipboard)["partitions"][0]["replicas"]
         await press(pilot, "v", "escape")
-        await until(pilot, lambda: "Brokers: before > after" in text(pilot))
+        await until(pilot, lambda: "Brokers, before and after" in text(pilot))
         assert mode(pilot) == "plans"
 
 

@@ -82,7 +82,7 @@ class Plans(AskedScreen):
 
     def panes(self) -> Iterable[Widget]:
         top = ByNeed(
-            Framed("Brokers, before and after", LiveRows(PlanBrokerList()), id="plan-brokers-frame", least=(60, 8)),
+            Framed("Brokers, before and after", LiveRows(PlanBrokerList()), id="plan-brokers-frame", least=(72, 8)),
             Framed("Cost and balance", LiveText(PlanText(), id="plan"), id="plan-frame", least=(44, 6)),
             id="plan-top",
         )

@@ -23,6 +23,8 @@ from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
 from tui.engine.sheets import NAMES, Sheet, clock_text
 
+WIDE = 64
+"""Cells from which a cost and its bound share a line."""
 CHANGES = ("isr", "ok", "warn")
 """Styles of paired bars of spreads, of which less is better."""
 
@@ -79,8 +81,8 @@ def plan_text(look: AnalysisAnswer, query: PlanText, *_: object) -> TextAnswer:
         sheet.say(look.note)
     elif plan is None:
         sheet.draw(*ASK)
+    _asked(sheet, look)
     if plan is None:
-        _asked(sheet, look)
         return _made(sheet, look).answer()
     _cost(sheet, plan, query.width)
     _balance(sheet, plan, query.width)
@@ -89,25 +91,25 @@ def plan_text(look: AnalysisAnswer, query: PlanText, *_: object) -> TextAnswer:
     _running(sheet, plan, kept_batches(look))
     for note in plan.notes:
         sheet.fact("note", note, "warn")
-    _asked(sheet.gap(), look)
     return _made(sheet.gap().draw(*REVIEW).gap(), look).answer()
 
 
 def _cost(sheet: Sheet, plan: Plan, width: int) -> None:
-    """What the plan costs, and of that what no plan for the same balance could save."""
+    """What the plan costs, as a bar of which the least that any such plan costs is the first part."""
     size = "" if plan.cost.bytes is None else f", {plan.cost.bytes / 1e9:,.1f} GB"
-    sheet.fact("copies", f"{plan.cost.moves:,} replicas{size}", "strong")
-    bound, most = plan.bound, plan.cost.moves
-    if bound is not None and most:
+    copies, most, bound = f"{plan.cost.moves:,} replicas{size}", plan.cost.moves, plan.bound
+    leaders = f"{plan.cost.leader_changes:,} change"
+    if bound is None:
+        sheet.fact("copies", copies, "strong").fact("leaders", leaders)
+    else:
         least = min(bound.moves, most)
-        parts = ((least / most, "ok"), ((most - least) / most, "warn"))
-        more = "no plan copies less" if least == most else f"{most - least:,} above the least"
-        sheet.draw(span(" " * NAMES), *bars(parts, min(max(width - NAMES - 24, 8), 30)), span(f"  {more}", "dim"))
-    if plan.sizes:
-        sheet.fact("sizes", plan.sizes)
-    sheet.fact("leaders", f"{plan.cost.leader_changes:,} change")
-    if bound is not None:
-        sheet.fact("at least", f"{bound.moves:,} copies, {bound.leader_changes:,} leaders: {bound.method}", "ok")
+        parts = ((least / (most or 1), "ok"), ((most - least) / (most or 1), "warn"))
+        drawn = (*bars(parts, 16 if most else 0), span(f"  at least {bound.moves:,}", "ok"))
+        if width >= WIDE:
+            sheet.draw(span("copies".ljust(NAMES), "dim"), span(f"{copies}  ", "strong"), *drawn)
+        else:
+            sheet.fact("copies", copies, "strong").draw(" " * NAMES, *drawn)
+        sheet.fact("leaders", f"{leaders}, at least {bound.leader_changes:,}").fact("bound", bound.method, "ok")
 
 
 def _balance(sheet: Sheet, plan: Plan, width: int) -> None:
@@ -121,7 +123,9 @@ def _balance(sheet: Sheet, plan: Plan, width: int) -> None:
         ("racks", before.rack_violations, after.rack_violations, ",.0f"),
         ("elsewhere", before.elsewhere, after.elsewhere, ",.0f"),
     )
-    sheet.gap().say("Balance: spread (max - min per broker)", "heading")
+    if width < WIDE:
+        sheet.gap()
+    sheet.say("Balance: spread (max - min per broker)", "heading")
     for name, then, now, form in rows:
         texts = ["-" if one is None else f"{one:{form}}{'%' * (name == 'disk')}" for one in (then, now)]
         most = max(then or 0, now or 0) or 1
@@ -153,11 +157,14 @@ def _running(sheet: Sheet, plan: Plan, kept: tuple[Batch, ...]) -> None:
         sheet.fact("left out", listed(batch.number for batch in plan.batches if batch not in kept), "warn")
     if plan.pace is not None:
         sheet.fact("throttle", f"{plan.pace.rate / 1e6:,.0f} MB/s a broker: {plan.pace.seconds / 3600:,.1f} h")
+    if plan.sizes:
+        sheet.fact("sizes", plan.sizes)
 
 
 def _asked(sheet: Sheet, look: AnalysisAnswer) -> None:
     question = _question(look)
-    sheet.fact("goal", REACHES[question.reach])
+    limits = f"by {question.by}, tolerance {question.tolerance_percent:g}%"
+    sheet.fact("goal", f"{REACHES[question.reach]}, {limits}")
     who = [f"without b{broker}" for broker in question.remove]
     who += [f"with b{broker}" + (f" in {rack}" if rack else "") for broker, rack in question.add]
     if who:
@@ -167,8 +174,6 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> None:
 
 
 def _made(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
-    question = _question(look)
-    sheet.fact("by", f"{question.by}, tolerance {question.tolerance_percent:g}%")
     if look.engine:
         sheet.fact("engine", f"{look.engine}, {look.seconds:.1f} s")
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")

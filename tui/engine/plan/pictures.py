@@ -27,9 +27,8 @@ from tui.engine.rows import Column, Line, Row, Span, line, span
 LEAVES, COMES, STAYS = "leaves", "comes", ""
 BARS = ("isr", "removed", "added")
 """Styles of paired bars: what stays, what goes away, what comes."""
+LEGEND = "▀ before ▄ after"
 LEAST_BAR, LONGEST_BAR = 8, 60
-FIXED = 46
-"""Cells of the columns that a broker has beside the bars."""
 MOST_COUNTED = 200_000
 """Partitions beyond which nothing is counted before there is a plan."""
 
@@ -58,7 +57,8 @@ def plan_brokers(look: AnalysisAnswer, query: PlanBrokerList, _: int, memory: Me
     fates = [LEAVES if broker in question.remove else COMES if broker in new else STAYS for broker in ids]
     now = memory.recall("plan: brokers now", (look.image.topics,), lambda: _shares_now(look.image))
     sides = _sides(plan_in(look), now, question.remove)
-    bar = min(max((query.width - FIXED) // 2, LEAST_BAR), LONGEST_BAR)
+    columns = _columns(query.width, sides, is_planned=plan_in(look) is not None, has_fates=any(fates))
+    bar = columns[BAR].width
 
     def fields() -> dict[str, Field]:
         return {
@@ -73,24 +73,33 @@ def plan_brokers(look: AnalysisAnswer, query: PlanBrokerList, _: int, memory: Me
         shown=("id", "rack", "fate"),
         row=lambda index: _broker_row(ids[index], racks[ids[index]], fates[index], sides, bar),
         place=place_in([str(broker) for broker in ids]),
-        columns=_columns(bar, is_planned=plan_in(look) is not None, has_fates=any(fates)),
+        columns=columns,
         made_from=(look, bar),
         nothing="no brokers",
     )
 
 
-def _columns(bar: int, *, is_planned: bool, has_fates: bool) -> tuple[Column, ...]:
-    legend = "▀ before ▄ after" if is_planned else ""
-    return (
-        Column("id", 5, ">", "id"),
+EDGES = 5
+"""Cells of a row that are no column's: its mark, and the scroll bar."""
+BAR = 4
+"""The number of the first column of bars."""
+
+
+def _columns(width: int, sides: Sides, *, is_planned: bool, has_fates: bool) -> tuple[Column, ...]:
+    """The bars take what the figures leave over."""
+    size = Column("GB", 9 if sides.most("bytes") else 2, ">", rank=4)
+    figures = (
+        Column("id", 4, ">", "id"),
         Column("rack", 6, "<", "rack", rank=5),
         Column("fate", 6 if has_fates else 4, "<", "fate", rank=0 if has_fates else 4),
-        Column("replicas", 8, ">", rank=1),
-        Column(legend, bar, "<", rank=2),
-        Column("leaders", 7, ">", rank=1),
-        Column(legend, bar, "<", rank=3),
-        Column("GB", 7, ">", rank=4),
+        Column("replicas", 9, ">", rank=1),
+        Column("leaders", 9, ">", rank=1),
     )
+    fixed = EDGES + sum(each.width + 1 for each in figures) + (size.width + 1)
+    bar = min(max((width - fixed) // 2 - 1, LEAST_BAR), LONGEST_BAR)
+    legend = "" if not is_planned else LEGEND if bar >= len(LEGEND) else LEGEND[:1] + LEGEND[-7:-6]
+    drawn = [Column(legend, bar, "<", rank=rank) for rank in (2, 3)]
+    return (*figures[:BAR], drawn[0], figures[BAR], drawn[1], size)
 
 
 def _sides(plan: Plan | None, now: Mapping[int, BrokerShare], leaving: Iterable[int]) -> Sides:
@@ -240,13 +249,13 @@ def matrix(copies: Copies, width: int, height: int, *, is_filled: bool) -> list[
     most = max(table.values())
     unit = "bytes" if copies.are_bytes else "copies"
     head = [span(unit.ljust(NAMES), "dim")]
-    head += [span(_name(each, copies.ends(1), columns).rjust(CELL), "heading") for each in columns]
+    head += [span(f"{_name(each, copies.ends(1), columns):>{CELL - 1}} ", "heading") for each in columns]
     lines = [line(*head, span("sends".rjust(CELL), "dim"))]
     for sender in rows:
         cells = [_cell(copies, table[sender, each], most, is_filled=is_filled) for each in columns]
         total = copies.text(sum(table[sender, each] for each in columns)).rjust(CELL)
         lines.append(line(span(_name(sender, copies.ends(0), rows).ljust(NAMES), "heading"), *cells, span(total)))
-    totals = [span(copies.text(sum(table[each, to] for each in rows)).rjust(CELL)) for to in columns]
+    totals = [span(f"{copies.text(sum(table[each, to] for each in rows)):>{CELL - 1}} ") for to in columns]
     lines.append(line(span("gets".ljust(NAMES), "dim"), *totals, span(copies.text(copies.total).rjust(CELL), "strong")))
     if is_filled and height >= len(lines) + 2 and width >= 30:
         lines += [(), scale("0", copies.text(most))]
@@ -262,7 +271,7 @@ def _shown(amounts: Counter[int], room: int) -> list[int]:
 
 def _name(broker: int, amounts: Counter[int], shown: Sequence[int]) -> str:
     if broker == REST:
-        return f"{len(amounts) - len(shown) + 1:,}more"
+        return f"+{len(amounts) - len(shown) + 1:,}"
     return f"b{broker}" if broker >= 0 else "nobody"
 
 

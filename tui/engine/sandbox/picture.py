@@ -14,6 +14,7 @@ from tui.engine.messages import Spot, TextAnswer
 from tui.engine.rows import Span, span
 from tui.engine.sandbox.facts import CUT_OFF, Drawn, Facts, Group, Node, Session, facts_of
 from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
+from tui.engine.text import cells, plain
 
 STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim", CUT_OFF: "warn", "UNCONFIRMED": "warn"}
 FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "STOPPED": "cell-none", "UP": ""}
@@ -150,9 +151,6 @@ class Picture:
             box = Box(x + place * (each + GAP), y, each, 3)
             self._node_box(node, box)
             self._write(box, 0, _state_line(node), self._ink(node))
-        if not self.facts.has_quorum:
-            text = "NO QUORUM: nothing is written" if len(top) > 1 else "ZooKeeper is down: nothing is written"
-            self._canvas.put(0, y, text, "error")
         return y + 3
 
     def _line_of(self, nodes: Sequence[Node], y: int, x: int = 0) -> int:
@@ -163,7 +161,7 @@ class Picture:
 
     def _token(self, node: Node, x: int, y: int, text: str) -> int:
         """A node without a box, if there is room; where the next one begins."""
-        width = len(text) + 2
+        width = cells(plain(text)) + 2
         if x + width > self._size[0] or y >= self._size[1]:
             return self._size[0]
         is_chosen = bool(node.key) and node.key == self.chosen
@@ -189,6 +187,9 @@ class Picture:
                 self._broker(node, box)
                 self._link(node, box, form.link)
             y += self._row_height(form)
+        if form.link and not self.facts.has_quorum:
+            text = " NO QUORUM: nothing is written " if len(self.facts.top) > 1 else " NO ZOOKEEPER: nothing is written "
+            self._canvas.put(max((self._size[0] - len(text)) // 2, 0), self._trunk, text, "error")
         return y
 
     def _chips(self, y: int, end: int) -> int:
@@ -279,8 +280,8 @@ class Picture:
         for group in self.facts.groups:
             if y >= self._size[1] - (self._height(form) > self._size[1] - self._head):
                 return
-            self._canvas.put(1, y, f"{group.name} ", "name")
-            x = self._line_of(group.members, y, len(group.name) + 2)
+            x = self._canvas.put(1, y, f"{group.name} ", "name", self._size[0] // 3)
+            x = self._line_of(group.members, y, x)
             self._parts(x + 1, y, _counted(group))
             y += 1
 
@@ -306,7 +307,7 @@ class Picture:
             self._canvas.box(box, f"group {group.name}", "rule", title_style="name")
             x = box.x + 1
             for node in group.members:
-                if x + len(node.name) + 3 <= box.x + box.width - 1:
+                if x + cells(plain(node.name)) + 3 <= box.x + box.width - 1:
                     x = self._token(node, x, box.y + 1, node.name)
             self._write(box, 1, _counted(group), "")
             if group.counts is not None:
@@ -383,7 +384,7 @@ def _session_lines(session: Session | None, width: int) -> list[list[Span]]:
     if session.is_over:
         return [[span("session expired", "error")]]
     if session.is_held:
-        return [[span("session held: no ZooKeeper", "warn")]]
+        return [[span("session held", "warn")]]
     words = ("session ends in", "session ends", "session")
     said = next((f"{word} {session.left_ms / 1000:.1f} s" for word in words if len(word) + 6 <= width), "")
     return [[span(said, "warn")], [span(_bar(session.left_ms, session.of_ms, width), "warn")]]

@@ -1,0 +1,199 @@
+"""The picture of a cluster: everybody is in it or counted, nothing is wider than asked, and words tell what colours do."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.records import BrokerRegistered, BrokerLost
+from model.sandbox.control.messages import (
+    LinkView,
+    LoadView,
+    OpenFault,
+    ProcessKind,
+    ProcessStatus,
+    ProcessView,
+    SandboxOptions,
+    SandboxState,
+)
+from model.sandbox.faults.faults import CutLink, HealLink
+from model.sources.feed import Moment
+from tests.tui.data.asked import text_shown
+from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
+from tui.engine.messages import TextAnswer
+from tui.engine.sandbox.facts import COUNTDOWN_MS, SECOND_MS, STATES, Drawn
+from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
+from tui.engine.text import cells
+
+SESSION_MS = 6_000
+ROOMY = (76, 40)
+STATUSES: tuple[ProcessStatus, ...] = ("running", "starting", "paused", "stopped", "killed", "crashed")
+
+
+def process(kind: ProcessKind, name: str, status: ProcessStatus = "running", since_ms: int = 1) -> ProcessView:
+    return ProcessView(name=name, kind=kind, status=status, since_ms=since_ms)
+
+
+def cut(broker: int, at_ms: int) -> OpenFault:
+    between = (str(broker), "zookeeper")
+    return OpenFault(number=1, at_ms=at_ms, fault=CutLink(between), text="cut", repair=HealLink(between))
+
+
+def sandbox(*changed: ProcessView, **more: object) -> SandboxState:
+    """ZooKeeper, three brokers, a producer and a group of two; `changed` take the place of those of their name."""
+    processes = {
+        one.name: one
+        for one in (
+            process("zookeeper", "zookeeper 1"),
+            *(process("broker", f"broker {number}") for number in (1, 2, 3)),
+            process("producer", "producer"),
+            *(process("consumer", f"consumer billing/c{number}") for number in (1, 2)),
+            *changed,
+        )
+    }
+    links = tuple(LinkView(between=(str(number), "zookeeper")) for number in (1, 2, 3))
+    state = SandboxState(processes=tuple(processes.values()), links=links, load=LoadView(rate=200.0))
+    return msgspec.structs.replace(state, **more)
+
+
+def drawn(
+    state: SandboxState | None,
+    size: tuple[int, int] = ROOMY,
+    image: ClusterImage | None = None,
+    *,
+    key: str = "",
+    now_ms: int = NOW_MS,
+    is_filled: bool = False,
+) -> TextAnswer:
+    query = ClusterPicture(key=key, width=size[0], height=size[1], is_filled=is_filled)
+    return text_shown(Drawn(_moment() if image is None else moment_of(image), state, SESSION_MS), query, now_ms)
+
+
+@cache
+def _moment() -> Moment:
+    return moment_of(small_image())
+
+
+STATES_OF_SANDBOXES = st.builds(
+    lambda zookeepers, brokers, members, at_ms: SandboxState(
+        processes=(
+            *(process("zookeeper", f"zookeeper {n}", status) for n, status in enumerate(zookeepers, 1)),
+            *(process("broker", f"broker {n}", status, at_ms) for n, status in enumerate(brokers, 1)),
+            process("producer", "producer"),
+            *(process("consumer", f"consumer {group}/m{n}") for group, count in members for n in range(count)),
+        ),
+        links=tuple(
+            LinkView(between=(str(n), "zookeeper"), status="cut" if status == "paused" else "open")
+            for n, status in enumerate(brokers, 1)
+        ),
+        load=LoadView(rate=200.0, acknowledged=123_456_789, waiting=7),
+    ),
+    st.lists(st.sampled_from(STATUSES), min_size=1, max_size=3),
+    st.lists(st.sampled_from(STATUSES), min_size=1, max_size=100),
+    st.lists(st.tuples(st.sampled_from(("billing", "群组", "a\x1bb", "x" * 90)), st.integers(1, 12)), max_size=6, unique_by=lambda one: one[0]),
+    st.integers(NOW_MS - 10_000, NOW_MS),
+)  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(STATES_OF_SANDBOXES, st.integers(20, 200), st.integers(4, 70), st.booleans())
+def test_everybody_is_drawn_or_counted_and_nothing_is_wider_than_asked(
+    state: SandboxState, width: int, height: int, is_filled: bool
+) -> None:
+    answer = drawn(state, (width, height), is_filled=is_filled)
+    assert len(answer.lines) == height
+    assert {sum(cells(text) for text, _ in line) for line in answer.lines} == {width}
+    keys = [spot.key for spot in answer.spots]
+    assert len(set(keys)) == len(keys) and set(keys) <= {one.name for one in state.processes}
+    hidden = len(state.processes) - len(keys)
+    assert (f"and {hidden} more" in answer.plain) == bool(hidden)
+    for spot in answer.spots:
+        assert 0 <= spot.x and 0 <= spot.y and spot.x + spot.width <= width and spot.y + spot.height <= height
+
+
+@given(STATES_OF_SANDBOXES)
+@settings(max_examples=25)
+def test_where_there_is_room_everybody_is_there_by_name(state: SandboxState) -> None:
+    answer = drawn(state, (200, 70))
+    assert {one.name for one in state.processes if one.kind != "consumer"} <= {spot.key for spot in answer.spots}
+    for place, line in enumerate(answer.plain.splitlines()):
+        for spot in answer.spots:
+            if spot.key.startswith("broker ") and spot.y == place and spot.height > 1:
+                assert spot.key in line
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_word_tells_how_a_broker_fares(status: ProcessStatus) -> None:
+    for size in (ROOMY, (76, 13), (40, 12)):
+        assert STATES[status] in drawn(sandbox(process("broker", "broker 2", status, NOW_MS - 9_000)), size).plain
+
+
+def test_where_nothing_is_wrong_nothing_counts() -> None:
+    answer = drawn(sandbox())
+    assert answer.again_ms == 0 and "session" not in answer.plain and "CUT" not in answer.plain
+
+
+@given(st.integers(0, 30_000), st.sampled_from(("killed", "paused", "crashed")))
+def test_a_session_counts_down_to_nothing_and_never_below(age_ms: int, status: ProcessStatus) -> None:
+    answer = drawn(sandbox(process("broker", "broker 2", status, NOW_MS - age_ms)))
+    left_s = max(SESSION_MS - age_ms, 0) / 1000
+    assert f"session ends {left_s:.1f} s" in answer.plain and "-0" not in answer.plain
+    assert answer.again_ms == (COUNTDOWN_MS if left_s else SECOND_MS)
+
+
+def test_the_countdown_ends_when_the_session_has_expired() -> None:
+    state = sandbox(process("broker", "broker 2", "killed", NOW_MS - 4_000))
+    gone = small_image(BrokerLost(broker=2))
+    told = drawn(state, image=gone)
+    assert "session expired" in told.plain and "session ends" not in told.plain and told.again_ms == SECOND_MS
+    later = drawn(state, image=gone, now_ms=NOW_MS + 120_000)
+    assert "DEAD 2m" in later.plain and later.again_ms == 0
+
+
+def test_a_link_that_is_cut_is_dashed_and_named_and_its_session_counts_from_then_on() -> None:
+    links = (LinkView(between=("2", "zookeeper"), status="cut"), LinkView(between=("2", "3"), status="slow"))
+    told = drawn(sandbox(links=links, faults=(cut(2, NOW_MS - 2_500),))).plain
+    assert "- CUT -" in told and "╎" in told and "CUT OFF 2s" in told and "session ends 3.5 s" in told
+    assert told.count("slow: b") == 2
+    assert "SLOW" in drawn(sandbox(links=(LinkView(between=("1", "zookeeper"), status="slow"),))).plain
+
+
+def test_without_zookeeper_no_session_ends() -> None:
+    state = sandbox(
+        process("zookeeper", "zookeeper 1", "killed", NOW_MS - 1_000),
+        process("broker", "broker 2", "killed", NOW_MS - 500),
+    )
+    told = drawn(state).plain
+    assert "NO ZOOKEEPER" in told and "session held" in told and "session ends" not in told
+
+
+def test_the_cursor_begins_on_the_controller_and_stays_where_it_is_put() -> None:
+    here = sandbox(process("broker", "broker 4"))
+    assert drawn(here).title == "broker 4"  # the small cluster's controller
+    assert "★" in drawn(here).plain and "╔" in drawn(here).plain
+    assert drawn(here, key="consumer billing/c2").title == "consumer billing/c2"
+    assert drawn(here, key="broker 77").title == "broker 4"
+
+
+def test_a_cluster_that_is_no_sandbox_is_drawn_and_says_so() -> None:
+    answer = drawn(None)
+    assert answer.plain.startswith(NO_SANDBOX) and answer.again_ms == 0
+    assert "DOWN" in answer.plain and "ZooKeeper" in answer.plain and "1 consumer group" in answer.plain
+    assert [spot.key for spot in answer.spots] == [f"broker {number}" for number in range(1, 7)]
+
+
+def test_the_sessions_length_is_what_the_brokers_ask_for() -> None:
+    assert SandboxOptions().session_ms == SESSION_MS
+    assert SandboxOptions(settings={"zookeeper.session.timeout.ms": "9000"}).session_ms == 9_000
+
+
+def test_a_broker_that_registers_anew_has_a_session_again() -> None:
+    state = sandbox(process("broker", "broker 5"))
+    dashed = drawn(state).plain.count("╎")
+    registered = small_image(BrokerRegistered(broker=5, endpoints=(), rack=None, epoch=1, registered_ms=1))
+    assert dashed > drawn(state, image=registered).plain.count("╎") == 0
