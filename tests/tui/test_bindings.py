@@ -305,7 +305,7 @@ async def stand(pilot: Keys, place: str, state: ViewState, row: str) -> None:
     app._before = "overview" if place == "znodes" else "znodes"
     app.view_state = state
     app.screen.remove_class("-full", "-graph")
-    app.screen.query_one(f"#{main_list(pilot)}").focus()
+    page(pilot).first_pane().focus()
     page(pilot).say("")
     rows(pilot, main_list(pilot)).seek(row)
     await settled(pilot)

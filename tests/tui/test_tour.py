@@ -79,7 +79,7 @@ def test_it_names_who_is_to_die_who_won_and_what_is_missing() -> None:
     tour = followed(BEGUN, WHOLE, "overview")
     assert "controller: broker 3, elected in epoch 1. Press 8" in said(tour, WHOLE)
     tour = followed(tour, WHOLE, "sandbox")
-    assert "cursor on broker 3, the controller, and press K: kill -9" in said(tour, WHOLE)
+    assert "cursor on broker 3, the controller, and press K: kill -9. The picture counts down" in said(tour, WHOLE)
     assert "session of broker 3 is over" in said(tour, NOBODY)
     tour = followed(tour, MOVED, "sandbox")
     assert "Epoch 1 became 2: broker 2 controls now" in said(tour, MOVED)

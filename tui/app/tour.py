@@ -90,7 +90,7 @@ def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
         case "kill" if facts.controller is None:
             return line(f"The session of {victim} is over, /controller gone. Who writes that znode first is next.")
         case "kill":
-            dies = ": kill -9. Its ZooKeeper session ends seconds later: watch row one."
+            dies = ": kill -9. The picture counts down its ZooKeeper session."
             return line(f"Put the cursor on {victim}, the controller, and press ", key("kill"), dies)
         case "see":
             won = "again" if facts.controller == tour.controller else f"now, and elected leaders where {victim} led"

@@ -48,7 +48,7 @@ PAGES: Mapping[str, Page] = {
     "lab": Page(("5", has("lab-groups"), "j", has("lab-partitions"))),
     "drill": Page(("6", has("drill-brokers"), "K", has("drill-timeline"), "comma", "comma")),
     "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
-    "sandbox": Page(("8", "j")),
+    "sandbox": Page(("8",)),
     "plans": Page(("9", has("plan-brokers"), "enter", _is_worked_out("plan-changes"))),
     "brokers": Page(("b", "j")),
     "events": Page(("i",)),

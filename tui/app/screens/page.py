@@ -250,6 +250,7 @@ class Page(Screen[None]):
     def _cancelled(self, event: PromptLine.PromptCancelled) -> None:
         if event.sign == "/":
             self._apply(self._text_before)
+            self._searched = None
 
     def clear_filter(self) -> bool:
         """Takes away what was searched in a text, or the filter of the list at hand; whether there was any."""

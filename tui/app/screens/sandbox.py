@@ -53,11 +53,12 @@ class PictureOfCluster(LivePicture):
     def __init__(self) -> None:
         super().__init__(ClusterPicture(), id=PICTURE)
         self.spots: tuple[Spot, ...] = ()
+        self._shown = ""
 
     @property
     def chosen(self) -> str:
-        """The name of the process under the cursor."""
-        return self.about.key
+        """The name of the process under the cursor. Till one is chosen the cursor is on the controller, whoever it is."""
+        return self.about.key or self._shown
 
     @property
     def wanted(self) -> tuple[int, int]:
@@ -72,8 +73,7 @@ class PictureOfCluster(LivePicture):
 
     def take(self, answer: TextAnswer) -> None:
         super().take(answer)
-        self.spots = answer.spots
-        self.about = ClusterPicture(key=answer.title)
+        self.spots, self._shown = answer.spots, answer.title
 
     def action_aside(self, step: int) -> None:
         keys = [spot.key for spot in self.spots]
@@ -200,6 +200,8 @@ class Sandbox(LiveScreen):
             self.intend(SwitchView(PICTURE))
 
     def action_wish(self, verb: str) -> None:
+        if self.is_drawn:
+            self.picture.choose(self.picture.chosen)  # what was broken stays under the cursor, whoever controls then
         self.kdrill.wish(SandboxWish(verb, self.chosen))
 
     def action_kill(self) -> None:
