@@ -160,16 +160,11 @@ class Canvas:
         shown = plain(text)
         if cells(shown) > end - x:
             shown = fit(shown, end - x)
-        for character in shown:
-            size = cells(character)
-            if not size:
-                continue
-            self._part(x, y)
-            self._part(x + size, y)
-            self._cells[y][x : x + size] = [(character, style), *[("", style)] * (size - 1)]
-            self._joints.pop((x, y), None)
-            x += size
-        return x
+        row = [part for character in shown for part in _parted(character, style)]
+        self._part(x, y)
+        self._part(x + len(row), y)
+        self._cells[y][x : x + len(row)] = row
+        return x + len(row)
 
     def _part(self, x: int, y: int) -> None:
         """Of a character two cells wide nothing stays where only one of them is written anew."""
@@ -220,6 +215,11 @@ class Canvas:
             elif sign == "─":
                 self._cells[y][x] = (JOINTS[directions | LEFT | RIGHT], style)
         return tuple(_runs(row) for row in self._cells)
+
+
+def _parted(character: str, style: str) -> list[Span]:
+    """The cells that it takes, the first of which holds it."""
+    return [(character, style), *[("", style)] * (cells(character) - 1)] if cells(character) else []
 
 
 def _runs(row: list[tuple[str, str]]) -> Line:

@@ -27,8 +27,8 @@ from tui.engine.rows import Column, Line, Row, Span, line, span
 LEAVES, COMES, STAYS = "leaves", "comes", ""
 BARS = ("isr", "removed", "added")
 """Styles of paired bars: what stays, what goes away, what comes."""
-LEGEND = "▀ before ▄ after"
-LEAST_BAR, LONGEST_BAR = 8, 60
+LEGENDS = ("▀ before ▄ after", "▀ was ▄ will")
+LEAST_BAR, LONGEST_BAR = 12, 60
 MOST_COUNTED = 200_000
 """Partitions beyond which nothing is counted before there is a plan."""
 
@@ -97,7 +97,7 @@ def _columns(width: int, sides: Sides, *, is_planned: bool, has_fates: bool) -> 
     )
     fixed = EDGES + sum(each.width + 1 for each in figures) + (size.width + 1)
     bar = min(max((width - fixed) // 2 - 1, LEAST_BAR), LONGEST_BAR)
-    legend = "" if not is_planned else LEGEND if bar >= len(LEGEND) else LEGEND[:1] + LEGEND[-7:-6]
+    legend = next(each for each in LEGENDS if len(each) <= bar) if is_planned else ""
     drawn = [Column(legend, bar, "<", rank=rank) for rank in (2, 3)]
     return (*figures[:BAR], drawn[0], figures[BAR], drawn[1], size)
 
