@@ -126,7 +126,7 @@ JOINTS = {
 }  # fmt: skip
 """In which directions lines leave a cell → the sign that does so."""
 
-_BLANK = (" ", "")
+_BLANK: Span = (" ", "")
 """The very cell on which nothing was drawn yet; a blank of a text is another one."""
 
 
@@ -160,11 +160,19 @@ class Canvas:
         shown = plain(text)
         if cells(shown) > end - x:
             shown = fit(shown, end - x)
-        row = [part for character in shown for part in _parted(character, style)]
+        if shown.isascii():
+            row = [(character, style) for character in shown]
+        else:
+            row = [part for character in shown for part in _parted(character, style)]
         self._part(x, y)
         self._part(x + len(row), y)
         self._cells[y][x : x + len(row)] = row
         return x + len(row)
+
+    def write(self, x: int, y: int, parts: Iterable[Span], end: int | None = None) -> None:
+        """Pieces one after the other, each in its style."""
+        for text, style in parts:
+            x = self.put(x, y, text, style, end)
 
     def _part(self, x: int, y: int) -> None:
         """Of a character two cells wide nothing stays where only one of them is written anew."""
@@ -223,6 +231,4 @@ def _parted(character: str, style: str) -> list[Span]:
 
 
 def _runs(row: list[tuple[str, str]]) -> Line:
-    return tuple(
-        ("".join(text for text, _ in run), style) for style, run in groupby(row, key=lambda cell: cell[1])
-    )
+    return tuple(("".join(text for text, _ in run), style) for style, run in groupby(row, key=lambda cell: cell[1]))

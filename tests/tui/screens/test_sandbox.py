@@ -1,4 +1,4 @@
-"""The sandbox's screen: the cursor on the picture says what is broken, lists are a key away, and only a countdown ticks."""
+"""The sandbox's screen: the picture's cursor says what is broken, lists are a key away, only a countdown ticks."""
 
 from __future__ import annotations
 

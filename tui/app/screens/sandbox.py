@@ -57,7 +57,7 @@ class PictureOfCluster(LivePicture):
 
     @property
     def chosen(self) -> str:
-        """The name of the process under the cursor. Till one is chosen the cursor is on the controller, whoever it is."""
+        """The name of the process under the cursor: till one is chosen the controller, whoever that is."""
         return self.about.key or self._shown
 
     @property

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, state_in
 from model.planning.balance import BrokerShare
 from model.planning.plan import Change, Plan
 from tui.engine.analysis import AnalysisAnswer
@@ -201,9 +201,8 @@ def copies_of(changes: Sequence[Change], image: ClusterImage) -> Copies:
 
 
 def _sender(change: Change, image: ClusterImage) -> int:
-    topic = image.topics.get(change.topic)
-    rows = np.flatnonzero(topic.partitions == change.partition) if topic is not None else ()
-    leaders = [int(topic.leader[rows[0]])] if topic is not None and len(rows) else []
+    state = state_in(image, change.name)
+    leaders = () if state is None else (state.leader,)
     return next((broker for broker in (*leaders, *change.before) if broker in image.brokers), -1)
 
 

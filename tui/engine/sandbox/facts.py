@@ -1,21 +1,24 @@
 """What the picture of a cluster shows, as values: who runs, who leads what, who still has a session, who reaches whom.
 
-Of a sandbox, its processes and links say it; of any other cluster, the image alone. Draws nothing.
+Of a sandbox, its processes and links say it; of any other cluster, the image alone. The last part puts them into words.
+Places nothing.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.texts import counted as counted_text
+from model.cluster.texts import counted as number_of
 from model.consumers.ownership import GroupCounts
 from model.sandbox.control.messages import LinkView, LoadView, ProcessStatus, ProcessView, SandboxState
 from model.sandbox.faults.faults import CutLink, HealLink
 from model.sources.feed import Moment
-from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, Brokers, brokers_of
+from tui.engine.cluster.brokers import FENCED, UNCONFIRMED, Brokers, brokers_of, host_of
 from tui.engine.consumers.groups import counts_of
+from tui.engine.glyphs import bar
 from tui.engine.listing import Memory
+from tui.engine.rows import Span, span
 from tui.engine.sheets import age_text
 
 STATES: Mapping[ProcessStatus, str] = {
@@ -129,7 +132,9 @@ def facts_of(drawn: Drawn, now_ms: int, memory: Memory) -> Facts:
     """What is to be drawn."""
     counted = brokers_of(drawn.moment, memory)
     if drawn.state is None:
-        return _of_image(drawn.moment.image, counted)
+        image = drawn.moment.image
+        made_from = (counted, image.controller, image.quorum, image.groups, image.classic_groups)
+        return memory.recall("cluster facts", made_from, lambda: _of_image(image, counted))
     return _of_sandbox(drawn, drawn.state, counted, now_ms, memory)
 
 
@@ -174,12 +179,12 @@ class _Sandbox:
     def broker(self, process: ProcessView, counted: Brokers) -> Node:
         number = process.name.rpartition(" ")[2]
         links = {_other(link, number): link for link in self.state.links if number in link.between}
-        status = {place: link.status for place, link in links.items()}
+        status: dict[str, LinkStatus] = {place: link.status for place, link in links.items()}
         state, age = STATES[process.status], self.node(process, "").age
         cut_ms = self._cut_ms(number)
         if process.status == "running" and status.get("zookeeper") == "cut":
             state, age = CUT_OFF, age_text(cut_ms or 0, self.now_ms)
-        return Node(
+        node = Node(
             key=process.name,
             name=process.name,
             state=state,
@@ -192,8 +197,8 @@ class _Sandbox:
             link=status.get("zookeeper"),
             to_clients=status.get("clients"),
             links=_in_words({place: one for place, one in status.items() if place != "zookeeper"}),
-            **_shares(counted, int(number)),
         )
+        return _shared(node, counted, int(number))
 
     def _cut_ms(self, broker: str) -> int | None:
         """Since when it is cut off from ZooKeeper; None where it is not, or that is not known."""
@@ -223,10 +228,11 @@ def _in_words(ends: Mapping[str, LinkStatus]) -> str:
     return "  ".join(f"{status}: {' '.join(some)}" for status, some in found.items() if some)
 
 
-def _shares(counted: Brokers, broker: int) -> dict[str, int]:
+def _shared(node: Node, counted: Brokers, broker: int) -> Node:
+    """With what the broker leads and holds."""
     replicas = counted.counts.replicas[broker]
-    missing = counted.counts.missing[broker]
-    return {"leads": counted.counts.leaders[broker], "replicas": replicas, "in_sync": replicas - missing}
+    in_sync = replicas - counted.counts.missing[broker]
+    return replace(node, leads=counted.counts.leaders[broker], replicas=replicas, in_sync=in_sync)
 
 
 def _groups(sandbox: _Sandbox, moment: Moment, memory: Memory) -> Iterable[Group]:
@@ -242,23 +248,25 @@ def _groups(sandbox: _Sandbox, moment: Moment, memory: Memory) -> Iterable[Group
 
 def _of_image(image: ClusterImage, counted: Brokers) -> Facts:
     """Of a live cluster, or of one that was written down."""
-    states = {"DOWN": "DOWN", FENCED: "FENCED", UNCONFIRMED: "UNCONFIRMED"}
-    brokers = tuple(
-        Node(
-            key=f"broker {broker}",
-            name=f"broker {broker}",
-            state=states.get(counted.state(broker), "UP"),
-            rack=counted.registration(broker).rack or "",
-            where=next(iter(counted.registration(broker).endpoints), "").rpartition("://")[2],
-            is_controller=image.controller.broker == broker,
-            has_session=counted.state(broker) not in states,
-            **_shares(counted, broker),
-        )
-        for broker in counted.ids
-    )
+    brokers = tuple(_registered(image, counted, broker) for broker in counted.ids)
     count = sum(1 for _ in image.every_group())
-    readers = counted_text(count, "consumer group") if count else ""
+    readers = number_of(count, "consumer group") if count else ""
     return Facts(top=tuple(_voters(image)), brokers=brokers, is_sandbox=False, readers=readers)
+
+
+def _registered(image: ClusterImage, counted: Brokers, broker: int) -> Node:
+    registered, state = counted.registration(broker), counted.state(broker)
+    is_up = state not in ("DOWN", FENCED, UNCONFIRMED)
+    node = Node(
+        key=f"broker {broker}",
+        name=f"broker {broker}",
+        state="UP" if is_up else state.upper(),
+        rack=registered.rack or "",
+        where=host_of(registered) if registered.endpoints else "",
+        is_controller=image.controller.broker == broker,
+        has_session=is_up,
+    )
+    return _shared(node, counted, broker)
 
 
 def _voters(image: ClusterImage) -> Iterable[Node]:
@@ -275,3 +283,71 @@ def _voters(image: ClusterImage) -> Iterable[Node]:
         )
         for voter in quorum.voters
     )
+
+
+STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim", CUT_OFF: "warn", "UNCONFIRMED": "warn"}
+"""State → how it is written; what is not here is dead."""
+
+
+def style_of(node: Node) -> str:
+    """In which style its state is written."""
+    return STYLES.get(node.state, "" if not node.state else "error")
+
+
+def share_bar(part: int, of: int, width: int) -> str:
+    """A part of something, which may be nothing."""
+    return bar(part / of if of else 0, max(width, 0))
+
+
+def state_words(node: Node) -> list[str]:
+    """`DEAD`, `8s`."""
+    return [node.state, node.age] if node.age else [node.state]
+
+
+def state_line(node: Node, more: str = "") -> list[Span]:
+    """The same in its style, with more behind it."""
+    words = " ".join(filter(None, state_words(node)))
+    return [span(words, style_of(node)), *([span(f"  {more}", "dim")] if more else [])]
+
+
+def session_lines(session: Session | None, width: int) -> list[list[Span]]:
+    """The countdown: in words, and as a bar that gets shorter."""
+    if session is None:
+        return []
+    if session.is_over:
+        return [[span("session expired", "error")]]
+    if session.is_held:
+        return [[span("session held", "warn")]]
+    words = ("session ends in", "session ends", "session")
+    said = next((f"{word} {session.left_ms / 1000:.1f} s" for word in words if len(word) + 6 <= width), "")
+    return [[span(said, "warn")], [span(share_bar(session.left_ms, session.of_ms, width), "warn")]]
+
+
+def produced(load: LoadView | None, producer: Node | None = None) -> list[list[Span]]:
+    """The rate, what was acknowledged, what waits and what is lost, a line each."""
+    if load is None:
+        return [[span("no load", "dim")]]
+    state = [] if producer is None or producer.is_well else [*state_line(producer), span("  ")]
+    waiting = f"{load.waiting:,} waiting"
+    return [
+        [*state, span(f"{load.acknowledged_per_s:,.0f} of {load.rate:,.0f}/s", "number")],
+        [span(f"{load.acknowledged:,} acknowledged", "dim")],
+        [
+            span(waiting, "warn" if load.waiting > load.rate else "dim"),
+            span(f"  {load.lost:,} lost", "error" if load.lost else "dim"),
+        ],
+    ]
+
+
+def group_words(group: Group) -> list[Span]:
+    """How far it lags, and what is wrong with it."""
+    counts = group.counts
+    if counts is None:
+        return [span("not seen in the cluster yet", "dim")]
+    lag = "-" if counts.lag is None else f"{counts.lag:,}"
+    parts = [span(f"lag {lag}", "number" if counts.lag else "dim")]
+    if counts.unowned:
+        parts.append(span(f"  {counts.unowned:,} unowned", "warn"))
+    if counts.idle_threads:
+        parts.append(span(f"  {counts.idle_threads:,} idle", "changed"))
+    return parts

@@ -1,4 +1,4 @@
-"""The picture of a cluster: ZooKeeper or the quorum on top, brokers below it as boxes, their links, clients at the foot.
+"""The picture of a cluster: ZooKeeper or the quorum on top, brokers below as boxes, their links, clients at the foot.
 
 A pure function of the facts and the size. What does not fit in one form is drawn in a smaller one; processes for which
 there is no room at all are counted. Colour doubles what a word or a sign says.
@@ -7,18 +7,29 @@ there is no room at all are counted. Colour doubles what a word or a sign says.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model.sandbox.control.messages import LoadView
-from tui.engine.glyphs import Box, Canvas, bar
+from tui.engine.glyphs import Box, Canvas
 from tui.engine.listing import Memory
 from tui.engine.messages import Spot, TextAnswer
 from tui.engine.rows import Span, span
-from tui.engine.sandbox.facts import CUT_OFF, Drawn, Facts, Group, Node, Session, facts_of
+from tui.engine.sandbox.facts import (
+    CUT_OFF,
+    Drawn,
+    Facts,
+    Node,
+    facts_of,
+    group_words,
+    produced,
+    session_lines,
+    share_bar,
+    state_line,
+    state_words,
+    style_of,
+)
 from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.text import cells, plain
 
-STYLES = {"UP": "ok", "STARTING": "waiting", "PAUSED": "warn", "STOPPED": "dim", CUT_OFF: "warn", "UNCONFIRMED": "warn"}
 FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "STOPPED": "cell-none", "UP": ""}
-"""State → how it is written, and how its box is filled; what is in neither is dead."""
+"""State → how its box is filled; what is not here is dead."""
 LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
 """Status of a link that is not as it should be → its sign, its style, a word beside it."""
 GAP = 2
@@ -59,6 +70,11 @@ FORMS = (
 def cluster_picture(drawn: Drawn, query: ClusterPicture, now_ms: int, memory: Memory) -> TextAnswer:
     """The picture, with the cursor on the process whose name is the key; at first on the controller."""
     facts = facts_of(drawn, now_ms, memory)
+    form = (query.width, query.height, query.key, query.is_filled)
+    return memory.recall("cluster picture", (facts, *form), lambda: _answer(facts, query))
+
+
+def _answer(facts: Facts, query: ClusterPicture) -> TextAnswer:
     picture = Picture(facts, query.width, query.height, chosen_in(facts, query.key), is_filled=query.is_filled)
     lines = picture.drawn()
     plain = "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
@@ -72,10 +88,6 @@ def chosen_in(facts: Facts, key: str) -> str:
         return key
     controllers = (broker.key for broker in facts.brokers if broker.is_controller)
     return next(controllers, facts.brokers[0].key if facts.brokers else next(iter(there), ""))
-
-
-def style_of(node: Node) -> str:
-    return STYLES.get(node.state, "" if not node.state else "error")
 
 
 class Picture:
@@ -150,13 +162,13 @@ class Picture:
         for place, node in enumerate(top):
             box = Box(x + place * (each + GAP), y, each, 3)
             self._node_box(node, box)
-            self._write(box, 0, _state_line(node), self._ink(node))
+            self._write(box, 0, state_line(node), self._ink(node))
         return y + 3
 
     def _line_of(self, nodes: Sequence[Node], y: int, x: int = 0) -> int:
         """Nodes one after the other in a line; where it ends."""
         for node in nodes:
-            x = self._token(node, x, y, " ".join(filter(None, (node.name, *_state_words(node)))))
+            x = self._token(node, x, y, " ".join(filter(None, (node.name, *state_words(node)))))
         return x
 
     def _token(self, node: Node, x: int, y: int, text: str) -> int:
@@ -188,7 +200,9 @@ class Picture:
                 self._link(node, box, form.link)
             y += self._row_height(form)
         if form.link and not self.facts.has_quorum:
-            text = " NO QUORUM: nothing is written " if len(self.facts.top) > 1 else " NO ZOOKEEPER: nothing is written "
+            text = (
+                " NO QUORUM: nothing is written " if len(self.facts.top) > 1 else " NO ZOOKEEPER: nothing is written "
+            )
             self._canvas.put(max((self._size[0] - len(text)) // 2, 0), self._trunk, text, "error")
         return y
 
@@ -200,7 +214,7 @@ class Picture:
         shown = sorted(self.facts.brokers, key=self._matters)[:room]
         numbers = {node.key: place for place, node in enumerate(self.facts.brokers)}
         for place, node in enumerate(sorted(shown, key=lambda one: numbers[one.key])):
-            text = " ".join(filter(None, (f"b{_number(node)}", "★" * node.is_controller, *_state_words(node))))
+            text = " ".join(filter(None, (f"b{_number(node)}", "★" * node.is_controller, *state_words(node))))
             link = {"cut": " X", "slow": " ~"}.get(node.link or "", "") if node.state != CUT_OFF else ""
             self._token(node, place % columns * width, y + place // columns, (text + link)[: width - 2])
         return y + -(-len(shown) // columns)
@@ -246,25 +260,25 @@ class Picture:
         """What its box says, the most important first where there is little room."""
         if room == 1:
             words = f"leads {node.leads:,}  {node.in_sync:,}/{node.replicas:,}"
-            return [[*_state_line(node), span("  " + words, "dim")]]
-        session = _session_lines(node.session, width)
+            return [[*state_line(node), span("  " + words, "dim")]]
+        session = session_lines(node.session, width)
         led, synced = self._shares(node, width)
         links = [[span(node.links, "warn")]] if node.links else []
         where = [[span(node.where, "dim")]] if 0 < len(node.where) <= width else []
         if session and room < 4:
-            return [_state_line(node, f"leads {node.leads:,}"), *session][:room]
+            return [state_line(node, f"leads {node.leads:,}"), *session][:room]
         if node.links and room < 4:
-            return [_state_line(node, f"leads {node.leads:,}"), *links, synced][:room]
-        return [_state_line(node), *session, led, synced, *links, *where][:room]
+            return [state_line(node, f"leads {node.leads:,}"), *links, synced][:room]
+        return [state_line(node), *session, led, synced, *links, *where][:room]
 
     def _shares(self, node: Node, width: int) -> tuple[list[Span], list[Span]]:
         """What it leads, beside the most that one broker leads, and how much of what it holds is in sync."""
         most = max((len(f"ISR {one.in_sync:,}/{one.replicas:,}") for one in self.facts.brokers), default=0) + 1
         missing = node.replicas - node.in_sync
         led = [span(f"leads {node.leads:,}".ljust(most), "dim")]
-        led += [span(_bar(node.leads, self.facts.most_leaders, width - most), "leader")]
+        led += [span(share_bar(node.leads, self.facts.most_leaders, width - most), "leader")]
         synced = [span(f"ISR {node.in_sync:,}/{node.replicas:,}".ljust(most), "out" if missing else "dim")]
-        return led, [*synced, span(_bar(node.in_sync, node.replicas, width - most), "out" if missing else "isr")]
+        return led, [*synced, span(share_bar(node.in_sync, node.replicas, width - most), "out" if missing else "isr")]
 
     # Clients
 
@@ -275,18 +289,18 @@ class Picture:
         y = max(min(y, self._size[1] - self._clients_height(form)), 0)
         if self.facts.producer is not None:
             x = self._line_of([self.facts.producer], y)
-            self._parts(x + 1, y, [part for line in _produced(self.facts.load) for part in (*line, span("  "))])
+            self._canvas.write(x + 1, y, [part for line in produced(self.facts.load) for part in (*line, span("  "))])
             y += 1
         for group in self.facts.groups:
             if y >= self._size[1] - (self._height(form) > self._size[1] - self._head):
                 return
             x = self._canvas.put(1, y, f"{group.name} ", "name", self._size[0] // 3)
             x = self._line_of(group.members, y, x)
-            self._parts(x + 1, y, _counted(group))
+            self._canvas.write(x + 1, y, group_words(group))
             y += 1
 
     def _client_boxes(self, form: Form, y: int) -> None:
-        facts, (room, height) = self.facts, self._size
+        facts, room = self.facts, self._size[0]
         count = len(facts.groups) + (facts.producer is not None)
         if not count:
             return
@@ -301,7 +315,7 @@ class Picture:
         if facts.producer is not None:
             box = boxes.pop(0)
             self._node_box(facts.producer, box)
-            for line, parts in enumerate(_produced(facts.load, facts.producer)):
+            for line, parts in enumerate(produced(facts.load, facts.producer)):
                 self._write(box, line, parts, self._ink(facts.producer))
         for group, box in zip(facts.groups, boxes, strict=True):
             self._canvas.box(box, f"group {group.name}", "rule", title_style="name")
@@ -309,11 +323,13 @@ class Picture:
             for node in group.members:
                 if x + cells(plain(node.name)) + 3 <= box.x + box.width - 1:
                     x = self._token(node, x, box.y + 1, node.name)
-            self._write(box, 1, _counted(group), "")
+            self._write(box, 1, group_words(group), "")
             if group.counts is not None:
                 self._write(box, 2, [span(f"{group.counts.owned:,} partitions owned", "dim")], "")
         if facts.load is not None and facts.groups:
-            self._canvas.put(x0 + (columns - 1) * (width + GAP), y + 1, f"read {facts.load.consumed_per_s:,.0f}/s", "dim")
+            self._canvas.put(
+                x0 + (columns - 1) * (width + GAP), y + 1, f"read {facts.load.consumed_per_s:,.0f}/s", "dim"
+            )
 
     def _wire_clients(self, boxes: Sequence[Box], y: int) -> None:
         """Brokers of the last row to the clients' line, and from there to their boxes."""
@@ -326,7 +342,7 @@ class Picture:
             canvas.wire(centre, y - 1, centre, y)
             status = nodes[spot.key].to_clients
             if status in ("cut", "slow"):
-                canvas.put(centre, y - 1, "╳" if status == "cut" else "┆", "error" if status == "cut" else "warn")
+                canvas.put(centre, y - 1, "X" if status == "cut" else "┆", "error" if status == "cut" else "warn")
         for box in boxes:
             canvas.wire(box.centre, y, box.centre, box.y)
         everyone = centres + [box.centre for box in boxes]
@@ -349,11 +365,9 @@ class Picture:
         return FILLS.get(node.state, "cell-dead") if self._is_filled and node.state else ""
 
     def _write(self, box: Box, line: int, parts: Sequence[Span], fill: str) -> None:
-        self._parts(box.x + 2, box.y + 1 + line, [(text, fill or style) for text, style in parts], box.x + box.width - 1)
-
-    def _parts(self, x: int, y: int, parts: Sequence[Span], end: int | None = None) -> None:
-        for text, style in parts:
-            x = self._canvas.put(x, y, text, style, end)
+        self._canvas.write(
+            box.x + 2, box.y + 1 + line, [(text, fill or style) for text, style in parts], box.x + box.width - 1
+        )
 
     def _spot(self, node: Node, box: Box) -> None:
         if node.key:
@@ -366,57 +380,3 @@ def _title_style(node: Node, fill: str) -> str:
 
 def _number(node: Node) -> str:
     return node.name.rpartition(" ")[2]
-
-
-def _state_words(node: Node) -> list[str]:
-    return [node.state, node.age] if node.age else [node.state]
-
-
-def _state_line(node: Node, more: str = "") -> list[Span]:
-    words = " ".join(filter(None, _state_words(node)))
-    return [span(words, style_of(node)), *([span(f"  {more}", "dim")] if more else [])]
-
-
-def _session_lines(session: Session | None, width: int) -> list[list[Span]]:
-    """The countdown: in words, and as a bar that gets shorter."""
-    if session is None:
-        return []
-    if session.is_over:
-        return [[span("session expired", "error")]]
-    if session.is_held:
-        return [[span("session held", "warn")]]
-    words = ("session ends in", "session ends", "session")
-    said = next((f"{word} {session.left_ms / 1000:.1f} s" for word in words if len(word) + 6 <= width), "")
-    return [[span(said, "warn")], [span(_bar(session.left_ms, session.of_ms, width), "warn")]]
-
-
-def _bar(part: int, of: int, width: int) -> str:
-    return bar(part / of if of else 0, max(width, 0))
-
-
-def _produced(load: LoadView | None, producer: Node | None = None) -> list[list[Span]]:
-    if load is None:
-        return [[span("no load", "dim")]]
-    state = [] if producer is None or producer.is_well else [*_state_line(producer), span("  ")]
-    waiting = f"{load.waiting:,} waiting"
-    return [
-        [*state, span(f"{load.acknowledged_per_s:,.0f} of {load.rate:,.0f}/s", "number")],
-        [span(f"{load.acknowledged:,} acknowledged", "dim")],
-        [
-            span(waiting, "warn" if load.waiting > load.rate else "dim"),
-            span(f"  {load.lost:,} lost", "error" if load.lost else "dim"),
-        ],
-    ]
-
-
-def _counted(group: Group) -> list[Span]:
-    counts = group.counts
-    if counts is None:
-        return [span("not seen in the cluster yet", "dim")]
-    lag = "-" if counts.lag is None else f"{counts.lag:,}"
-    parts = [span(f"lag {lag}", "number" if counts.lag else "dim")]
-    if counts.unowned:
-        parts.append(span(f"  {counts.unowned:,} unowned", "warn"))
-    if counts.idle_threads:
-        parts.append(span(f"  {counts.idle_threads:,} idle", "changed"))
-    return parts

@@ -1,4 +1,4 @@
-"""The picture of a cluster: everybody is in it or counted, nothing is wider than asked, and words tell what colours do."""
+"""The picture of a cluster: everybody is in it or counted, nothing is too wide, and words tell what colours do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import BrokerRegistered, BrokerLost
+from model.cluster.records import BrokerLost, BrokerRegistered
 from model.sandbox.control.messages import (
     LinkView,
     LoadView,
@@ -79,6 +79,8 @@ def _moment() -> Moment:
     return moment_of(small_image())
 
 
+NAMES = st.sampled_from(("billing", "群组", "a\x1bb", "x" * 90))
+GROUPS = st.lists(st.tuples(NAMES, st.integers(1, 12)), max_size=6, unique_by=lambda one: one[0])
 STATES_OF_SANDBOXES = st.builds(
     lambda zookeepers, brokers, members, at_ms: SandboxState(
         processes=(
@@ -95,9 +97,9 @@ STATES_OF_SANDBOXES = st.builds(
     ),
     st.lists(st.sampled_from(STATUSES), min_size=1, max_size=3),
     st.lists(st.sampled_from(STATUSES), min_size=1, max_size=100),
-    st.lists(st.tuples(st.sampled_from(("billing", "群组", "a\x1bb", "x" * 90)), st.integers(1, 12)), max_size=6, unique_by=lambda one: one[0]),
+    GROUPS,
     st.integers(NOW_MS - 10_000, NOW_MS),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=60)
@@ -113,7 +115,7 @@ def test_everybody_is_drawn_or_counted_and_nothing_is_wider_than_asked(
     hidden = len(state.processes) - len(keys)
     assert (f"and {hidden} more" in answer.plain) == bool(hidden)
     for spot in answer.spots:
-        assert 0 <= spot.x and 0 <= spot.y and spot.x + spot.width <= width and spot.y + spot.height <= height
+        assert min(spot.x, spot.y) >= 0 and spot.x + spot.width <= width and spot.y + spot.height <= height
 
 
 @given(STATES_OF_SANDBOXES)

@@ -29,6 +29,11 @@ def said(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
+def _total(text: str) -> int:
+    """Of all copies, at the end of the last row."""
+    return next(int(line.split()[-1]) for line in text.splitlines() if line.startswith("gets"))
+
+
 def worth(text: str) -> float:
     """What a short number means."""
     return float(text.rstrip("KMGTP.") or 0) * 1000 ** " KMGTP".find(text[-1]) if text[-1] in "KMGTP" else float(text)
@@ -108,7 +113,9 @@ async def test_the_matrix_is_of_the_batches_that_are_in() -> None:
     whole = (await pages.text("plan-matrix", height=9)).plain
     pages.question = PlanQuestion(asked=True, left_out=(1,))
     fewer = (await pages.text("plan-matrix", height=9)).plain
-    total, rest = (int(text.splitlines()[-3 if "0  " in text.splitlines()[-1] else -1].split()[-1]) for text in (whole, fewer))
+    total, rest = (
+        int(text.splitlines()[-3 if "0  " in text.splitlines()[-1] else -1].split()[-1]) for text in (whole, fewer)
+    )
     assert 0 < rest < total
 
 
