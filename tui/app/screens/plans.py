@@ -39,7 +39,9 @@ class PlanReview(ByNeed):
 
     def compose(self) -> ComposeResult:
         yield Framed("Batches", LiveRows(PlanBatchList()), id="plan-batches-frame", least=(44, 7))
-        yield Framed("", LiveText(PlanReviewText(key=ALL), id="plan-review"), id="plan-review-frame", least=(64, 8), grows=1)
+        yield Framed(
+            "", LiveText(PlanReviewText(key=ALL), id="plan-review"), id="plan-review-frame", least=(64, 8), grows=1
+        )
 
     def on_mount(self) -> None:
         self.watch(live_app(self), "view_state", self._name_form)

@@ -33,6 +33,8 @@ FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "
 LINKS = {"cut": ("╎", "error", "- CUT -"), "slow": ("┆", "warn", "SLOW")}
 """Status of a link that is not as it should be → its sign, its style, a word beside it."""
 GAP = 2
+CHIP, WIDE_CHIP, NAMED = 16, 36, 20
+"""Cells of a broker without a box, of one that also says what it leads, and of that its name and state."""
 CLIENT, WIDEST = 22, 34
 """Cells of the box of a client, at least, and of a broker, at most."""
 
@@ -208,15 +210,17 @@ class Picture:
 
     def _chips(self, y: int, end: int) -> int:
         """Brokers of a few cells each; where not all have room, those that matter are drawn."""
-        width = 16
-        columns = max(self._size[0] // width, 1)
-        room = max(end - y, 0) * columns
-        shown = sorted(self.facts.brokers, key=self._matters)[:room]
-        numbers = {node.key: place for place, node in enumerate(self.facts.brokers)}
-        for place, node in enumerate(sorted(shown, key=lambda one: numbers[one.key])):
+        rows, count = max(end - y, 0), len(self.facts.brokers)
+        columns = min(max(-(-count // max(rows, 1)), 1), max(self._size[0] // CHIP, 1))
+        width = self._size[0] // columns
+        shown = {node.key for node in sorted(self.facts.brokers, key=self._matters)[: rows * columns]}
+        for place, node in enumerate(one for one in self.facts.brokers if one.key in shown):
             text = " ".join(filter(None, (f"b{_number(node)}", "★" * node.is_controller, *state_words(node))))
             link = {"cut": " X", "slow": " ~"}.get(node.link or "", "") if node.state != CUT_OFF else ""
-            self._token(node, place % columns * width, y + place // columns, (text + link)[: width - 2])
+            x, line = place % columns * width, y + place // columns
+            self._token(node, x, line, (text + link)[: (width if width < WIDE_CHIP else NAMED) - 2])
+            if width >= WIDE_CHIP:
+                self._canvas.write(x + NAMED, line, self._shares(node, width - NAMED - GAP)[0], x + width)
         return y + -(-len(shown) // columns)
 
     def _matters(self, node: Node) -> tuple[bool, bool, bool]:
