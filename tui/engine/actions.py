@@ -54,7 +54,7 @@ SANDBOX = ("sandbox",)
 PLANS = ("plans",)
 CONTROLLER = ("controller",)
 ZNODES = ("znodes",)
-FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs", "sandbox")
+FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs")
 """Screens with a list or text of several forms."""
 MAPS = ("partitions", "drill")
 ZOOMED = ("partitions",)
@@ -183,6 +183,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("failover", "F", "F", "failover", "kill the controller", SANDBOX, footer=11),
     Action("wish('cut')", "X", "X", "cut", "cut the link, or the broker from ZooKeeper; heal it", SANDBOX, footer=5),
     Action("wish('brake')", "B", "B", "brake", "slow the same links by 200 ms each way; heal them", SANDBOX, footer=11),
+    Action("view", "v", "v", "lists", "processes, links and load as lists, or the picture again", SANDBOX, footer=6),
     Action("undo", "u", "u", "undo", "mend what was broken last", SANDBOX, footer=5),
     Action("reset", "0", "0", "mend all", "mend all that was broken, the last first", SANDBOX, footer=12),
     Action("view", "v", "v", "who dies", "brokers, pairs, racks, brokers and racks, random sets", SWEEP, footer=4),
