@@ -1,7 +1,7 @@
 """From a list's rows to the window a screen asked for: filtered, sorted, cut, with the cursor's row found again.
 
 A list can also have columns of one width, of which as many are in view as fit, and a cursor that goes across them. It
-is drawn without colour: `>` before its column's name, `|` before its cells.
+is a sign first: `>` before its column's name, `|` before its cells, which may be filled with a colour.
 
 Knows no particular list. What is remembered between two questions lives in a Memory that the caller owns.
 """
@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -37,11 +38,13 @@ class VisibleColumns:
     count: int
     cell: int
     column: int = NOWHERE
+    is_led: bool = False
+    """Whether the first cell's blank is there without a cursor, too: then nothing moves aside when there is one."""
 
     @property
     def lead(self) -> int:
         """Characters before the first cell's own: its blank, where the cursor may have to stand."""
-        return int(self.column != NOWHERE)
+        return int(self.is_led or self.column != NOWHERE)
 
     @property
     def width(self) -> int:
@@ -63,25 +66,43 @@ class VisibleColumns:
         skipped = 1 - self.lead
         return tuple((text if place else text[skipped:], style) for place, (style, text) in enumerate(runs))
 
-    def title(self, names: Sequence[str]) -> str:
-        """The names in view, above their cells."""
-        signed = ((NAMED if place == self.column else " ") + name for place, name in enumerate(names, self.first))
-        return "".join(name.rjust(self.cell) for name in signed)[1 - self.lead :]
+    def filled(self, cells: Sequence[Span], between: str = "") -> Line:
+        """As `line`, each cell filled with its style. The blanks before cells are in the style `between`.
+
+        Where a cell has one character besides its blank, it fills both: the colour would be too thin else.
+        """
+        own = self.cell - 1
+        pieces: list[Span] = []
+        for place, (text, style) in enumerate(cells, self.first):
+            before = style if own == 1 else between
+            pieces += [(BESIDE, "key" if own > 1 else style) if place == self.column else (" ", before)]
+            pieces.append((text.rjust(own), style))
+        runs = groupby(pieces[1 - self.lead :], key=itemgetter(1))
+        return tuple(("".join(text for text, _ in run), style) for style, run in runs)
+
+    def title(self, names: Sequence[str], signs: Sequence[str] = ()) -> str:
+        """The names in view, above their cells; the cursor's sign, or else each one's own, before them."""
+        signs = [
+            NAMED if place == self.column else sign for place, sign in enumerate(signs or " " * len(names), self.first)
+        ]
+        return "".join((sign + name).rjust(self.cell) for sign, name in zip(signs, names, strict=True))[1 - self.lead :]
 
     def across(self, names: Sequence[str], place: int) -> Across:
         """What the list has to know; `names` are all there are, `place` is the column of the list that holds them."""
         column = names[self.column] if self.column != NOWHERE else ""
-        return Across(tuple(names), column, place, self.first, self.cell)
+        return Across(tuple(names), column, place, self.first, self.cell, self.lead)
 
 
-def visible_columns(count: int, cell: int, room: int, offset: int, column: int = NOWHERE) -> VisibleColumns:
+def visible_columns(
+    count: int, cell: int, room: int, offset: int, column: int = NOWHERE, *, is_led: bool = False
+) -> VisibleColumns:
     """As many of `count` columns as fit, at least one, from the one at `offset` on, but with the cursor's in view."""
-    room -= column != NOWHERE
+    room -= is_led or column != NOWHERE
     most = max((room + 1) // cell, 1)
     first = max(0, min(offset, count - most))
     if column != NOWHERE:
         first = max(min(first, column), column - most + 1)
-    return VisibleColumns(first, min(most, count - first), cell, column)
+    return VisibleColumns(first, min(most, count - first), cell, column, is_led)
 
 
 T = TypeVar("T")
@@ -137,6 +158,8 @@ class Listing:
     sought: int = -1
     """Index of the row that is meant where no key says it."""
     across: Across = NO_ACROSS
+    wants: int = 0
+    """See Window."""
     names: Mapping[str, Callable[[], Iterable[str]]] = field(default_factory=dict[str, Callable[[], Iterable[str]]])
     """Fields whose values are names of things → all there are, whether or not a row is about them."""
 
@@ -164,6 +187,7 @@ def window(listing: Listing, query: ListQuery, memory: Memory, now_ms: int, name
         unfiltered_total=listing.count,
         note=error or _emptiness(listing, query, len(order)),
         across=listing.across,
+        wants=listing.wants,
     )
 
 

@@ -175,6 +175,8 @@ STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
         name: (_filled(dark), _filled(light), _filled(safe), ansi, mono)
         for name, (dark, light, safe, ansi, mono) in CELLS.items()
     },
+    # Nothing is there, and its sign is quiet.
+    "cell-none": ("#7d8590 on #161c23", "#656c75 on #f0f0ec", "#7d8590 on #161c23", *CELLS["cell-none"][3:]),
     **{f"heat{step}": _ramped(step) for step in range(HEATS)},
     **{f"hue{number}": _identified(number, is_filled=False) for number in range(IDENTITIES)},
     **{f"fill{number}": _identified(number, is_filled=True) for number in range(IDENTITIES)},

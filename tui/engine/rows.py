@@ -35,6 +35,8 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     """Name to ask for when sorting by it; empty where it cannot be sorted."""
     rank: int = 0
     """Which columns stay where not all fit: the lower, the longer. What the list is read for, its verdict, has 0."""
+    head: str = ""
+    """A line above the title: what names in it have in common."""
 
 
 class Across(msgspec.Struct, frozen=True, array_like=True):
@@ -51,7 +53,9 @@ class Across(msgspec.Struct, frozen=True, array_like=True):
     first: int = 0
     """The number of the first thing in view."""
     cell: int = 1
-    """Characters for each."""
+    """Characters for each, a blank before it included."""
+    lead: int = 0
+    """How many of these blanks the first one in view has."""
 
 
 NO_ACROSS = Across()

@@ -103,7 +103,7 @@ class MapRows(LiveRows):
         across, start = self.across, self.start_of(self.across.place)
         if start is None or not across.things:
             return ""
-        # A cell's blank is before it; the first has one of its own only if there is a cursor to be drawn.
-        cell = (x - LEAD - start + (not across.column)) // across.cell
+        # A cell's blank is before it; the first has one of its own only if a cursor has to be drawn there.
+        cell = (x - LEAD - start + 1 - across.lead) // across.cell
         place = across.first + cell
         return across.things[place] if cell >= 0 and place < len(across.things) else ""

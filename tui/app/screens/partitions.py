@@ -17,15 +17,15 @@ from tui.engine.partitions.queries import PartitionList, PartitionText, TopicTex
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 
 LIST = "partitions"
-LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding  . none"
-TOPICS = "Topics, the worst: X leaderless  - out  + adding  L leads  o in ISR"
+LEGEND = "Partitions: L leader  o in ISR  - out of ISR  X leaderless  + adding"
+TOPICS = "Topics, their worst replica: X leaderless  - out  + adding  L leads  o in ISR"
 LEGENDS = {
     "matrix": LEGEND,
     "list": "Partitions",
     "topics": TOPICS,
     "topics-other": TOPICS,
-    "brokers": "Brokers: replicas by sign; X dead or leaderless",
-    "racks": "Racks: replicas by sign, and the worst of each broker",
+    "brokers": "Brokers: replicas by state",
+    "racks": "Racks: replicas by state, brokers by their worst replica",
 }
 """View → what its signs mean."""
 

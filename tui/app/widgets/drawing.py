@@ -256,6 +256,12 @@ class RowDrawing:
         more = ">" if self.layout.more_right else " "
         return [self.look.segment(plain(text, max(self.width - 1, 0)), "heading"), self.look.segment(more, "heading")]
 
+    def heads(self) -> list[Segment]:
+        """The line above the titles."""
+        heads = [fit(self.columns[slot.column].head, slot.width) for slot in self.layout.slots]
+        text = " " * LEAD + (" " * GAP).join(heads)
+        return [self.look.segment(plain(text, self.width), "dim")]
+
 
 BAND, NODES = 3, 4
 """Columns: the edges, and the first one of the partitions' layer."""

@@ -36,8 +36,8 @@ from tui.engine.rows import Column, Row, Span, Window
 
 WHEEL_LINES = 3
 EMPTY = Window(first=0, total=0, rows=())
-HEADER = -1
-"""The header's place among the strips kept."""
+TITLES = -1
+"""The header's place among the strips kept; the line above it, if there is one, is before it."""
 
 
 class LineView(StripWidget, can_focus=True):
@@ -146,8 +146,8 @@ class LineView(StripWidget, can_focus=True):
     def sorted_by(self, sort: str, reverse: bool = False) -> None:
         """Show by the header's sign which column (by its `sort` name) the rows are in order of."""
         self._sort = (sort, reverse)
-        self._strips.pop(HEADER, None)
-        self.refresh_line(0)
+        self._strips.pop(TITLES, None)
+        self.refresh_line(self._header_lines - 1)
 
     @property
     def wanted(self) -> tuple[int, int]:
@@ -225,7 +225,8 @@ class LineView(StripWidget, can_focus=True):
 
     @property
     def _header_lines(self) -> int:
-        return int(any(column.title for column in self._window.columns))
+        columns = self._window.columns
+        return any(column.title for column in columns) + any(column.head for column in columns)
 
     @property
     def _page(self) -> int:
@@ -283,7 +284,7 @@ class LineView(StripWidget, can_focus=True):
     def strip_at(self, y: int) -> Strip:
         y -= self._header_lines
         if y < 0:
-            return self._kept(HEADER, ("", False))
+            return self._kept(y, ("", False))
         if not self.total:
             return self.fill(self._absence(y), align="^")
         if y >= self._page:
@@ -301,8 +302,10 @@ class LineView(StripWidget, can_focus=True):
             return known[1]
         drawing = self.drawing(self._window.columns, self._columns)
         row = row_at(self._window, index)
-        if index == HEADER:
+        if index == TITLES:
             segments = drawing.heading(*self._sort)
+        elif index < TITLES:
+            segments = drawing.heads()
         else:
             segments = drawing.row(row, self.indent(row) if row else (), *state)
         width = self.size.width

@@ -32,7 +32,8 @@ from tui.engine.drill.queries import (
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
-from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_line, signs_of_state, thing, titles
+from tui.engine.partitions.columns import MapColumns, map_columns, thing
+from tui.engine.partitions.rows import EDGES, MAP, signs_line, signs_of_state
 from tui.engine.rows import Column, Line, Row, Span, line, span
 from tui.engine.sheets import Sheet
 
@@ -313,7 +314,7 @@ def _cells(playback: Playback, query: DrillMapList) -> tuple[list[PartitionCells
     ]
     fitted = [(some, _map_columns(playback, query, name, some)) for some in (facts, facts[:2], facts[:1], [])]
     facts, shown = next((one for one in fitted if not one[1].cut), fitted[-1 if query.column else 0])
-    signs = Column(titles(shown, dead.__contains__), shown.width)
+    signs = shown.column(dead.__contains__)
     return [
         PartitionCells(
             Column(f"partition {shown.cut}".rstrip(), -name, "<", "partition"), lambda one: line(str(one.partition))

@@ -7,77 +7,20 @@ L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   
 Where KRaft has emptied the ISR, who is in the ELR (KIP-966) was last in sync.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from model.cluster.ids import NO_LEADER
 from model.sources.feed import Moment
-from tui.engine.listing import NOWHERE, Listing, Memory, VisibleColumns, visible_columns, window
+from tui.engine.listing import Listing, Memory, window
+from tui.engine.partitions.columns import CELLS, Form, MapColumns, forms, in_form
 from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
-from tui.engine.rows import NO_ACROSS, Across, Column, Line, Row, Window, line, span
+from tui.engine.rows import NO_ACROSS, Column, Line, Row, Window, line, span
 from tui.engine.sheets import age_text
 
 STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
 """Sign → style name."""
-
-
-@dataclass(frozen=True)
-class MapColumns:
-    """All brokers, and which of them are in view."""
-
-    all: Sequence[int]
-    seen: VisibleColumns
-    marked: Collection[str] = ()
-
-    @property
-    def brokers(self) -> Sequence[int]:
-        """Those in view."""
-        return self.all[self.seen.view]
-
-    @property
-    def width(self) -> int:
-        """Characters of all cells together."""
-        return self.seen.width
-
-    @property
-    def cut(self) -> str:
-        """`3-12 of 30 brokers` where not all are in view."""
-        first, last, total = self.seen.first, self.seen.first + self.seen.count, len(self.all)
-        return f"brokers {first + 1}-{last} of {total}" if self.seen.count < total else ""
-
-    def across(self, place: int) -> Across:
-        """All brokers as things to choose; `place` is the list's column that holds the map."""
-        return self.seen.across([thing(broker) for broker in self.all], place)
-
-
-def thing(broker: int) -> str:
-    """A broker as it is chosen: `b3`."""
-    return f"b{broker}"
-
-
-def map_columns(
-    brokers: Sequence[int], width: int, offset: int, column: str = "", marked: Collection[str] = ()
-) -> MapColumns:
-    """As many brokers as fit, at least one, from the one at `offset` on; the last page is full, `column` in view."""
-    cell = max((len(str(broker)) for broker in brokers), default=1) + 2
-    cursor = next((place for place, broker in enumerate(brokers) if thing(broker) == column), NOWHERE)
-    return MapColumns(brokers, visible_columns(len(brokers), cell, width, offset, cursor), marked)
-
-
-def map_column(table: PartitionTable, shown: MapColumns) -> Column:
-    """One column for the whole map; its title names the brokers, dead ones as `X5`."""
-    return Column(titles(shown, table.is_dead), shown.width)
-
-
-def titles(shown: MapColumns, is_dead: Callable[[int], bool]) -> str:
-    """The names of the brokers in view, above their cells; marked ones as `#5`."""
-
-    def sign(broker: int) -> str:
-        return "#" if thing(broker) in shown.marked else "X" if is_dead(broker) else "b"
-
-    return shown.seen.title([f"{sign(broker)}{broker}" for broker in shown.brokers])
 
 
 def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
@@ -87,8 +30,7 @@ def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
 
 def signs_line(signs: Mapping[int, str], shown: MapColumns) -> Line:
     """These signs under the brokers' names."""
-    cells = (signs.get(broker, ".") for broker in shown.brokers)
-    return shown.seen.line([(sign, STYLES[sign]) for sign in cells])
+    return shown.line([(sign, CELLS[sign]) for sign in (signs.get(broker, ".") for broker in shown.brokers)])
 
 
 def signs_of(table: PartitionTable, row: int) -> dict[int, str]:
@@ -155,7 +97,7 @@ def partitions_window(moment: Moment, query: PartitionList, now_ms: int, memory:
 
 def partition_listing(table: PartitionTable, query: PartitionList, now_ms: int) -> Listing:
     """All partitions. The key `orders-*` stands for the first of a topic's that is in view."""
-    cells, shown = _cells(table, query, now_ms)
+    cells, shown, wants = _cells(table, query, now_ms)
     return Listing(
         count=len(table),
         fields=lambda: table.fields(now_ms),
@@ -166,6 +108,7 @@ def partition_listing(table: PartitionTable, query: PartitionList, now_ms: int) 
         across=NO_ACROSS if shown is None else shown.across(MAP),
         made_from=(table,),
         nothing="there are no topics",
+        wants=wants,
         names={"topic": lambda: table.image.topics, "broker": lambda: map(str, table.brokers)},
     )
 
@@ -184,47 +127,61 @@ def _row(whole: PartitionTable, place: int, cells: Iterable[Cells]) -> Row:
     )
 
 
-def _cells(table: PartitionTable, query: PartitionList, now_ms: int) -> tuple[list[Cells], MapColumns | None]:
-    """The columns of this view, with as much of the map as fits between name and leader; and what fits of it."""
+def _cells(table: PartitionTable, query: PartitionList, now_ms: int) -> tuple[list[Cells], MapColumns | None, int]:
+    """The columns of this view, with as much of the map as fits; what fits of it, and the cells that all would take."""
     digits = max((len(str(broker)) for broker in table.brokers), default=1)
     isr_width = min(max(table.isr_width * (digits + 1) - 1, 3), 16)
-    name = min(max(table.widest_name, len("partition")), max(query.width * 2 // 5, 12))
     facts = [
-        Cells(Column("leader", max(digits + 2, 6), ">", "leader"), _leader),
-        Cells(Column("isr", isr_width, "<", "isr"), lambda at, row: _brokers(at, isr_of(at, row))),
-        Cells(Column("epoch", 6, ">", "epoch"), _epoch),
-        Cells(Column("age", 4, ">", "age"), lambda at, row: _age(at, row, now_ms)),
+        Cells(Column("leader", max(digits + 2, 6), ">", "leader", rank=1), _leader),
+        Cells(Column("isr", isr_width, "<", "isr", rank=2), lambda at, row: _brokers(at, isr_of(at, row))),
+        Cells(Column("epoch", 6, ">", "epoch", rank=3), _epoch),
+        Cells(Column("age", 4, ">", "age", rank=4), lambda at, row: _age(at, row, now_ms)),
         Cells(Column("state", STATE_WIDTH, "<", "state"), _state),
     ]
-    title, shown = "partition", None
+    title, shown, name = "partition", None, max(table.widest_name, len("partition"))
+    wants = EDGES + name + _taken(facts)
     if query.view == "list":
         width = min(max(table.replicas_width * (digits + 1) - 1, 8), 24)
-        replicas = Column("replicas", width, "<", "broker")
+        replicas = Column("replicas", width, "<", "broker", rank=1)
         facts.insert(1, Cells(replicas, lambda at, row: _brokers(at, replicas_of(at, row))))
         if table.has_elr:
-            facts.insert(3, Cells(Column("elr", isr_width, "<", "elr"), lambda at, row: _elr(at, elr_of(at, row))))
+            elr = Column("elr", isr_width, "<", "elr", rank=2)
+            facts.insert(3, Cells(elr, lambda at, row: _elr(at, elr_of(at, row))))
+        wants = EDGES + name + _taken(facts)
     else:
+        wants += 1 + len(table.brokers) * forms(table.brokers)[0].cell
+        name = min(name, max(query.width * 2 // 5, 12))
         facts, fitted = _beside_the_map(table, facts, query, EDGES + name + 1)
-        facts.insert(0, Cells(map_column(table, fitted), lambda at, row: map_line(at, row, fitted)))
+        column = fitted.column(table.is_dead)
+        facts.insert(0, Cells(column, lambda at, row: map_line(at, row, fitted)))
         title, shown = f"{title} {fitted.cut}".rstrip(), fitted
     names = Cells(Column(title, -name, "<", "topic"), lambda at, row: line(str(at.topic_partition(row))))
-    return [names, *facts], shown
+    return [names, *facts], shown, wants
+
+
+def _taken(cells: Iterable[Cells]) -> int:
+    return sum(1 + one.column.width for one in cells)
 
 
 def _beside_the_map(
     table: PartitionTable, facts: list[Cells], query: PartitionList, taken: int
 ) -> tuple[list[Cells], MapColumns]:
-    """The columns that stay, and the brokers that fit beside them: where space is short the map comes first."""
-    fitted = [_fitted(table, facts, given_up, query, taken) for given_up in ((), ("age",), ("age", "isr"))]
-    return next((one for one in fitted if not one[1].cut), fitted[-1 if query.column else 0])
+    """The columns that stay and the brokers that fit beside them: the widest names before all columns.
+
+    Where not all brokers fit, columns go, least needed first; the verdict stays.
+    """
+    ways = [(form, rank) for form in forms(table.brokers) for rank in (4, 3, 2)]
+    ways += [(form, rank) for form in forms(table.brokers)[1:] for rank in (1, 0)]
+    fitted = [_fitted(table, facts, form, rank, query, taken) for form, rank in ways]
+    return next((one for one in fitted if one[1].is_whole), fitted[-1])
 
 
 def _fitted(
-    table: PartitionTable, facts: list[Cells], given_up: tuple[str, ...], query: PartitionList, taken: int
+    table: PartitionTable, facts: list[Cells], form: Form, rank: int, query: PartitionList, taken: int
 ) -> tuple[list[Cells], MapColumns]:
-    kept = [one for one in facts if one.column.title not in given_up]
-    room = query.width - taken - sum(1 + one.column.width for one in kept)
-    return kept, map_columns(table.brokers, room, query.offset, query.column, query.marked)
+    kept = [one for one in facts if one.column.rank <= rank]
+    room = query.width - taken - _taken(kept)
+    return kept, in_form(form, table.brokers, room, query.offset, query.column, query.marked)
 
 
 def _leader(table: PartitionTable, row: int) -> Line:

@@ -46,6 +46,20 @@ def test_titles_and_rows_are_as_wide_as_told_with_one_sign_for_the_cursor(
         assert row.index("|") == title.index(">") == (shown.column - shown.first) * cell
 
 
+@given(SHAPES, st.integers(-1, 39), st.booleans())
+def test_filled_cells_say_the_same_and_are_as_wide(
+    shape: tuple[int, int, int, int], place: int, is_led: bool
+) -> None:
+    count, cell, room, offset = shape
+    shown = visible_columns(count, cell, room, offset, NOWHERE if place < 0 else place % count, is_led=is_led)
+    cells = [("o" if number % 3 else "L", f"cell-{number % 3}") for number in range(shown.count)]
+    filled = shown.filled(cells, "between")
+    assert text_of(filled) == text_of(shown.line(cells))
+    assert sum(len(text) for text, style in filled if style == "between") <= shown.count
+    drawn = "".join(text for text, style in filled if style.startswith("cell-"))
+    assert (drawn.count("L"), drawn.count("o")) == (len(cells[::3]), len(cells) - len(cells[::3]))
+
+
 def partitions(width: int = 100, **asked: object) -> Window:
     query = PartitionList(width=width, **asked)  # pyright: ignore[reportArgumentType]
     return rows_shown(moment_of(small_image()), query, 0)
@@ -54,7 +68,7 @@ def partitions(width: int = 100, **asked: object) -> Window:
 def test_the_map_tells_its_brokers_and_draws_cursor_and_marks() -> None:
     plain = partitions()
     assert plain.across.things == ("b1", "b2", "b3", "b4", "b5", "b6")
-    assert (plain.across.column, plain.columns[1].title) == ("", "b1 b2 b3 b4 X5 b6")
+    assert (plain.across.column, plain.columns[1].title) == ("", " b1 b2 b3 b4 X5 b6")
     chosen = partitions(column="b4", marked=("b1", "b5", "rack:r1"))
     assert chosen.across.column == "b4"
     assert chosen.columns[1].title == " #1 b2 b3>b4 #5 b6"
@@ -67,7 +81,13 @@ def test_a_column_that_is_not_there_is_no_cursor() -> None:
 
 
 def test_where_the_brokers_do_not_fit_those_around_the_cursor_are_seen() -> None:
-    assert [partitions(55, column=f"b{number}").columns[1].title for number in (1, 6)] == [">b1 b2 b3", " b4 X5>b6"]
+    assert [partitions(36, column=f"b{number}").columns[1].title for number in (1, 6)] == [">1 2 3", " 4X5>6"]
+
+
+def test_the_map_stays_where_it_is_when_a_cursor_comes() -> None:
+    without, with_cursor = partitions(), partitions(column="b4")
+    assert without.columns[1].width == with_cursor.columns[1].width
+    assert text_of(without.rows[0].cells[1]) == text_of(with_cursor.rows[0].cells[1]).replace("|", " ")
 
 
 def test_rows_of_brokers_and_racks_show_marks() -> None:

@@ -1,14 +1,20 @@
 """The partition map and list as an operator reads them."""
 
+from collections.abc import Collection
+
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
+from tui.engine.partitions.columns import forms, in_form
 from tui.engine.partitions.queries import PartitionList
-from tui.engine.partitions.rows import partitions_window
+from tui.engine.partitions.rows import EDGES, STATE_WIDTH, partitions_window
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())
@@ -22,7 +28,7 @@ def window(memory: Memory | None = None, **asked: object) -> Window:
 def test_the_map_has_a_sign_for_each_broker():
     shown = window()
     assert [column.title for column in shown.columns] == [
-        "partition", "b1 b2 b3 b4 X5 b6", "leader", "isr", "epoch", "age", "state",
+        "partition", " b1 b2 b3 b4 X5 b6", "leader", "isr", "epoch", "age", "state",
     ]  # fmt: skip
     assert rows_of(shown) == [
         "! | orders-2 | .  .  L  o  -  . | 3 | 3,4 | e39 | 33s | ! under",
@@ -90,13 +96,63 @@ def test_eligible_leader_replicas_are_a_column_where_there_are_any():
     assert signs == ["-  .  .  .  X  .", "-  .  .  .  -  ."]
 
 
-def test_only_so_many_brokers_as_fit_are_shown_and_the_rest_is_scrolled_to():
-    shown = window(width=60)
-    assert shown.columns[1].title == "b1 b2"
-    assert shown.columns[0].title == "partition brokers 1-2 of 6"
-    assert window(width=60, offset=3).columns[1].title == "b4 X5"
-    assert window(width=60, offset=99).columns[1].title == "X5 b6"
-    assert window(width=10).columns[1].title == "b1"
+def test_names_shrink_and_columns_go_before_a_broker_does():
+    assert window(width=90).columns[1].title == " b1 b2 b3 b4 X5 b6"
+    assert window(width=50).columns[1].title == " 1 2 3 4X5 6"
+    assert [column.title for column in window(width=50).columns] == ["partition", " 1 2 3 4X5 6", "leader", "state"]
+    assert [column.title for column in window(width=40).columns] == [
+        *("partition brokers 1-5 of 6", " 1 2 3 4X5", "state"),
+    ]
+    assert window(width=40, offset=99).columns[1].title == " 2 3 4X5 6"
+    assert window(width=10).columns[1].title == " 1"
+
+
+LARGE_IDS = (*range(1001, 1010), 1010, 1011, 1012)
+
+
+def with_brokers(ids: Collection[int], width: int) -> Window:
+    topic = TopicAssigned(topic="t", replicas={0: (min(ids),)})
+    records = (*(BrokerRegistered(broker=broker) for broker in ids), topic)
+    image = ClusterDelta(EMPTY).replay_all(records).apply(EMPTY.provenance)
+    return partitions_window(moment_of(image), PartitionList(width=width), NOW_MS, Memory())
+
+
+def test_wide_ids_are_seen_by_their_last_digits_under_what_they_share():
+    whole = with_brokers(LARGE_IDS, 150).columns[1]
+    assert (whole.title.split()[:2], whole.head) == (["b1001", "b1002"], "")
+    two = with_brokers(LARGE_IDS, 100).columns[1]
+    assert (two.title, two.head) == (" 01 02 03 04 05 06 07 08 09 10 11 12", " 10xx")
+    one = with_brokers(LARGE_IDS, 60).columns[1]
+    assert (one.title, one.head) == (" 1 2 3 4 5 6 7 8 9 0 1 2", " 100x              101x")
+
+
+@given(st.sets(st.integers(0, 3_000), min_size=1, max_size=60), st.integers(40, 400))
+def test_no_broker_is_left_out_where_the_narrowest_names_fit(ids: set[int], width: int):
+    shown = with_brokers(ids, width)
+    titles = [column.title for column in shown.columns]
+    assert titles[-1] == "state"
+    taken = sum(abs(column.width) + 1 for column in shown.columns) - 1
+    assert taken <= max(width - EDGES, 9 + 1 + 6 + 1 + STATE_WIDTH)
+    narrowest = min(form.cell for form in forms(sorted(ids)))
+    fits = len(ids) * narrowest <= width - EDGES - len("partition") - 2 - STATE_WIDTH
+    assert fits == ("of" not in titles[0])
+    assert shown.wants >= taken or not fits
+    everything = with_brokers(ids, shown.wants)
+    assert [column.title for column in everything.columns[2:]] == ["leader", "isr", "epoch", "age", "state"]
+    assert everything.columns[1].title.split() == [f"b{broker}" for broker in sorted(ids)]
+
+
+@given(st.sets(st.integers(0, 3_000), min_size=1, max_size=60).map(sorted))
+def test_what_brokers_share_stands_above_each_of_their_runs(ids: list[int]):
+    for form in forms(ids):
+        shown = in_form(form, ids, 1_000, 0, "", ())
+        column = shown.column(lambda _: False)
+        head = column.head.ljust(column.width)
+        for place, broker in enumerate(ids):
+            name = column.title[place * form.cell : (place + 1) * form.cell].strip().lstrip("b")
+            run = head[: (place + 1) * form.cell].split()
+            stem = run[-1].rstrip("x") if run and form.digits and broker >= 10**form.digits else ""
+            assert stem + name == str(broker)
 
 
 def test_the_cursor_is_where_its_row_is_now():
