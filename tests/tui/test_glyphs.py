@@ -37,6 +37,11 @@ def test_where_two_parts_meet_the_cell_is_shared() -> None:
     assert bars([(0.5, "hue0"), (0.5, "hue1")], 1) == (("▌", "hue0/hue1"),)
 
 
+def test_a_part_of_nothing_is_not_drawn() -> None:
+    drawn = bars([(0.5, "hue0"), (0.0, "hue1"), (0.2, "hue2")], 5)
+    assert "hue1" not in {name for _, style in drawn for name in style.split("/")}
+
+
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=80), st.integers(1, 60))
 def test_sparks_are_as_high_as_their_values(values: list[float], width: int) -> None:
     drawn = sparks(values, width)

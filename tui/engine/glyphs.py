@@ -94,7 +94,7 @@ def _shared(tops: Sequence[tuple[int, str]], floor: int, signs: str) -> Span:
     top, style = within[0]
     if top >= floor + 8:
         return ("█", style)
-    above = within[1][1] if len(within) > 1 else ""
+    above = next((style for end, style in within if end > top), "")
     return (signs[top - floor], stacked(style, above) if above else style)
 
 

@@ -2,15 +2,24 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import ComposeResult
 
-from tui.app.panes.shares import Claim, shares
+from tests.tui.screen_text import screen_lines
+from tests.tui.widgets.listing import COLUMNS, row
+from tui.app.panes.frames import EDGE, Framed
+from tui.app.panes.shares import ByNeed, Claim, shares
+from tui.app.theme import ThemedApp
+from tui.app.widgets.line_view import LineView
+from tui.app.widgets.lists import ContentShown
+from tui.engine.rows import Window
 
 CLAIMS = st.lists(
     st.builds(
-        lambda least, more, grows: Claim(least, least + more, grows),
+        lambda least, more, grows, rank: Claim(least, least + more, grows, rank),
         st.integers(1, 20),
         st.integers(0, 80),
         st.integers(0, 3),
+        st.integers(0, 2),
     ),
     min_size=1,
     max_size=5,
@@ -44,3 +53,47 @@ def test_what_is_left_over_goes_to_those_that_grow() -> None:
 
 def test_where_not_even_the_least_fits_all_give_way() -> None:
     assert shares(10, [Claim(10, 10), Claim(10, 40)]) == [5, 5]
+
+
+@given(CLAIMS, st.integers(0, 240))
+def test_the_first_in_rank_are_not_cut_off_for_others(claims: list[Claim], room: int) -> None:
+    if sum(claim.least for claim in claims) > room:
+        return
+    given_ = shares(room, claims)
+    cut = [claim.rank for has, claim in zip(given_, claims, strict=True) if has < claim.wants]
+    later = [claim.rank for has, claim in zip(given_, claims, strict=True) if has > claim.least]
+    assert not cut or max(later, default=0) <= min(cut)
+
+
+class Two(ThemedApp[None]):
+    """A list and one that takes what it leaves."""
+
+    CSS = "ByNeed { layout: horizontal; }"
+
+    def compose(self) -> ComposeResult:
+        self.lists = LineView(), LineView()
+        frames = (Framed("", each, least=(20, 4), grows=place) for place, each in enumerate(self.lists))
+        yield ByNeed(*frames)
+
+
+async def test_a_pane_is_wider_once_its_contents_want_it() -> None:
+    app = Two()
+    async with app.run_test(size=(100, 12)) as pilot:
+        first, _ = app.lists
+        for wants in (30, 60):
+            first.show(Window(0, 1, (row(0),), COLUMNS, wants=wants))
+            first.post_message(ContentShown(first))
+            await pilot.pause()
+            await pilot.pause()
+            assert [each.size.width for each in app.lists] == [wants, 100 - wants - 2 * EDGE]
+
+
+async def test_a_title_is_part_of_what_a_pane_wants() -> None:
+    app = Two()
+    async with app.run_test(size=(100, 12)) as pilot:
+        frame = app.query(Framed).first()
+        frame.name_it("a title that says what the signs below it mean")
+        frame.post_message(ContentShown(frame))
+        await pilot.pause()
+        await pilot.pause()
+        assert frame.title in screen_lines(app)[0]

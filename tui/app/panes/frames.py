@@ -28,6 +28,8 @@ THIN, DOUBLE, ASCII = "┌─┐│└┘", "╔═╗║╚╝", "+-+|++"
 LEAST = (24, 5)
 EDGE = 2
 """Cells, or lines, of a frame on both sides together."""
+TITLED = 4
+"""Cells beside a title, inside a frame as wide as that wants."""
 
 
 class Framed(StripWidget):
@@ -36,17 +38,26 @@ class Framed(StripWidget):
     DEFAULT_CSS = "Framed { padding: 1; width: 1fr; height: 1fr; }"
 
     def __init__(
-        self, title: str, pane: Widget, *, id: str | None = None, least: tuple[int, int] = LEAST, grows: int = 0
+        self,
+        title: str,
+        pane: Widget,
+        *,
+        id: str | None = None,
+        least: tuple[int, int] = LEAST,
+        grows: int = 0,
+        rank: int = 0,
     ) -> None:
         """`least`: cells and lines it can be read in, the frame included; `grows`: its part of what is left over.
 
-        Both count in groups by need only. If nobody grows there, all get the same.
+        A frame gets what it wants before those of a higher rank do. All of it counts in groups by need only. If nobody
+        grows there, all get the same.
         """
         super().__init__(pane, id=id)
         self.pane = pane
         self.title = title
         self.least = least
         self.grows = grows
+        self.rank = rank
         self._wanted = (0, 0)
         self._wanted_on = Size(0, 0)
         self._strips: dict[str, Strip] = {}
@@ -60,6 +71,7 @@ class Framed(StripWidget):
     def wanted(self) -> tuple[int, int]:
         """Cells and lines in which nothing is cut off, the frame included; the most since the terminal has its size."""
         width, height = getattr(self.pane, "wanted", (0, 0))
+        width = max(width, cells(plain(self.title)) + TITLED)
         if self._wanted_on != self.app.size:
             self._wanted_on, self._wanted = self.app.size, (0, 0)
         self._wanted = (max(self._wanted[0], width + EDGE), max(self._wanted[1], height + EDGE))

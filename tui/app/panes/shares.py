@@ -1,7 +1,8 @@
 """How panes side by side, or one below the other, share their room: by what they hold.
 
-Each gets the least it can be read in, then what its contents want; what is left over goes to those that grow, such as
-pictures. Contents that shrink give nothing back until the terminal's size changes: panes do not jump about.
+Each gets the least it can be read in, then what its contents want, the first in rank before others; what is left over
+goes to those that grow, such as pictures. Contents that shrink give nothing back until the terminal's size changes:
+panes do not jump about.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from tui.app.widgets.lists import ContentShown
 
 
 class Claim(NamedTuple):
-    """What one pane asks of the room, in cells or lines, its frame included; `grows` as a frame's."""
+    """What one pane asks of the room, in cells or lines, its frame included; `grows` and `rank` as a frame's."""
 
     least: int
     wants: int
     grows: int = 0
+    rank: int = 0
 
 
 def shares(room: int, claims: Sequence[Claim]) -> list[int]:
@@ -42,6 +44,8 @@ def shares(room: int, claims: Sequence[Claim]) -> list[int]:
             growing = [claim.grows for claim in claims]
             more = _divided(left, growing if any(growing) else [1] * len(claims))
             return [has + gets for has, gets in zip(given, more, strict=True)]
+        first = min(claims[place].rank for place in short)
+        short = [place for place in short if claims[place].rank == first]
         each = max(left // len(short), 1)
         for place in short[:left]:
             given[place] += min(lacks[place], each)
@@ -61,13 +65,15 @@ def _divided(room: int, weights: Sequence[int]) -> list[int]:
 def claim_of(widget: Widget, axis: int) -> Claim:
     """What a frame asks across (0) or down (1); a group of frames asks for all of them, or for its largest."""
     if isinstance(widget, Framed):
-        return Claim(widget.least[axis], max(widget.wanted[axis], widget.least[axis]), widget.grows)
+        return Claim(widget.least[axis], max(widget.wanted[axis], widget.least[axis]), widget.grows, widget.rank)
     claims = [claim_of(child, axis) for child in widget.children if child.display]
     if not claims:
         return Claim(0, 0)
     if isinstance(widget, ByNeed) and widget.axis == axis:
-        return Claim(*map(sum, zip(*claims, strict=True)))
-    return Claim(*map(max, zip(*claims, strict=True)))
+        least, wants, grows, _ = map(sum, zip(*claims, strict=True))
+    else:
+        least, wants, grows, _ = map(max, zip(*claims, strict=True))
+    return Claim(least, wants, grows, min(claim.rank for claim in claims))
 
 
 class _Shared(Layout):

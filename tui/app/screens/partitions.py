@@ -52,7 +52,7 @@ class Partitions(TimedScreen):
     def panes(self) -> Iterable[Widget]:
         yield ByNeed(
             Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame", least=(40, 8)),
-            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(40, 8), grows=1),
+            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(36, 9), grows=1, rank=1),
             id="map-and-why",
         )
 

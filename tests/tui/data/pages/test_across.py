@@ -47,9 +47,7 @@ def test_titles_and_rows_are_as_wide_as_told_with_one_sign_for_the_cursor(
 
 
 @given(SHAPES, st.integers(-1, 39), st.booleans())
-def test_filled_cells_say_the_same_and_are_as_wide(
-    shape: tuple[int, int, int, int], place: int, is_led: bool
-) -> None:
+def test_filled_cells_say_the_same_and_are_as_wide(shape: tuple[int, int, int, int], place: int, is_led: bool) -> None:
     count, cell, room, offset = shape
     shown = visible_columns(count, cell, room, offset, NOWHERE if place < 0 else place % count, is_led=is_led)
     cells = [("o" if number % 3 else "L", f"cell-{number % 3}") for number in range(shown.count)]
