@@ -31,24 +31,32 @@ async def test_a_partition_is_described_in_full(still: str) -> None:
         assert "under min ISR" in text(pilot) or "min ISR 2" in text(pilot)
 
 
-async def test_the_map_moves_over_the_brokers_where_not_all_fit(still: str) -> None:
-    async with opened(still, size=(64, 24)) as pilot:
+async def test_every_broker_and_every_state_is_seen_in_the_smallest_terminal(still: str) -> None:
+    async with opened(still, size=(60, 16)) as pilot:
         await press(pilot, "3")
-        first = rows(pilot).answer.columns[1].title
-        await press(pilot, "right_parenthesis")
-        further = rows(pilot).answer.columns[1].title
-        assert first.startswith("b1") and not further.startswith("b1")
+        titles = [column.title for column in rows(pilot).answer.columns]
+        assert titles[:2] == ["partition", " 1 2 3 4X5 6"]
+        assert titles[-1] == "state"
+        assert "X OFFLINE" not in text(pilot)
+        await press(pilot, "s", "s", "s", "s")
+        assert "X OFFLINE" in text(pilot)
+
+
+async def test_the_map_is_moved_over_the_brokers(still: str) -> None:
+    async with opened(still, size=(64, 24)) as pilot:
+        await press(pilot, "3", "right_parenthesis")
+        assert kdrill(pilot).view_state.of("partitions").offset == 4
         await press(pilot, "left_parenthesis")
-        assert rows(pilot).answer.columns[1].title == first
+        assert kdrill(pilot).view_state.of("partitions").offset == 0
 
 
 async def test_the_list_takes_the_place_of_the_map(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "3", "v")
         assert [column.title for column in rows(pilot).answer.columns[1:3]] == ["leader", "replicas"]
-        assert "Map:" not in text(pilot)
+        assert "L leader  o in ISR" not in text(pilot)
         await press(pilot, "v")
-        assert "Map: L leader" in text(pilot)
+        assert "Partitions: L leader  o in ISR" in text(pilot)
 
 
 async def test_the_last_partition_is_one_key_away_and_the_first_another(still: str) -> None:
@@ -56,7 +64,7 @@ async def test_the_last_partition_is_one_key_away_and_the_first_another(still: s
         await press(pilot, "3", "G")
         assert (rows(pilot).cursor, rows(pilot).cursor_key) == (125, "shipments-8")
         await press(pilot, "ctrl+u", "ctrl+u")
-        assert rows(pilot).cursor == 115
+        assert rows(pilot).cursor == 117
         await press(pilot, "pagedown", "g")
         assert rows(pilot).cursor_key == "__consumer_offsets-0"
 
@@ -114,7 +122,7 @@ async def test_one_steps_back_from_a_partition_to_its_topic_and_returns_to_it(st
     async with opened(still) as pilot:
         await press(pilot, "3", "G", "k", "k", "z")
         assert (form(pilot), rows(pilot).cursor_key) == ("topics", "shipments")
-        assert title(pilot, "#map-frame").startswith("Topics, the worst: X leaderless")
+        assert title(pilot, "#map-frame").startswith("Topics, their worst replica: X leaderless")
         assert "/brokers/topics/shipments" in text(pilot)
         await press(pilot, "enter")
         assert (form(pilot), rows(pilot).cursor_key) == ("matrix", "shipments-6")
@@ -153,14 +161,12 @@ async def test_a_rack_opens_its_brokers_and_a_broker_the_topics_from_its_column_
         assert (form(pilot), rows(pilot).cursor_key) == ("topics-other", "__consumer_offsets")
 
 
-async def test_where_the_brokers_do_not_fit_topics_stand_against_racks_first(still: str) -> None:
+async def test_topics_stand_against_racks_on_demand(still: str) -> None:
     async with opened(still, size=(60, 24)) as pilot:
         await press(pilot, "3", "z")
-        assert rows(pilot).answer.columns[1].title.split()[0] == "rack-a"
+        assert rows(pilot).answer.columns[1].title == " 1 2 3 4X5 6"
         await press(pilot, "v")
-        assert rows(pilot).answer.columns[1].title.split()[0] == "b1"
-        await press(pilot, "right_parenthesis")
-        assert rows(pilot).answer.columns[1].title.split()[0] != "b1"
+        assert rows(pilot).answer.columns[1].title.split()[0] == "rack-a"
 
 
 async def test_what_is_described_and_gone_to_is_what_the_row_is_about(still: str) -> None:

@@ -24,8 +24,8 @@ LEGENDS = {
     "list": "Partitions",
     "topics": TOPICS,
     "topics-other": TOPICS,
-    "brokers": "Brokers: replicas by state",
-    "racks": "Racks: replicas by state, brokers by their worst replica",
+    "brokers": "Brokers: replicas by state; X dead, and led or last in sync",
+    "racks": "Racks: replicas by state; each broker by its worst replica",
 }
 """View → what its signs mean."""
 

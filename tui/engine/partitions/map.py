@@ -154,12 +154,12 @@ BROKER = "broker:"
 """Before the key of a row of the other level: the row here that has to do with it is meant."""
 
 REPLICA_STATES = {
-    LEADERLESS: ("X leaderless", "leaderless"),
+    LEADERLESS: ("X dead", "leaderless"),
     OUT: ("- out", "out"),
-    ADDING: ("+ adding", "adding"),
+    ADDING: ("+ add", "adding"),
     STRANGER: ("? stray", "stray"),
-    LEADS: ("L leads", "leads"),
-    IN_SYNC: ("o in ISR", "isr"),
+    LEADS: ("L lead", "leads"),
+    IN_SYNC: ("o ISR", "isr"),
 }
 """Sign → title and sort name of the column that counts it; the worst first: they are never cut off."""
 

@@ -313,30 +313,29 @@ def partition_text(moment: Moment, query: PartitionText, now_ms: int, *_: object
     row = table.place(query.key)
     if row < 0:
         return sheet.say("there is no such partition (any more)" if query.key else "", "dim").answer()
-    _facts(sheet, table, row, now_ms)
+    _state(sheet, table, row)
     for reason in reasons(table, row):
         sheet.fact("why", reason.why)
         if reason.ways_out:
             sheet.fact("ways out", reason.ways_out)
+    _facts(sheet, table, row, now_ms)
     for number, change in enumerate(_history(moment.feed, query.key, topic)):
         text = f"{clock_text(change.time_ms)}  {change.subject if change.subject != query.key else ''}".rstrip()
         sheet.fact("history" if number == 0 else "", f"{text}  {change.text}", SEVERITY_STYLES[change.severity])
     return sheet.answer()
 
 
-def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
-    columns = table.columns
-    topic, number = table.topic_partition(row)
-    replicas, isr, leader = replicas_of(table, row), isr_of(table, row), int(columns.leader[row])
-    state = STATES[table.states[row]]
-    is_kraft = table.image.generation == "kraft"
-    version = f"   data version {columns.version[row]}" if columns.has_state[row] else "   (not there)"
-    name, place = kept_in(table.image.generation, f"/brokers/topics/{topic}/partitions/{number}/state")
-    sheet.fact(name, place if is_kraft else f"{place}{version}")
+def _state(sheet: Sheet, table: PartitionTable, row: int) -> None:
+    leader, state = int(table.columns.leader[row]), STATES[table.states[row]]
     led = "none" if leader == NO_LEADER else f"{leader} (dead)" if table.is_dead(leader) else str(leader)
-    sheet.draw(
-        span(f"{'state':9} ", "dim"), span(state.label, state.style), span(f"   leader {led}   isr {_ids_or_none(isr)}")
-    )
+    isr = _ids_or_none(isr_of(table, row))
+    sheet.draw(span(f"{'state':9} ", "dim"), span(state.label, state.style), span(f"   leader {led}   isr {isr}"))
+
+
+def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
+    columns, replicas = table.columns, replicas_of(table, row)
+    topic, number = table.topic_partition(row)
+    is_kraft = table.image.generation == "kraft"
     if (elr := elr_of(table, row)) is not None:
         last = unpadded(columns.last_known_elr[row])
         sheet.fact("elr", f"{_ids_or_none(elr)}{f'   last known leader {_ids_or_none(last)}' if last else ''}")
@@ -351,6 +350,9 @@ def _facts(sheet: Sheet, table: PartitionTable, row: int, now_ms: int) -> None:
         zxid = f"   zxid {columns.zxid[row]:#x}" if columns.zxid[row] >= 0 else ""
         sheet.fact("epochs", f"{epochs}{age}{zxid}")
     sheet.fact("settings", f"min ISR {table.health.min_isr[row]}   unclean election {_unclean_setting(table, topic)}")
+    version = f"   data version {columns.version[row]}" if columns.has_state[row] else "   (not there)"
+    name, place = kept_in(table.image.generation, f"/brokers/topics/{topic}/partitions/{number}/state")
+    sheet.fact(name, place if is_kraft else f"{place}{version}")
 
 
 def _unclean_setting(table: PartitionTable, topic: str) -> str:

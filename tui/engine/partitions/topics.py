@@ -113,7 +113,6 @@ def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory) ->
     table = table_of(moment, memory)
     start = table.starts[topic.name]
     states = table.states[start : start + len(topic)]
-    sheet.fact(*kept_in(moment.image.generation, f"/brokers/topics/{topic.name}"))
     factors = sorted(set(topic.replica_count.tolist()))
     sheet.fact(
         "size", f"{len(topic):,} partitions   RF {','.join(map(str, factors)) or '-'}   id {topic.topic_id or '-'}"
@@ -122,12 +121,12 @@ def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory) ->
         first = table.topic_partition(start + int(np.argmax(states == code)))
         state = STATES[code]
         sheet.fact("", f"{count:>7,}  {state.label:13}  first {first}", state.style)
-    settings = redacted(f"topics/{topic.name}", moment.image.topic_config(topic.name))
-    sheet.fact("settings", " ".join(f"{key}={value}" for key, value in sorted(settings.items())) or "none of its own")
     if len(states):
         worst = start + int(np.argmin(states))
         for reason in reasons(table, worst):
             sheet.fact("why", f"{table.topic_partition(worst)}: {reason.why}")
             if reason.ways_out:
                 sheet.fact("ways out", reason.ways_out)
-    return sheet.answer()
+    settings = redacted(f"topics/{topic.name}", moment.image.topic_config(topic.name))
+    sheet.fact("settings", " ".join(f"{key}={value}" for key, value in sorted(settings.items())) or "none of its own")
+    return sheet.fact(*kept_in(moment.image.generation, f"/brokers/topics/{topic.name}")).answer()

@@ -55,9 +55,9 @@ def test_racks_are_offered_where_the_brokers_do_not_fit_and_the_brokers_next():
 
 
 def test_brokers_are_told_by_how_many_replicas_are_in_which_state():
-    shown = window("brokers")
+    shown = window("brokers", width=60)
     assert [column.title for column in shown.columns[2:]] == [
-        "X leaderless", "- out", "+ adding", "? stray", "L leads", "o in ISR",
+        "X dead", "- out", "+ add", "? stray", "L lead", "o ISR",
     ]  # fmt: skip
     assert rows_of(shown) == [
         "! | b1 | r1 | 0 | 1 | 0 | 0 | 1 | 1",
@@ -69,8 +69,20 @@ def test_brokers_are_told_by_how_many_replicas_are_in_which_state():
     ]
 
 
+def test_a_bar_is_as_long_as_a_broker_holds_replicas_and_has_its_states():
+    shown = window("brokers", width=100)
+    title, width, *_ = msgspec.structs.astuple(shown.columns[2])
+    assert (title, width >= 30) == ("replicas", True)
+    for row in shown.rows:
+        states = dict(zip(("removed", "out", "adding", "changed", "leader", "isr"), row.cells[3:], strict=True))
+        held = {style for style, cell in states.items() if text_of(cell) != "0"}
+        assert {name for _, style in row.cells[2] for name in style.split("/") if name} == held
+    longest = [len(text_of(row.cells[2]).rstrip()) for row in shown.rows]
+    assert (longest[0], longest[4]) == (-(-width * 3 // 4), width)
+
+
 def test_racks_sum_their_brokers_up_and_show_the_worst_of_each():
-    assert rows_of(window("racks")) == [
+    assert rows_of(window("racks", width=60)) == [
         "! | r1 | 0 | 1 | 0 | 0 | 2 | 2 | - L",
         "  | r2 | 0 | 0 | 0 | 0 | 1 | 1 | L",
         "+ | r3 | 0 | 0 | 1 | 0 | 1 | 2 | L +",
@@ -87,7 +99,9 @@ def test_a_filter_says_which_partitions_are_counted():
     ]
     assert keys_of(window("topics", lists, filter="state:offline")) == ["payments"]
     assert window("topics", lists, filter="state:offline").unfiltered_total == 2
-    assert rows_of(window("brokers", lists, filter="topic:orders"))[5] == "  | b6 | r3 | 0 | 0 | 0 | 0 | 0 | 1"
+    assert (
+        rows_of(window("brokers", lists, width=60, filter="topic:orders"))[5] == "  | b6 | r3 | 0 | 0 | 0 | 0 | 0 | 1"
+    )
 
 
 def test_a_bad_filter_is_told_and_the_rows_of_the_last_good_one_stay():

@@ -41,15 +41,15 @@ def test_the_pane_below_the_map():
     answer = partition_text(moment, PartitionText(key="payments-3", width=76), NOW_MS)
     assert answer.title == "payments-3"
     assert answer.plain.splitlines() == [
-        "znode     /brokers/topics/payments/partitions/3/state   data version 41",
         "state     X OFFLINE   leader none   isr 5",
-        "replicas  5   preferred 5   RF 1 (!)",
-        "epochs    leader 41, controller 7   written 33s ago   zxid 0x100",
-        "settings  min ISR 1   unclean election not set (off since Kafka 0.11)",
         "why       b5 holds the only copy. The controller may elect only a live ISR",
         "          member; there is none, so it wrote leader -1 and kept isr [5].",
         "ways out  Bring b5 back. Unclean election would not help: no other replica",
         "          is live.",
+        "replicas  5   preferred 5   RF 1 (!)",
+        "epochs    leader 41, controller 7   written 33s ago   zxid 0x100",
+        "settings  min ISR 1   unclean election not set (off since Kafka 0.11)",
+        "znode     /brokers/topics/payments/partitions/3/state   data version 41",
         "history   22:13:20.000  leader 5 -> none",
     ]
 
