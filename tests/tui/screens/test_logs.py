@@ -74,7 +74,7 @@ async def test_v_draws_the_segments_as_bars(still: str, folder: Path) -> None:
         await press(pilot, "enter")
         assert "newest record" in text(pilot)
         await press(pilot, "v")
-        assert "######" in text(pilot)
+        assert "██████" in text(pilot)
 
 
 async def test_an_offset_is_found_and_the_three_steps_stand_beside_it(still: str, folder: Path) -> None:

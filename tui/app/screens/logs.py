@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from tui.app.panes.frames import Framed, Group
 from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.link import DataLost
@@ -46,10 +47,10 @@ class Logs(LiveScreen):
     """The batch that a look-up found, and the look-up."""
 
     def panes(self) -> Iterable[Widget]:
-        frames = (Framed("", LiveRows(each()), id=f"{each.name}-frame") for each in LISTS)
-        yield Group(
+        frames = (Framed("", LiveRows(each()), id=f"{each.name}-frame", least=(40, 8)) for each in LISTS)
+        yield ByNeed(
             Group(*frames, id="log-levels"),
-            Framed("", LiveText(LogPartitionText(), id="log"), id="log-frame"),
+            Framed("", LiveText(LogPartitionText(), id="log"), id="log-frame", least=(40, 9), grows=1, rank=1),
             id="log-both",
         )
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText, LiveTree
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import CloseNode, OpenNode, ParentWanted, RowHighlighted, RowSelected
 from tui.engine.actions import has_znodes
@@ -21,10 +22,10 @@ class Znodes(LiveScreen):
     main_list = "znodes"
 
     def panes(self) -> Iterable[Widget]:
-        yield Group(
-            Framed("Tree", LiveTree(ZnodeList(), empty="nothing to browse"), id="tree-frame"),
-            Framed("/", LiveText(ZnodeText(key="/"), id="znode"), id="znode-frame"),
-            id="halves",
+        yield ByNeed(
+            Framed("Tree", LiveTree(ZnodeList(), empty="nothing to browse"), id="tree-frame", least=(40, 8)),
+            Framed("/", LiveText(ZnodeText(key="/"), id="znode"), id="znode-frame", least=(40, 8), grows=1),
+            id="tree-and-znode",
         )
 
     @on(RowHighlighted)

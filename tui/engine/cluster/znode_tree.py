@@ -1,4 +1,4 @@
-"""The znode tree as rows: opened branches, kind, version and owner of each znode; read anew where it changed.
+"""The znode tree as rows: opened branches, kind and version of each znode; read anew where it changed.
 
 Rows are found without going through them: a folder may hold millions of znodes, and all takes as long as there are
 open znodes and rows asked for. The service waits for ZooKeeper in threads, one at a time. `at_ms` is the time on a
@@ -107,14 +107,16 @@ def row_of(path: str, branch: Branch, row: int) -> int:
     return row + place + sum(below.rows for behind, below in branch.branches if behind <= place)
 
 
-WIDE = (Column("znode", -30), Column("what", 24), Column("v", 4, ">"), Column("owner", 12))
-NARROW = (Column("znode", -20), Column("v", 2, ">"), Column("e", 1))
-"""Payload version, and E for ephemeral: what fits into half of 80 cells; the rest stands beside the tree."""
-
-NARROW_CELLS = 60
+COLUMNS = (
+    Column("znode", -16),
+    Column("what", -16, rank=1),
+    Column("v", 2, ">", rank=2),
+    Column("e", 1, rank=2),
+)
+"""v: the payload's version; e: E for ephemeral. Whose it is stands beside the tree."""
 
 _OF_BROKERS = (Column("metadata", -30),)
-"""What brokers tell has neither payload versions nor owners."""
+"""What brokers tell has no payload versions, and nothing there is ephemeral."""
 _UNREAD: Mapping[type, str] = MappingProxyType({Forbidden: "no permission", TooLarge: "too large"})
 
 
@@ -124,14 +126,12 @@ def znodes_window(browser: ZnodeBrowser, query: ZnodeList, now_ms: int, memory: 
     try:
         tree = tree_of(opened, query.filter, lambda path: browser.children(path, now_ms), memory)
     except ZooKeeperUnavailable as error:
-        return Window(0, 0, (), WIDE, note=str(error))
+        return Window(0, 0, (), COLUMNS, note=str(error))
     root = int(query.filter in "/")
     wanted = range(query.first, query.first + query.count)
     shown = [*([("/", 0)] if root and 0 in wanted else []), *places(tree, wanted, root)]
     znodes = browser.znodes([path for path, _ in shown], now_ms)
-    columns = NARROW if query.width < NARROW_CELLS else WIDE
-    if is_told(browser.znodes(["/"], now_ms).get("/")):
-        columns = _OF_BROKERS
+    columns = _OF_BROKERS if is_told(browser.znodes(["/"], now_ms).get("/")) else COLUMNS
     rows = tuple(_row(browser, place, znodes, opened, now_ms, columns) for place in shown)
     cursor = root - 1 if query.key == "/" else row_of(query.key, tree, root)
     return Window(query.first, root + tree.rows, rows, columns, cursor=cursor, unfiltered_total=1 + tree.total)
@@ -181,12 +181,11 @@ def _facts(
     label = span("! unreadable", "error") if isinstance(payload, Unreadable) else span(describe(path).label, "dim")
     if is_told(znode):
         label = span("", "dim")
-    version, owner = payload_version(payload), znode.stat.ephemeral_owner
+    version = payload_version(payload)
     return {
         "what": line(label),
         "v": line(span("" if version is None else version, "number")),
-        "owner": line(span(f"{owner:#x}"[-12:] if owner else "", "dim")),
-        "e": line(span("E" if owner else "", "dim")),
+        "e": line(span("E" if znode.stat.ephemeral_owner else "", "dim")),
     }
 
 

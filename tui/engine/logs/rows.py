@@ -11,6 +11,7 @@ from model.analyses.scans.folders import FoundLogFolder, FoundPartition
 from model.log.names import FolderRole
 from model.log.records import Damage, Record, RecordBatch, control_type
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.logs.reader import FoundLogs, Log, LogReader, SegmentFacts, name_of
 from tui.engine.logs.segments import (
@@ -29,12 +30,12 @@ from tui.engine.sheets import clock_text, date_text
 
 PARTITION_COLUMNS = (
     Column("partition", -18, "<", "name"),
-    Column("broker", 6, ">", "broker"),
-    Column("size", 9, ">", "size"),
+    Column("broker", 6, ">", "broker", rank=1),
+    Column("size", 9, ">", "size", rank=1),
     Column("state", 14, "<", "state"),
-    Column("segs", 5, ">", "segments"),
-    Column("from", 8, ">", "from"),
-    Column("high wm", 8, ">", "high"),
+    Column("segs", 5, ">", "segments", rank=2),
+    Column("from", 8, ">", "from", rank=3),
+    Column("high wm", 8, ">", "high", rank=3),
 )
 ROLES = {FolderRole.DELETE: "to be deleted", FolderRole.FUTURE: "moves in", FolderRole.STRAY: "stray"}
 
@@ -105,14 +106,14 @@ def _from(found: FoundPartition) -> int:
 
 
 _BASE = Column("base offset", 13, ">", "base")
-_SIZE = Column("size", 9, ">", "size")
+_SIZE = Column("size", 9, ">", "size", rank=1)
 _STATE = Column("state", 14, "<", "state")
 SEGMENT_TABLE = (
     _BASE,
     _SIZE,
-    Column("newest record", 20, "<", "newest"),
-    Column("index", 6, ">"),
-    Column("batches", 8, ">"),
+    Column("newest record", 20, "<", "newest", rank=2),
+    Column("index", 6, ">", rank=4),
+    Column("batches", 8, ">", rank=3),
     Column("state", -13, "<", "state"),
 )
 SEGMENT_BARS = (_BASE, _SIZE, Column("bytes", -10), _STATE)
@@ -161,8 +162,7 @@ def _segment_facts(each: SegmentFacts) -> tuple[Line, ...]:
 
 
 def _bar(each: SegmentFacts, most: int, width: int) -> Line:
-    cells = round(each.bytes / max(most, 1) * max(width - _OTHERS, 10))
-    return line(span("#" * max(cells, min(each.bytes, 1)), "info"))
+    return line(span(bar(each.bytes / max(most, 1), max(width - _OTHERS, 10)), "info"))
 
 
 def _segment_state(each: SegmentFacts):
@@ -177,16 +177,16 @@ MORE, DAMAGE = "more", "damage"
 
 BATCH_COLUMNS = (
     Column("offsets", -17, "<", "offset"),
-    Column("byte", 11, ">", "byte"),
-    Column("size", 9, ">", "size"),
-    Column("records", 7, ">", "records"),
-    Column("time", 8, "<"),
+    Column("byte", 11, ">", "byte", rank=3),
+    Column("size", 9, ">", "size", rank=1),
+    Column("records", 7, ">", "records", rank=1),
+    Column("time", 8, "<", rank=2),
     Column("what", 14, "<", "what"),
 )
 RECORD_COLUMNS = (
     Column("offset", 11, ">", "offset"),
-    Column("time", 20, "<"),
-    Column("key", 12, "<", "key"),
+    Column("time", 20, "<", rank=2),
+    Column("key", 12, "<", "key", rank=1),
     Column("value", -20, "<", "value"),
 )
 
