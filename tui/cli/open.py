@@ -201,7 +201,7 @@ def dashboard(
         _check_terminal()
     master = "" if spark_master == "off" or (served and _is_default("spark_master")) else spark_master
     os.environ.setdefault("TEXTUAL_FPS", "240")  # Textual's limiter at 60 makes every fifth key wait a frame or two
-    os.environ.setdefault("TEXTUAL_ANIMATIONS", "none")
+    os.environ.setdefault("TEXTUAL_ANIMATIONS", "basic")  # what has just changed is bright for a moment, and no more
     start = Start(theme or config.theme, None if served else state_folder(), fresh)
     contexts, before, note = _contexts(opening, config), opening, ""
     while True:

@@ -50,6 +50,13 @@ _WORDS: dict[str, tuple[str, str, str, str, str]] = {
     "adding": ("#d2a8ff", "#6639ba", "#cc79a7", "magenta", "underline"),
     "dead": ("bold #ff7b72", "bold #b31d28", "bold #e8702a", "bold red", "bold reverse"),
     "controller": ("bold #f2cc60", "bold #7d4e00", "bold #e69f00", "bold yellow", "bold"),
+    "bright": (
+        "bold #000000 on #ffffff",
+        "bold #ffffff on #000000",
+        "bold #000000 on #ffffff",
+        "bold reverse",
+        "bold reverse",
+    ),
     # Severity
     "ok": ("#7ee2a8", "#0f6b32", "#009e73", "green", ""),
     "info": ("#9ecbff", "#0550ae", "#56b4e9", "cyan", ""),
@@ -183,7 +190,7 @@ STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
 }
 """Style name → how it looks in each theme, in the order of THEMES. Written as Rich style definitions."""
 
-FILLED = frozenset({*CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"fill{n}" for n in range(IDENTITIES))})
+FILLED = frozenset({"bright", *CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"fill{n}" for n in range(IDENTITIES))})
 """Styles of cells whose colour is what they say: a cursor does not paint over them."""
 
 

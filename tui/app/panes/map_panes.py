@@ -1,9 +1,11 @@
-"""The scrubber of the drill that is played, and lists that are maps.
+"""The scrubber of the drill that is played, lists that show what has just changed, and lists that are maps.
 
 Besides the rows' cursor a map has one that goes across the columns, `h` and `l` its keys. What stands across, and
 where, the data process says (`Window.across`); the cursor is on a thing, not on a place, so it stays there when
 columns come and go.
 """
+
+import time
 
 from textual import events
 from textual.message import Message
@@ -11,7 +13,9 @@ from textual.message import Message
 from tui.app.live_app import live_app
 from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.widgets.drawing import LEAD
-from tui.engine.rows import Across
+from tui.app.widgets.lists import BRIGHT_S, Changes, row_at
+from tui.engine.messages import ListQuery
+from tui.engine.rows import Across, Row, Window
 from tui.engine.view_state import StandOn, reduce
 
 
@@ -60,7 +64,28 @@ class Scrubber(LiveText, can_focus=False):
         self.post_message(self.Scrubbed(cell, self.size.width - 1))
 
 
-class MapRows(LiveRows):
+class BrightRows(LiveRows):
+    """A list in which what has just changed is bright for a moment. Draws nothing while nothing changes."""
+
+    def __init__(self, query: ListQuery, *, empty: str = "nothing here", follow_top: bool = False) -> None:
+        super().__init__(query, empty=empty, follow_top=follow_top)
+        self._changes = Changes()
+
+    def seen(self, row: Row) -> Row:
+        return self._changes.seen(row)
+
+    def show(self, window: Window, key: str = "") -> None:
+        old = self._window
+        if self.app.animation_level != "none":
+            page = range(self.top, self.top + self._page)
+            changed = [index for index in page if row_at(old, index) != row_at(window, index)]
+            # Where most rows change, nothing would stand out.
+            if self._changes.learn(old, window, changed, len(page) // 2, time.monotonic()):
+                self.set_timer(BRIGHT_S, lambda: self.draw_again(self._changes.forget(time.monotonic())))
+        super().show(window, key)
+
+
+class MapRows(BrightRows):
     """A map of the data process. Without a column cursor, `l` sets one on the first column in view."""
 
     class ColumnClicked(Message):

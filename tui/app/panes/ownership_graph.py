@@ -164,7 +164,7 @@ class OwnershipGraph(LiveRows):
     @property
     def _animates(self) -> bool:
         """Not unless it is asked for, and never over a slow link."""
-        return self.app.animation_level != "none" and not os.environ.get("SSH_CONNECTION")
+        return self.app.animation_level == "full" and not os.environ.get("SSH_CONNECTION")
 
 
 class LabGraph(OwnershipGraph):

@@ -5,6 +5,7 @@ be: the cursor moves at once, and rows that have not arrived are drawn as `...`.
 whoever provides the rows; the view asks for it (`OpenNode`, `CloseNode`).
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from textwrap import wrap
 from typing import ClassVar
@@ -173,7 +174,7 @@ class LineView(StripWidget, can_focus=True):
 
     def action_aside(self, columns: int) -> None:
         further = self._skipped + columns
-        if further >= 0 and (columns < 0 or self._columns.more_right):
+        if further >= 0 and (columns < 0 or self.laid_out.more_right):
             self._skipped = further
             self._redraw()
 
@@ -217,7 +218,7 @@ class LineView(StripWidget, can_focus=True):
 
     def start_of(self, column: int) -> int | None:
         """In which cell after the row's lead a column begins; None while it is out of view."""
-        slots = self._columns.slots
+        slots = self.laid_out.slots
         place = next((place for place, slot in enumerate(slots) if slot.column == column), None)
         return None if place is None else sum(slot.width + GAP for slot in slots[:place])
 
@@ -225,8 +226,9 @@ class LineView(StripWidget, can_focus=True):
 
     @property
     def _header_lines(self) -> int:
-        columns = self._window.columns
-        return any(column.title for column in columns) + any(column.head for column in columns)
+        return sum(
+            any(texts) for texts in zip(*((each.title, each.head) for each in self._window.columns), strict=True)
+        )
 
     @property
     def _page(self) -> int:
@@ -271,8 +273,18 @@ class LineView(StripWidget, can_focus=True):
         """What draws the rows."""
         return RowDrawing(self.look, columns, layout, self.size.width)
 
+    def seen(self, row: Row) -> Row:
+        """How a row looks now."""
+        return row
+
     def forget_strips(self) -> None:
         self._strips.clear()
+
+    def draw_again(self, keys: Collection[str]) -> None:
+        """These rows look different now."""
+        for index in [index for index in self._strips if (row := row_at(self._window, index)) and row.key in keys]:
+            del self._strips[index]
+            self._refresh_row(index)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         self._thumb = thumb(self.top, self._page, self.total)
@@ -300,14 +312,14 @@ class LineView(StripWidget, can_focus=True):
         known = self._strips.get(index)
         if known is not None and known[0] == state:
             return known[1]
-        drawing = self.drawing(self._window.columns, self._columns)
+        drawing = self.drawing(self._window.columns, self.laid_out)
         row = row_at(self._window, index)
         if index == TITLES:
             segments = drawing.heading(*self._sort)
         elif index < TITLES:
             segments = drawing.heads()
         else:
-            segments = drawing.row(row, self.indent(row) if row else (), *state)
+            segments = drawing.row(self.seen(row) if row else None, self.indent(row) if row else (), *state)
         width = self.size.width
         strip = Strip(segments, width) if width > EDGES else Strip(segments).adjust_cell_length(width)
         self._strips[index] = (state, strip)
@@ -320,7 +332,8 @@ class LineView(StripWidget, can_focus=True):
         return ((lines[line], "dim"),) if 0 <= line < len(lines) else ()
 
     @property
-    def _columns(self) -> Layout:
+    def laid_out(self) -> Layout:
+        """The columns in view, and how wide they are."""
         if self._columns_kept is None:
             self._columns_kept = lay_out(
                 self._window.columns, max(self.size.width - EDGES, 1), self._skipped, self._needs

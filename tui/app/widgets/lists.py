@@ -3,13 +3,17 @@
 The cursor belongs to a row's key; an index only says where that row was when last heard of.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 
+from msgspec import structs
 from textual.events import Event
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.engine.rows import Row, Window
+from tui.engine.rows import Line, Row, Span, Window
 
 
 class ListMessage(Message):
@@ -177,6 +181,66 @@ def followed(position: Position, window: Window, asked: str, page: int, *, stay_
     row = row_at(window, index)
     key = row.key if row else position.key if window.total else ""
     return Position(index, key, clamp_top(top, page, window.total), sought)
+
+
+BRIGHT = "bright"
+"""The style of what has just changed."""
+
+
+BRIGHT_S = 0.6
+"""How long it is bright."""
+
+
+class Changes:
+    """Rows in which something has just changed, by key: until when (s, on any clock), and how they look till then."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, tuple[float, Row]] = {}
+
+    def seen(self, row: Row) -> Row:
+        """How the row looks now."""
+        return self._rows[row.key][1] if row.key in self._rows else row
+
+    def learn(self, old: Window, new: Window, indices: Sequence[int], most: int, now_s: float) -> bool:
+        """These rows, in view, are not those of the window before; whether any is bright: none if more than `most`."""
+        pairs = [(row_at(old, index), row_at(new, index)) for index in indices]
+        for _, now in pairs:
+            self._rows.pop(now.key if now else "", None)
+        # With other columns in view it is another part of the list, not another state of what it shows.
+        is_same = old.across == new.across and [c.width for c in old.columns] == [c.width for c in new.columns]
+        if not is_same or len(pairs) > most:
+            return False
+        same = ((before, now) for before, now in pairs if before and now and before.key == now.key)
+        learnt = {now.key: bright for before, now in same if (bright := brightened(before, now))}
+        self._rows |= {key: (now_s + BRIGHT_S, bright) for key, bright in learnt.items()}
+        return bool(learnt)
+
+    def forget(self, now_s: float) -> set[str]:
+        """The rows whose moment is over."""
+        over = {key for key, (until, _) in self._rows.items() if until <= now_s}
+        self._rows = {key: row for key, row in self._rows.items() if key not in over}
+        return over
+
+
+def brightened(before: Row, now: Row) -> Row | None:
+    """The row with what changed in it in BRIGHT; None where that is nothing but what is dim, such as an age."""
+    lines = tuple(map(_brightened, before.cells, now.cells)) if len(before.cells) == len(now.cells) else now.cells
+    return None if lines == now.cells else structs.replace(now, cells=lines)
+
+
+def _brightened(before: Line, now: Line) -> Line:
+    if before == now or all(style == "dim" for _, style in now):
+        return now
+    was, signs = _signs(before), _signs(now)
+    if len(was) != len(signs):
+        return tuple((text, BRIGHT) for text, _ in now)
+    marked = [(sign, style if (sign, style) == old else BRIGHT) for (sign, style), old in zip(signs, was, strict=True)]
+    runs = groupby(marked, key=itemgetter(1))
+    return tuple(("".join(sign for sign, _ in run), style) for style, run in runs)
+
+
+def _signs(line: Line) -> list[Span]:
+    return [(sign, style) for text, style in line for sign in text]
 
 
 def _index_of(key: str, position: Position, window: Window, asked: str) -> int | None:

@@ -58,7 +58,7 @@ def test_segments_with_their_times_and_index_entries(tmp_path: Path, log: Partit
     assert found[1] == ("", "20", "1000 B", "2023-11-14 22:13:20Z", "3", "10", "CRCs hold")
     assert found[4][-1] == "active"
     bars = [row[3] for row in cells(asked.rows("log-segments", scope=path, view="bars"))]
-    assert [bar.count("#") for bar in bars] == [54, 54, 54, 54, 27]
+    assert [bar.count("█") for bar in bars] == [54, 54, 54, 54, 27]
 
 
 def test_batches_then_records(tmp_path: Path, log: PartitionLog) -> None:
