@@ -24,7 +24,8 @@ from tui.engine.logs import queries as of_logs
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import ONLY_SHOWS
 from tui.engine.partitions.map import map_window
-from tui.engine.partitions.queries import PartitionList, PartitionText, TopicList, TopicText
+from tui.engine.partitions.picture import partitions_picture
+from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicList, TopicText
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
 from tui.engine.past.pages import past_comparison, past_event_text, past_window
@@ -71,6 +72,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(PartitionList, Router.of_moment, map_window, wants=SETTINGS),
     Entry(TopicList, Router.of_moment, topics_window, wants=SETTINGS),
     Entry(PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
+    Entry(PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
     Entry(TopicText, Router.of_moment, topic_text),
     # Consumers
     Entry(GroupList, Router.of_moment, groups_window, wants=LAGS),

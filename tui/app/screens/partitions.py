@@ -6,19 +6,20 @@ from textual import on
 from textual.widget import Widget
 
 from tui.app.panes.frames import Framed
-from tui.app.panes.live_panes import LiveText
+from tui.app.panes.live_panes import LivePicture, LiveText
 from tui.app.panes.map_panes import MapRows
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, RackText
 from tui.engine.drill import choices as drill_choices
-from tui.engine.partitions.queries import PartitionList, PartitionText, TopicText
+from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicText
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 
 LIST = "partitions"
 LEGEND = "Partitions: L leader  o in ISR  - out of ISR  X leaderless  + adding"
 TOPICS = "Topics, their worst replica: X leaderless  - out  + adding  L leads  o in ISR"
+ALL = "All partitions by broker"
 LEGENDS = {
     "matrix": LEGEND,
     "list": "Partitions",
@@ -52,7 +53,11 @@ class Partitions(TimedScreen):
     def panes(self) -> Iterable[Widget]:
         yield ByNeed(
             Framed(LEGEND, MapRows(PartitionList(), empty="no partitions"), id="map-frame", least=(40, 8)),
-            Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(36, 9), grows=1, rank=1),
+            ByNeed(
+                Framed("why", LiveText(PartitionText(), id="why"), id="why-frame", least=(36, 9), grows=1, rank=1),
+                Framed(ALL, LivePicture(PartitionPicture(), id="all"), id="all-frame", least=(36, 8), grows=2, rank=2),
+                id="why-and-all",
+            ),
             id="map-and-why",
         )
 
@@ -77,6 +82,7 @@ class Partitions(TimedScreen):
         self._arrived = self._arrived or event.key
         about = ABOUT[self._level](key=event.key)
         self.query_one("#why", LiveText).be_about(about)
+        self.query_one("#all", LivePicture).be_about(PartitionPicture(key=event.key))
         named = self._level in (BROKER, RACK) and event.key
         self.query_one("#why-frame", Framed).name_it(f"{about.name} {event.key}" if named else event.key)
 

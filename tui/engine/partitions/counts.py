@@ -56,6 +56,18 @@ class SignCounts:
             counts += np.bincount(places * len(SIGNS) + codes, minlength=size)
         return counts.reshape(-1, len(SIGNS))[:-1]
 
+    def worst_of(self, groups: Ints, columns: Ints, shape: tuple[int, int]) -> Ints:
+        """int32 of this shape, groups of rows by groups of brokers: the worst sign that any of them has, in SIGNS.
+
+        `groups` has a group for each row of the table, `columns` one for each of its brokers.
+        """
+        beyond = shape[1]  # nobody's column
+        columns = np.append(columns, np.int32(beyond))
+        found = np.zeros(shape[0] * (beyond + 1), np.int32)
+        for places, codes in self._signed(slice(None)):
+            np.maximum.at(found, groups * (beyond + 1) + columns[places], codes.astype(np.int32))
+        return found.reshape(shape[0], -1)[:, :-1]
+
     def _signed(self, rows: Rows) -> Iterator[tuple[Longs, Longs]]:
         """(place of the broker, sign) of each replica, a column at a time; then of who is no replica."""
         columns, health = self._columns, self._health

@@ -1,6 +1,6 @@
 """What can be asked about topics and partitions. Values; both processes load this."""
 
-from tui.engine.messages import TimedList, TimedText
+from tui.engine.messages import PictureQuery, TimedList, TimedText
 
 
 class PartitionList(TimedList, frozen=True, kw_only=True):
@@ -27,3 +27,11 @@ class PartitionText(TimedText, frozen=True):
 
 class TopicText(TimedText, frozen=True):
     name = "topic"
+
+
+class PartitionPicture(PictureQuery, frozen=True, kw_only=True):
+    """All partitions at a glance; `key` is the partition or topic whose place is shown."""
+
+    name = "partitions-picture"
+    at: int = 0
+    """As of TimedText."""

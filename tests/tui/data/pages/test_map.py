@@ -13,7 +13,8 @@ from tests.tui.data.asked import rows_shown, text_query, text_shown
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
 from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of
-from tui.engine.partitions.queries import PartitionList
+from tui.engine.partitions.picture import worst_cells
+from tui.engine.partitions.queries import PartitionList, PartitionPicture
 from tui.engine.partitions.rows import signs_of
 from tui.engine.partitions.table import partition_table
 from tui.engine.rows import Window
@@ -174,6 +175,45 @@ def test_counting_agrees_with_the_signs_of_each_partition(image: ClusterImage, d
     counts = SignCounts(table).of(np.array(rows, np.int64))
     found = {(table.brokers[b], SIGNS[sign]): int(counts[b, sign]) for b, sign in zip(*np.nonzero(counts), strict=True)}
     assert found == dict(expected)
+
+
+@given(images(), st.integers(1, 8), st.integers(1, 9))
+def test_a_cell_of_the_picture_is_the_worst_that_it_stands_for(image: ClusterImage, rows: int, columns: int):
+    table = partition_table(image)
+    shape = min(rows, len(table)), min(columns, len(table.brokers))
+    if min(shape) < 1:
+        return
+    worst = np.zeros(shape, np.int32)
+    for row in range(len(table)):
+        for broker, sign in signs_of(table, row).items():
+            cell = row * shape[0] // len(table), table.brokers.index(broker) * shape[1] // len(table.brokers)
+            worst[cell] = max(worst[cell], SIGNS.index(sign))
+    assert worst_cells(table, shape).tolist() == worst.tolist()
+
+
+@given(st.integers(24, 120), st.integers(1, 40), st.booleans(), st.booleans())
+def test_the_picture_fits_and_has_every_topic_or_says_nothing(width: int, height: int, is_filled: bool, is_ascii: bool):
+    query = PartitionPicture(key="payments-3", width=width, height=height, is_filled=is_filled, is_ascii=is_ascii)
+    lines = text_shown(MOMENT, query).lines
+    assert len(lines) <= height
+    assert all(len(text_of(line)) <= width for line in lines)
+    if height > 6:
+        texts = [text_of(line) for line in lines]
+        assert sum(line.startswith(">") for line in texts) == 1
+        assert "orders" in texts[1]
+        assert sum("payments" in line for line in texts) == 1
+        has_signs = any("X" in line for line in texts[1:])
+        assert has_signs == (is_ascii or not is_filled)
+
+
+def test_the_picture_without_fills_is_read_by_its_signs():
+    query = PartitionPicture(key="payments", width=34, height=12, is_filled=False)
+    assert [text_of(line).rstrip() for line in text_shown(MOMENT, query).lines] == [
+        *("           b1  b2  b3  b4  X5  b6", " orders     .   .   L   o   -   ."),
+        *("            .   .   .   L   -   o", "            o   L   o   .   .   ."),
+        *(">payments   L   o   .   .   .   +", "            .   .   .   .   X   ."),
+        "            -   .   .   .   X   .",
+    ]
 
 
 def test_ids_too_large_for_a_table_are_counted_as_well():
