@@ -84,6 +84,13 @@ def test_a_cursor_does_not_paint_over_what_a_colour_says(name: str) -> None:
     assert look.style(stacked(name, "heat0"), "cursor").color == look.style(name).bgcolor
 
 
+@pytest.mark.parametrize("theme", ["ansi", "mono"])
+def test_a_bar_is_no_hole_under_a_cursor_in_reverse(theme: str) -> None:
+    bar_, name = Look(theme).segments([("██▌", "leader"), ("name", "isr")], "cursor")
+    assert not (bar_.style and bar_.style.reverse)
+    assert name.style and name.style.reverse
+
+
 def test_every_sign_has_a_twin_of_one_cell_in_ascii() -> None:
     signs = "".join(text for text in vars(glyphs).values() if isinstance(text, str) and not text.isspace())
     drawn = [sign for sign in signs if not sign.isascii() and sign in EIGHTHS + LEVELS + glyphs.UPPER + glyphs.FOLD]

@@ -22,7 +22,7 @@ from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.theme import Theme
 
-from tui.engine.glyphs import ASCII
+from tui.engine.glyphs import ASCII, EIGHTHS, LEVELS, UPPER
 from tui.engine.palette import BASES, FILLED, STYLES, THEMES, UNFADED
 from tui.engine.rows import Span
 
@@ -54,6 +54,7 @@ class Colourless(LineFilter):
 
 
 COLOURLESS = Colourless()
+BLOCKS = frozenset(EIGHTHS + LEVELS + UPPER) - {" "}
 
 LookKey = tuple[object, ...]
 
@@ -82,6 +83,8 @@ class Look:
         self.is_ascii = ascii_only
         self.fills = self.theme not in ("ansi", "mono") and not faded
         """Whether the colour that fills a cell says something."""
+        self._reverses = self.theme in ("ansi", "mono") and not ascii_only
+        """Whether the cursor is drawn in reverse, in which a full block is a hole."""
         self._filters = filters
         self._faded = faded
         self._column = THEMES.index(self.theme)
@@ -119,7 +122,8 @@ class Look:
         for name, pieces in groupby(line, key=itemgetter(1)):
             text = "".join([piece[0] for piece in pieces])
             if text:
-                segments.append(Segment(self.in_letters(text), self.style(name, over, under)))
+                is_hole = over and self._reverses and BLOCKS.issuperset(text)
+                segments.append(Segment(self.in_letters(text), self.style(name, "" if is_hole else over, under)))
         return segments
 
     def in_letters(self, text: str) -> str:

@@ -90,10 +90,11 @@ def _row_of(table: PartitionTable, key: str, rows: int) -> int:
 
 
 def _heading(table: PartitionTable, columns: int, wide: int) -> str:
-    """The brokers' ids where there is room for each, else the first and the last one."""
+    """The brokers' names where there is room for each, or their ids, else the first and the last one."""
     names = [f"{'X' if table.is_dead(broker) else 'b'}{broker}" for broker in table.brokers]
-    if columns == len(names) and max(map(len, names)) < wide:
-        return "".join(name.center(wide) for name in names).rstrip()
+    for all_ in (names, [name[1:] for name in names]):
+        if columns == len(all_) and max(map(len, all_)) < wide:
+            return "".join(name.center(wide) for name in all_).rstrip()
     return f"{names[0]}{names[-1].rjust(columns * wide - len(names[0]))}"
 
 

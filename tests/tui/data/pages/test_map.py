@@ -209,11 +209,16 @@ def test_the_picture_fits_and_has_every_topic_or_says_nothing(width: int, height
 def test_the_picture_without_fills_is_read_by_its_signs():
     query = PartitionPicture(key="payments", width=34, height=12, is_filled=False)
     assert [text_of(line).rstrip() for line in text_shown(MOMENT, query).lines] == [
-        *("           b1  b2  b3  b4  X5  b6", " orders     .   .   L   o   -   ."),
-        *("            .   .   .   L   -   o", "            o   L   o   .   .   ."),
-        *(">payments   L   o   .   .   .   +", "            .   .   .   .   X   ."),
-        "            -   .   .   .   X   .",
+        "           b1  b2  b3  b4  X5  b6",
+        " orders    .   .   L   o   -   .",
+        "           .   .   .   L   -   o",
+        "           o   L   o   .   .   .",
+        ">payments  L   o   .   .   .   +",
+        "           .   .   .   .   X   .",
+        "           -   .   .   .   X   .",
     ]
+    narrow = msgspec.structs.replace(query, width=24)
+    assert text_of(text_shown(MOMENT, narrow).lines[0]).split() == ["1", "2", "3", "4", "5", "6"]
 
 
 def test_ids_too_large_for_a_table_are_counted_as_well():
