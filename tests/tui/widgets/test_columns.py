@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.app.widgets.drawing import GAP, lay_out, titles
-from tui.engine.rows import Column
+from tui.app.widgets.drawing import GAP, lay_out, needs_of, titles
+from tui.engine.rows import Column, Row
 from tui.engine.text import cells
 
 COLUMNS = st.lists(
@@ -21,7 +21,14 @@ def test_columns_never_take_more_than_there_is(columns: tuple[Column, ...], widt
         assert slot.width >= abs(columns[slot.column].width)
 
 
-@given(COLUMNS.filter(bool), st.integers(1, 120))
+RANKED_COLUMNS = st.lists(
+    st.builds(lambda width, rank: Column("", width, rank=rank), st.integers(-12, 12).filter(bool), st.integers(0, 3)),
+    min_size=1,
+    max_size=8,
+).map(tuple)
+
+
+@given(COLUMNS.filter(bool) | RANKED_COLUMNS, st.integers(1, 120))
 def test_every_column_can_be_reached(columns: tuple[Column, ...], width: int) -> None:
     reached: set[int] = set()
     for skipped in range(len(columns)):
@@ -50,7 +57,12 @@ def test_columns_go_by_rank_and_the_verdict_stays() -> None:
     columns = (Column("topic", 6), Column("host", 12, rank=2), Column("epoch", 6, rank=1), Column("state", 8))
     assert [slot.column for slot in lay_out(columns, 24).slots] == [0, 2, 3]
     assert [slot.column for slot in lay_out(columns, 16).slots] == [0, 3]
-    assert [slot.column for slot in lay_out(columns, 24, 1).slots] == [0, 2, 3]
+
+
+def test_a_title_is_not_cut_off_beside_blank_cells() -> None:
+    columns = (Column("partition brokers 1-9 of 40", -9), Column("size", -4))
+    layout = lay_out(columns, 40, needs=needs_of(columns, [Row("k", ((("orders-0", ""),), (("1", ""),)))]))
+    assert titles(columns, layout, "", False, "~").split("  ")[0].strip() == columns[0].title
 
 
 RANKED = st.lists(

@@ -131,25 +131,43 @@ class Layout(NamedTuple):
 def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0, needs: Sequence[int] = ()) -> Layout:
     """The first column and, of the others, those that fit: by rank, or in their order after `skipped` of them.
 
+    Where columns in between were dropped by rank, the first step aside begins with the first of all.
     `needs` are the cells that each column's contents want. What is left over goes to columns that are cut off, and
     then to the flexible ones. A flexible column gives up cells that it does not need before another one is dropped.
     """
     columns = columns or WHOLE
     needs = needs if len(needs) == len(columns) else [0] * len(columns)
     least = [min(_least(column, need), width) for column, need in zip(columns, needs, strict=True)]
-    left = width - least[0]
+    shown, left = _by_rank(columns, least, width - least[0])
+    start = 1
+    if skipped:
+        start = skipped + (len(shown) > shown[-1])
+        shown, left = _in_order(start, least, width - least[0])
+    widths = _shared_out(columns, shown, least, needs, left)
+    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
+    is_cut = shown[-1] < len(columns) - 1 if len(shown) > 1 else start < len(columns)
+    return Layout(slots, skipped > 0 and len(columns) > 1, is_cut if skipped else len(shown) < len(columns))
+
+
+def _by_rank(columns: tuple[Column, ...], least: Sequence[int], left: int) -> tuple[list[int], int]:
+    """The columns that fit, the lowest ranks first, and the cells that are left."""
     shown = [0]
-    others = range(1, len(columns)) if not skipped else range(1 + skipped, len(columns))
-    for index in others if skipped else sorted(others, key=lambda index: columns[index].rank):
+    for index in sorted(range(1, len(columns)), key=lambda index: columns[index].rank):
         if GAP + least[index] <= left:
             shown.append(index)
             left -= GAP + least[index]
-        elif skipped:
+    return sorted(shown), left
+
+
+def _in_order(start: int, least: Sequence[int], left: int) -> tuple[list[int], int]:
+    """The first column, and as many from this one on as fit."""
+    shown = [0]
+    for index in range(start, len(least)):
+        if GAP + least[index] > left:
             break
-    shown.sort()
-    widths = _shared_out(columns, shown, least, needs, left)
-    slots = tuple(Slot(index, widths[index], columns[index].align or "<") for index in shown)
-    return Layout(slots, skipped > 0 and len(columns) > 1, _is_cut(shown, len(columns), skipped))
+        shown.append(index)
+        left -= GAP + least[index]
+    return shown, left
 
 
 def _least(column: Column, need: int) -> int:
@@ -157,11 +175,6 @@ def _least(column: Column, need: int) -> int:
     if column.width > 0 or not need:
         return abs(column.width)
     return min(-column.width, max(need, cells(column.title) + bool(column.sort)))
-
-
-def _is_cut(shown: Sequence[int], count: int, skipped: int) -> bool:
-    """Whether columns are out of view that going further would show."""
-    return len(shown) < count if not skipped else shown[-1] < count - 1 if len(shown) > 1 else 1 + skipped < count
 
 
 def _shared_out(
@@ -180,11 +193,12 @@ def _shared_out(
 
 
 def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[int] = ()) -> list[int]:
-    """The cells that each column's contents take, and took before: columns do not move about while rows come and go."""
-    needs = list(known) if len(known) == len(columns) else [0] * len(columns)
+    """The cells that each column's title and contents take, and took before: columns stay while rows come and go."""
+    needs = list(known) if len(known) == len(columns) else [cells(column.title) for column in columns]
     for row in rows:
         for place, line in enumerate(row.cells[: len(columns)]):
-            need = sum([len(text) if text.isascii() else cells(plain(text)) for text, _ in line])
+            text = line[0][0] if len(line) == 1 else "".join([text for text, _ in line])
+            need = len(text) if text.isascii() else cells(plain(text))
             if not place:
                 need += INDENT * (row.depth + (row.open is not None or row.depth > 0))
             needs[place] = max(needs[place], need)

@@ -33,7 +33,7 @@ from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.columns import MapColumns, map_columns, thing
-from tui.engine.partitions.rows import EDGES, MAP, signs_line, signs_of_state
+from tui.engine.partitions.rows import EDGES, MAP, signs_of_state
 from tui.engine.rows import Column, Line, Row, Span, line, span
 from tui.engine.sheets import Sheet
 
@@ -319,7 +319,7 @@ def _cells(playback: Playback, query: DrillMapList) -> tuple[list[PartitionCells
         PartitionCells(
             Column(f"partition {shown.cut}".rstrip(), -name, "<", "partition"), lambda one: line(str(one.partition))
         ),
-        PartitionCells(signs, lambda one: signs_line(_replica_signs(playback, one, moment, dead), shown)),
+        PartitionCells(signs, lambda one: shown.line(_replica_signs(playback, one, moment, dead))),
         *facts,
     ], shown
 

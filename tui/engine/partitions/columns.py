@@ -4,8 +4,9 @@ A name is as wide as there is room for: `b1042`, its digits, or its last digits 
 `01 02 42` under `10xx`. What a cell says is a sign in it, and the colour that fills it.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 from tui.engine.listing import NOWHERE, VisibleColumns, visible_columns
@@ -33,7 +34,10 @@ def thing(broker: int) -> str:
 
 @dataclass(frozen=True)
 class MapColumns:
-    """All brokers, and which of them are in view, under names of so many last digits: 0 is a whole id with its sign."""
+    """All brokers, and which of them are in view, under names of so many last digits: 0 is a whole id with its sign.
+
+    `seen` is led by a blank.
+    """
 
     all: Sequence[int]
     seen: VisibleColumns
@@ -86,9 +90,27 @@ class MapColumns:
         cells = ((" " + name)[: count * self.seen.cell].ljust(count * self.seen.cell) for name, count in runs)
         return "".join(cells)[1 - self.seen.lead :]
 
-    def line(self, cells: Sequence[Span]) -> Line:
-        """One row's cells in view, each a text and the style that fills it."""
-        return self.seen.filled(cells, CELLS["."])
+    def line(self, signs: Mapping[int, str]) -> Line:
+        """One row: a filled cell for each broker in view, with its sign; `.` where it has none."""
+        if self.seen.column != NOWHERE:
+            cells = [(sign, CELLS[sign]) for sign in (signs.get(broker, ".") for broker in self.brokers)]
+            return self.seen.filled(cells, CELLS["."])
+        # Few brokers have to do with a partition: what is between them is not made anew for each row.
+        nothing, cell, pieces, done = self._nothing, self.seen.cell, list[Span](), 0
+        before = int(cell > NARROW)
+        for place, sign in sorted((place, signs[b]) for b in signs if (place := self._places.get(b)) is not None):
+            start = place * cell + before
+            pieces += [(nothing[done:start], CELLS["."]), (sign.rjust(cell - before), CELLS[sign])]
+            done = (place + 1) * cell
+        return tuple(piece for piece in (*pieces, (nothing[done:], CELLS["."])) if piece[0])
+
+    @cached_property
+    def _nothing(self) -> str:
+        return ".".rjust(self.seen.cell) * self.seen.count
+
+    @cached_property
+    def _places(self) -> Mapping[int, int]:
+        return {broker: place for place, broker in enumerate(self.brokers)}
 
 
 def tail(broker: int, digits: int) -> str:

@@ -21,7 +21,7 @@ from tui.engine.partitions.counts import NOTHING, SIGNS, SignCounts
 from tui.engine.partitions.queries import PartitionPicture
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import STATES, PartitionTable
-from tui.engine.rows import Span, span
+from tui.engine.rows import Line, Span, span
 from tui.engine.sheets import Sheet
 from tui.engine.text import fit
 
@@ -50,18 +50,25 @@ def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, mem
     shape = min(len(table), (query.height - 1) * each), min(brokers, room)
     if min(shape) < 1:
         return sheet.answer()
-    codes = memory.recall("partitions picture", (table, *shape), lambda: worst_cells(table, shape))
     wide = min(room // shape[1], WIDEST)
+    drawn = memory.recall("partitions picture", (table, *shape, wide, each), lambda: _drawn(table, shape, wide, each))
     sheet.draw(" " * (names + LEAD) + _heading(table, shape[1], wide))
     firsts = np.flatnonzero(np.diff(_groups(len(table), shape[0]), prepend=-1)).tolist()
     here, named = _row_of(table, query.key, shape[0]) // each, ""
     for number, top in enumerate(range(0, shape[0], each)):
         topic = table.topic_partition(firsts[top]).topic
         name = span("" if topic == named else fit(topic, min(names, len(topic))), _style(table, topic))
-        cells = _halved(codes[top : top + 2], wide) if each > 1 else _signed(codes[top], wide)
-        sheet.draw(span(">" if number == here else " ", "key"), name, " " * (names + 1 - len(name[0])), *cells)
+        sheet.draw(span(">" if number == here else " ", "key"), name, " " * (names + 1 - len(name[0])), *drawn[number])
         named = topic
     return sheet.answer()
+
+
+def _drawn(table: PartitionTable, shape: Shape, wide: int, each: int) -> list[Line]:
+    """The cells, a line for `each` rows of them."""
+    codes = worst_cells(table, shape)
+    if each == 1:
+        return [tuple(_signed(row, wide)) for row in codes]
+    return [tuple(_halved(codes[top : top + each], wide)) for top in range(0, shape[0], each)]
 
 
 def _style(table: PartitionTable, topic: str) -> str:

@@ -7,13 +7,13 @@ L leader   o in ISR   - out of ISR   X leads or was last in sync, and is dead   
 Where KRaft has emptied the ISR, who is in the ELR (KIP-966) was last in sync.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from model.cluster.ids import NO_LEADER
 from model.sources.feed import Moment
 from tui.engine.listing import Listing, Memory, window
-from tui.engine.partitions.columns import CELLS, Form, MapColumns, forms, in_form
+from tui.engine.partitions.columns import Form, MapColumns, forms, in_form
 from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
 from tui.engine.rows import NO_ACROSS, Column, Line, Row, Window, line, span
@@ -21,16 +21,6 @@ from tui.engine.sheets import age_text
 
 STYLES = {"L": "leader", "o": "isr", "-": "out", "X": "dead", "+": "adding", "?": "error", ".": "dim"}
 """Sign → style name."""
-
-
-def map_line(table: PartitionTable, row: int, shown: MapColumns) -> Line:
-    """One partition's signs under the brokers' names."""
-    return signs_line(signs_of(table, row), shown)
-
-
-def signs_line(signs: Mapping[int, str], shown: MapColumns) -> Line:
-    """These signs under the brokers' names."""
-    return shown.line([(sign, CELLS[sign]) for sign in (signs.get(broker, ".") for broker in shown.brokers)])
 
 
 def signs_of(table: PartitionTable, row: int) -> dict[int, str]:
@@ -153,7 +143,7 @@ def _cells(table: PartitionTable, query: PartitionList, now_ms: int) -> tuple[li
         name = min(name, max(query.width * 2 // 5, 12))
         facts, fitted = _beside_the_map(table, facts, query, EDGES + name + 1)
         column = fitted.column(table.is_dead)
-        facts.insert(0, Cells(column, lambda at, row: map_line(at, row, fitted)))
+        facts.insert(0, Cells(column, lambda at, row: fitted.line(signs_of(at, row))))
         title, shown = f"{title} {fitted.cut}".rstrip(), fitted
     names = Cells(Column(title, -name, "<", "topic"), lambda at, row: line(str(at.topic_partition(row))))
     return [names, *facts], shown, wants

@@ -1,6 +1,6 @@
 """The partition map and list as an operator reads them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import msgspec
 import pytest
@@ -12,10 +12,10 @@ from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
-from tui.engine.partitions.columns import forms, in_form
+from tui.engine.partitions.columns import CELLS, forms, in_form
 from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import EDGES, STATE_WIDTH, partitions_window
-from tui.engine.rows import Window
+from tui.engine.rows import Line, Span, Window
 
 MOMENT = moment_of(small_image())
 
@@ -140,6 +140,23 @@ def test_no_broker_is_left_out_where_the_narrowest_names_fit(ids: set[int], widt
     everything = with_brokers(ids, shown.wants)
     assert [column.title for column in everything.columns[2:]] == ["leader", "isr", "epoch", "age", "state"]
     assert everything.columns[1].title.split() == [f"b{broker}" for broker in sorted(ids)]
+
+
+@given(
+    st.sets(st.integers(0, 200), min_size=1, max_size=30).map(sorted),
+    st.dictionaries(st.integers(0, 200), st.sampled_from("Lo-X+?")),
+    st.integers(10, 90),
+    st.integers(0, 40),
+)
+def test_a_row_has_a_filled_cell_for_each_broker(ids: list[int], signs: dict[int, str], width: int, offset: int):
+    for form in forms(ids):
+        shown = in_form(form, ids, width, offset, "", ())
+        cells = [(signs.get(broker, "."), CELLS[signs.get(broker, ".")]) for broker in shown.brokers]
+        assert [*spelt(shown.line(signs))] == [*spelt(shown.seen.filled(cells, CELLS["."]))]
+
+
+def spelt(line: Line) -> Iterator[Span]:
+    return ((sign, style) for text, style in line for sign in text)
 
 
 @given(st.sets(st.integers(0, 3_000), min_size=1, max_size=60).map(sorted))
