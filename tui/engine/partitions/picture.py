@@ -28,6 +28,9 @@ from tui.engine.text import fit
 LONGEST_NAME = 24
 """Cells of a topic's name beside the picture."""
 
+MOST_AT_ONCE = 50_000
+"""Partitions up to which each change is drawn."""
+
 LEAD = 2
 """Cells of the sign before a name, and of the blank behind it."""
 
@@ -51,31 +54,32 @@ def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, mem
     if min(shape) < 1:
         return sheet.answer()
     wide = min(room // shape[1], WIDEST)
-    drawn = memory.recall("partitions picture", (table, *shape, wide, each), lambda: _drawn(table, shape, wide, each))
+    # Of very many partitions it is made once a second, however fast they change.
+    of = table if len(table) <= MOST_AT_ONCE or query.at else now_ms // 1000
+    made_from = (of, table.outline, *shape, wide, each)
+    drawn = memory.recall("partitions picture", made_from, lambda: [*_drawn(table, shape, wide, each)])
     sheet.draw(" " * (names + LEAD) + _heading(table, shape[1], wide))
-    firsts = np.flatnonzero(np.diff(_groups(len(table), shape[0]), prepend=-1)).tolist()
     here, named = _row_of(table, query.key, shape[0]) // each, ""
-    for number, top in enumerate(range(0, shape[0], each)):
-        topic = table.topic_partition(firsts[top]).topic
-        name = span("" if topic == named else fit(topic, min(names, len(topic))), _style(table, topic))
-        sheet.draw(span(">" if number == here else " ", "key"), name, " " * (names + 1 - len(name[0])), *drawn[number])
+    for number, (topic, style, cells) in enumerate(drawn):
+        name = "" if topic == named else fit(topic, min(names, len(topic)))
+        sign = span(">" if number == here else " ", "key")
+        sheet.draw(sign, span(name, style), " " * (names + 1 - len(name)), *cells)
         named = topic
     return sheet.answer()
 
 
-def _drawn(table: PartitionTable, shape: Shape, wide: int, each: int) -> list[Line]:
-    """The cells, a line for `each` rows of them."""
-    codes = worst_cells(table, shape)
-    if each == 1:
-        return [tuple(_signed(row, wide)) for row in codes]
-    return [tuple(_halved(codes[top : top + each], wide)) for top in range(0, shape[0], each)]
-
-
-def _style(table: PartitionTable, topic: str) -> str:
-    """How the topic's name is drawn: as the worst of its partitions' states is."""
-    start = table.starts[topic]
-    state = STATES[table.states[start : start + len(table.image.topics[topic])].min()]
-    return "dim" if state is STATES[-1] else state.style
+def _drawn(table: PartitionTable, shape: Shape, wide: int, each: int) -> Iterator[tuple[str, str, Line]]:
+    """For each line, of so many rows of cells, the topic that is worst there, the style of its name, and the cells."""
+    codes, states = worst_cells(table, shape), table.states
+    firsts = np.searchsorted(_groups(len(table), shape[0]), np.arange(shape[0])).tolist()
+    for top in range(0, shape[0], each):
+        start = firsts[top]
+        stop = firsts[top + each] if top + each < shape[0] else len(table)
+        topic = table.columns.topics[table.columns.topic[start + int(states[start:stop].argmin())]]
+        begins = table.starts[topic.name]
+        state = STATES[states[begins : begins + len(topic)].min()]
+        cells = _halved(codes[top : top + each], wide) if each > 1 else _signed(codes[top], wide)
+        yield topic.name, "dim" if state is STATES[-1] else state.style, tuple(cells)
 
 
 def worst_cells(table: PartitionTable, shape: Shape) -> Ints:

@@ -221,6 +221,24 @@ def test_the_picture_without_fills_is_read_by_its_signs():
     assert text_of(text_shown(MOMENT, narrow).lines[0]).split() == ["1", "2", "3", "4", "5", "6"]
 
 
+def test_where_a_line_stands_for_several_topics_the_worst_is_named():
+    fine = [
+        record
+        for name in ("a", "b", "c", "e", "f", "g")
+        for record in (
+            TopicAssigned(topic=name, replicas={0: (1, 2)}),
+            PartitionStatesWritten(topic=name, states=(state(0, 1, (1, 2), 1),)),
+        )
+    ]
+    bad = (
+        TopicAssigned(topic="d", replicas={0: (5,)}),
+        PartitionStatesWritten(topic="d", states=(state(0, -1, (5,), 1),)),
+    )
+    moment = moment_of(small_image(*fine, *bad))
+    lines = text_shown(moment, PartitionPicture(width=60, height=3)).lines
+    assert [(line[1][0], line[1][1]) for line in lines[1:]] == [("d", "error"), ("payments", "error")]
+
+
 def test_ids_too_large_for_a_table_are_counted_as_well():
     huge = 2_000_000_000
     image = small_image(
