@@ -81,9 +81,10 @@ class VisibleColumns:
         return tuple(("".join(text for text, _ in run), style) for style, run in runs)
 
     def title(self, names: Sequence[str], signs: Sequence[str] = ()) -> str:
-        """The names in view, above their cells; the cursor's sign, or else each one's own, before them."""
+        """The names in view, above their cells, after each one's own sign if it has any; else after the cursor's."""
+        signs = signs or " " * len(names)
         signs = [
-            NAMED if place == self.column else sign for place, sign in enumerate(signs or " " * len(names), self.first)
+            NAMED if place == self.column and sign == " " else sign for place, sign in enumerate(signs, self.first)
         ]
         return "".join((sign + name).rjust(self.cell) for sign, name in zip(signs, names, strict=True))[1 - self.lead :]
 

@@ -159,7 +159,7 @@ async def test_a_column_of_the_map_is_a_broker_to_kill(still: str) -> None:
         await play(pilot, "K")
         rows(pilot, "drill-map").focus()
         await press(pilot, "l", "l")
-        await until(pilot, lambda: "X1>b2" in text(pilot))
+        await until(pilot, lambda: "X1>2" in text(pilot))
         await press(pilot, "K")
         assert kdrill(pilot).view_state.drill.kill == (1, 2)
 

@@ -73,6 +73,13 @@ def test_the_map_tells_its_brokers_and_draws_cursor_and_marks() -> None:
     assert text_of(chosen.rows[0].cells[1]) == "  .  .  L| o  -  ."
 
 
+def test_a_mark_and_a_death_are_seen_under_the_cursor_where_names_are_narrow() -> None:
+    assert partitions(50, column="b4", marked=("b4",)).columns[1].title == " 1 2 3#4X5 6"
+    dead = partitions(50, column="b5")
+    assert dead.columns[1].title == " 1 2 3 4X5 6"
+    assert all("|" in text_of(row.cells[1]) for row in dead.rows)
+
+
 def test_a_column_that_is_not_there_is_no_cursor() -> None:
     assert partitions(column="b77").across.column == ""
     assert partitions(view="list", column="b4").across.things == ()
