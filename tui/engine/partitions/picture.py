@@ -28,8 +28,10 @@ from tui.engine.text import fit
 LONGEST_NAME = 24
 """Cells of a topic's name beside the picture."""
 
-MOST_AT_ONCE = 50_000
-"""Partitions up to which each change is drawn."""
+MOST = 200_000
+"""Partitions of which a picture is made: it takes some 30 ms then, and as much of what is counted for it."""
+MOST_AT_ONCE = 25_000
+"""Partitions up to which each change is drawn at once; of twice as many every 2 s, and so on."""
 
 LEAD = 2
 """Cells of the sign before a name, and of the blank behind it."""
@@ -46,6 +48,8 @@ Shape = tuple[int, int]
 def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, memory: Memory) -> TextAnswer:
     """As many lines as there are or are needed; `>` is where the partition or topic `query.key` is."""
     table, sheet = table_of(moment, memory), Sheet("All partitions", query.width)
+    if len(table) > MOST:
+        return sheet.say(f"There is no picture of more than {MOST:,} partitions; zoomed out, the list has it.").answer()
     brokers, each = len(table.brokers), 1 + (query.is_filled and not query.is_ascii)
     least = max(query.width // 3, query.width - LEAD - 2 * brokers)
     names = min(max(map(len, table.starts), default=0), LONGEST_NAME, least)
@@ -54,8 +58,8 @@ def partitions_picture(moment: Moment, query: PartitionPicture, now_ms: int, mem
     if min(shape) < 1:
         return sheet.answer()
     wide = min(room // shape[1], WIDEST)
-    # Of very many partitions it is made once a second, however fast they change.
-    of = table if len(table) <= MOST_AT_ONCE or query.at else now_ms // 1000
+    pace = len(table) // MOST_AT_ONCE
+    of = table if not pace or query.at else now_ms // (1000 * pace)
     made_from = (of, table.outline, *shape, wide, each)
     drawn = memory.recall("partitions picture", made_from, lambda: [*_drawn(table, shape, wide, each)])
     sheet.draw(" " * (names + LEAD) + _heading(table, shape[1], wide))

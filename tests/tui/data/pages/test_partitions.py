@@ -13,7 +13,8 @@ from model.cluster.records import BrokerRegistered, PartitionState, PartitionSta
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
 from tui.engine.partitions.columns import CELLS, forms, in_form
-from tui.engine.partitions.queries import PartitionList
+from tui.engine.partitions.picture import partitions_picture
+from tui.engine.partitions.queries import PartitionList, PartitionPicture
 from tui.engine.partitions.rows import EDGES, STATE_WIDTH, partitions_window
 from tui.engine.rows import Line, Span, Window
 
@@ -226,3 +227,5 @@ def test_two_hundred_thousand_partitions_are_sorted_filtered_and_found():
     assert asked(filter="state:under topic:t0").total == 100 * per_topic // 10
     assert keys_of(asked(filter="topic:t0", sort="epoch", reverse=True)) == ["t000-999", "t001-999", "t002-999"]
     assert asked(key="t199-999").cursor == topics * per_topic + 5
+    picture = partitions_picture(moment, PartitionPicture(height=40), NOW_MS, memory)
+    assert "no picture of more than 200,000 partitions" in picture.plain
