@@ -5,11 +5,12 @@ thread claims a partition by a znode that dies with its session. A member of a c
 Says what is there, not whether that is bad: see `model.cluster.findings`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.check import topics_of
+from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage
 from model.cluster.texts import listed
 from model.cluster.topic_image import TopicImage
@@ -69,18 +70,25 @@ def group_counts(group: GroupImage, image: ClusterImage) -> GroupCounts:
         topics=len({name for name, there in assigned.items() if there} | {read.topic for read in held}),
         owned=len(held),
         unowned=sum(map(len, assigned.values())) - held_there,
-        lag=_lag(group, image, assigned),
+        lag=group_lag(group, image),
     )
 
 
-def _lag(group: GroupImage, image: ClusterImage, assigned: Mapping[str, frozenset[int]]) -> int | None:
-    ends = image.log_ends
+def group_lag(group: GroupImage, image: ClusterImage) -> int | None:
+    """Records that the group has not read yet, of partitions that it owns or that there are; None where not known."""
+    ends, topics, deleted = image.log_ends, image.topics, image.admin.delete_topics
     known = [
         max(ends[read] - offset, 0)
         for read, offset in group.offsets.items()
-        if read in ends and (read in group.owners or read.partition in assigned.get(read.topic, ()))
+        if read in ends
+        and (read in group.owners or (read.topic not in deleted and _is_assigned(topics.get(read.topic), read)))
     ]
     return sum(known) if known else None
+
+
+def _is_assigned(topic: TopicImage | None, read: TopicPartition) -> bool:
+    row = None if topic is None else topic.row_of.get(read.partition)
+    return topic is not None and row is not None and not topic.orphaned[row]
 
 
 NONE = "no consumer groups"

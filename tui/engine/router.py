@@ -9,6 +9,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Union, cast
 
 import msgspec
@@ -111,6 +112,12 @@ class Router:
     async def of_moment(self, page: Page, query: Any) -> Answer:
         moment, now_ms = await self._at(query.at)
         return shown(page, moment, query, now_ms, self._memory)
+
+    async def of_recent(self, page: Page, query: Any) -> Answer:
+        """As of_moment; the page takes what was counted in the last ten minutes, too."""
+        moment, now_ms = await self._at(query.at)
+        recent = await self._services.past.recent(moment, now_ms)
+        return shown(partial(page, recent=recent), moment, query, now_ms, self._memory)
 
     async def of_ownership(self, page: Page, query: OwnershipList) -> Answer:
         """In a thread: where a group is large, its first picture takes a while."""

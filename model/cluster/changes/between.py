@@ -245,7 +245,7 @@ def _commits(step: ImageStep, commits: list[_Commit]) -> Iterator[Change]:
         topics.setdefault((group.name, read.topic), []).append(0 if was is None else offset - was)
     for (group_name, topic), advances in sorted(topics.items()):
         text = f"{counted(len(advances), 'offset')} of {topic} committed, {sum(advances):+,} records"
-        yield step.change("offset-committed", f"group {group_name}", text)
+        yield step.change("offset-committed", f"group {group_name}", text, count=len(advances))
 
 
 _PARTS: tuple[Callable[[ImageStep], Iterator[Change]], ...] = (

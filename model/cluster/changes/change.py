@@ -113,6 +113,8 @@ class Change(msgspec.Struct, frozen=True):
     time_ms: int = 0
     zxid: int = -1
     path: str | None = None
+    count: int = 1
+    """How many things happened, where many became one line."""
 
 
 class ImageStep(NamedTuple):
@@ -127,13 +129,21 @@ class ImageStep(NamedTuple):
         return frozenset(self.before.brokers.keys() - self.after.brokers.keys())
 
     def change(
-        self, kind: str, subject: str, text: str, path: str | None = None, *, time_ms: int = 0, zxid: int = -1
+        self,
+        kind: str,
+        subject: str,
+        text: str,
+        path: str | None = None,
+        *,
+        time_ms: int = 0,
+        zxid: int = -1,
+        count: int = 1,
     ) -> Change:
         """A change of this step; time and transaction are the later image's where not known better."""
         seen = self.after.provenance
         known_ms, known_zxid = time_ms or seen.time_ms, zxid if zxid >= 0 else seen.zxid
         place = metadata_place(path) if path is not None and self.after.generation == "kraft" else path
-        return Change(kind, subject, text, SEVERITY[kind], known_ms, known_zxid, place)
+        return Change(kind, subject, text, SEVERITY[kind], known_ms, known_zxid, place, count)
 
     def because(self, broker: int) -> str:
         """`, because b5 was lost` where this broker went away in the same step, `was fenced` where it was that."""
@@ -155,7 +165,8 @@ def _fold(step: ImageStep, kind: str, changes: list[Change]) -> list[Change]:
         return changes
     subjects = list(dict.fromkeys(change.subject for change in changes))
     text = f"{len(changes):,} {_FOLDED[kind]}: {listed(subjects)}"
-    return [step.change(kind, subjects[0] if len(subjects) == 1 else "cluster", text)]
+    count = sum(change.count for change in changes)
+    return [step.change(kind, subjects[0] if len(subjects) == 1 else "cluster", text, count=count)]
 
 
 K = TypeVar("K")

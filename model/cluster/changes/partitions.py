@@ -181,7 +181,7 @@ def _offline(pairs: Pairs) -> Iterator[Change]:
 
     def many(broker: int, rows: Column) -> Change:
         text = f"{counted(len(rows), 'partition')} led by b{broker} went offline{step.because(broker)}"
-        return step.change("partition-offline", f"broker {broker}", text)
+        return step.change("partition-offline", f"broker {broker}", text, count=len(rows))
 
     flags = old.has_state & new.has_state & (old.leader >= 0) & (new.leader < 0)
     return _told(flags, old.leader, single, many)
@@ -209,7 +209,7 @@ def _online(pairs: Pairs) -> Iterator[Change]:
 
     def many(broker: int, rows: Column) -> Change:
         text = f"{counted(len(rows), 'partition')} back online, led by b{broker}, all clean"
-        return pairs.step.change("partition-online", f"broker {broker}", text)
+        return pairs.step.change("partition-online", f"broker {broker}", text, count=len(rows))
 
     flags = pairs.elected & pairs.clean & (pairs.old.leader < 0)
     return _told(flags, pairs.new.leader, single, many)
@@ -226,7 +226,7 @@ def _moved(pairs: Pairs) -> Iterator[Change]:
         unclean = int((moved & ~pairs.clean & (pairs.old.leader == broker)).sum())
         rest = "all clean" if not unclean else f"clean, {unclean:,} more were not"
         text = f"{counted(len(rows), 'leader')} moved off b{broker}, {rest}{pairs.step.because(broker)}"
-        return pairs.step.change("leader-moved", f"broker {broker}", text)
+        return pairs.step.change("leader-moved", f"broker {broker}", text, count=len(rows))
 
     return _told(moved & pairs.clean, pairs.old.leader, single, many)
 
@@ -259,7 +259,7 @@ def _isr_changes(pairs: Pairs, kind: str, who: Flags, isr: Column) -> Iterator[C
     for broker, count in zip(ids.tolist(), counts.tolist(), strict=True):
         because = pairs.step.because(broker) if shrunk else ""
         text = f"b{broker} {verb} the ISR of {counted(count, 'partition')}{because}"
-        yield pairs.step.change(kind, f"broker {broker}", text)
+        yield pairs.step.change(kind, f"broker {broker}", text, count=count)
 
 
 def _recovered(pairs: Pairs) -> Iterator[Change]:
@@ -268,7 +268,7 @@ def _recovered(pairs: Pairs) -> Iterator[Change]:
 
     def many(broker: int, rows: Column) -> Change:
         text = f"{counted(len(rows), 'partition')} led by b{broker} recovered from unclean elections"
-        return pairs.step.change("partition-recovered", f"broker {broker}", text)
+        return pairs.step.change("partition-recovered", f"broker {broker}", text, count=len(rows))
 
     return _told(pairs.old.recovering & ~pairs.new.recovering & pairs.new.has_state, pairs.new.leader, single, many)
 
@@ -288,8 +288,8 @@ def _states(pairs: Pairs) -> Iterator[Change]:
     for topic, rows in pairs.new.by_topic(~had & has):
         which = ranges(pairs.new.partitions[rows].tolist())
         text = f"first leaders elected for {counted(len(rows), 'partition')}: {which}"
-        yield pairs.step.change("partition-started", topic.name, text)
+        yield pairs.step.change("partition-started", topic.name, text, count=len(rows))
     for topic, rows in pairs.new.by_topic(had & ~has):
         what = "partition" if pairs.step.after.generation == "kraft" else "state znode"
         text = f"{counted(len(rows), what)} removed: {ranges(pairs.new.partitions[rows].tolist())}"
-        yield pairs.step.change("partition-state-gone", topic.name, text)
+        yield pairs.step.change("partition-state-gone", topic.name, text, count=len(rows))

@@ -20,6 +20,7 @@ from model.sources.timeline_window import NOTHING, Remembering, Window, recorded
 from tui.engine.cluster.overview import header_facts
 from tui.engine.jobs import Jobs
 from tui.engine.messages import TimeAnswer, TimeQuery
+from tui.engine.past.gauges import RECENT, SAMPLE_MS, Gauges, Recent, sampled
 from tui.engine.past.moments import Marks, NoSuchMoment, TimePosition, gone, happened
 from tui.engine.sheets import clock_text, date_text
 
@@ -44,6 +45,12 @@ def saved(moment: Moment, at_ms: int, name: str, ended: Callable[[], bool]) -> s
 KEPT = 3
 """Moments looked at last that stay at hand: one is looked at, and two are compared."""
 
+LOOKED_BACK_MS = 2 * RECENT * SAMPLE_MS
+"""Before a moment, for what was counted within its last ten minutes."""
+
+STANDS_STILL = frozenset({"snapshot", "closed"})
+"""Phases in which the newest moment is of the past: its last ten minutes end with it."""
+
 
 class PastService:
     """Keeps the moments, and those that were looked at last even when they have left the timeline."""
@@ -62,6 +69,8 @@ class PastService:
         self._nothing = nothing
         self.window = Window() if source else Window(Timeline(), is_first=True, is_last=True)
         self.marks = Marks()
+        self._gauges = Gauges()
+        self._sampled: tuple[Timeline, int, Gauges] | None = None
         self._opened: Instant | None = None
         self._looked: dict[int, tuple[Instant, Moment]] = {}
         self._begun: asyncio.Task[None] | None = None
@@ -77,7 +86,10 @@ class PastService:
     def take(self, moment: Moment) -> None:
         """A moment was published."""
         if self._source is None:
-            self.window = Window(self.timeline.then(moment), is_first=True, is_last=True)
+            before, timeline = self.timeline, self.timeline.then(moment)
+            changes = timeline.instants[-1].changes if timeline is not before else ()
+            self.window = Window(timeline, is_first=True, is_last=True)
+            self._gauges = self._gauges.then(moment, changes)
 
     def precede(self, past: Timeline) -> tuple[tuple[Change, ...], ClusterImage]:
         """Takes what was before the moments that were told. All that is known to have happened then, and the newest
@@ -122,6 +134,19 @@ class PastService:
                 await asyncio.to_thread(self._seen, seq, live)
         instant, moment = self._seen(seq, live)
         return moment, instant.at_ms if instant else live.image.provenance.time_ms
+
+    async def recent(self, moment: Moment, at_ms: int) -> Recent:
+        """What was counted in the ten minutes before a moment that is looked at; `at_ms` is what its ages are counted
+        from."""
+        if moment.status.phase in STANDS_STILL:
+            at_ms = min(at_ms, moment.verified_ms)
+        if self._source is None:
+            return self._gauges.at(at_ms)
+        timeline = self.timeline
+        if self._sampled is None or self._sampled[0] is not timeline or self._sampled[1] != at_ms:
+            gauges = await asyncio.to_thread(sampled, timeline, at_ms - LOOKED_BACK_MS, at_ms)
+            self._sampled = (timeline, at_ms, gauges)
+        return self._sampled[2].at(at_ms)
 
     async def answer(self, query: TimeQuery, live: Moment) -> TimeAnswer:
         """Where in time the question leads; nowhere: one line that says why."""

@@ -40,6 +40,16 @@ def test_leaders_are_counted_by_the_broker_they_left() -> None:
     ]
 
 
+def test_a_line_tells_how_many_it_stands_for() -> None:
+    lost = [BrokerLost(broker=1), written("orders", *(state(p, 2, (2, 3), epoch=1) for p in range(40)))]
+
+    assert [(one.kind, one.count) for one in step(*lost)] == [
+        ("broker-lost", 1),
+        ("leader-moved", 40),
+        ("isr-shrunk", 40),
+    ]
+
+
 def test_unclean_elections_are_named_one_by_one_among_many() -> None:
     before = image(written("orders", *(state(p, 1, (1,)) for p in range(10))), base=BEFORE)
     unclean = [state(p, 2, (2,), epoch=1) for p in range(10)]
