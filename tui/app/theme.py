@@ -23,7 +23,7 @@ from textual.reactive import reactive
 from textual.theme import Theme
 
 from tui.engine.glyphs import ASCII, EIGHTHS, LEVELS, UPPER
-from tui.engine.palette import BASES, FILLED, STYLES, THEMES, UNFADED
+from tui.engine.palette import BASES, FILLED, PLOT, STYLES, THEMES, UNFADED
 from tui.engine.rows import Span
 
 
@@ -103,14 +103,24 @@ class Look:
         return found
 
     def adopt(self, style: Style | None) -> Style:
-        """A style from elsewhere (a plot's) laid on this theme's base, which is what its default colours mean."""
+        """A style from elsewhere (a plot's) laid on this theme's base, which is what its default colours mean.
+
+        Of the sixteen colours, each means one of the palette's styles.
+        """
         found = self._adopted.get(style)
         if found is None:
             own = style or Style.null()
-            colours = [None if colour is None or colour.is_default else colour for colour in (own.color, own.bgcolor)]
+            colours = [self._ink(colour) for colour in (own.color, own.bgcolor)]
             found = self._filtered(self._base + own.without_color + Style.from_color(*colours))
             self._adopted[style] = found
         return found
+
+    def _ink(self, colour: RichColor | None) -> RichColor | None:
+        if colour is None or colour.is_default:
+            return None
+        if colour.number is not None and colour.number < len(PLOT):
+            return self._own(PLOT[colour.number]).color
+        return colour
 
     def segment(self, text: str, name: str = "", over: str = "") -> Segment:
         """A piece of plain text, ready to draw."""

@@ -5,8 +5,8 @@ smallest of its signs: only nothing looks like nothing. Knows no colours; styles
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
-from math import isnan
+from itertools import groupby, pairwise
+from math import isnan, nan
 from typing import NamedTuple
 
 from tui.engine.palette import heat, stacked
@@ -61,11 +61,27 @@ def paired(upper: float, lower: float, width: int, styles: tuple[str, str, str])
 
 
 def sparks(values: Sequence[float], width: int, most: float | None = None) -> str:
-    """The last `width` values, oldest first, each a cell; of fewer, the left stays blank. NaN: nothing is known."""
+    """The last `width` values, oldest first, each a cell; of fewer, the left stays blank. NaN: nothing is known.
+
+    The lowest sign is that of zero alone.
+    """
     shown = values[-width:] if width > 0 else ()
     top = max((value for value in shown if not isnan(value)), default=0) if most is None else most
-    signs = (" " if isnan(value) else LEVELS[max(_steps(value / top if top > 0 else 0, 8), 1)] for value in shown)
+    signs = (
+        " " if isnan(value) else LEVELS[max(_steps(value / top if top > 0 else 0, 8), 1 + (value > 0))]
+        for value in shown
+    )
     return "".join(signs).rjust(width)
+
+
+def condensed(values: Sequence[float], width: int) -> list[float]:
+    """As many values as there are cells, oldest first: the largest of those that share a cell. NaN where none is known.
+
+    Of fewer values than cells, each takes several.
+    """
+    ends = [round(cell * len(values) / width) for cell in range(width + 1)] if width > 0 else []
+    shares = (values[min(low, len(values) - 1) : max(high, low + 1)] for low, high in pairwise(ends))
+    return [max((value for value in share if not isnan(value)), default=nan) for share in shares]
 
 
 def area(stacks: Sequence[Sequence[float]], styles: Sequence[str], height: int, most: float) -> tuple[Line, ...]:

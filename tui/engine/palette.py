@@ -194,6 +194,10 @@ FILLED = frozenset({"bright", *CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"f
 """Styles of cells whose colour is what they say: a cursor does not paint over them."""
 
 
+PLOT = (*(f"hue{number}" for number in range(IDENTITIES)), "leader", "isr", "out", "adding")
+"""What a plot's colours 0 to 15 mean: whose something is, and what a replica is."""
+
+
 def heat(part: float) -> str:
     """The style of a part of the most, 0 to 1; the first step is for nothing alone."""
     return f"heat{min(max(-(-part * (HEATS - 1) // 1), 0), HEATS - 1):.0f}"
@@ -204,7 +208,7 @@ def stacked(above: str, below: str) -> str:
     return f"{above}/{below}"
 
 
-MARKS = {"X": "error", "!": "warn", "~": "changed", "+": "added", "-": "removed", "*": "controller"}
+MARKS = {"X": "error", "!": "warn", "~": "changed", "+": "added", "-": "removed", "*": "controller", "★": "controller"}
 """Signs in a row's first cell → style name."""
 
 UNFADED = frozenset({"cursor", "cursor-idle"})

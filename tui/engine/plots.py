@@ -6,7 +6,7 @@ plotext 6 has one figure for the whole process, so a lock goes with it. Data is 
 import re
 import threading
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, reduce
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from tui.engine.cluster.brokers import Brokers, brokers_of
 from tui.engine.cluster.queries import BrokerPlot
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
+from tui.engine.palette import PLOT
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _BAR_CELLS = 3
@@ -32,10 +33,22 @@ class Sign(NamedTuple):
 
     coloured: str
     mono: str
+    style: str
+    """The palette's, which a plot's colour stands for."""
+
+    @property
+    def ink(self) -> int:
+        return PLOT.index(self.style)
+
+    @property
+    def inked(self) -> str:
+        """The coloured sign as it is in a plot."""
+        return f"\x1b[38;5;{self.ink}m{self.coloured}\x1b[0m"
 
 
-SIGNS = (Sign("░", "."), Sign("▒", "="), Sign("█", "#"))
+SIGNS = (Sign("░", ".", "hue0"), Sign("▒", "=", "hue1"), Sign("█", "#", "hue2"))
 """Of bars side by side, in their order."""
+LEADERS, REPLICAS = Sign("█", "#", "leader"), Sign("▒", ".", "isr")
 
 
 def uncoloured(ansi: str) -> str:
@@ -70,8 +83,10 @@ def plot_brokers(brokers: Brokers, width: int, height: int, colour: bool) -> str
     shared = f", {share} brokers a bar: the most" if share > 1 else ""
     names = [f"{'X' if brokers.table.is_dead(group[0]) else 'b'}{group[0]}" for group in groups]
     drawn = _bars(names, replicas, leaders, (width, height - 1), colour)
-    legend = f"{'█' if colour else '#'} leaders  {'░' if colour else '.'} other replicas{shared}"
-    return f"{legend[:width].center(width).rstrip()}\n{drawn}"
+    legend = f"{LEADERS.mono} leaders  {REPLICAS.mono} other replicas{shared}"[:width].center(width).rstrip()
+    if colour:
+        legend = reduce(lambda text, sign: text.replace(sign.mono, sign.inked, 1), (LEADERS, REPLICAS), legend)
+    return f"{legend}\n{drawn}"
 
 
 def grouped_bars(names: Sequence[str], groups: Sequence[Sequence[int]], size: tuple[int, int], *, colour: bool) -> str:
@@ -89,16 +104,14 @@ def grouped_bars(names: Sequence[str], groups: Sequence[Sequence[int]], size: tu
     pitch = cells * len(groups) + 1
     figure, only_one = _figure()
     with only_one:
-        figure.clear()
-        figure.plot_size(width, height)
-        figure.theme("simple" if colour else "colorless")
+        _begin(figure, (width, height))
         for place, values in enumerate(groups):
             highest = [max(values[start : start + share]) for start in range(0, len(values), share)]
             columns = [(n * pitch + place * cells + c, v) for n, v in enumerate(highest) if v for c in range(cells)]
             if columns:
                 apart = min((after - before for (before, _), (after, _) in pairwise(columns)), default=1)
-                sign = SIGNS[place].coloured if colour else SIGNS[place].mono
-                figure.draw(figure.bar(*map(list, zip(*columns, strict=True)), marker=sign, width=0.5 / apart))
+                marker = _marker(SIGNS[place], colour)
+                figure.draw(figure.bar(*map(list, zip(*columns, strict=True)), marker=marker, width=0.5 / apart))
         figure.ruler("x").lim(-1, room - 2)
         figure.ruler("y").lim(0, max(ticks[-1], *(max(values, default=0) for values in groups)))
         figure.ruler("y").ticks(ticks, labels)
@@ -123,11 +136,9 @@ def _bars(
     places = list(range(1, len(names) + 1))
     figure, only_one = _figure()
     with only_one:
-        figure.clear()
-        figure.plot_size(*size)
-        figure.theme("simple" if colour else "colorless")
-        figure.draw(figure.bar(places, list(replicas), marker="░" if colour else ".", width=0.7))
-        figure.draw(figure.bar(places, list(leaders), marker="full" if colour else "#", width=0.7))
+        _begin(figure, size)
+        figure.draw(figure.bar(places, list(replicas), marker=_marker(REPLICAS, colour), width=0.7))
+        figure.draw(figure.bar(places, list(leaders), marker=_marker(LEADERS, colour), width=0.7))
         ticks = _round_ticks(max(replicas))
         figure.ruler("y").ticks(ticks, [f"{tick:,}" for tick in ticks])
         every = -(-(max(map(len, names)) + 1) * len(names) // max(size[0] - _FRAME_CELLS, 1))
@@ -144,6 +155,21 @@ def _figure() -> tuple[Any, threading.Lock]:
 
     plotext.terminal.limit(False, False)
     return plotext.figure, threading.Lock()
+
+
+def _begin(figure: Any, size: tuple[int, int]) -> None:
+    """An empty plot of this size, with axes below and on the left."""
+    figure.clear()
+    figure.plot_size(*size)
+    figure.theme("simple")
+    figure.axes(False, axis="x", side="upper")
+    figure.axes(False, axis="y", side="right")
+
+
+def _marker(sign: Sign, colour: bool) -> Any:
+    import plotext  # noqa: PLC0415
+
+    return plotext.marker(sign.coloured if colour else sign.mono, sign.ink)
 
 
 def _round_ticks(most: int) -> list[int]:

@@ -11,7 +11,7 @@ from tui.engine.cluster.brokers import broker_text, brokers_window, rack_text
 from tui.engine.cluster.controller import admin_work_window, controller_text, registration_text, states_text
 from tui.engine.cluster.events import effects_window, event_text, events_window
 from tui.engine.cluster.findings import finding_text, findings_window
-from tui.engine.cluster.overview import overview_text
+from tui.engine.cluster.overview import overview_picture
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
@@ -56,7 +56,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_cluster.FindingList, Router.of_findings, findings_window, wants=LAGS),
     Entry(of_cluster.AdminWorkList, Router.of_moment, admin_work_window),
     Entry(of_cluster.ZnodeList, Router.of_tree, ZnodeService.window, wants=SIZES),
-    Entry(of_cluster.OverviewText, Router.of_moment, overview_text, wants=LAGS),
+    Entry(of_cluster.OverviewPicture, Router.of_recent, overview_picture, wants=LAGS),
     Entry(of_cluster.BrokerText, Router.of_moment, broker_text),
     Entry(of_cluster.RackText, Router.of_moment, rack_text),
     Entry(of_cluster.BrokerPlot, Router.of_moment, plot_text),

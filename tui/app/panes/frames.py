@@ -44,10 +44,12 @@ class Framed(StripWidget):
         *,
         id: str | None = None,
         least: tuple[int, int] = LEAST,
+        most: int = 0,
         grows: int = 0,
         rank: int = 0,
     ) -> None:
-        """`least`: cells and lines it can be read in, the frame included; `grows`: its part of what is left over.
+        """`least`: cells and lines it can be read in, the frame included; `most`: cells beyond which others come first,
+        0 if none do; `grows`: its part of what is left over.
 
         A frame gets what it wants before those of a higher rank do. All of it counts in groups by need only. If nobody
         grows there, all get the same.
@@ -56,6 +58,7 @@ class Framed(StripWidget):
         self.pane = pane
         self.title = title
         self.least = least
+        self.most = most
         self.grows = grows
         self.rank = rank
         self._wanted = (0, 0)
@@ -74,7 +77,8 @@ class Framed(StripWidget):
         width = max(width, cells(plain(self.title)) + TITLED)
         if self._wanted_on != self.app.size:
             self._wanted_on, self._wanted = self.app.size, (0, 0)
-        self._wanted = (max(self._wanted[0], width + EDGE), max(self._wanted[1], height + EDGE))
+        width = min(width + EDGE, self.most or width + EDGE)
+        self._wanted = (max(self._wanted[0], width), max(self._wanted[1], height + EDGE))
         return self._wanted
 
     def name_it(self, title: str) -> None:

@@ -39,11 +39,11 @@ LEADS: dict[str, Callable[[LiveApp, str], None]] = {
 
 
 def subject_of(rows: LiveRows) -> str | None:
-    """What the row under the cursor is about; None where the list does not say."""
+    """What the row under the cursor is about; None where the list does not say. What follows the name is not its."""
     titles = [column.title for column in rows.answer.columns]
     if rows.row is None or SUBJECT not in titles:
         return None
-    return "".join(text for text, _ in rows.row.cells[titles.index(SUBJECT)])
+    return next((text for text, _ in rows.row.cells[titles.index(SUBJECT)]), "")
 
 
 def follow(app: LiveApp, subject: str) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
-from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
+from tui.app.panes.frames import Framed
+from tui.app.panes.live_panes import LivePicture, LivePlot, LiveRows
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
 from tui.app.widgets.lists import RowSelected
 from tui.engine.cluster.queries import (
@@ -18,7 +19,7 @@ from tui.engine.cluster.queries import (
     EventText,
     FindingList,
     FindingText,
-    OverviewText,
+    OverviewPicture,
 )
 from tui.engine.messages import HeaderFacts
 from tui.engine.text import plain
@@ -27,12 +28,17 @@ from tui.engine.view_state import SwitchView
 KINDS = {"brokers": BrokerText, "findings": FindingText, "events": EventText}
 """List → what tells of one of its rows."""
 
-DEMO = "Demo tree, no living brokers"
+CLUSTER = "Cluster, last 10 minutes"
+DEMO = "Demo tree, no living brokers; last 10 minutes"
 """No broker lives in the demo, a tree that a script moves; nobody may take it for a cluster."""
+
+BARS = "Leaders and replicas by broker"
+TALL = 40
+"""Lines from which on there is room for higher sparks."""
 
 
 class Overview(TimedScreen):
-    """Counts and findings above, brokers (and their bars, where there is room) in the middle, events below."""
+    """Tiles of what is out of order; findings beside brokers, or their bars; events below."""
 
     place = "overview"
     main_list = "brokers"
@@ -40,27 +46,32 @@ class Overview(TimedScreen):
     def panes(self) -> Iterable[Widget]:
         brokers = LiveRows(BrokerList(), empty="no brokers")
         events = LiveRows(EventList(), empty="nothing changed yet", follow_top=True)
-        yield Group(
-            Group(
-                Framed("Cluster", LiveText(OverviewText(), id="summary"), id="cluster-frame"),
-                Framed("Findings", LiveRows(FindingList(), empty="nothing is wrong"), id="findings-frame"),
-                id="top-row",
+        findings = LiveRows(FindingList(), empty="nothing is wrong")
+        yield ByNeed(
+            Framed(CLUSTER, LivePicture(OverviewPicture(), id="summary"), id="cluster-frame"),
+            ByNeed(
+                Framed("Findings", findings, id="findings-frame", least=(43, 8), most=112),
+                ByNeed(
+                    Framed("Brokers", brokers, id="brokers-frame", least=(37, 8), most=40),
+                    Framed(BARS, LivePlot(BrokerPlot(), id="bars"), id="bars-frame", least=(37, 8), grows=2),
+                    id="overview-brokers",
+                ),
+                id="overview-middle",
             ),
-            Group(
-                Framed("Brokers", brokers, id="brokers-frame"),
-                Framed("Leaders and replicas by broker", LivePlot(BrokerPlot(), id="bars"), id="bars-frame"),
-                id="middle-row",
-            ),
-            id="state",
+            Framed("Events, newest first", events, id="events-frame", grows=6),
+            id="overview",
         )
-        yield Framed("Events, newest first", events, id="events-frame")
+
+    def on_resize(self) -> None:
+        """Sparks are higher where there is room."""
+        self.query_one("#cluster-frame", Framed).least = (40, 5 if self.size.height < TALL else 6)
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_bars)
 
     def _show_facts(self, facts: HeaderFacts) -> None:
         super()._show_facts(facts)
-        self.query_one("#cluster-frame", Framed).name_it(DEMO if facts.kind == "DEMO" else "Cluster")
+        self.query_one("#cluster-frame", Framed).name_it(DEMO if facts.kind == "DEMO" else CLUSTER)
 
     def _show_bars(self) -> None:
         self.set_class(self.kdrill.view_state.of("brokers").view == "bars", "-bars")

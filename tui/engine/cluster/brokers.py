@@ -5,6 +5,7 @@ Dead brokers are listed, too: they are named as replicas and not registered. Jud
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -15,28 +16,40 @@ from model.cluster.texts import kept_in
 from model.sources.feed import Moment
 from tui.engine.cluster.queries import BrokerList, BrokerText, RackText, RegistrationText
 from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.glyphs import bars
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
 from tui.engine.partitions.counts import NO_RACK, rack_name
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import PartitionTable
-from tui.engine.rows import Column, Row, Window, line, span
+from tui.engine.rows import Column, Line, Row, Window, line, span
 from tui.engine.sheets import Sheet, age_ms, age_text, date_text
 
 COLUMNS = (
     Column("id", 5, ">", "id"),
-    Column("host", -14, "<", "host"),
-    Column("rack", 6, "<", "rack"),
-    Column("lead", 6, ">", "leaders"),
-    Column("repl", 6, ">", "replicas"),
-    Column("under", 5, ">", "under"),
-    Column("pref", 5, ">", "prefer"),
-    Column("since", 5, ">", "age"),
-    Column("epoch", 11, ">", "epoch"),
-    Column("led/pref", 9, ">", "share"),
-    Column("out", 5, ">", "out"),
-    Column("endpoints", -24, "<", "endpoints"),
+    Column("leaders, replicas", -8, "<", rank=1),
+    Column("lead", 4, ">", "leaders", rank=1),
+    Column("repl", 4, ">", "replicas", rank=1),
+    Column("in ISR", 6, "<", "state"),
+    Column("out", 4, ">", "out", rank=3),
+    Column("rack", 6, "<", "rack", rank=2),
+    Column("under", 5, ">", "under", rank=3),
+    Column("pref", 4, ">", "prefer", rank=4),
+    Column("disk", 4, ">", "disk", rank=4),
+    Column("led/pref", 9, ">", "share", rank=6),
+    Column("since", 5, ">", "age", rank=5),
+    Column("host", -14, "<", "host", rank=7),
+    Column("epoch", 5, ">", "epoch", rank=8),
+    Column("endpoints", -24, "<", "endpoints", rank=9),
 )
+BAR = 1
+"""The place of the bar among the columns."""
+LEADS, HOLDS, PREFERRED = "█", "▒", "│"
+"""Cells of a bar for partitions that a broker leads, for its other replicas, and where leading as preferred ends."""
+IN_SYNC = 6
+"""Cells of the bar for replicas in the ISR."""
+MARKS = {"DOWN": "X", "fenced": "X", "unconfirmed": "?", "controller": "★"}
+"""What stands before a row, by the broker's state."""
 FENCED = "fenced"
 """Registered, and serving nothing: no less dead for partitions."""
 UNCONFIRMED = "unconfirmed"
@@ -66,6 +79,17 @@ class Brokers:
         leaders, preferred = self.counts.leaders, self.counts.preferred
         return (leaders[broker] / (leaders.total() or 1), preferred[broker] / (preferred.total() or 1))
 
+    @cached_property
+    def most_replicas(self) -> int:
+        """That any broker has, or partitions that it leads."""
+        return max((*self.counts.replicas.values(), *self.counts.leaders.values()), default=0)
+
+    def disk_used(self, broker: int) -> float | None:
+        """What part of the disks below its log folders is used, 0 to 1; None where nobody told."""
+        folders = [one for one in self.table.image.log_dirs.get(broker, ()) if one.total_bytes > 0]
+        total = sum(folder.total_bytes for folder in folders)
+        return 1 - sum(max(folder.usable_bytes, 0) for folder in folders) / total if total else None
+
     def state(self, broker: int) -> str:
         """up, DOWN, fenced, controller or unconfirmed."""
         if self.table.is_dead(broker):
@@ -94,15 +118,18 @@ def brokers_of(moment: Moment, memory: Memory) -> Brokers:
 
 
 def brokers_window(moment: Moment, query: BrokerList, now_ms: int, memory: Memory) -> Window:
-    """All brokers, by id."""
+    """All brokers, by id; the wider the list, the longer the bars."""
     brokers = brokers_of(moment, memory)
+    size = next(cells for least, cells in BARS if query.width >= least)
+    title = "leaders/replicas" if size >= 16 else "share"
+    columns = (*COLUMNS[:BAR], Column(title, size, rank=COLUMNS[BAR].rank), *COLUMNS[BAR + 1 :])
     listing = Listing(
         count=len(brokers.ids),
         fields=lambda: _fields(brokers, now_ms),
         shown=("id", "host", "rack", "state"),
-        row=lambda index: _row(brokers, brokers.ids[index], now_ms),
+        row=lambda index: _row(brokers, brokers.ids[index], now_ms, size),
         place=place_in([str(broker) for broker in brokers.ids]),
-        columns=COLUMNS,
+        columns=columns,
         made_from=(brokers,),
         nothing="no broker is registered, and no topic names one",
     )
@@ -131,33 +158,73 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
         "epoch": Numbers(np.array([-1 if b.epoch is None else b.epoch for b in registered], np.int64)),
         "share": Numbers(np.array([round(100 * brokers.shares(broker)[0]) for broker in brokers.ids], np.int64)),
         "out": counted(brokers.counts.missing),
+        "disk": Numbers(np.array([_percent(brokers.disk_used(broker)) for broker in brokers.ids], np.int64)),
         "endpoints": Texts(lambda: [" ".join(broker.endpoints) for broker in registered]),
     }
 
 
-def _row(brokers: Brokers, broker: int, now_ms: int) -> Row:
+def _percent(part: float | None) -> int:
+    return -1 if part is None else round(100 * part)
+
+
+def _row(brokers: Brokers, broker: int, now_ms: int, size: int) -> Row:
     registered, state, counts = brokers.registration(broker), brokers.state(broker), brokers.counts
     dead = state in ("DOWN", FENCED)
-    style = {"DOWN": "dead", FENCED: "dead", UNCONFIRMED: "warn", "controller": "controller"}.get(state, "")
+    style = {"DOWN": "dead", FENCED: "dead", UNCONFIRMED: "warn", "controller": "controller"}.get(state, "strong")
     under, prefer, out = brokers.under[broker], counts.off_preferred[broker], counts.missing[broker]
+    used = brokers.disk_used(broker)
     return Row(
         key=str(broker),
         cells=(
             line(span(broker, style)),
-            line(span(state, style) if dead or state == UNCONFIRMED else host_of(registered)),
-            line(registered.rack or "-"),
+            _bar(brokers, broker, size),
             line(span(f"{counts.leaders[broker]:,}", "error" if dead and counts.leaders[broker] else "")),
             line(f"{counts.replicas[broker]:,}"),
+            line(span(state, style)) if dead or state == UNCONFIRMED else _in_sync(counts.replicas[broker], out),
+            line(span(f"{out:,}", "out" if out else "dim")),
+            line(registered.rack or "-"),
             line(span(f"{under:,}", "warn" if under else "dim")),
             line(span(f"{prefer:,}", "changed" if prefer else "dim")),
-            line(span(age_text(registered.registered_ms, now_ms), "dim")),
-            line(span("-" if registered.epoch is None else registered.epoch, "dim")),
+            line(span("-" if used is None else f"{used:.0%}", "warn" if (used or 0) >= FULL else "dim")),
             line("/".join(f"{share:.0%}" for share in brokers.shares(broker))),
-            line(span(f"{out:,}", "out" if out else "dim")),
+            line(span(age_text(registered.registered_ms, now_ms), "dim")),
+            line(host_of(registered)),
+            line(span("-" if registered.epoch is None else registered.epoch, "dim")),
             line(span("  ".join(registered.endpoints) or "-", "dim")),
         ),
-        mark={"DOWN": "X", FENCED: "X", UNCONFIRMED: "?", "controller": "*"}.get(state, ""),
+        mark=MARKS.get(state, ""),
     )
+
+
+BARS = ((100, 24), (70, 16), (50, 12), (0, 8))
+"""From how many cells of the list on, how many cells a bar has."""
+MARKED = 16
+"""Cells from which on a bar has a line for the preferred share: in fewer it would hide what it stands on."""
+FULL = 0.85
+"""Of the disk."""
+
+
+def _bar(brokers: Brokers, broker: int, size: int) -> Line:
+    """Leaders among replicas, against the broker that has the most; a line where all that prefer it would end."""
+    counts = brokers.counts
+    most = brokers.most_replicas
+    leads, holds, prefers = (
+        _cells(some[broker], most, size) for some in (counts.leaders, counts.replicas, counts.preferred)
+    )
+    signs = [(LEADS, "leader")] * leads + [(HOLDS, "isr")] * (holds - leads) + [(" ", "")] * (size - max(holds, leads))
+    if prefers and prefers != leads and size >= MARKED:
+        signs[prefers - 1] = (PREFERRED, "changed")
+    return tuple(("".join(sign for sign, _ in run), style) for style, run in groupby(signs, lambda sign: sign[1]))
+
+
+def _cells(count: int, of: int, size: int) -> int:
+    """One cell at least for anything."""
+    return max(round(count * size / of), 1) if count and of else 0
+
+
+def _in_sync(replicas: int, out: int) -> Line:
+    """The replicas in the ISR, and those that are not."""
+    return bars(((1 - out / replicas, "rule"), (out / replicas, "out")), IN_SYNC) if replicas else ()
 
 
 def host_of(broker: BrokerImage) -> str:

@@ -13,6 +13,7 @@ from model.cluster.findings import Finding
 from model.cluster.findings.check import SEVERITIES
 from model.consumers.ownership import partition_ranges
 from model.sources.feed import Moment
+from tui.engine.cluster.briefs import brief
 from tui.engine.cluster.queries import FindingList, FindingText
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
@@ -30,16 +31,15 @@ from tui.engine.sheets import (
     date_text,
 )
 
-SUBJECT, AGE, WHAT = (
-    Column("subject", 14, "<", "subject"),
-    Column("since", 5, ">", "age"),
-    Column("what", -18, "<", "severity"),
+COLUMNS = (
+    Column("finding", 10, "<", "severity"),
+    Column("subject", -18, "<", "subject", rank=2),
+    Column("part", 4, ">", rank=3),
+    Column("what", -18, rank=1),
+    Column("since", 5, ">", "age", rank=4),
 )
 ACKNOWLEDGED = "a"
 """The mark of a finding that the operator knows of."""
-
-NARROW = 60
-"""Below this many cells, how long it has been so is left to the description."""
 
 
 def finding_keys(found: Sequence[Finding]) -> list[str]:
@@ -57,17 +57,17 @@ def findings_window(
     moment: Moment, query: FindingList, now_ms: int, memory: Memory, known: Collection[Finding] = ()
 ) -> Window:
     """All findings, worst first; those that the operator knows of stay in their places, and are quieter."""
-    found, narrow = moment.findings.found, query.width < NARROW
+    found, is_whole = moment.findings.found, moment.image.provenance.complete
     keys = memory.recall("finding keys", (found,), lambda: finding_keys(found))
     listing = Listing(
         count=len(found),
         fields=lambda: _fields(found, now_ms),
         shown=("subject", "kind", "what"),
-        row=lambda index: _row(keys[index], found[index], now_ms, narrow=narrow, is_known=found[index] in known),
+        row=lambda index: _row(keys[index], found[index], moment, now_ms, is_known=found[index] in known),
         place=place_in(keys),
-        columns=(SUBJECT, WHAT) if narrow else (SUBJECT, AGE, WHAT),
+        columns=COLUMNS,
         made_from=(found,),
-        nothing="nothing is wrong" if moment.image.provenance.complete else "not everything was read yet",
+        nothing="nothing is wrong" if is_whole else "loading: what is wrong is told once all is read",
     )
     return window(listing, query, memory, now_ms)
 
@@ -84,12 +84,17 @@ def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, Field]:
     }
 
 
-def _row(key: str, found: Finding, now_ms: int, *, narrow: bool, is_known: bool) -> Row:
-    style = "dim" if is_known else SEVERITY_STYLES[found.severity]
-    subject, what = line(span(found.subject, style)), line(span(found.what, "dim") if is_known else found.what)
+def _row(key: str, found: Finding, moment: Moment, now_ms: int, *, is_known: bool) -> Row:
+    style, short = "dim" if is_known else SEVERITY_STYLES[found.severity], brief(found, moment)
     return Row(
         key=key,
-        cells=(subject, what) if narrow else (subject, line(span(age_text(found.since_ms, now_ms), "dim")), what),
+        cells=(
+            line(span(short.word, style)),
+            line(span(found.subject, "dim" if is_known else "strong"), span(short.which, "dim" if is_known else "")),
+            line(span(short.part, "dim")),
+            line(span(short.text, "dim" if is_known else "")),
+            line(span(age_text(found.since_ms, now_ms), "dim")),
+        ),
         mark=ACKNOWLEDGED if is_known else SEVERITY_MARKS[found.severity],
     )
 

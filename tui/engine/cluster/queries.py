@@ -1,6 +1,6 @@
 """What can be asked about the cluster as a whole: lists, texts, wishes. Values; both processes load this."""
 
-from tui.engine.messages import ListQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
+from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
 
 
 class BrokerList(TimedList, frozen=True):
@@ -31,8 +31,10 @@ class ZnodeList(ListQuery, frozen=True, kw_only=True):
     """Paths of the znodes that are open."""
 
 
-class OverviewText(TimedText, frozen=True):
+class OverviewPicture(PictureQuery, frozen=True, kw_only=True):
     name = "overview"
+    at: int = 0
+    """As of TimedText."""
 
 
 class BrokerText(TimedText, frozen=True):

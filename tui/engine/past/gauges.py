@@ -163,9 +163,13 @@ class Recent(NamedTuple):
     at_ms: int = 0
 
     @property
+    def sample(self) -> int:
+        """The number of the last sample."""
+        return self.at_ms // SAMPLE_MS
+
+    @property
     def _numbers(self) -> range:
-        last = self.at_ms // SAMPLE_MS
-        return range(last - RECENT + 1, last + 1)
+        return range(self.sample - RECENT + 1, self.sample + 1)
 
     def of(self, count: str) -> Series:
         """One of Counts by its name: the worst in each sample."""
