@@ -28,8 +28,8 @@ from tui.engine.partitions.picture import partitions_picture
 from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicList, TopicText
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
-from tui.engine.past.pages import past_comparison, past_event_text, past_window
-from tui.engine.past.queries import ComparisonText, MarkMoment, PastEventList, PastEventText, SaveSnapshot
+from tui.engine.past.pages import event_strip, past_comparison, past_event_text, past_window
+from tui.engine.past.queries import ComparisonText, EventStrip, MarkMoment, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.plan import queries as of_plan
 from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
@@ -129,6 +129,7 @@ REGISTRY: tuple[Entry, ...] = (
     # The past
     Entry(PastEventList, Router.of_past, past_window),
     Entry(PastEventText, Router.of_past, past_event_text),
+    Entry(EventStrip, Router.of_past, event_strip),
     Entry(ComparisonText, Router.of_past, past_comparison),
     Entry(MarkMoment, Router.wish, Router.mark),
     Entry(SaveSnapshot, Router.wish, Router.save_snapshot, refused=NO_WISH),

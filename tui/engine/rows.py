@@ -37,6 +37,8 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     """Which columns stay where not all fit: the lower, the longer. What the list is read for, its verdict, has 0."""
     head: str = ""
     """A line above the title: what names in it have in common."""
+    most: int = 0
+    """Cells beyond which it grows with the other flexible ones only, however long its texts are; 0: none."""
 
 
 class Across(msgspec.Struct, frozen=True, array_like=True):

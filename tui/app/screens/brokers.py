@@ -1,15 +1,23 @@
-"""The brokers' screen: who controls, under which epochs, what every broker carries, what is asked and not done."""
+"""The brokers' screen: who controls, under which epochs, what every broker carries, what work is pending."""
 
 from collections.abc import Iterable
 
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.cluster.queries import AdminWorkList, BrokerList, ControllerText, RegistrationText, StatesText
+from tui.engine.cluster.queries import (
+    NO_WORK,
+    AdminWorkList,
+    BrokerList,
+    ControllerText,
+    RegistrationText,
+    StatesText,
+)
 from tui.engine.drill import choices as drill_choices
 from tui.engine.messages import HeaderFacts
 from tui.engine.partitions.queries import PartitionText
@@ -22,30 +30,36 @@ WORK_ZNODES = {
 """Kind of work → where it was asked for."""
 
 
+STATES = "Partition and replica states"
+
+
 class Brokers(TimedScreen):
-    """Brokers above; the controller, the states it holds and the broker under the cursor; work that is not done."""
+    """Brokers above; the controller, the states it holds and the broker under the cursor; pending work below."""
 
     place = "controller"
     main_list = "brokers"
 
     def panes(self) -> Iterable[Widget]:
-        work = LiveRows(AdminWorkList(), empty="nothing was asked for")
-        yield Group(
-            Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame"),
-            Group(
-                Framed("Controller", LiveText(ControllerText(), id="controller"), id="controller-frame"),
-                Framed("States it holds", LiveText(StatesText(), id="states"), id="states-frame"),
-                Framed("Broker", LiveText(RegistrationText(), id="registration"), id="registration-frame"),
+        work = LiveRows(AdminWorkList(), empty=NO_WORK)
+        states = LiveText(StatesText(), id="states")
+        registration = LiveText(RegistrationText(), id="registration")
+        yield ByNeed(
+            Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame", least=(40, 7)),
+            ByNeed(
+                Framed("Controller", LiveText(ControllerText(), id="controller"), id="controller-frame", least=(36, 7)),
+                Framed(STATES, states, id="states-frame", least=(42, 7)),
+                Framed("Broker", registration, id="registration-frame", least=(36, 7)),
                 id="controller-middle",
             ),
-            Framed("Asked of the controller and not done", work, id="admin-work-frame"),
+            Framed("Pending controller work", work, id="admin-work-frame", least=(40, 4), grows=1),
+            id="controller-all",
         )
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "facts", self._name_states)
 
     def _name_states(self, facts: HeaderFacts) -> None:
-        title = "Quorum" if facts.generation == "kraft" else "States it holds"
+        title = "Quorum" if facts.generation == "kraft" else STATES
         self.query_one("#states-frame", Framed).name_it(title)
 
     @property

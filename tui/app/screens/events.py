@@ -5,34 +5,54 @@ from collections.abc import Iterable
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
-from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.panes.frames import Framed
+from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen, follow, subject_of
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.past.queries import PastEventList, PastEventText
+from tui.engine.cluster.queries import FOLDED, unfolding
+from tui.engine.past.queries import EventStrip, PastEventList, PastEventText
+
+TALL = 40
+"""Lines from which on there is room for a higher strip."""
 
 
 class Events(TimedScreen):
-    """All events, those after the moment looked at too; beside them the event under the cursor, and the timeline."""
+    """All events, those after the moment looked at too, below a strip of when they were; beside them the one under the
+    cursor, and the timeline."""
 
     place = "events"
     main_list = "past-events"
 
     def panes(self) -> Iterable[Widget]:
         rows = LiveRows(PastEventList(), empty="nothing changed yet", follow_top=True)
-        yield Group(
-            Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame"),
-            Framed("Event and timeline", LiveText(PastEventText(), id="past-event"), id="past-event-frame"),
-            id="events-both",
-        )
+        yield ByNeed(
+            Framed("Events over time", LivePicture(EventStrip(), id="strip"), id="strip-frame", least=(40, 6)),
+            ByNeed(
+                Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame",
+                       least=(48, 8), grows=2),
+                Framed("Event and timeline", LiveText(PastEventText(), id="past-event"), id="past-event-frame",
+                       least=(40, 7), grows=1),
+                id="events-both",
+            ),
+            id="events-all",
+        )  # fmt: skip
+
+    def on_resize(self) -> None:
+        """The strip is higher where there is room."""
+        self.query_one("#strip-frame", Framed).least = (40, 6 if self.size.height < TALL else 8)
 
     @on(RowHighlighted)
     def _tell(self, event: RowHighlighted) -> None:
         self.query_one("#past-event", LiveText).be_about(PastEventText(key=event.key))
+        self.query_one("#strip", LivePicture).be_about(EventStrip(key=event.key))
 
     @on(RowSelected)
     def _go(self, event: RowSelected) -> None:
-        self.kdrill.go_in_time("event", event.key)
+        if event.key.startswith(f"{FOLDED}/"):
+            self.apply_filter(unfolding(event.key))
+        else:
+            self.kdrill.go_in_time("event", event.key)
 
     def action_compare(self) -> None:
         """With the mark under the cursor, if there is one."""

@@ -201,7 +201,7 @@ def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[i
             need = len(text) if text.isascii() else cells(plain(text))
             if not place:
                 need += INDENT * (row.depth + (row.open is not None or row.depth > 0))
-            needs[place] = max(needs[place], need)
+            needs[place] = max(needs[place], min(need, columns[place].most or need))
     return needs
 
 

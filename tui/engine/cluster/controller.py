@@ -21,7 +21,7 @@ from model.znodes.codec import decode
 from model.znodes.paths import broker_path
 from model.zookeeper.znodes import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
-from tui.engine.cluster.queries import AdminWorkList, ControllerText, RegistrationText, StatesText
+from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.logs.segments import size_text
@@ -223,10 +223,10 @@ def states_text(moment: Moment, query: StatesText, _: int, memory: Memory) -> Te
     if image.controller.broker is None:
         sheet.say("There is no controller: the next one would find them so, before it elects leaders.", "warn")
     else:
-        sheet.say("As the controller holds them in memory, worked out from the znodes: no znode has them.", "dim")
-    sheet.say("Offline: the leader is dead, or there is none. New: assigned, and there is no state znode yet.", "dim")
-    sheet.say("Deletion: started, unless a dead broker or a reassignment keeps it waiting.", "dim")
-    sheet.say("What one that waits has deleted already is in no znode, and counted as if it were not.", "dim")
+        sheet.say("Worked out from the znodes: the controller keeps these states in memory only.", "dim")
+    sheet.say("Offline: the leader is dead, or there is none. New: assigned, without a state znode yet.", "dim")
+    sheet.say("Deletion: started, unless a dead broker or a reassignment blocks it.", "dim")
+    sheet.say("Which replicas a blocked deletion has removed already, no znode says: they count as not deleted.", "dim")
     return sheet.answer()
 
 
@@ -249,8 +249,8 @@ def _number(count: int, width: int, style: str) -> Span:
 COLUMNS = (
     Column("work", 8, "<", "work"),
     Column("of", -14, "<", "subject"),
-    Column("target", 10, "<", "target"),
-    Column("waits for", -28, "<", "waits"),
+    Column("target", 10, "<", "target", rank=2),
+    Column("waits for", -24, "<", "waits"),
 )
 STYLES = {"reassign": "adding", "elect": "changed", "delete": "removed"}
 STATES = ("BLOCKED", "under way")
@@ -275,7 +275,7 @@ def admin_work_window(moment: Moment, query: AdminWorkList, now_ms: int, memory:
         place=place_in(keys),
         columns=COLUMNS,
         made_from=(work,),
-        nothing="the controller was asked for nothing that is not done",
+        nothing=NO_WORK,
     )
     return window(listing, query, memory, now_ms)
 

@@ -2,6 +2,19 @@
 
 from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
 
+NO_WORK = "No pending controller work"
+
+COMMITTED = "offset-committed"
+"""The kind of event that comes all the time while all is well; the list of events folds them."""
+FOLDED = "folded"
+"""What the key of a folded line begins with, and its subject follows."""
+
+
+def unfolding(key: str) -> str:
+    """The filter that lists what a folded line stands for."""
+    group = key.removeprefix(f"{FOLDED}/group ")
+    return f"kind:{COMMITTED}" + (f" subject:{group}" if group != key else "")
+
 
 class BrokerList(TimedList, frozen=True):
     name = "brokers"

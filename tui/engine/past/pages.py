@@ -6,22 +6,37 @@ And what changed between any two moments: counts on top, then each change, as `c
 import asyncio
 import heapq
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
+
+import numpy as np
 
 from model.cluster.changes import Change, changes_between
 from model.cluster.findings.check import SEVERITIES, Finding
 from model.cluster.texts import counted
+from model.cluster.topic_image import Longs
 from model.sources.feed import Moment
-from tui.engine.cluster.events import event_text, events_window
+from tui.engine.cluster.events import event_text, folded_window
 from tui.engine.cluster.overview import partitions_found
+from tui.engine.cluster.queries import COMMITTED
+from tui.engine.glyphs import area
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.past.moments import happened
-from tui.engine.past.queries import ComparisonText, PastEventList, PastEventText
-from tui.engine.past.service import PastService
-from tui.engine.rows import Window, span
-from tui.engine.sheets import SEVERITY_STYLES, Sheet, clock_text, date_text, stamp_text
+from tui.engine.past.queries import ComparisonText, EventStrip, PastEventList, PastEventText
+from tui.engine.past.service import STANDS_STILL, PastService
+from tui.engine.rows import Line, Span, Window, line, span
+from tui.engine.sheets import (
+    SEVERITY_MARKS,
+    SEVERITY_RANKS,
+    SEVERITY_STYLES,
+    Sheet,
+    age_text,
+    clock_text,
+    date_text,
+    stamp_text,
+)
 
 COUNTED = 20
 """Cells of a counter's name."""
@@ -104,7 +119,7 @@ class More(NamedTuple):
 async def past_window(past: PastService, more: More, query: PastEventList, now_ms: int, memory: Memory) -> Window:
     """All events, those after the moment looked at too: they are the way back to it; what the operator marked,
     and what became critical."""
-    return events_window(_with_more(past, more, memory), query, now_ms, memory)
+    return folded_window(_with_more(past, more, memory), query, now_ms, memory)
 
 
 async def past_event_text(past: PastService, more: More, query: PastEventText, _: int, memory: Memory) -> TextAnswer:
@@ -112,6 +127,93 @@ async def past_event_text(past: PastService, more: More, query: PastEventText, _
     event = event_text(_with_more(past, more, memory), query)
     sheet = _standing(past, query)
     return TextAnswer(event.title, (*event.lines, (), *sheet.lines), f"{event.plain}\n\n{sheet.plain}")
+
+
+STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400)
+"""How long a column of the strip may be."""
+_MARKED = ("error", "warn")
+
+
+class Strip(NamedTuple):
+    """Events by column: how many, and the worst of them as an index of SEVERITIES. `commits` are counted apart."""
+
+    first_ms: int
+    step_ms: int
+    counts: Longs
+    commits: Longs
+    worst: Longs
+
+    def column(self, at_ms: int) -> int:
+        return min(max((at_ms - self.first_ms) // self.step_ms, 0), len(self.counts) - 1)
+
+
+def strip_of(feed: Sequence[Change], first_ms: int, last_ms: int, width: int) -> Strip:
+    """The events of a time in at most `width` columns; those before it are in the first one."""
+    span_ms = max(last_ms - first_ms, 0) + 1
+    step_s = next((step for step in STEPS_S if span_ms <= step * 1_000 * width), -(-span_ms // (1_000 * width)))
+    columns = max(-(-span_ms // (step_s * 1_000)), 1)
+    zeros = [np.zeros(columns, np.int64) for _ in range(2)]
+    strip = Strip(first_ms, step_s * 1_000, *zeros, np.full(columns, len(SEVERITIES), np.int64))
+    for change in feed:
+        column = strip.column(change.time_ms)
+        if change.kind == COMMITTED:
+            strip.commits[column] += change.count
+        else:
+            strip.counts[column] += change.count
+            strip.worst[column] = min(strip.worst[column], SEVERITY_RANKS[change.severity])
+    return strip
+
+
+async def event_strip(past: PastService, more: More, query: EventStrip, now_ms: int, memory: Memory) -> TextAnswer:
+    """Events over time, coloured by the worst of each column; where the cursor is, and the moment looked at."""
+    feed, instants = _with_more(past, more, memory).feed, past.timeline.instants
+    if not instants or not feed:
+        return Sheet("Events", query.width).say("nothing changed yet", "dim").answer()
+    is_past = more.live.status.phase in STANDS_STILL
+    last_ms = max(instants[-1].at_ms, 0 if is_past else now_ms)
+    made_from = (feed, instants[0].at_ms, last_ms // 1_000, query.width)
+    strip = memory.recall("strip", made_from, lambda: strip_of(feed, instants[0].at_ms, last_ms, query.width))
+    looked = past.timeline.at_seq(query.at) if query.at else None
+    time = query.key.partition("/")[0]
+    signs = {strip.column(int(time)): ("▲", "key")} if time.isdecimal() else {}
+    if looked is not None:
+        signs[strip.column(looked.at_ms)] = ("◆", "simulated")
+    lines = (*_columns(strip, max(query.height - 2, 1)), _axis(strip, signs), _times(strip, last_ms, query.width))
+    told = (f"{clock_text(strip.first_ms + place * strip.step_ms)[:8]} {count:,}"
+            for place, count in enumerate(strip.counts.tolist()) if count)  # fmt: skip
+    return TextAnswer("Events", lines, "\n".join(told))
+
+
+def _columns(strip: Strip, height: int) -> tuple[Line, ...]:
+    """Bars on a scale of square roots: one event can be seen beside a storm of thousands."""
+    styles = [SEVERITY_STYLES[SEVERITIES[rank]] if rank < len(SEVERITIES) else "" for rank in strip.worst.tolist()]
+    heights = np.sqrt(strip.counts)
+    most = float(heights.max(initial=1))
+    columns = [area([(part,)], (style,), height, most) for part, style in zip(heights.tolist(), styles, strict=True)]
+    return tuple(tuple(column[y][0] for column in columns) for y in range(height))
+
+
+def _axis(strip: Strip, signs: Mapping[int, Span]) -> Line:
+    """Errors and warnings are letters, too; commits make the line thick."""
+    marks = {rank: (SEVERITY_MARKS[severity], severity) for rank, severity in enumerate(_MARKED)}
+    ruled: Mapping[bool, Span] = {True: ("━", "isr"), False: ("─", "rule")}
+    ranks, commits = strip.worst.tolist(), strip.commits.tolist()
+    return tuple(
+        signs.get(place) or marks.get(rank) or ruled[bool(committed)]
+        for place, (rank, committed) in enumerate(zip(ranks, commits, strict=True))
+    )
+
+
+def _times(strip: Strip, last_ms: int, width: int) -> Line:
+    step = age_text(1, strip.step_ms + 1)
+    first, last = clock_text(strip.first_ms)[:8], clock_text(last_ms)[:8]
+    commits = int(strip.commits.sum())
+    legend = f"a column is {step}, {counted(int(strip.counts.sum()), 'event')}"
+    legend += f", ━ {counted(commits, 'offset')} committed" if commits else ""
+    room = max(len(strip.counts), len(first) + len(last) + 2)
+    if room + len(legend) + 3 > width:
+        return line(span(f"{first}  {legend}  "[: width - len(last)].ljust(width - len(last)) + last, "dim"))
+    return line(span(first + last.rjust(room - len(first)) + f"   {legend}", "dim"))
 
 
 async def past_comparison(past: PastService, more: More, query: ComparisonText, *_: object) -> TextAnswer:

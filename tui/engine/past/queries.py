@@ -1,6 +1,6 @@
 """What can be asked about moments past, and wished of the one that is looked at. Values; both processes load this."""
 
-from tui.engine.messages import ListQuery, TimedText, Wish
+from tui.engine.messages import ListQuery, PictureQuery, TimedText, Wish
 
 
 class PastEventList(ListQuery, frozen=True):
@@ -11,6 +11,14 @@ class PastEventList(ListQuery, frozen=True):
 
 class PastEventText(TimedText, frozen=True):
     name = "past-event"
+
+
+class EventStrip(PictureQuery, frozen=True, kw_only=True):
+    """Events over the time that is known; the key is that of the event under the cursor."""
+
+    name = "event-strip"
+    at: int = 0
+    """As of TimedText."""
 
 
 class ComparisonText(TimedText, frozen=True):
