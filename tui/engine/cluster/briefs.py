@@ -65,7 +65,8 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Brief:
-    """`which` are the partitions, as they follow the subject; `part` is of how many of them, `1/6`; empty: of none."""
+    """`which` are the partitions as they follow the subject, `-4` or `:3-5,7`; `part` is of how many, `1/6`; both are
+    empty where it is about none in particular."""
 
     word: str
     which: str
@@ -87,7 +88,7 @@ def brief(found: Finding, moment: Moment) -> Brief:
         return Brief(word, "", "", shortened(found.what.partition(_ENDS.get(found.kind, "\n"))[0]))
     rows = np.flatnonzero(np.isin(topic.partitions, found.partitions))
     count = len(found.partitions)
-    which = f"-{ranges(found.partitions, MOST_NAMED)}" if count < len(topic) else ""
+    which = f"{'-' if count == 1 else ':'}{ranges(found.partitions, MOST_NAMED)}" if count < len(topic) else ""
     told = _TOLD.get(found.kind)
     text = told(_Rows(moment, topic, rows)) if told else found.what.partition("; ")[2]
     return Brief(word, which, f"{count:,}/{len(topic):,}", shortened(text))
@@ -158,14 +159,11 @@ class _Rows:
 
 
 def _offline(of: _Rows) -> str:
-    leaders = of.topic.leader[of.rows]
-    if (leaders >= 0).any():
-        return f"its leader is {of.named(leaders[leaders >= 0])}"
-    dead = of.moment.findings.around.dead
     holders = {int(one) for one in of.topic.replicas[of.rows].ravel()} - {NOBODY}
-    if all(map(dead, holders)):
+    if all(map(of.moment.findings.around.dead, holders)):
         return f"no live replica: {of.named(holders)}"
-    return f"nobody in sync lives: {of.named(of.topic.isr[of.rows])}"
+    leaders = of.topic.leader[of.rows]
+    return f"no live replica in sync: {of.named([*of.topic.isr[of.rows].ravel(), *leaders])}"
 
 
 _TOLD: Mapping[str, Callable[[_Rows], str]] = {

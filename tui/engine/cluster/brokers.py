@@ -46,6 +46,7 @@ BAR = 1
 """The place of the bar among the columns."""
 LEADS, HOLDS, PREFERRED = "█", "▒", "│"
 """Cells of a bar for partitions that a broker leads, for its other replicas, and where leading as preferred ends."""
+OUT = "░"
 IN_SYNC = 6
 """Cells of the bar for replicas in the ISR."""
 MARKS = {"DOWN": "X", "fenced": "X", "unconfirmed": "?", "controller": "★"}
@@ -223,8 +224,11 @@ def _cells(count: int, of: int, size: int) -> int:
 
 
 def _in_sync(replicas: int, out: int) -> Line:
-    """The replicas in the ISR, and those that are not."""
-    return bars(((1 - out / replicas, "rule"), (out / replicas, "out")), IN_SYNC) if replicas else ()
+    """The replicas in the ISR, exactly, and those that are not in a sign of their own."""
+    if not replicas:
+        return ()
+    drawn = bars(((1 - out / replicas, "rule"), (out / replicas, "out")), IN_SYNC)
+    return tuple((OUT if style == "out" else text, style) for text, style in drawn)
 
 
 def host_of(broker: BrokerImage) -> str:

@@ -175,8 +175,9 @@ def _fitting(tiles: Sequence[Tile], room: int) -> tuple[list[Tile], bool]:
         return list(tiles), False
     fitting: list[Tile] = []
     for tile in sorted(tiles, key=lambda tile: tile.rank):
-        if sum(len(each.title(is_short=True)) + GAP for each in (*fitting, tile)) - GAP <= room or not fitting:
-            fitting.append(tile)
+        if fitting and sum(len(each.title(is_short=True)) + GAP for each in (*fitting, tile)) - GAP > room:
+            break
+        fitting.append(tile)
     return [tile for tile in tiles if tile in fitting], True
 
 

@@ -205,15 +205,19 @@ def _axis(strip: Strip, signs: Mapping[int, Span]) -> Line:
 
 
 def _times(strip: Strip, last_ms: int, width: int) -> Line:
-    step = age_text(1, strip.step_ms + 1)
+    """When it begins and ends, and as much of the legend as there is room for."""
     first, last = clock_text(strip.first_ms)[:8], clock_text(last_ms)[:8]
     commits = int(strip.commits.sum())
-    legend = f"a column is {step}, {counted(int(strip.counts.sum()), 'event')}"
-    legend += f", ━ {counted(commits, 'offset')} committed" if commits else ""
-    room = max(len(strip.counts), len(first) + len(last) + 2)
-    if room + len(legend) + 3 > width:
-        return line(span(f"{first}  {legend}  "[: width - len(last)].ljust(width - len(last)) + last, "dim"))
-    return line(span(first + last.rjust(room - len(first)) + f"   {legend}", "dim"))
+    parts = [f"a column is {age_text(1, strip.step_ms + 1)}", counted(int(strip.counts.sum()), "event")]
+    parts += [f"━ {counted(commits, 'offset')} committed"] if commits else []
+    legends = [", ".join(parts[:size]) for size in range(len(parts), -1, -1)]
+    apart = max(len(strip.counts) - len(first) - len(last), 2)
+    beside = first + " " * apart + last
+    if len(beside) + 3 + len(legends[0]) <= width:
+        return line(span(f"{beside}   {legends[0]}", "dim"))
+    room = max(width - len(first) - len(last), 0)
+    legend = next((legend for legend in legends if len(legend) + 4 <= room), "")
+    return line(span(first + legend.center(room) + last, "dim"))
 
 
 async def past_comparison(past: PastService, more: More, query: ComparisonText, *_: object) -> TextAnswer:

@@ -7,9 +7,9 @@ import msgspec
 from model.cluster.cluster_image import EMPTY
 from model.cluster.findings import Findings
 from model.cluster.findings.check import Kind, finding
-from model.cluster.image_parts import Quorum
+from model.cluster.image_parts import LogDir, Quorum
 from model.cluster.records import BrokerFenced, BrokerRegistered
-from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
+from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, text_of
 from tui.engine.cluster.brokers import broker_text, brokers_window
 from tui.engine.cluster.queries import BrokerList, BrokerText
 from tui.engine.listing import Memory
@@ -26,17 +26,38 @@ def window(**asked: object) -> Window:
 def test_every_broker_has_its_counts():
     shown = window()
     assert [column.title for column in shown.columns] == [
-        "id", "host", "rack", "lead", "repl", "under", "pref", "since", "epoch", "led/pref", "out", "endpoints",
+        "id", "leaders/replicas", "lead", "repl", "in ISR", "out", "rack", "under", "pref", "disk", "led/pref", "since",
+        "host", "epoch", "endpoints",
     ]  # fmt: skip
     assert [row.rpartition(" | ")[0] for row in rows_of(shown)] == [
-        "  | 1 | kfk-01:9092 | r1 | 1 | 3 | 0 | 1 | 4d | 101 | 20%/33% | 1",
-        "  | 2 | kfk-02:9092 | r2 | 1 | 2 | 0 | 0 | 4d | 102 | 20%/0% | 0",
-        "  | 3 | kfk-03:9092 | r3 | 1 | 2 | 1 | 0 | 4d | 103 | 20%/17% | 0",
-        "* | 4 | kfk-04:9092 | r1 | 1 | 2 | 1 | 0 | 4d | 104 | 20%/17% | 0",
-        "X | 5 | DOWN | - | 1 | 4 | 1 | 0 | - | - | 20%/33% | 2",
-        "  | 6 | kfk-06:9092 | r3 | 0 | 2 | 0 | 0 | 4d | 106 | 0%/0% | 1",
+        "  | 1 | ████▒▒▒│▒▒▒▒ | 1 | 3 | ████░░ | 1 | r1 | 0 | 1 | - | 20%/33% | 4d | kfk-01:9092 | 101",
+        "  | 2 | ████▒▒▒▒ | 1 | 2 | ██████ | 0 | r2 | 0 | 0 | - | 20%/0% | 4d | kfk-02:9092 | 102",
+        "  | 3 | ████▒▒▒▒ | 1 | 2 | ██████ | 0 | r3 | 1 | 0 | - | 20%/17% | 4d | kfk-03:9092 | 103",
+        "★ | 4 | ████▒▒▒▒ | 1 | 2 | ██████ | 0 | r1 | 1 | 0 | - | 20%/17% | 4d | kfk-04:9092 | 104",
+        "X | 5 | ████▒▒▒│▒▒▒▒▒▒▒▒ | 1 | 4 | DOWN | 2 | - | 1 | 0 | - | 20%/33% | - | - | -",
+        "  | 6 | ▒▒▒▒▒▒▒▒ | 0 | 2 | ███░░░ | 1 | r3 | 0 | 0 | - | 0%/0% | 4d | kfk-06:9092 | 106",
     ]
     assert rows_of(shown)[0].endswith(" | PLAINTEXT://kfk-01:9092")
+
+
+def test_bars_are_as_long_as_the_list_is_wide_and_the_verdict_is_beside_them():
+    for width, size in ((34, 8), (50, 12), (80, 16), (150, 24)):
+        shown = window(width=width)
+        bars = [row.cells[1] for row in shown.rows]
+        assert {sum(len(text) for text, _ in bar) for bar in bars} == {size} == {shown.columns[1].width}
+        assert [text_of(row.cells[4]) for row in shown.rows if row.key == "5"] == ["DOWN"]
+        assert any("│" in text for bar in bars for text, _ in bar) == (size >= 16), "in few cells it would hide them"
+
+
+def test_of_disks_what_is_used_is_told_where_a_broker_told():
+    folders = (
+        LogDir("/a", total_bytes=100, usable_bytes=10),
+        LogDir("/b", total_bytes=100, usable_bytes=14),
+        LogDir("/c"),
+    )
+    whole = msgspec.structs.replace(small_image(), log_dirs={2: folders})
+    rows = brokers_window(moment_of(whole), BrokerList(sort="disk", reverse=True), NOW_MS, Memory()).rows
+    assert [text_of(row.cells[9]) for row in rows[:2]] == ["88%", "-"] and rows[0].cells[9][0][1] == "warn"
 
 
 def test_brokers_are_sorted_and_filtered_by_any_column():
@@ -63,7 +84,7 @@ def test_a_fenced_broker_is_registered_and_serves_nothing():
     moment = moment_of(small_image(BrokerFenced(broker=5, endpoints=(endpoint,), rack="r2")))
     query = msgspec.convert({"type": "BrokerList", "filter": "state:fenced"}, BrokerList)
     shown = brokers_window(moment, query, NOW_MS, Memory())
-    assert [row[:20] for row in rows_of(shown)] == ["X | 5 | fenced | r2 "]
+    assert [text_of(row.cells[4]) for row in shown.rows] == ["fenced"] and shown.rows[0].mark == "X"
     text = broker_text(moment, BrokerText(key="5", width=76), NOW_MS, Memory()).plain
     assert "state     fenced" in text
     assert "why       It is registered; the controllers hear no heartbeats of it" in text
@@ -117,7 +138,7 @@ def test_a_broker_that_only_old_metadata_names_is_unconfirmed_from_then_on() -> 
     known = msgspec.structs.replace(small_image(), quorum=Quorum(4, 3, 9))
     brokers_window(moment_of(known), query, NOW_MS, memory)
     lost = msgspec.structs.replace(known, quorum=Quorum(-1, 3, 9, unconfirmed=(2,)))
-    shown = rows_of(brokers_window(moment_of(lost), query, NOW_MS, memory))
-    assert [row.split(" | ")[:3] for row in shown][1] == ["?", "2", "unconfirmed"]
+    row = brokers_window(moment_of(lost), query, NOW_MS, memory).rows[1]
+    assert (row.mark, text_of(row.cells[0]), text_of(row.cells[4])) == ("?", "2", "unconfirmed")
     text = broker_text(moment_of(lost), BrokerText(key="2", width=200), NOW_MS, Memory()).plain
     assert "Only old metadata names it" in text

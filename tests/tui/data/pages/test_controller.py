@@ -184,7 +184,7 @@ def test_states_are_counted_once_for_an_image():
     memory, query = Memory(), StatesText(width=76)
     states_text(MOMENT, query, NOW_MS, memory)
     assert memory.recall("held states", _made_from(MOMENT), lambda: None) is not None
-    assert "As the controller holds them" in states_text(MOMENT, query, NOW_MS, memory).plain
+    assert "Worked out from the znodes" in states_text(MOMENT, query, NOW_MS, memory).plain
     free = moment_of(small_image(ControllerLost()))
     assert "There is no controller" in states_text(free, query, NOW_MS, memory).plain
 
@@ -216,7 +216,7 @@ def test_work_that_is_not_done():
 
 def test_no_work():
     shown = admin_work_window(moment_of(EMPTY), AdminWorkList(), NOW_MS, Memory())
-    assert (shown.total, shown.note) == (0, "the controller was asked for nothing that is not done")
+    assert (shown.total, shown.note) == (0, "No pending controller work")
 
 
 def _made_from(moment: Moment) -> tuple[object, ...]:
