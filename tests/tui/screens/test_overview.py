@@ -5,6 +5,9 @@ import pytest
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in
 from tui.app.screens.overlays import Describe
 
+REPLICAS = 3
+"""The number of the brokers' column."""
+
 
 async def test_enter_on_a_broker_shows_its_partitions(still: str) -> None:
     async with opened(still) as pilot:
@@ -101,10 +104,10 @@ async def test_a_sort_is_seen_in_the_header_and_can_be_reversed(still: str) -> N
     async with opened(still) as pilot:
         while kdrill(pilot).view_state.of("brokers").sort != "replicas":
             await press(pilot, "s")
-        counts = [int(row.cells[4][0][0]) for row in rows(pilot).answer.rows]
+        counts = [int(row.cells[REPLICAS][0][0]) for row in rows(pilot).answer.rows]
         assert counts == sorted(counts) and "repl^" in text(pilot)
         await press(pilot, "S")
-        assert [int(row.cells[4][0][0]) for row in rows(pilot).answer.rows] == counts[::-1]
+        assert [int(row.cells[REPLICAS][0][0]) for row in rows(pilot).answer.rows] == counts[::-1]
         assert "replv" in text(pilot)
 
 
@@ -119,19 +122,31 @@ async def test_bars_take_the_place_of_the_table_and_give_it_back(still: str) -> 
     async with opened(still) as pilot:
         before = text(pilot)
         await press(pilot, "v")
-        assert "Leaders and replicas by broker" in text(pilot) and "kafka-1" not in text(pilot)
+        assert "Leaders and replicas by broker" in text(pilot) and "in ISR" not in text(pilot)
         await press(pilot, "d")
         assert "broker 1" in text(pilot), "keys still mean the brokers"
         await press(pilot, "escape", "v")
         assert text(pilot) == before
 
 
-async def test_where_there_is_room_bars_stand_beside_the_table_and_events_beside_both(still: str) -> None:
-    async with opened(still, size=(210, 40)) as pilot:
+async def test_where_there_is_room_bars_stand_below_the_table_and_nothing_is_cut_off(still: str) -> None:
+    async with opened(still, size=(200, 60)) as pilot:
         lines = text(pilot).split("\n")
-        assert any("kafka-1" in line and "│" in line for line in lines)
-        assert "Leaders and replicas" in text(pilot)
-        assert "Findings" in lines[2] and "Events" in lines[2]
+        top = next(place for place, line in enumerate(lines) if "Findings" in line)
+        assert "Brokers" in lines[top]
+        assert next(place for place, line in enumerate(lines) if "Leaders and replicas by broker" in line) > top
+        told = [line.rpartition("│║")[0] or line.rpartition("││")[0] for line in lines[top + 2 : top + 18]]
+        assert "no live replica: b5 down" in told[0] and sum("…" in line for line in told) <= 1, "a path at most"
+
+
+async def test_in_the_least_terminal_tiles_findings_and_brokers_are_in_sight(still: str) -> None:
+    async with opened(still) as pilot:
+        lines = text(pilot).split("\n")
+        assert [line for line in lines if "1 offline" in line and "10 under-repl" in line]
+        assert [line for line in lines if "OFFLINE" in line and "dead-letters-4" in line]
+        assert [line for line in lines if "★" in line and " 64 " in line] and [
+            line for line in lines if "DOWN   " in line
+        ]
 
 
 async def test_names_and_rows_are_copied(still: str) -> None:
@@ -140,8 +155,8 @@ async def test_names_and_rows_are_copied(still: str) -> None:
         assert kdrill(pilot).clipboard == "2"
         assert "copied 1 characters" in text(pilot).split("\n")[-1]
         await press(pilot, "a", "y")
-        assert kdrill(pilot).clipboard.startswith("dead-letters  1 of 6 partitions offline")
+        assert kdrill(pilot).clipboard.startswith("OFFLINE  dead-letters-4  1/6  no live replica: b5 down")
         await press(pilot, "Y")
-        assert kdrill(pilot).clipboard.startswith("brokers        5 up  1 DOWN")
+        assert kdrill(pilot).clipboard.startswith("5 brokers up  1 DOWN")
         await press(pilot, "d", "y")
         assert "what to do Bring broker 5 back." in kdrill(pilot).clipboard

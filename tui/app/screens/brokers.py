@@ -47,7 +47,7 @@ class Brokers(TimedScreen):
             Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame", least=(40, 7)),
             ByNeed(
                 Framed("Controller", LiveText(ControllerText(), id="controller"), id="controller-frame", least=(36, 7)),
-                Framed(STATES, states, id="states-frame", least=(42, 7)),
+                Framed(STATES, states, id="states-frame", least=(42, 7), most=44),
                 Framed("Broker", registration, id="registration-frame", least=(36, 7)),
                 id="controller-middle",
             ),

@@ -50,10 +50,10 @@ class Overview(TimedScreen):
         yield ByNeed(
             Framed(CLUSTER, LivePicture(OverviewPicture(), id="summary"), id="cluster-frame"),
             ByNeed(
-                Framed("Findings", findings, id="findings-frame", least=(43, 8), most=112),
+                Framed("Findings", findings, id="findings-frame", least=(41, 8), most=112),
                 ByNeed(
-                    Framed("Brokers", brokers, id="brokers-frame", least=(37, 8), most=40),
-                    Framed(BARS, LivePlot(BrokerPlot(), id="bars"), id="bars-frame", least=(37, 8), grows=2),
+                    Framed("Brokers", brokers, id="brokers-frame", least=(39, 8), most=42),
+                    Framed(BARS, LivePlot(BrokerPlot(), id="bars"), id="bars-frame", least=(39, 8), grows=2),
                     id="overview-brokers",
                 ),
                 id="overview-middle",

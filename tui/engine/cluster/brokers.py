@@ -28,8 +28,8 @@ from tui.engine.sheets import Sheet, age_ms, age_text, date_text
 COLUMNS = (
     Column("id", 5, ">", "id"),
     Column("leaders, replicas", -8, "<", rank=1),
-    Column("lead", 4, ">", "leaders", rank=1),
-    Column("repl", 4, ">", "replicas", rank=1),
+    Column("lead", 5, ">", "leaders", rank=1),
+    Column("repl", 5, ">", "replicas", rank=1),
     Column("in ISR", 6, "<", "state"),
     Column("out", 4, ">", "out", rank=3),
     Column("rack", 6, "<", "rack", rank=2),
