@@ -12,7 +12,7 @@ from textual.widgets import Label
 from tests.tui.screen_text import screen_codes
 from tui.app.theme import Look, ThemedApp
 from tui.app.widgets.line_view import LineView
-from tui.engine.palette import BASES, IDENTITIES, MARKS, STYLES, THEMES
+from tui.engine.palette import BASES, IDENTITIES, MARKS, PLOT, STYLES, THEMES
 from tui.engine.rows import Column, Row, Window
 
 COLOUR_CODE = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-9]|4[0-9]|9[0-7]|10[0-7])(?:;[0-9;]*)?m")
@@ -50,6 +50,17 @@ def test_text_can_be_read(theme: str, name: str) -> None:
     assert contrast(Look(theme).style(name)) >= (1.5 if name == "rule" else 3 if name in QUIET | SWATCHES else 4.5)
     assert contrast(Look(theme).style(name, under="header")) >= (1 if name in QUIET | SWATCHES else 4.5)
     assert contrast(Look(theme).style(name, "cursor")) >= (1 if name in NEVER_UNDER_CURSOR | SWATCHES else 3)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_sixteen_colours_of_a_plot_are_the_palettes(theme: str) -> None:
+    look = Look(theme)
+    assert len(PLOT) == 16
+    for number, name in enumerate(PLOT):
+        drawn = look.adopt(Style(color=Color.from_ansi(number)))
+        assert (drawn.color, drawn.bgcolor) == (look.style(name).color, look.style().bgcolor)
+    other = look.adopt(Style(color=Color.from_ansi(200)))
+    assert other.color is not None and other.color.number == 200, "all other colours are as they come"
 
 
 def test_the_mono_theme_is_made_of_bold_reverse_and_underline() -> None:
