@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from model.cluster.findings.cluster import turnout
 from model.sources.feed import Moment
+from tui.engine.cluster.gauges import NOTHING_RECENT, Recent, Series, counts_of
 from tui.engine.cluster.queries import OverviewPicture
 from tui.engine.glyphs import LEVELS, area, condensed
 from tui.engine.listing import Memory
 from tui.engine.messages import HeaderFacts, TextAnswer
-from tui.engine.past.gauges import NOTHING_RECENT, Recent, Series, counts_of
 from tui.engine.rows import Line, Span, line, span
 from tui.engine.sheets import Sheet
 

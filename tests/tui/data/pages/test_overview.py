@@ -18,12 +18,12 @@ from model.sources.feed import Moment
 from model.sources.source import SourceStatus
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, small_image, text_of
 from tui.engine.cluster.findings import Alerts, findings_window
+from tui.engine.cluster.gauges import NOTHING_RECENT, RECENT, SAMPLE_MS, Counts, Gauges, Recent
 from tui.engine.cluster.overview import GAP, abbreviated, header_facts, overview_picture
 from tui.engine.cluster.queries import FindingList, OverviewPicture
 from tui.engine.glyphs import condensed
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
-from tui.engine.past.gauges import NOTHING_RECENT, RECENT, SAMPLE_MS, Counts, Gauges, Recent
 from tui.engine.text import cells
 
 MOMENT = moment_of(small_image())
