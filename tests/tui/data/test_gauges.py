@@ -18,7 +18,8 @@ from model.sources.addresses import RecordingName
 from model.sources.feed import Moment
 from model.sources.recording_source import RecordingSource
 from model.sources.source import Phase, SourceStatus
-from tests.model.cluster.build import brokers, state, topic
+from model.sources.timeline import Timeline
+from tests.model.cluster.build import brokers, image, state, topic
 from tests.model.recordings.lives import START_MS, life, record
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, small_image
 from tui.engine.cluster.gauges import MOST_SAMPLES, RECENT, SAMPLE_MS, Counts, Gauges, counts_of
@@ -45,7 +46,7 @@ def of(*moments: Moment) -> Gauges:
     return gauges
 
 
-def told(values: tuple[float, ...]) -> list[float]:
+def told_of(values: tuple[float, ...]) -> list[float]:
     """What is known at the end of a series; all before that is not."""
     known = [value for value in values if not isnan(value)]
     assert len(values) == RECENT and all(map(isnan, values[: RECENT - len(known)]))
@@ -60,9 +61,9 @@ def test_what_is_counted_is_what_the_findings_say() -> None:
 
 def test_nothing_is_known_before_the_cluster_was_seen_and_what_was_seen_holds_until_it_differs() -> None:
     gauges = of(seen(BEGUN_MS))
-    assert told(gauges.at(BEGUN_MS + 3 * SAMPLE_MS).of("offline")) == [2, 2, 2, 2]
-    assert told(Gauges().at(NOW_MS).of("offline")) == []
-    assert told(Gauges().at(NOW_MS).isr_churn) == told(Gauges().at(NOW_MS).lag()) == []
+    assert told_of(gauges.at(BEGUN_MS + 3 * SAMPLE_MS).of("offline")) == [2, 2, 2, 2]
+    assert told_of(Gauges().at(NOW_MS).of("offline")) == []
+    assert told_of(Gauges().at(NOW_MS).isr_churn) == told_of(Gauges().at(NOW_MS).lag()) == []
 
 
 def test_of_a_cluster_that_is_not_heard_of_nothing_is_known() -> None:
@@ -84,20 +85,20 @@ def test_an_image_that_is_not_whole_counts_nothing() -> None:
 def test_a_lag_is_of_a_group_or_of_all_and_unknown_without_log_ends() -> None:
     gauges = of(seen(BEGUN_MS), seen(BEGUN_MS + SAMPLE_MS, lag=40), seen(BEGUN_MS + 3 * SAMPLE_MS, lag=7))
     recent = gauges.at(BEGUN_MS + 3 * SAMPLE_MS)
-    assert told(recent.lag()) == told(recent.lag("billing")) == [40, 40, 7]
-    assert told(recent.lag("audit")) == []
+    assert told_of(recent.lag()) == told_of(recent.lag("billing")) == [40, 40, 7]
+    assert told_of(recent.lag("audit")) == []
 
 
 def test_isr_changes_are_counted_for_a_minute_and_one_line_may_stand_for_many() -> None:
     many = Change("isr-shrunk", "broker 5", "b5 left the ISR of 40 partitions", "warn", count=40)
     gauges = of(seen(BEGUN_MS)).then(seen(BEGUN_MS + SAMPLE_MS), (many, Change("topic-created", "x", "created")))
-    assert told(gauges.at(BEGUN_MS + 8 * SAMPLE_MS).isr_churn) == [0, *[40] * 6, 0, 0]
+    assert told_of(gauges.at(BEGUN_MS + 8 * SAMPLE_MS).isr_churn) == [0, *[40] * 6, 0, 0]
 
 
 def test_the_past_is_as_it_was_known_then() -> None:
     gauges = of(seen(BEGUN_MS, lag=5), seen(BEGUN_MS + 5 * SAMPLE_MS, lag=9))
-    assert told(gauges.at(BEGUN_MS + 4 * SAMPLE_MS).lag()) == [5] * 5
-    assert told(gauges.at(BEGUN_MS - 1).lag()) == []
+    assert told_of(gauges.at(BEGUN_MS + 4 * SAMPLE_MS).lag()) == [5] * 5
+    assert told_of(gauges.at(BEGUN_MS - 1).lag()) == []
 
 
 heard = st.lists(st.tuples(st.integers(0, 40_000), st.none() | st.integers(0, 3)), max_size=30)
@@ -139,7 +140,20 @@ async def test_the_service_counts_each_moment_and_the_isr_changes_on_the_way_to_
     past.take(newest)
     past.take(newest)
     recent = await past.recent(newest, BEGUN_MS + 2 * SAMPLE_MS)
-    assert (told(recent.of("offline")), told(recent.isr_churn)) == ([2, 2, 2], [0, 1, 1])
+    assert (told_of(recent.of("offline")), told_of(recent.isr_churn)) == ([2, 2, 2], [0, 1, 1])
+
+
+async def test_what_a_source_recalls_is_counted_too() -> None:
+    earlier, past = Timeline(), PastService()
+    for place, broker in enumerate((0, 2)):
+        told = image(*brokers(1, 2), *topic("t", (2,)), *([BrokerLost(broker=broker)] if broker else []),
+                     time_ms=BEGUN_MS + place * SAMPLE_MS)  # fmt: skip
+        earlier = earlier.then(Moment(place + 1, told, find(told)))
+    past.take(seen(BEGUN_MS + 3 * SAMPLE_MS))
+    past.precede(earlier)
+    past.take(seen(BEGUN_MS + 5 * SAMPLE_MS))
+    recent = await past.recent(seen(BEGUN_MS), BEGUN_MS + 5 * SAMPLE_MS)
+    assert told_of(recent.of("offline")) == [0, 1, 1, 2, 2, 2]
 
 
 async def test_of_a_recording_what_it_remembers_is_counted_before_any_moment(tmp_path: Path) -> None:
@@ -149,7 +163,7 @@ async def test_of_a_recording_what_it_remembers_is_counted_before_any_moment(tmp
     past = PastService(source=RecordingSource(RecordingName(tmp_path, None)))
     live = Moment(1, IMAGE, status=SourceStatus("snapshot", verified_ms=START_MS + 70_000))
     await past.answer(TimeQuery("now"), live)
-    assert told((await past.recent(live, START_MS + 86_400_000)).of("offline")) == [0, 0, 0, 1, 1, 1, 0, 0]
+    assert told_of((await past.recent(live, START_MS + 86_400_000)).of("offline")) == [0, 0, 0, 1, 1, 1, 0, 0]
     then = await past.answer(TimeQuery("time", "-20s"), live)
     moment, at_ms = await past.look(then.seq, live)
-    assert told((await past.recent(moment, at_ms)).of("offline")) == [0, 0, 0, 1]
+    assert told_of((await past.recent(moment, at_ms)).of("offline")) == [0, 0, 0, 1]

@@ -35,6 +35,8 @@ DEMO = "Demo tree, no living brokers; last 10 minutes"
 BARS = "Leaders and replicas by broker"
 TALL = 40
 """Lines from which on there is room for higher sparks."""
+BARS_BELOW = 50
+"""Lines from which on there is room for bars below the brokers."""
 
 
 class Overview(TimedScreen):
@@ -63,8 +65,11 @@ class Overview(TimedScreen):
         )
 
     def on_resize(self) -> None:
-        """Sparks are higher where there is room."""
-        self.query_one("#cluster-frame", Framed).least = (40, 5 if self.size.height < TALL else 6)
+        """Where there is room, sparks are higher, and events keep some of it whatever is wrong."""
+        is_tall = self.size.height >= TALL
+        self.query_one("#cluster-frame", Framed).least = (40, 6 if is_tall else 5)
+        self.set_class(self.size.height >= BARS_BELOW, "-bars-below")
+        self.query_one("#events-frame", Framed).least = (40, 9 if is_tall else 5)
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_bars)
@@ -78,7 +83,7 @@ class Overview(TimedScreen):
 
     def is_offered(self, frame: Framed) -> bool:
         only_bars = self.has_class("-bars")
-        offered = {"brokers-frame": not only_bars, "bars-frame": only_bars or self.has_class("-bars-beside")}
+        offered = {"brokers-frame": not only_bars, "bars-frame": only_bars or self.has_class("-bars-below")}
         return offered.get(frame.id or "", True)
 
     def action_view(self) -> None:

@@ -25,6 +25,7 @@ SAMPLE_MS = 10_000
 RECENT = 60
 """Samples that are shown: ten minutes."""
 A_MINUTE = 6
+LOOKED_BACK_MS = (RECENT + A_MINUTE) * SAMPLE_MS
 MOST_SAMPLES = 2_160
 """Six hours, if something is heard in every sample."""
 
@@ -132,6 +133,12 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         sample = Sample(number, counts, worst, isr, known if is_same else lags_of(image, known))
         return Gauges((*self.samples, sample)[-MOST_SAMPLES:], lagged)
 
+    def preceded_by(self, earlier: "Gauges") -> "Gauges":
+        """With the samples of before the first one."""
+        first = self.samples[0].number if self.samples else None
+        known = [each for each in earlier.samples if first is None or each.number < first]
+        return Gauges((*known, *self.samples)[-MOST_SAMPLES:], self.lagged)
+
     def at(self, at_ms: int) -> "Recent":
         """As it was known at a time."""
         return Recent(self, at_ms)
@@ -198,10 +205,10 @@ class Recent(NamedTuple):
 NOTHING_RECENT = Recent()
 
 
-def sampled(timeline: Timeline, from_ms: int, to_ms: int) -> Gauges:
-    """The timeline's own images between two times, counted: one at the end of each sample in which there was any."""
+def sampled(timeline: Timeline, to_ms: int) -> Gauges:
+    """The timeline's own images of the last ten minutes before a time, counted: one at the end of each sample."""
     gauges, before, isr = Gauges(), None, 0
-    first = max(bisect_right(timeline.instants, from_ms, key=_time) - 1, 0)
+    first = max(bisect_right(timeline.instants, to_ms - LOOKED_BACK_MS, key=_time) - 1, 0)
     instants = timeline.instants[first : bisect_right(timeline.instants, to_ms, key=_time)]
     for place, instant in enumerate(instants):
         isr += isr_changes(instant.changes)

@@ -17,7 +17,7 @@ from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.timeline import Instant, Timeline
 from model.sources.timeline_window import NOTHING, Remembering, Window, recorded_ms, seq_at, window_around
-from tui.engine.cluster.gauges import RECENT, SAMPLE_MS, Gauges, Recent, sampled
+from tui.engine.cluster.gauges import Gauges, Recent, sampled
 from tui.engine.cluster.overview import header_facts
 from tui.engine.jobs import Jobs
 from tui.engine.messages import TimeAnswer, TimeQuery
@@ -44,9 +44,6 @@ def saved(moment: Moment, at_ms: int, name: str, ended: Callable[[], bool]) -> s
 
 KEPT = 3
 """Moments looked at last that stay at hand: one is looked at, and two are compared."""
-
-LOOKED_BACK_MS = 2 * RECENT * SAMPLE_MS
-"""Before a moment, for what was counted within its last ten minutes."""
 
 STANDS_STILL = frozenset({"snapshot", "closed"})
 """Phases in which the newest moment is of the past: its last ten minutes end with it."""
@@ -96,6 +93,7 @@ class PastService:
         image, in which groups remember it."""
         image = remembering(past.image, self.timeline.image)
         timeline = self.timeline.preceded_by(past, image)
+        self._gauges = self._gauges.preceded_by(sampled(past, past.instants[-1].at_ms if past.instants else 0))
         self.window = Window(timeline, is_first=True, is_last=True)
         return timeline.feed, image
 
@@ -144,7 +142,7 @@ class PastService:
             return self._gauges.at(at_ms)
         timeline = self.timeline
         if self._sampled is None or self._sampled[0] is not timeline or self._sampled[1] != at_ms:
-            gauges = await asyncio.to_thread(sampled, timeline, at_ms - LOOKED_BACK_MS, at_ms)
+            gauges = await asyncio.to_thread(sampled, timeline, at_ms)
             self._sampled = (timeline, at_ms, gauges)
         return self._sampled[2].at(at_ms)
 
