@@ -90,7 +90,6 @@ SIZES: dict[str, Callable[[int, int], bool]] = {
     "-small": lambda width, height: width < 80 or height < 24,
     "-wide": lambda width, height: width >= 120,
     "-very-wide": lambda width, height: width >= 160,
-    "-bars-beside": lambda width, height: 120 <= width < 160 or width >= 200,
     "-tall": lambda width, height: height >= 40,
 }
 """Class → for which width and height, in cells, a page has it."""

@@ -59,8 +59,8 @@ WORDS: Mapping[str, str] = {
 }
 """Kind → the word that a list has for it: in capitals where it is serious."""
 
-MOST_NAMED = 3
-"""Ranges of partitions behind a topic's name."""
+MOST_NAMED = 2
+"""Ranges of partitions behind a topic's name; more are dots."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def brief(found: Finding, moment: Moment) -> Brief:
         return Brief(word, "", "", shortened(found.what.partition(_ENDS.get(found.kind, "\n"))[0]))
     rows = np.flatnonzero(np.isin(topic.partitions, found.partitions))
     count = len(found.partitions)
-    which = f"{'-' if count == 1 else ':'}{ranges(found.partitions, MOST_NAMED)}" if count < len(topic) else ""
+    named, _, more = ranges(found.partitions, MOST_NAMED).partition(" ")
+    which = f"{'-' if count == 1 else ':'}{named}{'…' if more else ''}" if count < len(topic) else ""
     told = _TOLD.get(found.kind)
     text = told(_Rows(moment, topic, rows)) if told else found.what.partition("; ")[2]
     return Brief(word, which, f"{count:,}/{len(topic):,}", shortened(text))

@@ -33,7 +33,7 @@ from tui.engine.sheets import (
 
 COLUMNS = (
     Column("finding", 10, "<", "severity"),
-    Column("subject", -16, "<", "subject", most=20),
+    Column("subject", -16, "<", "subject", most=22),
     Column("part", 4, ">", rank=3),
     Column("what", -18, rank=1),
     Column("since", 5, ">", "age", rank=4),
