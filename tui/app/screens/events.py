@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from textual import on
+from textual.events import Resize
 from textual.widget import Widget
 
 from tui.app.panes.frames import Framed
@@ -38,9 +39,9 @@ class Events(TimedScreen):
             id="events-all",
         )  # fmt: skip
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """The strip is higher where there is room."""
-        self.query_one("#strip-frame", Framed).least = (40, 6 if self.size.height < TALL else 8)
+        self.query_one("#strip-frame", Framed).least = (40, 6 if event.size.height < TALL else 8)
 
     @on(RowHighlighted)
     def _tell(self, event: RowHighlighted) -> None:

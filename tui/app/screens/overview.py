@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from textual import on
+from textual.events import Resize
 from textual.widget import Widget
 
 from tui.app.panes.frames import Framed
@@ -64,11 +65,11 @@ class Overview(TimedScreen):
             id="overview",
         )
 
-    def on_resize(self) -> None:
+    def on_resize(self, event: Resize) -> None:
         """Where there is room, sparks are higher, and events keep some of it whatever is wrong."""
-        is_tall = self.size.height >= TALL
+        is_tall = event.size.height >= TALL
         self.query_one("#cluster-frame", Framed).least = (40, 6 if is_tall else 5)
-        self.set_class(self.size.height >= BARS_BELOW, "-bars-below")
+        self.set_class(event.size.height >= BARS_BELOW, "-bars-below")
         self.query_one("#events-frame", Framed).least = (40, 9 if is_tall else 5)
 
     def on_mount(self) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from model.cluster.findings import Finding
 from model.cluster.findings.health import MIN_ISR, at_least_one
 from model.cluster.texts import listed, ranges
-from model.cluster.topic_image import NOBODY, Column, Ints, TopicImage
+from model.cluster.topic_image import NOBODY, Column, Longs, TopicImage
 from model.sources.feed import Moment
 
 WORDS: Mapping[str, str] = {
@@ -118,7 +118,7 @@ class _Rows:
 
     moment: Moment
     topic: TopicImage
-    rows: Ints
+    rows: Longs
 
     def named(self, brokers: Column | Iterable[int]) -> str:
         """`b5 down, b2`: whether they live is told of those that do not."""
@@ -164,7 +164,7 @@ def _offline(of: _Rows) -> str:
     if all(map(of.moment.findings.around.dead, holders)):
         return f"no live replica: {of.named(holders)}"
     leaders = of.topic.leader[of.rows]
-    return f"no live replica in sync: {of.named([*of.topic.isr[of.rows].ravel(), *leaders])}"
+    return f"no live replica in sync: {of.named([*of.topic.isr[of.rows].ravel().tolist(), *leaders.tolist()])}"
 
 
 _TOLD: Mapping[str, Callable[[_Rows], str]] = {

@@ -152,8 +152,8 @@ def strip_of(feed: Sequence[Change], first_ms: int, last_ms: int, width: int) ->
     span_ms = max(last_ms - first_ms, 0) + 1
     step_s = next((step for step in STEPS_S if span_ms <= step * 1_000 * width), -(-span_ms // (1_000 * width)))
     columns = max(-(-span_ms // (step_s * 1_000)), 1)
-    zeros = [np.zeros(columns, np.int64) for _ in range(2)]
-    strip = Strip(first_ms, step_s * 1_000, *zeros, np.full(columns, len(SEVERITIES), np.int64))
+    counts, commits, worst = (np.full(columns, number, np.int64) for number in (0, 0, len(SEVERITIES)))
+    strip = Strip(first_ms, step_s * 1_000, counts, commits, worst)
     for change in feed:
         column = strip.column(change.time_ms)
         if change.kind == COMMITTED:
