@@ -5,7 +5,7 @@ recording, its images are counted when somebody asks. What nobody knows is NaN, 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from math import nan
 from typing import NamedTuple
 
@@ -123,6 +123,8 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         last = self.samples[-1] if self.samples else None
         number = at_ms // SAMPLE_MS
         if last is not None and number <= last.number:
+            if counts == last.counts and not isr:
+                return self
             worst = last.worst if counts is None else _worse(last.worst, counts)
             sample = msgspec.structs.replace(last, counts=counts, worst=worst, isr_changes=last.isr_changes + isr)
             return msgspec.structs.replace(self, samples=(*self.samples[:-1], sample))
@@ -143,15 +145,20 @@ class Gauges(msgspec.Struct, frozen=True, eq=False):
         """As it was known at a time."""
         return Recent(self, at_ms)
 
-    def value(self, number: int, of: Callable[[Sample], float], held: Callable[[Sample], float] | None = None) -> float:
-        """Of the sample with this number; where there is none, what `held` says of the one before, by default `of`."""
-        place = bisect_right(self.samples, number, key=lambda each: each.number) - 1
-        if place < 0:
-            return nan
-        sample = self.samples[place]
-        if sample.number == number:
-            return of(sample) if sample.worst is not None else nan
-        return (held or of)(sample) if sample.counts is not None else nan
+    def between(self, first: int, last: int) -> Iterator[tuple[Sample | None, bool]]:
+        """For each number the sample that tells of it, and whether it is that number's own; None: nothing is known."""
+        place = bisect_right(self.samples, first, key=_number) - 1
+        for number in range(first, last + 1):
+            while place + 1 < len(self.samples) and self.samples[place + 1].number <= number:
+                place += 1
+            sample = self.samples[place] if place >= 0 else None
+            is_own = sample is not None and sample.number == number
+            known = sample is not None and (sample.worst if is_own else sample.counts) is not None
+            yield (sample if known else None), is_own
+
+
+def _number(sample: Sample) -> int:
+    return sample.number
 
 
 def _worse(one: Counts | None, other: Counts) -> Counts:
@@ -174,32 +181,27 @@ class Recent(NamedTuple):
         """The number of the last sample."""
         return self.at_ms // SAMPLE_MS
 
-    @property
-    def _numbers(self) -> range:
-        return range(self.sample - RECENT + 1, self.sample + 1)
+    def _cells(self, more: int = 0) -> Iterator[tuple[Sample | None, bool]]:
+        return self.gauges.between(self.sample - RECENT + 1 - more, self.sample)
 
     def of(self, count: str) -> Series:
         """One of Counts by its name: the worst in each sample."""
         place = Counts._fields.index(count)
-        value = self.gauges.value
-        return tuple(
-            value(number, lambda one: (one.worst or Counts())[place], lambda one: (one.counts or Counts())[place])
-            for number in self._numbers
-        )
+        counts = (one and (one.worst if is_own else one.counts) for one, is_own in self._cells())
+        return tuple(nan if known is None else known[place] for known in counts)
 
     @property
     def isr_churn(self) -> Series:
         """How often a replica left an ISR or joined one, within the minute that ends with each sample."""
-        numbers = range(self._numbers.start - A_MINUTE + 1, self._numbers.stop)
-        changes = [self.gauges.value(number, lambda one: float(one.isr_changes), lambda _: 0.0) for number in numbers]
-        known = np.array(changes)
+        cells = self._cells(A_MINUTE - 1)
+        known = np.array([nan if one is None else one.isr_changes * is_own for one, is_own in cells])
         sums = np.convolve(np.nan_to_num(known), np.ones(A_MINUTE), "valid")
         sums[np.isnan(known[A_MINUTE - 1 :])] = nan
         return tuple(sums.tolist())
 
     def lag(self, group: str = "") -> Series:
         """Records that a group is behind, by its key; of all groups together where none is named."""
-        return tuple(self.gauges.value(number, lambda one: one.lags.of(group)) for number in self._numbers)
+        return tuple(nan if one is None else one.lags.of(group) for one, _ in self._cells())
 
 
 NOTHING_RECENT = Recent()

@@ -152,16 +152,14 @@ def strip_of(feed: Sequence[Change], first_ms: int, last_ms: int, width: int) ->
     span_ms = max(last_ms - first_ms, 0) + 1
     step_s = next((step for step in STEPS_S if span_ms <= step * 1_000 * width), -(-span_ms // (1_000 * width)))
     columns = max(-(-span_ms // (step_s * 1_000)), 1)
-    counts, commits, worst = (np.full(columns, number, np.int64) for number in (0, 0, len(SEVERITIES)))
-    strip = Strip(first_ms, step_s * 1_000, counts, commits, worst)
-    for change in feed:
-        column = strip.column(change.time_ms)
-        if change.kind == COMMITTED:
-            strip.commits[column] += change.count
-        else:
-            strip.counts[column] += change.count
-            strip.worst[column] = min(strip.worst[column], SEVERITY_RANKS[change.severity])
-    return strip
+    facts = ((one.time_ms, one.count, one.kind == COMMITTED, SEVERITY_RANKS[one.severity]) for one in feed)
+    times, numbers, is_commit, ranks = np.array(list(facts), np.int64).reshape(-1, 4).T
+    places, worst = np.clip((times - first_ms) // (step_s * 1_000), 0, columns - 1), np.full(columns, len(SEVERITIES))
+    np.minimum.at(worst, places[is_commit == 0], ranks[is_commit == 0])
+    counts, commits = (
+        np.bincount(places, numbers * (is_commit == wanted), columns).astype(np.int64) for wanted in (0, 1)
+    )
+    return Strip(first_ms, step_s * 1_000, counts, commits, worst)
 
 
 async def event_strip(past: PastService, more: More, query: EventStrip, now_ms: int, memory: Memory) -> TextAnswer:
