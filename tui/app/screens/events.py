@@ -31,9 +31,9 @@ class Events(TimedScreen):
             Framed("Events over time", LivePicture(EventStrip(), id="strip"), id="strip-frame", least=(40, 6)),
             ByNeed(
                 Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame",
-                       least=(48, 8), grows=2),
+                       least=(48, 8), most=96, grows=1),
                 Framed("Event and timeline", LiveText(PastEventText(), id="past-event"), id="past-event-frame",
-                       least=(40, 7), grows=1),
+                       least=(40, 7), most=46, grows=2),
                 id="events-both",
             ),
             id="events-all",

@@ -129,8 +129,6 @@ async def past_event_text(past: PastService, more: More, query: PastEventText, _
     return TextAnswer(event.title, (*event.lines, (), *sheet.lines), f"{event.plain}\n\n{sheet.plain}")
 
 
-STEPS_S = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 86_400)
-"""How long a column of the strip may be."""
 _MARKED = ("error", "warn")
 
 
@@ -150,7 +148,7 @@ class Strip(NamedTuple):
 def strip_of(feed: Sequence[Change], first_ms: int, last_ms: int, width: int) -> Strip:
     """The events of a time in at most `width` columns; those before it are in the first one."""
     span_ms = max(last_ms - first_ms, 0) + 1
-    step_s = next((step for step in STEPS_S if span_ms <= step * 1_000 * width), -(-span_ms // (1_000 * width)))
+    step_s = -(-span_ms // (1_000 * max(width, 1)))
     columns = max(-(-span_ms // (step_s * 1_000)), 1)
     facts = ((one.time_ms, one.count, one.kind == COMMITTED, SEVERITY_RANKS[one.severity]) for one in feed)
     times, numbers, is_commit, ranks = np.array(list(facts), np.int64).reshape(-1, 4).T
@@ -203,19 +201,19 @@ def _axis(strip: Strip, signs: Mapping[int, Span]) -> Line:
 
 
 def _times(strip: Strip, last_ms: int, width: int) -> Line:
-    """When it begins and ends, and as much of the legend as there is room for."""
+    """When it begins and ends, and as much of the legend as there is room for, between the two or behind them."""
     first, last = clock_text(strip.first_ms)[:8], clock_text(last_ms)[:8]
     commits = int(strip.commits.sum())
     parts = [f"a column is {age_text(1, strip.step_ms + 1)}", counted(int(strip.counts.sum()), "event")]
     parts += [f"━ {counted(commits, 'offset')} committed"] if commits else []
     legends = [", ".join(parts[:size]) for size in range(len(parts), -1, -1)]
-    apart = max(len(strip.counts) - len(first) - len(last), 2)
-    beside = first + " " * apart + last
-    if len(beside) + 3 + len(legends[0]) <= width:
-        return line(span(f"{beside}   {legends[0]}", "dim"))
-    room = max(width - len(first) - len(last), 0)
-    legend = next((legend for legend in legends if len(legend) + 4 <= room), "")
-    return line(span(first + legend.center(room) + last, "dim"))
+    within = max(len(strip.counts) - len(first) - len(last), 2)
+    behind = width - within - len(first) - len(last) - 3
+    between = next(legend for legend in legends if len(legend) + 4 <= within or not legend)
+    after = next((legend for legend in legends if len(legend) <= behind), "")
+    if len(after) > len(between):
+        return line(span(first + " " * within + last + f"   {after}", "dim"))
+    return line(span(first + between.center(within) + last, "dim"))
 
 
 async def past_comparison(past: PastService, more: More, query: ComparisonText, *_: object) -> TextAnswer:

@@ -9,7 +9,7 @@ from model.cluster.changes import Change
 from tests.tui.data.small_cluster import WRITTEN_MS, moment_of, small_image, text_of
 from tui.engine.cluster.queries import COMMITTED
 from tui.engine.listing import Memory
-from tui.engine.past.pages import STEPS_S, More, event_strip, strip_of
+from tui.engine.past.pages import More, event_strip, strip_of
 from tui.engine.past.queries import EventStrip
 from tui.engine.past.service import PastService
 
@@ -41,7 +41,7 @@ def test_no_event_is_lost_whatever_the_time_and_the_width(feed: list[Change], sp
     for one in feed:
         if one.kind != COMMITTED:
             assert strip.worst[strip.column(one.time_ms)] <= ("error", "warn", "info").index(one.severity)
-    assert strip.step_ms // 1_000 in STEPS_S or strip.step_ms > 1_000 * STEPS_S[-1]
+    assert strip.step_ms == 1_000 or len(strip.counts) > width / 2, "the width is used"
 
 
 async def drawn(*feed: Change, key: str = "", at: int = 0, width: int = 60, height: int = 4) -> list[str]:
@@ -66,7 +66,12 @@ async def test_errors_and_warnings_are_letters_and_commits_a_thick_line() -> Non
     assert axis == "───!─────X──────────━────────────────────"
     assert [place for place, sign in enumerate(low) if sign != " "] == [0, 3, 9]
     assert [place for place, sign in enumerate(high) if sign == "█"] == [3], "two events"
-    assert times == "22:13:20" + "a column is 1s, 4 events".center(44) + "22:14:00", "what has room"
+    assert times == "22:13:20" + "a column is 1s".center(25) + "22:14:00", "what has room"
+
+
+async def test_the_legend_stands_where_more_of_it_fits() -> None:
+    *_, times = await drawn(change(0), width=100)
+    assert times == "22:13:20" + " " * 25 + "22:14:00   a column is 1s, 1 event"
 
 
 async def test_the_event_under_the_cursor_is_marked() -> None:
