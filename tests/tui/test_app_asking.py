@@ -115,7 +115,7 @@ async def test_a_question_that_fails_is_a_note_and_the_next_answer_takes_it_away
         assert "the page overview fell over" in text(pilot) and "page events" not in text(pilot)
         links[0].loses = ""
         await press(pilot, "r")
-        assert "fell over" not in text(pilot) and "offline        1" in text(pilot)
+        assert "fell over" not in text(pilot) and "1 offline" in text(pilot)
 
 
 async def test_no_key_waits_for_an_answer(still: str) -> None:

@@ -48,7 +48,7 @@ async def test_another_controller_is_seen_on_every_screen(cluster: Cluster) -> N
         await asyncio.to_thread(cluster.demo.step, MOVE_CONTROLLER)
         await until(pilot, lambda: "b6 e8" in text(pilot).split("\n")[0])
         await press(pilot, "1")
-        assert rows(pilot, "brokers").answer.rows[-1].mark == "*"
+        assert rows(pilot, "brokers").answer.rows[-1].mark == "★"
 
 
 async def test_a_consumer_that_leaves_takes_its_threads_out_of_the_graph(cluster: Cluster) -> None:

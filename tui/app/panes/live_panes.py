@@ -277,8 +277,14 @@ class LiveText(TextPane):
 class LivePicture(LiveText):
     """A drawing of the size at hand, in lines that are never wrapped."""
 
-    def __init__(self, query: PictureQuery, *, id: str | None = None) -> None:
+    def __init__(self, query: PictureQuery, *, id: str | None = None, fills: bool = False) -> None:
+        """`fills`: it fills the room that it is given, and asks for none."""
         super().__init__(query, wrap=False, id=id)
+        self._fills = fills
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        return (0, 0) if self._fills else super().wanted
 
     def question(self, view_state: ViewState) -> TextQuery:
         look = self.look

@@ -14,6 +14,7 @@ from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import FOLDED, unfolding
 from tui.engine.past.queries import EventStrip, PastEventList, PastEventText
 
+NEWEST_FIRST = "Events, newest first; enter shows the cluster as it was then"
 TALL = 40
 """Lines from which on there is room for a higher strip."""
 
@@ -27,17 +28,16 @@ class Events(TimedScreen):
 
     def panes(self) -> Iterable[Widget]:
         rows = LiveRows(PastEventList(), empty="nothing changed yet", follow_top=True)
+        strip, event = LivePicture(EventStrip(), id="strip", fills=True), LiveText(PastEventText(), id="past-event")
         yield ByNeed(
-            Framed("Events over time", LivePicture(EventStrip(), id="strip"), id="strip-frame", least=(40, 6)),
+            Framed("Events over time", strip, id="strip-frame", least=(40, 6)),
             ByNeed(
-                Framed("Events, newest first; enter shows the cluster as it was then", rows, id="past-events-frame",
-                       least=(48, 8), most=96, grows=1),
-                Framed("Event and timeline", LiveText(PastEventText(), id="past-event"), id="past-event-frame",
-                       least=(40, 7), most=46, grows=2),
+                Framed(NEWEST_FIRST, rows, id="past-events-frame", least=(48, 8), most=96, grows=1),
+                Framed("Event and timeline", event, id="past-event-frame", least=(40, 7), most=46, grows=2),
                 id="events-both",
             ),
             id="events-all",
-        )  # fmt: skip
+        )
 
     def on_resize(self, event: Resize) -> None:
         """The strip is higher where there is room."""

@@ -51,7 +51,7 @@ class Overview(TimedScreen):
         events = LiveRows(EventList(), empty="nothing changed yet", follow_top=True)
         findings = LiveRows(FindingList(), empty="nothing is wrong")
         yield ByNeed(
-            Framed(CLUSTER, LivePicture(OverviewPicture(), id="summary"), id="cluster-frame"),
+            Framed(CLUSTER, LivePicture(OverviewPicture(), id="summary", fills=True), id="cluster-frame"),
             ByNeed(
                 Framed("Findings", findings, id="findings-frame", least=(41, 8), most=112),
                 ByNeed(
