@@ -193,6 +193,21 @@ async def test_enter_on_an_event_shows_the_cluster_as_it_was_then(cluster: Clust
         await go(pilot, "p", "3 up")
 
 
+async def test_commits_are_one_line_that_enter_unfolds_and_escape_folds(cluster: Cluster) -> None:
+    async with opened(cluster.address, size=(120, 40)) as pilot:
+        await press(pilot, "i")
+        before = rows(pilot).total
+        await asyncio.to_thread(cluster.demo.step, 0)
+        await until(pilot, lambda: "committed" in text(pilot) and rows(pilot).total == before + 1)
+        assert rows(pilot).cursor_key.startswith("folded/group ")
+        await press(pilot, "enter")
+        await until(pilot, lambda: rows(pilot).answer.rows and "kind:offset-committed" in text(pilot).split("\n")[-1])
+        assert {row.key.split("/")[2] for row in rows(pilot).answer.rows} == {"offset-committed"}
+        assert "PAUSED" not in header(pilot)
+        await press(pilot, "escape")
+        await until(pilot, lambda: rows(pilot).total == before + 1)
+
+
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (300, 80)])
 async def test_sizes(still: str, size: tuple[int, int]) -> None:
     async with opened(still, size=size) as pilot:
