@@ -183,7 +183,7 @@ async def test_enter_on_an_event_shows_the_cluster_as_it_was_then(cluster: Clust
         await press(pilot, "j")
         await until(pilot, lambda: "b2 gone" in text(pilot))
         await go(pilot, "enter", "PAUSED ")
-        await until(pilot, lambda: "UTC, 1 change" in text(pilot) and "before the newest moment" in text(pilot))
+        await until(pilot, lambda: "UTC, 1 change" in text(pilot))
         assert rows(pilot).total == 2, "the later event stays in the list: the way there"
         assert "4 up" in header(pilot)
         await press(pilot, "d")

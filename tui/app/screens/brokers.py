@@ -46,7 +46,13 @@ class Brokers(TimedScreen):
         yield ByNeed(
             Framed("Brokers", LiveRows(BrokerList(), empty="no brokers"), id="controller-brokers-frame", least=(40, 7)),
             ByNeed(
-                Framed("Controller", LiveText(ControllerText(), id="controller"), id="controller-frame", least=(36, 7)),
+                Framed(
+                    "Controller",
+                    LiveText(ControllerText(), id="controller"),
+                    id="controller-frame",
+                    least=(36, 7),
+                    most=54,
+                ),
                 Framed(STATES, states, id="states-frame", least=(42, 7), most=44),
                 Framed("Broker", registration, id="registration-frame", least=(36, 7)),
                 id="controller-middle",
