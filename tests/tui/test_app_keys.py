@@ -30,7 +30,7 @@ async def test_the_mouse_leads_to_the_screens_too(still: str) -> None:
         await until(pilot, lambda: mode(pilot) == "partitions")
 
 
-async def test_alerts_are_one_key_away_from_anywhere(still: str) -> None:
+async def test_findings_are_one_key_away_from_anywhere(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "3", "a")
         assert (mode(pilot), rows(pilot).list_name) == ("overview", "findings")
@@ -99,7 +99,7 @@ async def test_help_shows_the_keys_of_the_screen_below_and_closes_with_the_same_
             await press(pilot, key, "question_mark")
             assert isinstance(kdrill(pilot).screen, Help)
             for action in holding(name):
-                assert f"{action.sign.ljust(17)}{action.help}" in text(pilot)
+                assert f"{action.sign.ljust(11)}{action.label.ljust(13)}{action.help}" in text(pilot)
             assert ("show the next brokers" in text(pilot)) == (name in MAPS)
             await press(pilot, "q")
             assert mode(pilot) == name

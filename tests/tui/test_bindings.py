@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from textual.command import CommandPalette
 from textual.screen import Screen
@@ -24,6 +25,8 @@ from tui.app.screens.live_screen import LiveScreen
 from tui.app.screens.overlays import Describe, Help
 from tui.app.widgets.prompt_line import PromptLine
 from tui.engine.actions import OVERLAY, SCREENS, Action, holding
+from tui.engine.link import OnPulse
+from tui.engine.messages import SANDBOX, Pulse
 from tui.engine.view_state import ViewState
 
 
@@ -132,7 +135,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("sweep", "related"): says("nothing to go to"),
     "copy": says("copied"),
     "copy_text": says("copied"),
-    ("consumers", "copy_text"): says("nothing to copy"),
+    ("consumers", "copy_text"): says("no text to copy"),
     ("lab", "copy_text"): says("cop"),
     "history": opens(Describe),
     "zoom": chooses(forms),
@@ -143,7 +146,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("drill", "pick"): chooses(lambda state: state.marked),
     ("partitions", "pick"): chooses(lambda state: state.marked, "z", "z"),
     ("plans", "pick"): says("review"),
-    "for_real": says("only a sandbox"),
+    "for_real": leads_to("sandbox"),
     ("drill", "kill"): chooses(lambda state: state.drill.kill),
     ("partitions", "kill"): Expected(leads_to("drill").effect, ("z", "z")),
     ("sandbox", "kill"): says("Kill("),
@@ -196,7 +199,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("drill", "refresh"): chooses(lambda state: state.drill.take),
     ("sweep", "refresh"): chooses(lambda state: state.sweep.take),
     ("plans", "refresh"): chooses(lambda state: state.plan.take),
-    "clusters": asks(":", "ctx "),
+    "clusters": says("names no other cluster"),
     "export": asks(":", "export kdrill-"),
     "previous": leads_to("znodes"),
     ("znodes", "previous"): leads_to("overview"),
@@ -212,6 +215,16 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
 """(screen, action), or the action wherever no row says otherwise → what its key does."""
 
 
+class WithSandbox(WithStillSandbox):
+    """A sandbox by its header, too."""
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        def told(pulse: Pulse) -> None:
+            on_pulse(msgspec.structs.replace(pulse, header=msgspec.structs.replace(pulse.header, kind=SANDBOX)))
+
+        await super().open(told)
+
+
 @pytest.fixture
 def logs(tmp_path: Path) -> str:
     write_log(tmp_path / "orders-0", batches=3)
@@ -220,7 +233,7 @@ def logs(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("place", SCREENS)
 async def test_every_key_does_what_it_is_there_for(cluster: Cluster, place: str, logs: str) -> None:
-    async with opened(cluster.address, size=(110, 32), link=WithStillSandbox) as pilot:
+    async with opened(cluster.address, size=(110, 32), link=WithSandbox) as pilot:
         await live_a_little(pilot, cluster)
         await look_into_logs(pilot, logs)
         keep_running(kdrill(pilot))

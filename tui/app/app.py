@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import FrameType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.text import Text
 from textual import events, on
@@ -121,7 +121,7 @@ class Kdrill(Navigation):
         self.fatal = ""
         self.wanted: Opening | None = None
         """The cluster that the operator wants to see next."""
-        self._contexts = contexts or {}
+        self.contexts = contexts or {}
         self._note = note
         self._told = self._exporting = ""
         self._export: Worker[None] | None = None
@@ -149,6 +149,16 @@ class Kdrill(Navigation):
             or page.bottom.takes(key)
             or await self._check_bindings(key.key)
         )
+
+    async def run_action(self, action: str | tuple[str, str, tuple[Any, ...]], *around: Any, **more: Any) -> bool:
+        """What a key or the palette asks for, unless it can do nothing now: then that is said, and why."""
+        page = self.screen
+        if isinstance(page, Page):
+            known = holding(page.place, self.actions)
+            if why := next((page.why_not(each) for each in known if each.target == action), ""):
+                page.say(why)
+                return True
+        return await super().run_action(action, *around, **more)
 
     def _fatal_error(self) -> None:
         """Textual's own shows what local variables hold."""
@@ -201,15 +211,15 @@ class Kdrill(Navigation):
         """The command that switches, and the names that it may be given."""
         if self.page is not None:
             self.page.bottom.ask(":", "ctx ")
-            self.page.bottom.answer("  ".join(self._contexts), "dim", ":")
+            self.page.bottom.answer("  ".join(self.contexts), "dim", ":")
 
     def switch(self, name: str) -> None:
         """To another cluster; all that is open on this one ends."""
-        if name not in self._contexts:
-            self._tell(f"no cluster {name!r}: there are {', '.join(self._contexts)}")
+        if name not in self.contexts:
+            self._tell(f"no cluster {name!r}: there are {', '.join(self.contexts)}")
             return
         try:
-            self.wanted = self._contexts[name]()
+            self.wanted = self.contexts[name]()
         except ConfigError as error:
             self._tell(str(error))
         else:
@@ -263,12 +273,15 @@ class Kdrill(Navigation):
 
     def get_system_commands(self, screen: Screen[object]):
         """The palette offers what holds on the page below it."""
+        if self.last_notice.text:
+            yield SystemCommand("last notice", self.last_notice.text, lambda: self.show_screen("events"))
         place = screen.place if isinstance(screen, Page) else OVERLAY
         for action in holding(place, worded(self.actions, self.facts)):
             if action.id == "command_palette":
                 continue
             run = self._doing(action.target, screen)
-            yield SystemCommand(f"{action.label}  {action.sign}", action.help, run)
+            why = screen.why_not(action) if isinstance(screen, Page) else ""
+            yield SystemCommand(f"{action.label}  {action.sign}", f"not now: {why}" if why else action.help, run)
         if self.facts.allows_writes and isinstance(screen, LiveScreen):
             for words, told in self.requests().offered():
                 yield SystemCommand(f":{words}", told, self._typing(f"{words} ", screen))

@@ -1,5 +1,8 @@
 """What panes and screens need of the app they are in. No behaviour."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from textual.reactive import var
 from textual.widget import Widget
 
@@ -9,6 +12,7 @@ from tui.app.tour import OVER, Tour
 from tui.engine.actions import ACTIONS, Action, sign_of
 from tui.engine.link import DataLink
 from tui.engine.messages import Direction, HeaderFacts, TextQuery, TimeAnswer, Wish
+from tui.engine.opening import Opening
 from tui.engine.view_state import ViewState
 
 
@@ -29,6 +33,8 @@ class LiveApp(ThemedApp[int]):
     requests: LoadRequests
     actions: tuple[Action, ...] = ACTIONS
     """The registry, with the keys that the settings give."""
+    contexts: Mapping[str, Callable[[], Opening]] = MappingProxyType({})
+    """Other clusters of the configuration by name, and how each is opened."""
 
     def sign(self, id: str) -> str:
         """The key of an action, as a person reads it."""

@@ -312,7 +312,7 @@ class Navigation(TimeTravel, Noticing, Touring):
     def action_help(self) -> None:
         if isinstance(self.screen, LiveScreen):
             unsaid = (*(() if self.facts.kind == SANDBOX else ("tour",)), *(() if has_znodes(self.facts) else ("zk",)))
-            self.push_screen(Help(self.screen.place, worded(self.actions, self.facts), unsaid=unsaid))
+            self.push_screen(Help(self.screen.here, worded(self.actions, self.facts), unsaid=unsaid))
 
     async def action_back(self) -> None:
         """Closes what lies over the screen, clears the filter, ends the tour, or goes to the overview."""

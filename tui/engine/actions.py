@@ -5,8 +5,8 @@ Screens are in the order of their tabs; the app has their classes (`tui/app/navi
 through `kafka://`, the tree of screen 2 holds what brokers tell and no znodes: the last part has the words for that.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, NamedTuple
 
 from tui.engine.messages import HeaderFacts
 
@@ -26,17 +26,17 @@ class Registered(NamedTuple):
 
 REGISTRY: tuple[Registered, ...] = (
     Registered("overview", "Overview", "1", "is it healthy, what changed"),
-    Registered("znodes", "Znodes", "2", "what is really in ZooKeeper"),
+    Registered("znodes", "Znodes", "2", "the tree in ZooKeeper, as it is"),
     Registered("partitions", "Partitions", "3", "who leads, who is in sync"),
-    Registered("consumers", "Consumers", "4", "who owns what, who is idle"),
-    Registered("lab", "Lab", "5", "who would get what: strategies side by side"),
-    Registered("drill", "Drill", "6", "what happens if brokers die, on a copy"),
-    Registered("sweep", "Sweep", "7", "which brokers must not die: all of them, pairs, racks"),
-    Registered("sandbox", "Sandbox", "8", "break it for real: kill, pause, cut off, and mend"),
+    Registered("consumers", "Consumers", "4", "who owns what, who is idle, who lags"),
+    Registered("lab", "Lab", "5", "assignment strategies side by side"),
+    Registered("drill", "Drill", "6", "what happens if brokers fail, on a copy"),
+    Registered("sweep", "Sweep", "7", "which failures hurt most: brokers, pairs, racks"),
+    Registered("sandbox", "Sandbox", "8", "break a real cluster: kill, pause, cut; and undo it"),
     Registered("plans", "Plans", "9", "where replicas should be, and what it costs"),
-    Registered("controller", "Brokers", "b", "who controls, which epochs, what is asked and not done"),
-    Registered("logs", "Logs", "L", "segments, batches, records; how an offset is found; damage"),
-    Registered("events", "Events", "i", "what happened, and the way back to each moment"),
+    Registered("controller", "Brokers", "b", "brokers, the controller, its epochs, pending work"),
+    Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
+    Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
 )
 
 
@@ -63,11 +63,17 @@ TIMED = ("overview", "partitions", "consumers", "controller", "events")
 """Screens that show the past."""
 
 
+Group = Literal["here", "move", "go", "everywhere"]
+GROUPS: Mapping[Group, str] = {"here": "Here", "move": "Move", "go": "Go", "everywhere": "Everywhere"}
+"""Group of keys, in the order in which help shows them → its heading."""
+
+
 class Action(NamedTuple):
     """One thing the operator can do. `keys` as Textual names them; `sign` as a person reads them.
 
-    `footer`: place among the keys shown at the bottom, 0 not shown. The app carries out what leads from screen to
-    screen, the page in front all else.
+    `label` is one word, two at most: the same in the footer, in help and in the palette. `footer`: rank among the keys
+    at the bottom, 0 never there; the first few that can do something are shown. The app carries out what leads from
+    screen to screen, the page in front all else. What an action needs stands in `tui/engine/conditions.py`.
     """
 
     id: str
@@ -88,6 +94,15 @@ class Action(NamedTuple):
         return _NAMES.get(self.id) or "-".join(filter(None, (verb, _ARGUMENTS.get(argument, argument.strip("'")))))
 
     @property
+    def group(self) -> Group:
+        """Where help lists it: `here` if few places have it."""
+        if self.id.partition("(")[0] in _GOING:
+            return "go"
+        if self.id.startswith("pane("):
+            return "move"
+        return "everywhere" if set(SCREENS) <= set(self.places) or self.places == (OVERLAY,) else "here"
+
+    @property
     def target(self) -> str:
         """What Textual has to call."""
         return f"app.{self.id}" if self.id.partition("(")[0] in _OF_APP else self.id
@@ -101,6 +116,7 @@ _NAMES = {
     "wish('pause')": "zombie",
 }
 _ARGUMENTS = {"1": "on", "-1": "back"}
+_GOING = frozenset({"screen", "alerts", "related", "previous", "clusters"})
 
 _OF_APP = frozenset(
     {
@@ -121,100 +137,96 @@ _OF_APP = frozenset(
 
 ACTIONS: tuple[Action, ...] = (
     Action("help", "question_mark,f1", "? F1", "help", "the keys that work here", footer=1),
-    Action("filter", "slash", "/", "filter", "only what matches: words, field:value, !not", footer=2),
-    Action("filter", "slash", "/", "find", "go to the next line with this; n and N to others", (OVERLAY,), footer=2),
-    Action("command", "colon", ":", "cmd", "a command: topic orders, zk /brokers, broker 5, group g", footer=3),
-    Action("command_palette", "ctrl+p", "ctrl+p", "palette", "all of this by name", EVERYWHERE),
+    Action("filter", "slash", "/", "filter", "show only what matches: words, field:value, !not", footer=5),
+    Action("filter", "slash", "/", "find", "go to the next line with this text; n and N: others", (OVERLAY,), footer=2),
+    Action("command", "colon", ":", "command", "type one: topic orders, zk /brokers, broker 5", footer=12),
+    Action("command_palette", "ctrl+p", "ctrl+p", "palette", "every key and command, by name", EVERYWHERE),
     *(Action(f"screen('{each.name}')", each.key, each.key, each.title.lower(), each.help) for each in REGISTRY),
-    Action("alerts", "a", "a", "alerts", "what is wrong now, worst first", footer=5),
-    Action("sort", "s", "s", "sort", "sort by the next column; past the last, the list's own order", footer=7),
-    Action("reverse", "S", "S", "reverse", "turn the order round"),
-    Action("view", "v", "v", "view", "the next form: matrix, list; graph, table; bars; raw", FORMED, footer=6),
-    Action("describe", "d", "d", "describe", "everything about the selected thing", footer=4),
-    Action("related", "o", "o", "go to", "the znode, partitions or group behind the selection", footer=9),
-    Action("copy", "y", "y", "copy", "copy the name of the selected row; in a text, all of it", EVERYWHERE, footer=10),
-    Action("history", "H", "H", "history", "the values of the znode as they changed, newest first", ZNODES, footer=6),
+    Action("alerts", "a", "a", "findings", "what is wrong now, worst first", footer=9),
+    Action("sort", "s", "s", "sort", "sort by the next column, then the list's own order", footer=10),
+    Action("reverse", "S", "S", "reverse", "reverse the order"),
+    Action("view", "v", "v", "view", "next form: map or list, table or chart, text or raw", FORMED, footer=7),
+    Action("describe", "d", "d", "describe", "everything about the selected row", footer=6),
+    Action("related", "o", "o", "go to", "the znode, partitions or group behind this row", footer=8),
+    Action("copy", "y", "y", "copy", "copy the selected name, or all of a text", EVERYWHERE, footer=13),
+    Action("history", "H", "H", "history", "the znode's past values, newest first", ZNODES, footer=4),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
-    Action("zoom", "z", "z", "zoom out", "one step back: topics, brokers, racks, partitions again", ZOOMED, footer=8),
-    Action("zoom", "z", "z", "zoom", "partitions by owner, topic, one by one; what fits", ("consumers",), footer=8),
-    Action("moves", "V", "V", "moves", "what a rebalance moved, or would move, on the graph", GRAPHS, footer=10),
-    Action("brokers(1)", "right_parenthesis", ")", "brokers on", "show the next brokers of the map", MAPS),
-    Action("brokers(-1)", "left_parenthesis", "(", "brokers back", "show the brokers before", MAPS),
-    Action("pick", "space", "space", "mark", "mark the broker or rack, for K; l and h go across the map", MAPS),
-    Action("kill", "K", "K", "what if", "on a copy: what is marked dies, or what the cursor is on", ZOOMED, footer=8),
-    Action("for_real", "exclamation_mark", "!", "for real", "to this broker in the sandbox, to break it there", MAPS),
-    Action("kill", "K", "K", "kill", "on a copy: the broker dies, or is spared; or all marked", DRILL, footer=4),
-    Action("kill_rack", "R", "R", "rack", "all of its rack die, or are spared again", DRILL, footer=4),
-    Action("wish('terminate')", "D", "D", "shut down", "the broker hands over and leaves, or stays", DRILL, footer=10),
-    Action("restart", "U", "U", "up again", "the dead come back, or never; a dead one starts", DRILL, footer=11),
-    Action(
-        "policy",
-        "P",
-        "P",
-        "policy",
-        "unclean election by topic, everywhere; timeout usual, 6 s",
-        DRILL,
-        footer=12,
-    ),
-    Action("undo", "u", "u", "undo", "the drill before the last change", DRILL, footer=5),
-    Action("reset", "0", "0", "reset", "nobody dies", DRILL),
-    Action("step(-1)", "comma", ",", "back", "the moment before", DRILL, footer=4),
-    Action("step(1)", "full_stop", ".", "step", "the next moment", DRILL, footer=4),
-    Action("mark(-1)", "less_than_sign", "<", "mark before", "the mark before: deaths, losses, controllers", DRILL),
-    Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", DRILL),
-    Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the deaths", DRILL),
-    Action("play", "p", "p", "play", "let the time of the drill pass, or stop it", DRILL, footer=6),
-    Action("play", "p", "p", "pause", "stand still, or follow the cluster again", TIMED, footer=11),
-    Action("step(-1)", "comma", ",", "back", "the moment before; more is learnt meanwhile", TIMED, footer=12),
-    Action("step(1)", "full_stop", ".", "step", "the next moment", TIMED),
-    Action(
-        "mark(-1)", "less_than_sign", "<", "mark before", "brokers, controllers, leaders, faults, errors, yours", TIMED
-    ),
-    Action("mark(1)", "greater_than_sign", ">", "next mark", "the next mark", TIMED),
+    Action("zoom", "z", "z", "zoom", "one step out: topics, brokers, racks, then back in", ZOOMED, footer=3),
+    Action("zoom", "z", "z", "zoom", "group by owner, by topic, or one by one", ("consumers",), footer=3),
+    Action("moves", "V", "V", "moves", "show what a rebalance moved, or would move", GRAPHS, footer=4),
+    Action("brokers(1)", "right_parenthesis", ")", "next brokers", "show the next brokers on the map", MAPS),
+    Action("brokers(-1)", "left_parenthesis", "(", "prev brokers", "show the previous brokers on the map", MAPS),
+    Action("pick", "space", "space", "pick", "pick this broker or rack for K; h and l: the column", MAPS, footer=9),
+    Action("kill", "K", "K", "fail", "on a copy: fail the picked brokers, or this one", ZOOMED, footer=4),
+    Action("for_real", "exclamation_mark", "!", "break", "go to this broker in the sandbox, to break it there", MAPS),
+    Action("kill", "K", "K", "fail", "on a copy: fail this or all picked; again: undo", DRILL, footer=2),
+    Action("kill_rack", "R", "R", "fail rack", "on a copy: fail this broker's rack; again: undo", DRILL, footer=3),
+    Action("wish('terminate')", "D", "D", "shut down", "controlled shutdown of this broker; again: undo", DRILL),
+    Action("restart", "U", "U", "restart", "failed brokers come back later; a dead one starts", DRILL, footer=9),
+    Action("policy", "P", "P", "policy", "unclean election and session timeout", DRILL, footer=10),
+    Action("undo", "u", "u", "undo", "undo the last change", DRILL, footer=5),
+    Action("reset", "0", "0", "reset", "start over: nothing fails", DRILL),
+    Action("step(-1)", "comma", ",", "earlier", "one moment back", DRILL, footer=4),
+    Action("step(1)", "full_stop", ".", "later", "one moment on", DRILL, footer=4),
+    Action("mark(-1)", "less_than_sign", "<", "prev mark", "to the failure, loss or new controller before", DRILL),
+    Action("mark(1)", "greater_than_sign", ">", "next mark", "to the next failure, loss or new controller", DRILL),
+    Action("time", "t", "t", "time", "go to a time: 18.2 is 18.2 s after the failure", DRILL),
+    Action("play", "p", "p", "play", "play the drill from here, or stop", DRILL, footer=4),
+    Action("play", "p", "p", "pause", "freeze this moment, or follow the cluster again", TIMED, footer=11),
+    Action("step(-1)", "comma", ",", "earlier", "one moment back (collecting continues)", TIMED, footer=12),
+    Action("step(1)", "full_stop", ".", "later", "one moment on", TIMED),
+    Action("mark(-1)", "less_than_sign", "<", "prev mark", "the last broker, leader, fault or error change", TIMED),
+    Action("mark(1)", "greater_than_sign", ">", "next mark", "the next such change, or a mark of yours", TIMED),
     Action("time", "t", "t", "time", "go to 12:03:58, -5m, e118 (controller), zxid:0x1f", TIMED),
-    Action("compare", "equals_sign", "=", "compare", "this moment beside the one marked last, or the newest", TIMED),
-    Action("put_mark", "m", "m", "mark", "mark this moment, with a note; < and > stop there", TIMED),
-    Action("acknowledge", "A", "A", "known", "you know of this finding: quieter until it changes", OVERVIEW),
-    Action("kill", "K", "K", "kill", "kill -9 the broker or server; a consumer vanishes", SANDBOX, footer=4),
-    Action("wish('terminate')", "D", "D", "shut down", "the broker hands its partitions over and leaves", SANDBOX),
-    Action("wish('pause')", "Z", "Z", "zombie", "stop the broker as a long GC does; let it go on", SANDBOX, footer=4),
-    Action("restart", "U", "U", "up again", "start it, let it go on, heal the link", SANDBOX, footer=4),
-    Action("wish('expire')", "E", "E", "expire", "end the broker's ZooKeeper session behind it", SANDBOX, footer=11),
+    Action("compare", "equals_sign", "=", "compare", "compare with the last mark, or with now", TIMED, footer=11),
+    Action("put_mark", "m", "m", "mark", "mark this moment, with a note; < and > stop there", TIMED, footer=13),
+    Action("acknowledge", "A", "A", "acknowledge", "mute this finding until it changes", OVERVIEW, footer=8),
+    Action("kill", "K", "K", "kill", "kill -9 the process; a consumer leaves unannounced", SANDBOX, footer=2),
+    Action("wish('terminate')", "D", "D", "shut down", "controlled shutdown of the broker", SANDBOX, footer=9),
+    Action("wish('pause')", "Z", "Z", "pause", "stop the broker as a long GC would; again: resume", SANDBOX, footer=3),
+    Action("restart", "U", "U", "restart", "start or resume it, or heal the link", SANDBOX, footer=3),
+    Action("wish('expire')", "E", "E", "expire", "expire the broker's ZooKeeper session", SANDBOX, footer=11),
     Action("failover", "F", "F", "failover", "kill the controller", SANDBOX, footer=11),
-    Action("wish('cut')", "X", "X", "cut", "cut the link, or the broker from ZooKeeper; heal it", SANDBOX, footer=5),
-    Action("wish('brake')", "B", "B", "brake", "slow the same links by 200 ms each way; heal them", SANDBOX, footer=11),
-    Action("view", "v", "v", "lists", "processes, links and load as lists, or the picture again", SANDBOX, footer=6),
-    Action("undo", "u", "u", "undo", "mend what was broken last", SANDBOX, footer=5),
-    Action("reset", "0", "0", "mend all", "mend all that was broken, the last first", SANDBOX, footer=12),
-    Action("view", "v", "v", "who dies", "brokers, pairs, racks, brokers and racks, random sets", SWEEP, footer=4),
-    Action("policy", "P", "P", "policy", "unclean election as each topic has it, or everywhere", SWEEP, footer=5),
-    Action("kill", "K", "K", "kill", "the consumer under the cursor dies, or is spared again", LAB, footer=4),
-    Action("join", "J", "J", "join", "one more member joins; after three, nobody does", LAB, footer=5),
-    Action("reset", "0", "0", "reset", "nobody dies, nobody joins, no group is made up", LAB),
-    Action("made_up", "c", "c", "make up", "a group that is not there: :readers orders* 4", LAB, footer=11),
-    Action("act", "x", "x", "replicas", "a plan for the replicas of the topics the group reads", LAB, footer=12),
-    Action("kill", "K", "K", "leaves", "the broker under the cursor leaves, or stays after all", PLANS, footer=4),
-    Action("act", "x", "x", "review", "what each batch changes, the verdict, the files; and back", PLANS, footer=4),
-    Action("pick", "space", "space", "in or out", "in the review: leave the batch out, or take it in", PLANS),
-    Action("view", "v", "v", "how far", "how far it goes; in a review: changes, verdict, files", PLANS, footer=5),
-    Action("by", "M", "M", "measure", "fewest replicas or fewest bytes", PLANS, footer=6),
-    Action("policy", "P", "P", "tolerance", "how far from the mean a broker may be: 0, 5, 10 %", PLANS, footer=11),
-    Action("reset", "0", "0", "reset", "nothing is planned", PLANS),
-    Action("kill", "K", "K", "its death", "on a copy: what the controller would write and send", CONTROLLER, footer=6),
-    Action("pane(1)", "tab", "tab", "pane", "next pane; in a command, complete the word"),
-    Action("pane(-1)", "shift+tab", "shift+tab", "pane", "previous pane"),
-    Action("full", "f", "f", "full", "the pane at hand alone, and back"),
+    Action("wish('cut')", "X", "X", "cut", "cut the link, or broker from ZooKeeper; again: heal", SANDBOX, footer=4),
+    Action("wish('brake')", "B", "B", "slow", "delay the link by 200 ms each way; again: heal", SANDBOX, footer=11),
+    Action("view", "v", "v", "view", "processes, links and load as lists, or the picture", SANDBOX, footer=6),
+    Action("undo", "u", "u", "undo", "undo the last fault", SANDBOX, footer=4),
+    Action("reset", "0", "0", "reset", "undo every fault, the last first", SANDBOX, footer=12),
+    Action("view", "v", "v", "view", "brokers, pairs, racks, broker + rack, random sets", SWEEP, footer=2),
+    Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=3),
+    Action("kill", "K", "K", "fail", "fail the selected consumer; again: undo", LAB, footer=2),
+    Action("join", "J", "J", "join", "one more member joins, up to three; then none", LAB, footer=3),
+    Action("reset", "0", "0", "reset", "nobody fails or joins; no invented group", LAB),
+    Action("made_up", "c", "c", "invent", "try a group that does not exist: :readers orders* 4", LAB, footer=11),
+    Action("act", "x", "x", "plan", "plan replicas of the topics this group reads", LAB, footer=8),
+    Action("kill", "K", "K", "remove", "take the selected broker out; again: keep it", PLANS, footer=2),
+    Action("act", "x", "x", "review", "changes by batch, verdict, files; again: back", PLANS, footer=3),
+    Action("pick", "space", "space", "in/out", "in the review: leave the batch out, or take it in", PLANS, footer=4),
+    Action("view", "v", "v", "view", "goal of the plan; in the review: what is shown", PLANS, footer=4),
+    Action("by", "M", "M", "measure", "balance by replicas or by bytes", PLANS, footer=5),
+    Action("policy", "P", "P", "tolerance", "allowed distance from the mean: 0, 5, 10 %", PLANS, footer=11),
+    Action("reset", "0", "0", "reset", "discard the plan", PLANS),
+    Action("kill", "K", "K", "fail", "on a copy: fail this broker, see what is written", CONTROLLER, footer=4),
+    Action("pane(1)", "tab", "tab", "next pane", "the next pane; in a command, complete the word"),
+    Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
+    Action("full", "f", "f", "full", "only this pane, and back"),
     Action("refresh", "r", "r", "refresh", "ask again now"),
-    Action("clusters", "C", "C", "cluster", "another cluster of the configuration"),
-    Action("export", "e", "e", "export", "what is shown to a file: .txt, .svg, .json, .csv"),
-    Action("previous", "minus", "-", "before", "the screen before this one"),
+    Action("clusters", "C", "C", "cluster", "switch to another cluster of the configuration"),
+    Action("export", "e", "e", "export", "write what is shown to a file: .txt .svg .json .csv"),
+    Action("previous", "minus", "-", "last screen", "the screen you came from"),
     Action("theme", "T", "T", "theme", "next theme: dark, light, safe, ansi, mono", EVERYWHERE),
     Action(
-        "quit_or_back", "q", "q", "back", "close, clear the filter, go back; on the overview quit", EVERYWHERE, footer=8
+        "quit_or_back",
+        "q",
+        "q",
+        "back",
+        "close, clear filter, go back; overview: quit",
+        EVERYWHERE,
+        footer=99,
     ),
-    Action("back", "escape", "esc", "back", "close, clear the filter, back to the overview", EVERYWHERE),
+    Action("back", "escape", "esc", "back", "as q, but never quits", EVERYWHERE),
     Action("leave", "Q,ctrl+q", "Q ctrl+q", "quit", "quit at once", EVERYWHERE),
-    Action("interrupt", "ctrl+c", "ctrl+c", "how to quit", "copy what is marked, or say how to quit", EVERYWHERE),
+    Action("interrupt", "ctrl+c", "ctrl+c", "copy marked", "copy the marked text, or say how to quit", EVERYWHERE),
     Action("suspend_process", "ctrl+z", "ctrl+z", "suspend", "back to the shell; fg returns", EVERYWHERE),
 )
 """In the order in which help shows them."""
@@ -225,7 +237,7 @@ MOTIONS: tuple[tuple[str, str], ...] = (
     ("g G, home end", "top, bottom"),
     ("ctrl+d ctrl+u", "half a page down, up"),
     ("pgdn pgup", "a page down, up"),
-    ("enter", "open"),
+    ("enter", "open the selected row"),
 )
 """Reserved on every screen."""
 
@@ -235,10 +247,21 @@ def holding(place: str, actions: Iterable[Action] = ACTIONS) -> list[Action]:
     return [action for action in actions if place in action.places]
 
 
-def footer_keys(place: str, actions: Iterable[Action] = ACTIONS) -> list[tuple[str, str]]:
-    """(sign, label) for the footer, most useful first."""
+FOOTER = 5
+"""Keys in the footer beside help and the way back."""
+
+
+def footer_keys(
+    place: str, actions: Iterable[Action] = ACTIONS, is_possible: Callable[[Action], bool] = lambda _: True
+) -> list[tuple[str, str]]:
+    """(sign, label) for the footer: help, the most useful keys of those that can do something now, the way back."""
     shown = sorted((action for action in holding(place, actions) if action.footer), key=lambda action: action.footer)
-    return [(action.sign.partition(" ")[0], action.label) for action in shown]
+    middle = [action for action in shown if action.id not in _ALWAYS_IN_FOOTER and is_possible(action)][:FOOTER]
+    first, last = ([action for action in shown if action.id == id] for id in _ALWAYS_IN_FOOTER)
+    return [(action.sign.partition(" ")[0], action.label) for action in (*first, *middle, *last)]
+
+
+_ALWAYS_IN_FOOTER = ("help", "quit_or_back")
 
 
 def sign_of(id: str, actions: Iterable[Action] = ACTIONS) -> str:
@@ -250,11 +273,11 @@ _BROKERS = "kafka://"
 _OF_BROKERS = {
     "Znodes": "Metadata",
     "znodes": "metadata",
-    "what is really in ZooKeeper": "what the brokers tell, as a tree",
-    "the znode, partitions or group behind the selection": "the metadata, partitions or group behind the selection",
-    "the values of the znode as they changed, newest first": "its values as they changed, newest first",
+    "the tree in ZooKeeper, as it is": "what the brokers report, as a tree",
+    "the znode, partitions or group behind this row": "the metadata, partitions or group behind it",
+    "the znode's past values, newest first": "its past values, newest first",
     "go to 12:03:58, -5m, e118 (controller), zxid:0x1f": "go to 12:03:58, -5m, e118 (controller)",
-    "a command: topic orders, zk /brokers, broker 5, group g": "a command: topic orders, broker 5, group g",
+    "type one: topic orders, zk /brokers, broker 5": "type one: topic orders, broker 5, group billing",
 }
 """Said of a ZooKeeper → said where there is none."""
 

@@ -19,8 +19,10 @@ from tui.app.panes.live_panes import LiveRows, LiveText, NotFound, RowsShown
 from tui.app.screens.page import Page
 from tui.app.tour import tour_line
 from tui.app.widgets.edge_lines import TabLine, TourStrip
+from tui.app.widgets.lists import RowHighlighted
 from tui.app.widgets.prompt_line import PromptLine
-from tui.engine.actions import SCREENS, TITLES, tab_titles
+from tui.engine.actions import FOOTER, SCREENS, TITLES, tab_titles
+from tui.engine.conditions import Here
 from tui.engine.messages import STOPPABLE, HeaderFacts
 from tui.engine.view_state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, ViewState, reduce
 
@@ -50,6 +52,11 @@ def follow(app: LiveApp, subject: str) -> None:
     """Goes to what the subject is about."""
     beginning = next(beginning for beginning in LEADS if subject.startswith(beginning))
     LEADS[beginning](app, subject.removeprefix(beginning))
+
+
+def _orders(rows: LiveRows) -> list[str]:
+    """The columns that a list can be sorted by, its own order (empty) first."""
+    return ["", *(column.sort for column in rows.answer.columns if column.sort)]
 
 
 BROKERS_AT_ONCE = 4
@@ -97,6 +104,18 @@ class LiveScreen(Page):
         return focused if isinstance(focused, LiveRows) else self.query_one(f"#{self.main_list}", LiveRows)
 
     @property
+    def here(self) -> Here:
+        at_hand, main = self.list_at_hand, self.query_one(f"#{self.main_list}", LiveRows)
+        return super().here._replace(
+            list_name=at_hand.list_name,
+            selected=at_hand.cursor_key,
+            main=main.cursor_key,
+            orders=len(_orders(at_hand)),
+            has_text=bool(self.query(LiveText)),
+            clusters=len(self.kdrill.contexts),
+        )
+
+    @property
     def named_here(self) -> Mapping[str, str]:
         """What the cursor is on, by the option that names it on the command line."""
         return {}
@@ -120,14 +139,28 @@ class LiveScreen(Page):
             for frame in self.query(Framed):
                 frame.be_at_hand(frame in around)
             self._count()
+            self.show_keys()
 
     def action_pane(self, step: int) -> None:
         if self.bottom.is_typing:
             self.bottom.complete(lambda text: completed(text, self.kdrill.requests))
             return
-        panes = [frame.pane for frame in self.query(Framed) if self.is_offered(frame) and frame.pane.can_focus]
+        panes = [frame.pane for frame in self._in_reading_order if self.is_offered(frame) and frame.pane.can_focus]
         place = panes.index(self.focused) if self.focused in panes else -1
         self.set_focus(panes[(place + step) % len(panes)])
+
+    @property
+    def _in_reading_order(self) -> list[Framed]:
+        """Frames from left to right and from top to bottom; where one hides the others, as the screen has them."""
+        frames = list(self.query(Framed))
+        if self._is_alone:
+            return frames
+        return sorted(frames, key=lambda frame: (frame.region.y, frame.region.x))
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether only the pane at hand is in sight."""
+        return self.has_class("-small") or self.has_class("-full")
 
     def is_offered(self, frame: Framed) -> bool:
         """Whether a frame would be in sight if there were room."""
@@ -135,20 +168,20 @@ class LiveScreen(Page):
 
     def action_full(self) -> None:
         self.toggle_class("-full")
-        self.bottom.show_keys(self.keys())
+        self.show_keys()
 
     def keys(self) -> Keys:
-        """Where one pane hides the others, the way to them is the most useful key."""
-        is_alone = self.has_class("-small") or self.has_class("-full")
-        return [*([(self.kdrill.sign("pane(1)"), "pane")] if is_alone else []), *super().keys()]
+        """Where one pane hides the others, the way to them takes the place of the least useful key."""
+        help_key, *keys, way_back = super().keys()
+        if not self._is_alone:
+            return [help_key, *keys, way_back]
+        return [help_key, (self.kdrill.sign("pane(1)"), "next pane"), *keys[: FOOTER - 1], way_back]
 
     # The list at hand
 
     def action_sort(self) -> None:
         rows = self.list_at_hand
-        names = ["", *(column.sort for column in rows.answer.columns if column.sort)]
-        if len(names) == 1:
-            self.say("this list has one order")
+        names = _orders(rows)
         now = self.kdrill.view_state.of(rows.list_name).sort
         place = names.index(now) if now in names else 0
         self.intend(Sort(rows.list_name, names[(place + 1) % len(names)]))
@@ -209,6 +242,12 @@ class LiveScreen(Page):
         else:
             return False
         return True
+
+    @on(RowsShown)
+    @on(RowHighlighted)
+    def _select(self) -> None:
+        """Another row may allow something else."""
+        self.show_keys()
 
     @on(RowsShown)
     def _count(self) -> None:

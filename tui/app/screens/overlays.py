@@ -19,7 +19,8 @@ from tui.app.screens.page import Page
 from tui.app.widgets.prompt_line import PromptLine
 from tui.app.widgets.text_pane import TextPane
 from tui.engine.acting.queries import ConfirmProposal
-from tui.engine.actions import ACTIONS, MOTIONS, OVERLAY, SCREENS, Action, holding
+from tui.engine.actions import ACTIONS, GROUPS, MOTIONS, OVERLAY, SCREENS, Action, holding
+from tui.engine.conditions import Here, reason, reason_of_word
 from tui.engine.messages import TextAnswer, TextQuery
 from tui.engine.rows import Line, line, span
 from tui.engine.text import cells, fit
@@ -52,30 +53,52 @@ class Overlay(Page):
         self.copy(self._pane.copy_text if isinstance(self._pane, LiveText) else self._pane.plain)
 
 
-SIGNS = 17
-"""Cells for the keys, if none of them takes more."""
+SIGNS, LABELS = 11, 13
+"""Cells for the keys and for the words, if none of them takes more."""
+COMMAND_SIGNS = 12
 
 
 class Help(Overlay):
-    def __init__(self, screen: str, actions: Iterable[Action], *, unsaid: Collection[str] = ()) -> None:
+    def __init__(self, here: Here, actions: tuple[Action, ...], *, unsaid: Collection[str] = ()) -> None:
         """`unsaid`: words behind `:` that mean nothing on this cluster."""
         pane = TextPane()
-        pane.show([*help_lines(screen, actions), line(), *command_lines(unsaid)])
-        super().__init__(f"Keys on {screen}", pane)
+        pane.show([*help_lines(here, actions), line(), *command_lines(here, unsaid)])
+        super().__init__(f"Keys on {here.place}", pane)
 
 
-def help_lines(screen: str, registry: Iterable[Action] = ACTIONS) -> list[Line]:
-    """Motions first, then every action that holds on the screen."""
-    actions = [(action.sign, action.help) for action in holding(screen, registry)]
-    width = max([SIGNS, *(cells(sign) + 2 for sign, _ in actions)])
-    rows = [line(span(fit(sign, width), "key"), text) for sign, text in (*MOTIONS, *actions)]
-    return [*rows[: len(MOTIONS)], line(), *rows[len(MOTIONS) :]]
+def help_lines(here: Here, registry: tuple[Action, ...] = ACTIONS) -> list[Line]:
+    """Every action that holds here, this screen's own first, and why one can do nothing now."""
+    actions = holding(here.place, registry)
+    width = max([SIGNS, *(cells(action.sign) + 2 for action in actions)])
+    lines: list[Line] = []
+    for group, heading in GROUPS.items():
+        motions = MOTIONS if group == "move" else ()
+        rows = [line(span(fit(sign, width + LABELS), "key"), text) for sign, text in motions]
+        for action in (each for each in actions if each.group == group):
+            rows += _action_lines(action, reason(action, here, registry), width)
+        if rows:
+            lines += [*(line() for _ in lines[:1]), line(span(heading, "heading")), *rows]
+    return lines
 
 
-def command_lines(unsaid: Collection[str] = ()) -> list[Line]:
+def _action_lines(action: Action, why_not: str, width: int) -> list[Line]:
+    """What the key does; below it, quieter, why it does not just now."""
+    style = "dim" if why_not else ""
+    told = line(
+        span(fit(action.sign, width), style or "key"), span(fit(action.label, LABELS), style), span(action.help, style)
+    )
+    return [told, *([line(" " * width, span(f"not now: {why_not}", "warn"))] if why_not else [])]
+
+
+def command_lines(here: Here, unsaid: Collection[str] = ()) -> list[Line]:
     """What can be typed behind `:`, and what must follow; the screens' names are keys as well."""
-    words = [(f":{word}", argument) for word, (argument, _) in WORDS.items() if word not in (*SCREENS, *unsaid)]
-    return [line(span(fit(word, SIGNS), "key"), argument) for word, argument in words]
+    words = [(word, argument) for word, (argument, _) in WORDS.items() if word not in (*SCREENS, *unsaid)]
+    lines = [line(span("Commands", "heading"))]
+    for word, argument in words:
+        why_not = reason_of_word(word, here)
+        sign = span(fit(f":{word}", COMMAND_SIGNS), "dim" if why_not else "key")
+        lines.append(line(sign, span(f"{argument}  not now: {why_not}".strip(), "warn") if why_not else argument))
+    return lines
 
 
 class Describe(Overlay):

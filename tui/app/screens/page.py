@@ -23,7 +23,8 @@ from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.header import HeaderLine, Stance
 from tui.app.widgets.prompt_line import PromptLine
 from tui.app.widgets.text_pane import TextPane
-from tui.engine.actions import footer_keys, holding
+from tui.engine.actions import Action, footer_keys, holding
+from tui.engine.conditions import Here, reason
 from tui.engine.messages import STOPPABLE, HeaderFacts, TimeAnswer
 from tui.engine.rows import Line, line, span
 from tui.engine.text import wrap_line
@@ -42,10 +43,10 @@ def stance(live: HeaderFacts, past: TimeAnswer | None, changes: int, *, mode: st
         return Stance(mode=mode)
     word = "REPLAY" if live.phase == "snapshot" else "PAUSED"
     if not is_timed:
-        return Stance(mode=word, detail=f"{past.clock}, but not here")
+        return Stance(mode=word, detail=f"at {past.clock} (this screen stays live)")
     if word == "REPLAY":
-        return Stance(mode=word, detail=past.clock)
-    return Stance(mode=word, detail=f"{past.clock}, {max(changes - past.changes, 0):,} new")
+        return Stance(mode=word, detail=f"at {past.clock}")
+    return Stance(mode=word, detail=f"at {past.clock}, {max(changes - past.changes, 0):,} new")
 
 
 LEAST = (60, 16)
@@ -164,6 +165,7 @@ class Page(Screen[None]):
         self.watch(self.kdrill, "past", self._show_time, init=False)
         self.watch(self.kdrill, "changes", self._show_time, init=False)
         self.watch(self.kdrill, "doing", self._show_work)
+        self.watch(self.kdrill, "view_state", self.show_keys, init=False)
 
     @property
     def is_timed(self) -> bool:
@@ -183,6 +185,7 @@ class Page(Screen[None]):
         header.show(shown)  # first: of the facts before it would draw how old they are by now
         header.stand(stance(facts, past, self.kdrill.changes, mode=self.mode, is_timed=self.is_timed))
         self.query_one(TooSmall).show(shown)
+        self.show_keys()
 
     def on_resize(self, event: events.Resize) -> None:
         if event.size != self.app.size:
@@ -190,15 +193,31 @@ class Page(Screen[None]):
             event.prevent_default()
             return
         self.update_classes({name: holds(*event.size) for name, holds in SIZES.items()})
-        self.bottom.show_keys(self.keys())
+        self.show_keys()
 
     def keys(self) -> Keys:
-        """The keys for the last line, most useful first."""
-        return footer_keys(self.place, self.kdrill.actions)
+        """The keys for the last line, most useful first; none that can do nothing now."""
+        here = self.here
+        return footer_keys(self.place, self.kdrill.actions, lambda action: not self.why_not(action, here))
+
+    def show_keys(self) -> None:
+        """Where the operator is has changed, or what can be done there; a page behind others shows it when it comes."""
+        if self.is_active:
+            self.bottom.show_keys(self.keys())
+
+    @property
+    def here(self) -> Here:
+        """Where the operator is, which decides what can be done."""
+        return Here(self.place, self.kdrill.facts, self.kdrill.view_state)
+
+    def why_not(self, action: Action, here: Here | None = None) -> str:
+        """Why this can do nothing now; empty where it can."""
+        return reason(action, here or self.here, self.kdrill.actions)
 
     def on_screen_resume(self) -> None:
         self.wakes += 1
         self.header.tick()
+        self.show_keys()
 
     def say(self, note: str) -> None:
         """One short note at the right of the last line."""

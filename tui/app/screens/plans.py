@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from tui.app import analysis_choices
 from tui.app.live_app import live_app
-from tui.app.panes.frames import Framed, Keys
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LivePicture, LiveRows, LiveText
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
@@ -63,18 +63,6 @@ class PlanReview(ByNeed):
         self.query_one("#plan-review-frame", Framed).name_it(FORMS[form])
 
 
-REVIEW_KEYS = (
-    ("help", "help"),
-    ("pane(1)", "pane"),
-    ("pick", "in or out"),
-    ("view", "form"),
-    ("copy", "copy"),
-    ("act", "back"),
-    ("command", "plan FILE"),
-)
-"""Actions for the last line while a plan is under review, and what they are called there."""
-
-
 class Plans(AskedScreen):
     """Brokers before and after, cost and balance, who copies to whom, every change; or, under review, the batches."""
 
@@ -115,11 +103,6 @@ class Plans(AskedScreen):
     def is_offered(self, frame: Framed) -> bool:
         return (frame.id in FRAMES) == self.is_reviewing
 
-    def keys(self) -> Keys:
-        if not self.is_reviewing:
-            return super().keys()
-        return [(self.kdrill.sign(id), label) for id, label in REVIEW_KEYS]
-
     def action_act(self) -> None:
         """To the review, and back."""
         if not self.is_reviewing and not self.kdrill.view_state.plan.asked:
@@ -127,7 +110,7 @@ class Plans(AskedScreen):
             return
         self.toggle_class("-review")
         self.set_focus(self._review.batches if self.is_reviewing else self.query_one(f"#{self.main_list}"))
-        self.bottom.show_keys(self.keys())
+        self.show_keys()
 
     def action_pick(self) -> None:
         batch = self._review.batches.cursor_key
