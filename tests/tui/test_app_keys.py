@@ -94,7 +94,7 @@ async def test_themes_come_round_and_change_no_letter(still: str) -> None:
 
 
 async def test_help_shows_the_keys_of_the_screen_below_and_closes_with_the_same_key(still: str) -> None:
-    async with opened(still, size=(80, 80)) as pilot:
+    async with opened(still, size=(80, 100)) as pilot:
         for key, name in zip(NUMBERS, SCREENS, strict=True):
             await press(pilot, key, "question_mark")
             assert isinstance(kdrill(pilot).screen, Help)

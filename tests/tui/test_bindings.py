@@ -147,6 +147,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("partitions", "pick"): chooses(lambda state: state.marked, "z", "z"),
     ("plans", "pick"): says("review"),
     "for_real": leads_to("sandbox"),
+    ("partitions", "for_real"): Expected(leads_to("sandbox").effect, ("z", "z")),
     ("drill", "kill"): chooses(lambda state: state.drill.kill),
     ("partitions", "kill"): Expected(leads_to("drill").effect, ("z", "z")),
     ("sandbox", "kill"): says("Kill("),

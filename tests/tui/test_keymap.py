@@ -184,7 +184,7 @@ def test_the_data_process_says_so_with_the_keys_that_kdrill_comes_with(phrase: s
 
 async def test_a_screen_obeys_the_new_keys_and_names_no_other(still: str, tmp_path: Path) -> None:
     actions = keymap(tmp_path, SETTINGS)
-    async with opened(still, size=(160, 70), actions=actions) as pilot:
+    async with opened(still, size=(160, 100), actions=actions) as pilot:
         assert "[F9]Overview" in text(pilot)
         await press(pilot, "f3")
         assert mode(pilot) == "partitions"

@@ -70,11 +70,6 @@ class Speaking(LiveApp):
         if self.page is not None:
             self.page.say(said)
 
-    def _announce(self, said: str) -> None:
-        """Says it as soon as nothing else is said or typed there."""
-        if self.page is not None:
-            self.page.announce(said)
-
 
 class TimeTravel(Speaking):
     """An app that can look back. The cluster is followed on meanwhile; only what is shown stands still."""
@@ -145,10 +140,10 @@ class Noticing(Speaking):
     last_notice = NO_NOTICE
 
     def take_notice(self, notice: Notice) -> None:
-        """Says it, unless it was said before, or nothing is to be said."""
-        is_new, self.last_notice = notice.number > self.last_notice.number, notice
-        if is_new and self.notices_on:
-            self._announce(notice.text)
+        """Says it, unless it was said before, or nothing is to be said; other words take the place of those before."""
+        before, self.last_notice = self.last_notice, notice
+        if notice != before and notice.number >= before.number and self.notices_on and self.page is not None:
+            self.page.bottom.announce(notice.text, instead_of=before.text if notice.number == before.number else "")
 
     def set_notices(self, wanted: str) -> None:
         """`on` or `off`; anything else says which it is."""

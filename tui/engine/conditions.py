@@ -117,6 +117,7 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("sandbox", "kill"): (_SANDBOXED, _MAIN),
     ("plans", "kill"): (_NO_REVIEW, _MAIN),
     "for_real": (_SANDBOXED,),
+    ("partitions", "for_real"): (_SANDBOXED, _BROKER),
     ("sandbox", "wish('terminate')"): (_SANDBOXED, _MAIN),
     "wish('pause')": (_SANDBOXED, _MAIN),
     "wish('expire')": (_SANDBOXED, _MAIN),

@@ -30,6 +30,14 @@ def age_ms(then_ms: int, now_ms: int) -> int:
     return max(now_ms - then_ms, 0) if then_ms > 0 else -1
 
 
+def duration_text(duration_ms: int) -> str:
+    """`0.1 s`, `42 s`, `12 min`, `3 h`: how long something lasted."""
+    seconds = max(duration_ms, 0) / 1000
+    if seconds < 120:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds // 60:.0f} min" if seconds < 7_200 else f"{seconds // 3_600:,.0f} h"
+
+
 def clock_text(at_ms: int) -> str:
     """`12:03:58.412`, UTC; `-` where the time is not known."""
     return f"{_datetime(at_ms):%H:%M:%S}.{at_ms % 1000:03d}" if 0 < at_ms <= _LAST_MS else "-"

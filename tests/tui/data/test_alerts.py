@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
 from model.cluster.findings import Finding, Findings
@@ -48,6 +50,56 @@ def test_an_error_is_told_once_and_again_when_it_comes_back() -> None:
     alerts.take(moment(A))
     assert alerts.notice(NOTICES_APART_MS * 7).number == 2
     assert [change.subject for change in alerts.raised] == ["a", "a"]
+
+
+def test_what_is_over_takes_the_place_of_what_was_told() -> None:
+    alerts = Alerts()
+    for found in ((), (A,)):
+        alerts.take(moment(*found))
+    told = alerts.notice(0)
+    alerts.take(at(100, moment()))
+    over = alerts.notice(20)
+    assert (over.number, over.text) == (told.number, "22:13:20 a: resolved after 0.1 s (1 partitions offline)")
+    assert alerts.notice(NOTICES_APART_MS * 5) == over, "it is told once"
+
+
+def test_what_was_over_before_it_could_be_told_is_told_as_over() -> None:
+    alerts = Alerts()
+    for found in ((), (A,)):
+        alerts.take(moment(*found))
+    alerts.notice(0)
+    alerts.take(moment(A, B))
+    alerts.take(at(42_000, moment(A)))
+    assert alerts.notice(500).text.startswith("X"), "a is as it was told"
+    assert alerts.notice(NOTICES_APART_MS).text == "22:14:02 b: resolved after 42 s (2 partitions offline)"
+
+
+def test_what_is_wrong_is_told_before_what_is_over_which_is_told_next() -> None:
+    alerts = Alerts()
+    for found in ((), (A,)):
+        alerts.take(moment(*found))
+    alerts.notice(0)
+    alerts.take(at(1_000, moment(B)))
+    alerts.take(at(2_000, moment(B, C)))
+    assert alerts.notice(10).text == "22:13:21 a: resolved after 1.0 s (1 partitions offline)"
+    assert alerts.notice(NOTICES_APART_MS).text == "X 22:13:21 b: 2 partitions offline (and 1 more)"
+
+
+def test_of_what_was_wrong_from_the_beginning_nobody_knows_how_long_it_lasted() -> None:
+    alerts = Alerts()
+    alerts.take(moment(A, msgspec.structs.replace(B, since_ms=IMAGE.provenance.time_ms - 60_000)))
+    alerts.take(moment())
+    assert alerts.notice(0).text == "22:13:20 a: resolved (1 partitions offline) (and 1 more)"
+    late = Alerts()
+    late.take(moment(msgspec.structs.replace(B, since_ms=moment().image.provenance.time_ms - 180_000)))
+    late.take(moment())
+    assert late.notice(0).text == "22:13:20 b: resolved after 3 min (2 partitions offline)"
+
+
+def at(after_ms: int, seen: Moment) -> Moment:
+    """The same, so much later."""
+    provenance = msgspec.structs.replace(IMAGE.provenance, time_ms=IMAGE.provenance.time_ms + after_ms)
+    return replace(seen, image=msgspec.structs.replace(IMAGE, provenance=provenance))
 
 
 def test_in_a_storm_one_notice_tells_of_all_within_its_time() -> None:

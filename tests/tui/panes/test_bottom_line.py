@@ -1,4 +1,4 @@
-"""The last line: keys give way to what is said, and a prompt takes the place of both."""
+"""The last line: what is said stands beside the keys or above them, and a prompt takes the place of the keys."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,21 +7,25 @@ from textual.app import ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.screen_text import screen_lines
-from tui.app.panes.frames import BottomLine, keys_beside
+from tui.app.panes.frames import BottomLine, NoteLine, keys_within
 from tui.app.theme import ThemedApp
 from tui.app.widgets.edge_lines import keys_line
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.prompt_line import PromptLine
 
-KEYS = (("?", "help"), ("/", "filter"), (":", "cmd"), ("d", "describe"), ("a", "alerts"), ("q", "back"))
+KEYS = (("?", "help"), ("/", "filter"), (":", "cmd"), ("d", "describe"), ("a", "findings"), ("q", "back"))
+ALL_KEYS = "?help  /filter  :cmd  d describe  a findings  q back"
 
 
 class Bottom(ThemedApp[None]):
     """A list, and below it the last line."""
 
+    CSS = "Screen { layers: base note; }"
+
     def compose(self) -> ComposeResult:
         yield LineView(id="list")
-        yield BottomLine()
+        yield BottomLine(above := NoteLine())
+        yield above
 
     def on_mount(self) -> None:
         self.ended: list[str] = []
@@ -42,23 +46,20 @@ def last(pilot: "Pilot[None]") -> str:
     return screen_lines(pilot.app)[-1]
 
 
-@given(st.text("abc ", max_size=120), st.integers(1, 160))
-def test_a_note_that_fits_is_seen_in_full_beside_the_keys_left(note: str, width: int) -> None:
-    line = "".join(text for text, _ in keys_line(keys_beside(KEYS, note, width), width, note))
+@given(st.integers(1, 160))
+def test_the_way_back_and_help_are_the_last_to_give_way(width: int) -> None:
+    kept = keys_within(KEYS, width)
+    line = "".join(text for text, _ in keys_line(kept, width))
     assert len(line) <= width
-    if note.strip() and len(note) <= width - 3:
-        assert line.endswith(note)
-
-
-def test_the_most_useful_keys_are_the_last_to_give_way() -> None:
-    assert keys_beside(KEYS, "", 80) == KEYS
-    assert keys_beside(KEYS, "x" * 50, 80) == KEYS[:3]
-    assert keys_beside(KEYS, "x" * 77, 80) == ()
+    assert kept[0] == KEYS[0]
+    assert len(kept) == 1 or (kept[-1] == KEYS[-1] and list(kept[:-1]) == list(KEYS[: len(kept) - 1]))
+    if width >= 15:
+        assert line.endswith("q back")
 
 
 async def test_what_is_said_has_precedence_over_what_stands_and_both_over_the_keys() -> None:
     app = Bottom()
-    async with app.run_test(size=(60, 4)) as pilot:
+    async with app.run_test(size=(80, 4)) as pilot:
         app.line.stand("/orders  3 of 9")
         await pilot.pause()
         assert last(pilot).endswith("/orders  3 of 9") and last(pilot).startswith(" ?help")
@@ -68,15 +69,36 @@ async def test_what_is_said_has_precedence_over_what_stands_and_both_over_the_ke
         app.line.stand("")
         app.line._fall_silent()
         await pilot.pause()
-        assert last(pilot).startswith(" ?help  /filter  :cmd  d describe")
+        assert last(pilot).strip() == ALL_KEYS
 
 
-async def test_a_note_longer_than_the_line_is_cut_where_one_sees_it() -> None:
+async def test_a_note_hides_no_key_and_is_cut_where_one_sees_it() -> None:
     app = Bottom()
-    async with app.run_test(size=(30, 4)) as pilot:
-        app.line.say("y" * 60)
+    async with app.run_test(size=(70, 5)) as pilot:
+        for note, above in (("y" * 40, " " + "y" * 40 + " "), ("z" * 90, " " + "z" * 63 + "… ")):
+            app.line.say(note)
+            await pilot.pause()
+            assert last(pilot).strip() == ALL_KEYS
+            assert screen_lines(pilot.app)[-2].rstrip().endswith(above.rstrip())
+        app.line._fall_silent()
         await pilot.pause()
-        assert last(pilot).strip() == "y" * 26 + "…"
+        assert not screen_lines(pilot.app)[-2].strip()
+
+
+async def test_what_is_over_is_not_read_to_the_end() -> None:
+    app = Bottom()
+    async with app.run_test(size=(160, 4)) as pilot:
+        app.line.announce("no controller")
+        app.line.announce("controller is back", instead_of="no controller")
+        await pilot.pause()
+        assert last(pilot).endswith("controller is back")
+        app.line.announce("no live leader")
+        app.line.announce("leader is back", instead_of="no live leader")
+        await pilot.pause()
+        assert last(pilot).endswith("controller is back")
+        app.line._fall_silent()
+        await pilot.pause()
+        assert last(pilot).endswith("leader is back"), "what it was about was never said"
 
 
 async def test_focus_returns_to_where_it_was() -> None:

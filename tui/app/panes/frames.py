@@ -2,7 +2,8 @@
 
 A frame's title is plain text, whatever it says. Textual draws every container that a changed line lies in, once for
 each line: frames keep the three lines they are made of, and groups draw nothing, as the frames in them cover them.
-The last line has keys and a note or, while something is typed, the prompt; it understands neither.
+The last line has keys and a note or, while something is typed, the prompt; it understands neither. A note that does
+not fit beside the keys stands on the line above.
 """
 
 from collections.abc import Callable, Sequence
@@ -137,24 +138,57 @@ NOTE_S = 5.0
 Keys = Sequence[tuple[str, str]]
 
 
-def keys_beside(keys: Keys, note: str, width: int) -> Keys:
-    """As many keys as leave room for the note, the most useful ones."""
-    room = cells(note) + 4
-    fitting = (keys[:count] for count in range(len(keys), 0, -1))
-    return next((some for some in fitting if _size(some) + room <= width), ()) if note else keys
+def keys_within(keys: Keys, width: int) -> Keys:
+    """The keys that fit: the last one, the way back, stays to the end, as the first one does."""
+    while len(keys) > 1 and _size(keys) > width:
+        keys = [*keys[:-2], keys[-1]] if len(keys) > 2 else keys[:1]
+    return keys
 
 
 def _size(keys: Keys) -> int:
-    return sum(cells(text) for text, _ in keys_line(keys, 10_000))
+    return sum(cells(text) for text, _ in keys_line(keys, 10_000)) + 1
 
 
-class BottomLine(Group):
-    """A footer and a prompt in the same place."""
+class NoteLine(StripWidget):
+    """A note that has no room beside the keys, at the right on the line above them: the lower edge of a frame.
 
-    DEFAULT_CSS = "BottomLine { height: 1; }"
+    It covers no more of it than it needs, and nothing else moves.
+    """
+
+    DEFAULT_CSS = "NoteLine { layer: note; height: 1; display: none; }"
 
     def __init__(self) -> None:
         super().__init__()
+        self._note = ""
+
+    def show(self, note: str) -> None:
+        """Says this from now on; nothing where it is empty."""
+        if note != self._note:
+            self._note = note
+            self.display = bool(note)
+            self.place()
+
+    def place(self) -> None:
+        """Takes its place in a terminal of the size that it has now."""
+        size = self.app.size
+        width = min(cells(self._note) + 2, max(size.width - 4, 4))
+        self.styles.width = width
+        self.styles.offset = (size.width - width - 2, max(size.height - 2, 0))
+        self.refresh()
+
+    def strip_at(self, y: int) -> Strip:
+        text = fit(self._note, self.size.width - 2, ellipsis=self.look.glyphs.ellipsis)
+        return self.fill(((f" {text} ", "error" if text.startswith("X ") else "strong"),))
+
+
+class BottomLine(Group):
+    """A footer and a prompt in the same place. A note takes no key's place: else it goes to `above`."""
+
+    DEFAULT_CSS = "BottomLine { height: 1; }"
+
+    def __init__(self, above: NoteLine) -> None:
+        super().__init__()
+        self._above = above
         self._keys: Keys = ()
         self._standing = ""
         self._said = ""
@@ -171,6 +205,7 @@ class BottomLine(Group):
 
     def on_resize(self) -> None:
         self._show()
+        self._above.place()
 
     @property
     def _prompt(self) -> PromptLine:
@@ -205,9 +240,12 @@ class BottomLine(Group):
         self._silence = self.set_timer(NOTE_S, self._fall_silent)
         self._show()
 
-    def announce(self, note: str) -> None:
-        """Says something as soon as nothing else is said or typed; a later announcement takes its place."""
-        if self._said or self.is_typing:
+    def announce(self, note: str, *, instead_of: str = "") -> None:
+        """Says something as soon as nothing else is said or typed; a later announcement takes its place.
+
+        `instead_of`: what is no longer so, and need not be read to the end.
+        """
+        if (self._said and self._said != instead_of) or self.is_typing:
             self._waiting = note
         else:
             self.say(note)
@@ -260,8 +298,8 @@ class BottomLine(Group):
             self.say(waiting)
 
     def _show(self) -> None:
-        note = plain(self._said or self._doing or self._standing)
-        width = self.size.width
-        if cells(note) > width - 3:
-            note = fit(note, max(width - 3, 0))
-        self.query_one(KeyFooter).show(keys_beside(self._keys, note, width), note)
+        note, width = plain(self._said or self._doing or self._standing), self.size.width
+        keys = keys_within(self._keys, width)
+        is_beside = _size(keys) + cells(note) + 2 <= width
+        self.query_one(KeyFooter).show(keys, note if is_beside else "")
+        self._above.show("" if is_beside else note)

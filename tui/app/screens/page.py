@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from tui.app.live_app import LiveApp, live_app
-from tui.app.panes.frames import BottomLine, Keys
+from tui.app.panes.frames import BottomLine, Keys, NoteLine
 from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.header import HeaderLine, Stance
 from tui.app.widgets.prompt_line import PromptLine
@@ -128,7 +128,9 @@ class Page(Screen[None]):
     def compose(self) -> ComposeResult:
         yield self.header
         yield from self.middle()
-        yield BottomLine()
+        note = NoteLine()
+        yield BottomLine(note)
+        yield note
         yield TooSmall()
 
     def middle(self) -> Iterable[Widget]:
@@ -220,12 +222,8 @@ class Page(Screen[None]):
         self.show_keys()
 
     def say(self, note: str) -> None:
-        """One short note at the right of the last line."""
+        """One note, beside the keys or on the line above them."""
         self.bottom.say(note)
-
-    def announce(self, note: str) -> None:
-        """As say, once nothing else is said or typed."""
-        self.bottom.announce(note)
 
     def copy(self, text: str) -> None:
         """To the clipboard of the terminal, wherever that runs."""

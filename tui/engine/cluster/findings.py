@@ -5,6 +5,7 @@ What, why it matters, what to do: that is in the findings' own words.
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from tui.engine.sheets import (
     age_text,
     clock_text,
     date_text,
+    duration_text,
 )
 
 COLUMNS = (
@@ -122,10 +124,29 @@ NOTICES_APART_MS = 10_000
 """In a storm, one notice tells of all that came within this time."""
 
 MOST_RAISED = 500
-"""Alerts that can be read later."""
+"""Errors that can be read later."""
 
 _What = tuple[str, str]
 _State = tuple[_What, str, tuple[int, ...]]
+
+
+class _Error(NamedTuple):
+    """An error that came up, and is there still or not."""
+
+    what: _What
+    text: str
+    came_ms: int
+    """0 where it was there from the beginning, since nobody knows when."""
+    over_ms: int = 0
+    """When it was over; 0 while it is not."""
+
+    def told(self) -> str:
+        """`X 12:03:58 orders: no live leader`, or `12:04:01 orders: resolved after 3.0 s (no live leader)`."""
+        subject = self.what[1]
+        if not self.over_ms:
+            return f"X {clock_text(self.came_ms)[:8]} {subject}: {self.text}"
+        lasted = f" after {duration_text(self.over_ms - self.came_ms)}" if self.came_ms else ""
+        return f"{clock_text(self.over_ms)[:8]} {subject}: resolved{lasted} ({self.text})"
 
 
 class Alerts:
@@ -140,9 +161,12 @@ class Alerts:
         self._known: tuple[Finding, ...] | None = None
         self._errors: dict[int, Finding] = {}
         """By the object's id."""
-        self._told = 0
-        """How many of all that came up were told."""
-        self._came = 0
+        self._news: dict[_What, _Error] = {}
+        """What came or ended since the last notice, in the order in which it did."""
+        self._told: dict[_What, _Error] = {}
+        """What the last notice told of."""
+        self._open: dict[_What, _Error] = {}
+        """Every error that is there, since when."""
         self._notice = NO_NOTICE
         self._told_ms = -NOTICES_APART_MS
 
@@ -154,33 +178,54 @@ class Alerts:
         is_first, self._known = self._known is None, found
         # Most of them are the very same as before: only the others are looked at. Errors come first.
         errors = {id(one): one for one in found[: moment.findings.census.of("error")]}
-        known = {_what(one) for place, one in self._errors.items() if place not in errors}
+        gone = dict.fromkeys(_what(one) for place, one in self._errors.items() if place not in errors)
         came = [one for place, one in errors.items() if place not in self._errors]
-        new = [] if is_first else [one for one in came if _what(one) not in known]
+        new = [one for one in came if _what(one) not in gone]
+        stays = {_what(one) for one in came}
         self._errors = errors
         seen = moment.image.provenance
-        changes = (Change(ALERT, one.subject, one.what, "error", seen.time_ms, seen.zxid) for one in new)
-        self.raised = (*self.raised, *changes)[-MOST_RAISED:]
-        self._came += len(new)
+        self._note(new, [what for what in gone if what not in stays], seen.time_ms, is_news=not is_first)
+        if not is_first:
+            changes = (Change(ALERT, one.subject, one.what, "error", seen.time_ms, seen.zxid) for one in new)
+            self.raised = (*self.raised, *changes)[-MOST_RAISED:]
         self._recognise(found)
 
+    def _note(self, new: Sequence[Finding], gone: Collection[_What], now_ms: int, *, is_news: bool) -> None:
+        """These came up, and those are over."""
+        for one in new:
+            what = _what(one)
+            came_ms = one.since_ms if 0 < one.since_ms <= now_ms else now_ms * is_news
+            self._open[what] = _Error(what, one.what, came_ms)
+            if is_news:
+                self._news[what] = self._open[what]
+        for what in gone:
+            self._news.pop(what, None)  # the newest last
+            self._news[what] = self._open.pop(what)._replace(over_ms=now_ms)
+
     def notice(self, now_ms: int) -> Notice:
-        """The last thing to be told; not more often than every ten seconds."""
-        came, untold = self._came, self.raised[-(self._came - self._told) :]
-        if came > self._told and now_ms - self._told_ms >= NOTICES_APART_MS:
-            more = came - self._told - 1
-            also = f" (and {more:,} more)" if more else ""
-            text = f"X {clock_text(untold[0].time_ms)[:8]} {untold[0].subject}: {untold[0].text}{also}"
-            self._notice, self._told, self._told_ms = Notice(self._notice.number + 1, text), came, now_ms
+        """The last thing to be told; not more often than every ten seconds.
+
+        When all that it told of is over, its words are replaced at once: the number stays the same.
+        """
+        if self._told and not self._told.keys() & self._open.keys() and self._told.keys() <= self._news.keys():
+            over = [self._news.pop(what) for what in self._told]
+            self._told = {}
+            self._notice = Notice(self._notice.number, _in_a_line(over))
+        elif self._news and now_ms - self._told_ms >= NOTICES_APART_MS:
+            self._told = {what: one for what, one in self._news.items() if not one.over_ms}
+            told = self._told or self._news  # what is wrong comes before what is over
+            self._notice = Notice(self._notice.number + 1, _in_a_line([*told.values()]))
+            self._news = {what: one for what, one in self._news.items() if what not in told}
+            self._told_ms = now_ms
         return self._notice
 
     def tell(self, text: str, now_ms: int) -> None:
         """What the operator asked for has come to its end, one line: that is told at once, and errors wait for it."""
-        self._notice, self._told_ms = Notice(self._notice.number + 1, text), now_ms
+        self._notice, self._told_ms, self._told = Notice(self._notice.number + 1, text), now_ms, {}
 
     def due_ms(self) -> int | None:
         """When there is something to be told; None where there is nothing."""
-        return self._told_ms + NOTICES_APART_MS if self._came > self._told else None
+        return self._told_ms + NOTICES_APART_MS if self._news else None
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -206,6 +251,11 @@ class Alerts:
         if self._acknowledged or self.known:
             known = [one for one in found if _state(one) in self._acknowledged]
             self.known, self._acknowledged = frozenset(known), frozenset(map(_state, known))
+
+
+def _in_a_line(errors: Sequence[_Error]) -> str:
+    more = len(errors) - 1
+    return errors[0].told() + (f" (and {more:,} more)" if more else "")
 
 
 def _what(finding: Finding) -> _What:
