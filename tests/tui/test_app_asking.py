@@ -75,7 +75,7 @@ async def test_a_piece_of_news_is_asked_about_once_by_each_pane_in_sight(cluster
         link.asked.clear()
         told = len(link.pulses)
         cluster.write(SetData("/brokers/topics/orders/partitions/3/state", b"{}"))
-        await until(pilot, lambda: "16 ALERTS" in text(pilot))
+        await until(pilot, lambda: "16 FINDINGS" in text(pilot))
         await settled(pilot)
         news = len(link.pulses) - told
         assert link.asked.keys() == {"overview", "findings", "brokers", "events"}

@@ -111,9 +111,9 @@ async def test_the_znode_beside_the_tree_follows_its_changes(cluster: Cluster) -
 
 async def test_a_payload_that_becomes_unreadable_is_a_finding_and_the_rest_goes_on(cluster: Cluster) -> None:
     async with opened(cluster.address) as pilot:
-        alerts = int(text(pilot).split("\n")[0].rpartition("|")[2].split()[0])
+        findings = int(text(pilot).split("\n")[0].rpartition("|")[2].split()[0])
         cluster.write(SetData("/brokers/topics/orders/partitions/3/state", b'{"version":1,"lea'))
-        await until(pilot, lambda: f"{alerts + 1} ALERTS" in text(pilot).split("\n")[0])
+        await until(pilot, lambda: f"{findings + 1} FINDINGS" in text(pilot).split("\n")[0])
         kdrill(pilot).show_partitions("orders-3")
         await press(pilot, "3")
         assert "unread" in text(pilot)

@@ -152,6 +152,7 @@ def told_by(line: str) -> tuple[str, ...]:
         ("znodes", ("screen", "znodes")),
         ("partitions", ("screen", "partitions")),
         ("consumers", ("screen", "consumers")),
+        ("findings", ("alerts",)),
         ("alerts", ("alerts",)),
         ("at -5m", ("time", "-5m")),
         ("at 12:03:58", ("time", "12:03:58")),

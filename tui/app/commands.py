@@ -124,7 +124,7 @@ WORDS: dict[str, tuple[str, Callable[[str], Command]]] = {
     "stop": ("", lambda _: lambda app: app.stop_jobs()),
     "live": ("", lambda _: lambda app: app.go_live()),
     "snapshot": ("FILE.json", _wish(SaveSnapshot)),
-    "alerts": ("", lambda _: lambda app: app.action_alerts()),
+    "findings": ("", lambda _: lambda app: app.action_alerts()),
     "theme": ("", lambda _: lambda app: app.action_theme()),
     "tour": ("", lambda _: lambda app: app.begin_tour()),
     "help": ("", lambda _: lambda app: app.action_help()),
@@ -157,5 +157,10 @@ def completed(text: str, requests: LoadRequests) -> str:
     return agreed + (" " if len(matches) == 1 and WORDS[matches[0]][0] else "")
 
 
+OLD_WORDS = {"alerts": "findings"}
+"""What a command was called before → what it is called."""
+
+
 def _beginning(word: str) -> list[str]:
+    word = OLD_WORDS.get(word, word)
     return [word] if word in WORDS else [name for name in WORDS if word and name.startswith(word)]

@@ -64,6 +64,18 @@ class LiveApp(ThemedApp[int]):
         """Goes to the partitions that match a filter."""
         raise NotImplementedError
 
+    def show_partition(self, name: str) -> None:
+        """Goes to one partition among those of its topic."""
+        raise NotImplementedError
+
+    def show_broker(self, broker: str) -> None:
+        """Goes to a broker on the brokers' screen."""
+        raise NotImplementedError
+
+    def show_finding(self, key: str) -> None:
+        """Goes to what a finding is about: a partition, a broker, a group, a znode."""
+        raise NotImplementedError
+
     def show_group(self, name: str) -> None:
         """Goes to a consumer group."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import msgspec
 from textual.screen import Screen
@@ -17,12 +17,13 @@ from textual.screen import Screen
 from model.cluster.texts import metadata_place
 from tui.app.analysis_choices import with_broker, with_made_up
 from tui.app.live_app import LiveApp
+from tui.app.panes.live_panes import LiveRows
 from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
 from tui.app.screens.drill import Drill
 from tui.app.screens.events import Events
 from tui.app.screens.lab import RebalanceLab
-from tui.app.screens.live_screen import LiveScreen
+from tui.app.screens.live_screen import LiveScreen, follow
 from tui.app.screens.logs import Logs
 from tui.app.screens.overlays import Confirm, Describe, Help
 from tui.app.screens.overview import Overview
@@ -35,7 +36,7 @@ from tui.app.screens.znodes import Znodes
 from tui.app.tour import BEGUN, OVER, followed
 from tui.engine.acting.queries import ProposalText
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
-from tui.engine.cluster.queries import ZnodeText
+from tui.engine.cluster.queries import FindingText, ZnodeText
 from tui.engine.drill.choices import broker_of
 from tui.engine.link import DataLost
 from tui.engine.messages import (
@@ -53,7 +54,7 @@ from tui.engine.messages import (
 )
 from tui.engine.past.queries import ComparisonText
 from tui.engine.requests import Request
-from tui.engine.view_state import Filter, Zoom, reduce
+from tui.engine.view_state import Filter, ListState, Zoom, reduce
 
 
 class Speaking(LiveApp):
@@ -185,6 +186,16 @@ class Touring(Speaking):
         self.go_on_tour()
 
 
+class Leap(NamedTuple):
+    """A row led from one screen to another one."""
+
+    origin: str
+    filter: str
+    """That of the list at hand, as it was on arrival."""
+    before: ListState | None
+    """How the main list there was looked at before; None: it was left as it was."""
+
+
 class Navigation(TimeTravel, Noticing, Touring):
     """An app with its screens."""
 
@@ -198,13 +209,14 @@ class Navigation(TimeTravel, Noticing, Touring):
     DEFAULT_MODE = "overview"
 
     _before = "overview"
+    _leap: Leap | None = None
 
     def show_screen(self, name: str) -> None:
         self.call_next(self.action_screen, name)  # here and below: before the next key is looked at
 
     async def action_screen(self, name: str) -> None:
         if name != self.current_mode:
-            self._before = self.current_mode or "overview"
+            self._before, self._leap = self.current_mode or "overview", None
             await self.switch_mode(name)
             self.go_on_tour()
 
@@ -227,11 +239,39 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(place))
 
     def show_partitions(self, text: str) -> None:
+        self._show_partitions(text, "")
+
+    def show_partition(self, name: str) -> None:
+        self._show_partitions(f"topic:={name.rpartition('-')[0]}", name)
+
+    def _show_partitions(self, text: str, name: str) -> None:
+        before = self.view_state.of("partitions")
         self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
-        self.show_screen("partitions")
+        seek = name and (lambda screen: screen.query_one("#partitions", LiveRows).seek(name))
+        self.call_next(self._go, "partitions", seek or (lambda _: None), before)
+
+    def show_broker(self, broker: str) -> None:
+        self.view_state = reduce(self.view_state, Filter("brokers", ""))
+        self.call_next(
+            self._go, "controller", lambda screen: isinstance(screen, Brokers) and screen.brokers.seek(broker)
+        )
 
     def show_group(self, name: str) -> None:
         self.call_next(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
+
+    def show_finding(self, key: str) -> None:
+        self.run_worker(
+            partial(self._show_finding, FindingText(key=key)), name="finding", exclusive=True, group="leaps"
+        )
+
+    async def _show_finding(self, query: FindingText) -> None:
+        """The data process knows which partition of a topic it is about."""
+        try:
+            answer = await self.link.text(msgspec.structs.replace(query, **self.view_state.asks(query)))
+        except DataLost as lost:
+            self._tell(str(lost))
+        else:
+            follow(self, answer.title) if answer.title else self._tell(answer.plain)
 
     def show_logs(self, folder: str) -> None:
         self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
@@ -300,9 +340,24 @@ class Navigation(TimeTravel, Noticing, Touring):
             said = str(lost)
         self._tell(said)
 
-    async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
+    async def _go(self, name: str, then: Callable[[Screen[object]], object], before: ListState | None = None) -> None:
+        """To another screen; the way back leads to this one. `before`: how its list was looked at."""
+        origin = self.current_mode or "overview"
         await self.action_screen(name)
         then(self.screen)
+        if origin != name and isinstance(self.screen, LiveScreen):
+            self._leap = Leap(origin, self.screen.filter_text(), before)
+
+    async def _leap_back(self) -> bool:
+        """To the row that led here, if one did, and nothing else was filtered since."""
+        leap, page = self._leap, self.screen
+        if leap is None or not isinstance(page, LiveScreen) or page.filter_text() != leap.filter:
+            return False
+        if leap.before is not None:
+            lists = {**self.view_state.lists, page.main_list: leap.before}
+            self.view_state = replace(self.view_state, lists=lists)
+        await self.action_screen(leap.origin)
+        return True
 
     def action_help(self) -> None:
         if isinstance(self.screen, LiveScreen):
@@ -310,9 +365,11 @@ class Navigation(TimeTravel, Noticing, Touring):
             self.push_screen(Help(self.screen.here, worded(self.actions, self.facts), unsaid=unsaid))
 
     async def action_back(self) -> None:
-        """Closes what lies over the screen, clears the filter, ends the tour, or goes to the overview."""
+        """Closes what lies over the screen, goes back to the row that led here, clears the filter, ends the tour, or
+        goes to the overview.
+        """
         page = self.page
-        if page is None or page.clear_filter():
+        if page is None or page.end_search() or await self._leap_back() or page.clear_filter():
             return
         if page.place == OVERLAY:
             self.pop_screen()

@@ -152,7 +152,7 @@ async def test_no_screen_passes_old_for_live_or_live_for_old(cluster: Cluster) -
             elif name in SIMULATED:
                 assert "SIMULATED" in header(pilot) and "4 up" in header(pilot)
             else:
-                assert "PAUSED" in header(pilot) and "but not here" in header(pilot) and "4 up" in header(pilot)
+                assert "PAUSED" in header(pilot) and "stays live" in header(pilot) and "4 up" in header(pilot)
 
 
 @pytest.mark.parametrize("key", ["3", "4"])
@@ -304,14 +304,14 @@ async def test_notices_can_be_turned_off(cluster: Cluster) -> None:
 
 async def test_a_finding_is_acknowledged(cluster: Cluster) -> None:
     async with opened(cluster.address, size=(160, 40)) as pilot:
-        total = int(header(pilot).partition(" ALERT")[0].rpartition(" ")[2])
+        total = int(header(pilot).partition(" FINDING")[0].rpartition(" ")[2])
         await press(pilot, "A")
         await until(pilot, lambda: "which finding?" in text(pilot))
         await press(pilot, "A")
-        await until(pilot, lambda: f"{total - 1} ALERTS, 1 known" in header(pilot))
+        await until(pilot, lambda: f"{total - 1} FINDINGS, 1 acknowledged" in header(pilot))
         await until(pilot, lambda: mark(pilot, "findings") == "a")
         await press(pilot, "A")
-        await until(pilot, lambda: f"{total} ALERTS" in header(pilot) and "known" not in header(pilot))
+        await until(pilot, lambda: f"{total} FINDINGS" in header(pilot) and "acknowledged" not in header(pilot))
 
 
 async def test_what_is_under_way_is_listed_and_an_export_is_stopped(still: str, tmp_path: Path) -> None:

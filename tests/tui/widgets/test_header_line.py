@@ -56,15 +56,15 @@ def test_brokers_say_how_often_they_are_asked_and_what_they_did_not_answer() -> 
 
 
 def test_the_contract_at_80_columns() -> None:
-    assert words(FACTS, 80) == " prod-eu1  READ-ONLY | LIVE 2s old | ZK ok | controller b4 e118 | 2 ALERTS"
+    assert words(FACTS, 80) == " prod-eu1  READ-ONLY | LIVE 2s old | ZK ok | controller b4 e118 | 2 FINDINGS"
 
 
 def test_less_is_said_on_less_room() -> None:
-    assert words(FACTS, 60) == " prod-eu1  READ-ONLY | LIVE 2s | ZK ok | b4 e118 | 2 ALERTS"
-    assert words(FACTS, 40) == " prod-eu1  RO | LIVE 2s | 2 ALERTS"
+    assert words(FACTS, 60) == " prod-eu1  RO | LIVE 2s | ZK ok | b4 e118 | 2 FINDINGS"
+    assert words(FACTS, 40) == " prod-eu1  RO | LIVE 2s | 2 FINDINGS"
     assert words(FACTS, 300) == (
         " prod-eu1  READ-ONLY | LIVE 2s old | ZK ok zk1:2181 3.9.5 standalone | controller b4 e118"
-        " | brokers 5 up 1 DOWN | Kafka 2.x | zk://zk1:2181/kafka | 2 ALERTS"
+        " | brokers 5 up 1 DOWN | Kafka 2.x | zk://zk1:2181/kafka | 2 FINDINGS"
     )
 
 
@@ -80,7 +80,7 @@ def test_as_much_of_a_reason_is_told_as_there_is_room_for() -> None:
     reason = "zk1:2181: the answer is garbled: 2000000000 names announced"
     stale = changed(phase="stale", reason=reason)
     assert f"STALE 2s old: {reason} !!" in words(stale, 300)
-    assert "STALE 2s old: zk1:2181: the answer is g… !! | ZK LOST |" in words(stale, 120)
+    assert "STALE 2s old: zk1:2181: the answer is… !! | ZK LOST |" in words(stale, 120)
     assert "!! STALE 2s | ZK LOST" in words(stale, 60)
     never = changed(phase="connecting", image_time_ms=0, controller=None, reason=reason)
     assert f"!! NOT CONNECTED: {reason} !! | ZK connecting" in words(never, 300)
@@ -107,8 +107,8 @@ def test_live_is_not_believed_for_ever() -> None:
         ({"kind": "DEMO"}, "DEMO LIVE 2s old"),
         ({"controller": None}, "NO CONTROLLER"),
         ({"controller": None, "quorum": "1 of 3 voters answers"}, "NO QUORUM"),
-        ({"errors": 0, "warnings": 0}, "0 ALERTS"),
-        ({"errors": 1, "warnings": 0}, "1 ALERT"),
+        ({"errors": 0, "warnings": 0}, "0 FINDINGS"),
+        ({"errors": 1, "warnings": 0}, "1 FINDING"),
         ({"cluster": "", "source": "zk://a:1"}, " zk://a:1  READ-ONLY"),
     ],
 )
@@ -134,8 +134,8 @@ def test_what_the_operator_chose_is_said() -> None:
     assert "ARMED 9m" in words(FACTS, 60, Stance(access="ARMED 9m"))
 
 
-def test_no_alerts_are_counted_before_anything_was_loaded() -> None:
-    assert "ALERTS" not in words(changed(phase="loading", errors=0, warnings=0), 80)
+def test_no_findings_are_counted_before_anything_was_loaded() -> None:
+    assert "FINDINGS" not in words(changed(phase="loading", errors=0, warnings=0), 80)
 
 
 @given(

@@ -30,7 +30,8 @@ SUBJECT = "subject"
 """Title of the column that says what a finding or an event is about."""
 
 LEADS: dict[str, Callable[[LiveApp, str], None]] = {
-    "broker ": lambda app, broker: app.show_partitions(f"broker:{broker}"),
+    "partition ": lambda app, name: app.show_partition(name),
+    "broker ": lambda app, broker: app.show_broker(broker),
     "group ": lambda app, group: app.show_group(group),
     "/": lambda app, path: app.show_znode(f"/{path}"),
     "cluster": lambda app, _: app.show_screen("partitions"),

@@ -95,6 +95,8 @@ class Overview(TimedScreen):
     def _enter(self, event: RowSelected) -> None:
         if event.view.id == "brokers":
             self.kdrill.show_partitions(f"broker:{event.key}")
+        elif event.view.id == "findings":
+            self.kdrill.show_finding(event.key)
         else:
             self.action_describe()
 
@@ -107,6 +109,8 @@ class Overview(TimedScreen):
         rows = self.list_at_hand
         if rows.list_name == "brokers" and rows.cursor_key:
             self.kdrill.show_znode(f"/brokers/ids/{rows.cursor_key}")
+        elif rows.list_name == "findings" and rows.cursor_key:
+            self.kdrill.show_finding(rows.cursor_key)
         elif (subject := subject_of(rows)) is not None:
             follow(self.kdrill, subject)
 
@@ -116,7 +120,7 @@ class Overview(TimedScreen):
             self.kdrill.wish(Acknowledge(rows.cursor_key))
         else:
             self.set_focus(self.query_one("#findings"))
-            self.say(f"which finding? {self.kdrill.sign('acknowledge')} on it: it is known")
+            self.say(f"which finding? {self.kdrill.sign('acknowledge')} acknowledges it")
 
     def action_copy(self) -> None:
         rows = self.list_at_hand

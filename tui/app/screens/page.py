@@ -17,6 +17,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from model.cluster.texts import counted
 from tui.app.live_app import LiveApp, live_app
 from tui.app.panes.frames import BottomLine, Keys, NoteLine
 from tui.app.widgets.drawing import StripWidget
@@ -41,12 +42,12 @@ def stance(live: HeaderFacts, past: TimeAnswer | None, changes: int, *, mode: st
     """`mode` is what the page is called anyway; a page that is not `is_timed` shows the newest moment all the same."""
     if past is None or mode:
         return Stance(mode=mode)
-    word = "REPLAY" if live.phase == "snapshot" else "PAUSED"
+    word, at = "REPLAY" if live.phase == "snapshot" else "PAUSED", f"at {past.clock}"
     if not is_timed:
-        return Stance(mode=word, detail=f"at {past.clock} (this screen stays live)")
+        return Stance(mode=word, detail=f"{at} (this screen stays live)", brief=f"{at} (live here)")
     if word == "REPLAY":
-        return Stance(mode=word, detail=f"at {past.clock}")
-    return Stance(mode=word, detail=f"at {past.clock}, {max(changes - past.changes, 0):,} new")
+        return Stance(mode=word, detail=at, brief=at)
+    return Stance(mode=word, detail=f"{at}, {max(changes - past.changes, 0):,} new", brief=at)
 
 
 LEAST = (60, 16)
@@ -229,7 +230,7 @@ class Page(Screen[None]):
         """To the clipboard of the terminal, wherever that runs."""
         if text:
             self.app.copy_to_clipboard(text)
-        self.say(f"copied {len(text):,} characters" if text else "there is nothing to copy here")
+        self.say(f"copied {counted(len(text), 'character')}" if text else "there is nothing to copy here")
 
     # What is typed
 
@@ -268,9 +269,13 @@ class Page(Screen[None]):
             self._apply(self._text_before)
             self._searched = None
 
-    def clear_filter(self) -> bool:
-        """Takes away what was searched in a text, or the filter of the list at hand; whether there was any."""
+    def end_search(self) -> bool:
+        """Takes away what was searched in a text; whether there was anything."""
         searched, self._searched = self._searched, None
         if searched is not None:
             searched.search("")
         return searched is not None
+
+    def clear_filter(self) -> bool:
+        """Takes away what was searched in a text, or the filter of the list at hand; whether there was any."""
+        return self.end_search()

@@ -26,7 +26,9 @@ class Stance(msgspec.Struct, frozen=True):
     mode: str = ""
     """PAUSED, REPLAY or SIMULATED; empty when following the source."""
     detail: str = ""
-    """`at 12:03:58, 12 new`; stands behind the mode."""
+    """`at 12:03:58, 12 new`; follows the mode."""
+    brief: str = ""
+    """The same where there is little room."""
 
 
 PHASES = {
@@ -65,14 +67,14 @@ BETWEEN_PROOFS_MS = 2_000
 """A source proves so often that it is live: below that an age says nothing, and would be drawn anew every second."""
 MODES = {"PAUSED": "paused", "REPLAY": "paused", "SIMULATED": "simulated"}
 
-ORDER = ("mode", "link", "controller", "brokers", "generation", "source", "spark", "alerts")
+ORDER = ("mode", "link", "controller", "brokers", "generation", "source", "spark", "findings")
 """Parts behind the cluster's name and the access, as they stand in the line."""
 
 SHORTENINGS = (
     *("spark", "link", "source", "spark", "generation", "brokers", "mode", "brokers"),
-    *("controller", "mode", "access", "link", "controller", "alerts"),
+    *("controller", "mode", "access", "link", "controller", "findings"),
 )
-"""Which part gives up words next while the line is too long. What is left of mode, access and alerts always stays."""
+"""Which part gives up words next while the line is too long. What is left of mode, access and findings always stays."""
 
 
 def is_stale(facts: HeaderFacts, now_ms: int, stale_after_ms: int) -> bool:
@@ -109,7 +111,7 @@ def header_line(facts: HeaderFacts, stance: Stance, *, now_ms: int, stale_after_
         "generation": (_generation(facts), ("", "")),
         "source": ((facts.source if facts.source != facts.cluster else "", "dim"), ("", "")),
         "spark": _spark(facts),
-        "alerts": _alerts(facts),
+        "findings": _findings(facts),
     }
     name = facts.cluster or facts.source or "no cluster"
     levels = dict.fromkeys(forms, 0)
@@ -161,7 +163,7 @@ def _mode(facts: HeaderFacts, stance: Stance, stale: bool, now_ms: int) -> tuple
         return _wrong(old, reason, f"!! {demo}{word} {age}".rstrip())
     if stance.mode:
         style = MODES.get(stance.mode, "paused")
-        details = (stance.detail, stance.detail, stance.detail.partition(",")[0])
+        details = (stance.detail, stance.detail, stance.brief)
         return tuple((f"{demo}{stance.mode} {detail}".rstrip(), style) for detail in details)
     word, style = PHASES.get(facts.phase, (facts.phase.upper(), "waiting"))
     done, of = facts.progress
@@ -237,14 +239,14 @@ def _spark(facts: HeaderFacts) -> tuple[Span, ...]:
     return ((facts.spark, style), (facts.spark.partition(",")[0].partition(":")[0], style), ("", ""))
 
 
-def _alerts(facts: HeaderFacts) -> tuple[Span, ...]:
+def _findings(facts: HeaderFacts) -> tuple[Span, ...]:
     known_errors, known_warnings = facts.acknowledged
     errors, known = facts.errors - known_errors, known_errors + known_warnings
     total = facts.errors + facts.warnings - known
     if not total and not known and facts.phase in WAITING:
         return (("", ""),)
     style = "error" if errors > 0 else "warn" if total else ""
-    long = f"{total} ALERT{'S' * (total != 1)}" + (f", {known} known" if known else "")
+    long = f"{total} FINDING{'S' * (total != 1)}" + (f", {known} acknowledged" if known else "")
     return ((long, style), (f"{total}!" if total else "", style))
 
 

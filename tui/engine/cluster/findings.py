@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from model.cluster.changes import Change
@@ -102,10 +103,12 @@ def _row(key: str, found: Finding, moment: Moment, now_ms: int, *, is_known: boo
 
 
 def finding_text(moment: Moment, query: FindingText, now_ms: int, *_: object) -> TextAnswer:
-    """The finding with this key."""
+    """The finding with this key. The title says what to go to: `partition orders-4`, `broker 3`, `group billing`;
+    it is empty where there is nothing any more.
+    """
     found = moment.findings.found
     keys = finding_keys(found)
-    sheet = Sheet("finding", query.width)
+    sheet = Sheet("", query.width)
     if query.key not in keys:
         return sheet.say("this is not so any more", "ok").answer()
     one = found[keys.index(query.key)]
@@ -115,7 +118,9 @@ def finding_text(moment: Moment, query: FindingText, now_ms: int, *_: object) ->
         sheet.fact("since", f"{date_text(one.since_ms)}, {age_text(one.since_ms, now_ms)} ago")
     if one.partitions:
         sheet.fact("partitions", f"{partition_ranges(one.partitions)} ({len(one.partitions):,})")
-    return sheet.fact("kind", one.kind).answer()
+    is_of_topic = one.partitions and " " not in one.subject  # those of a group are of several topics
+    leads_to = f"partition {one.subject}-{one.partitions[0]}" if is_of_topic else one.subject
+    return msgspec.structs.replace(sheet.fact("kind", one.kind).answer(), title=leads_to)
 
 
 ALERT = "alert"
