@@ -63,7 +63,7 @@ def _acting(make: Callable[..., "Request"]) -> Callable[..., None]:
 def elect_preferred(
     topic: str | None, partitions: tuple[int, ...], path_to_json_file: Path | None, all_topic_partitions: bool
 ) -> ElectPreferred:
-    """Elect preferred leaders: of what is named, else wherever another replica leads.
+    """Elect preferred leaders: for the partitions named, or wherever another replica leads.
 
     Partitions whose preferred replica is down or not in sync are left out and named.
 
@@ -89,7 +89,7 @@ def _in_file(path: Path) -> tuple[TopicPartition, ...]:
 @click.command("delete-group", cls=ActionCommand)
 @click.option("--group", metavar="NAME", required=True, help="the group")
 def delete_group(group: str) -> DeleteGroup:
-    """Remove a group that is stuck or not used any more, with its offsets. Refused while a member lives.
+    """Remove a stuck or unused group and its offsets. Refused while a member is alive.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka delete-group --group reports --allow-writes
@@ -100,7 +100,7 @@ def delete_group(group: str) -> DeleteGroup:
 @click.command("remove-delete-marker", cls=ActionCommand)
 @click.option("--topic", metavar="NAME", required=True, help="the topic")
 def remove_delete_marker(topic: str) -> RemoveDeleteMarker:
-    """Take away the mark of a deletion that is stuck, and say what it waits for. Through ZooKeeper only.
+    """Remove the marker of a stuck topic deletion, and say what it was waiting for. ZooKeeper only.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka remove-delete-marker --topic orders --allow-writes
@@ -113,21 +113,21 @@ def remove_delete_marker(topic: str) -> RemoveDeleteMarker:
 @click.command("reset-offsets", cls=ActionCommand)
 @click.option("--group", metavar="NAME", required=True, help="the group")
 @click.option("--topic", "topics", multiple=True, metavar="NAME[:0,1]", help="a topic, or some of its partitions")
-@click.option("--all-topics", is_flag=True, help="all that the group has committed")
-@click.option("--to-earliest", is_flag=True, help="to the first record there is")
-@click.option("--to-latest", is_flag=True, help="behind the last record")
-@click.option("--to-current", is_flag=True, help="to what is committed, or within the log again")
+@click.option("--all-topics", is_flag=True, help="every topic the group has committed offsets for")
+@click.option("--to-earliest", is_flag=True, help="to the first record")
+@click.option("--to-latest", is_flag=True, help="after the last record")
+@click.option("--to-current", is_flag=True, help="to the committed offset, moved into the log if outside")
 @click.option("--to-offset", type=int, metavar="N", help="to this offset")
-@click.option("--shift-by", type=int, metavar="N", help="so many records on, or back where negative")
-@click.option("--to-datetime", metavar="TIME", help="to the first record from then on: 2026-11-20T12:03:58Z")
-@click.option("--by-duration", metavar="PnDTnHnMnS", help="to the first record not older than this: PT1H30M")
-@click.option("--from-file", type=click.Path(path_type=Path), metavar="FILE", help="topic,partition,offset a line")
+@click.option("--shift-by", type=int, metavar="N", help="forward by N records; back if negative")
+@click.option("--to-datetime", metavar="TIME", help="to the first record at or after this: 2026-11-20T12:03:58Z")
+@click.option("--by-duration", metavar="PnDTnHnMnS", help="to the first record no older than this: PT1H30M")
+@click.option("--from-file", type=click.Path(path_type=Path), metavar="FILE", help="CSV lines: topic,partition,offset")
 def reset_offsets(
     group: str, topics: tuple[str, ...], all_topics: bool, from_file: Path | None, **how: object
 ) -> ResetOffsets:
-    """Set the offsets of a group, in ZooKeeper or at its coordinator. Refused while a member lives.
+    """Set the offsets of a group, in ZooKeeper or at its coordinator. Refused while a member is alive.
 
-    Offsets before or behind what is in the logs are taken to their ends.
+    Offsets outside a log are moved to its nearest end.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka reset-offsets --group reports --topic orders --to-earliest --allow-writes
@@ -152,13 +152,13 @@ PLACES = {
 
 @click.group(cls=Verbs, places=PLACES)
 def act() -> None:
-    """Do something to a live cluster: show what it takes, ask, do it, and write it down.
+    """Change a live cluster: show what would be done, ask, do it, and log it.
 
-    Without --allow-writes nothing is done: it is shown, and kdrill exits with 2. Everything is checked once more at the
-    moment of doing. What was done stands in audit.jsonl in the platform's folder for state.
+    Without --allow-writes nothing is done: it is only shown, and kdrill exits with 2. Everything is checked again
+    right before it is done. What was done is logged in audit.jsonl in the platform's state folder.
 
-    Exits 0 when it is done, 1 when it failed, 2 when it was not to be done, and 3 when it is done and that could not be
-    written down, or told: look at the cluster, and do not repeat it.
+    Exits 0 if it was done, 1 if it failed, 2 if it was not to be done, and 3 if it was done but could not be logged
+    or reported: check the cluster, and do not repeat it.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka reassign plan.json --throttle 50MB --allow-writes

@@ -29,7 +29,7 @@ class ActOptions(msgspec.Struct, frozen=True):
 def takes_act_options(command: Command) -> Command:
     """The command gets them as `act`."""
 
-    @click.option("--allow-writes", is_flag=True, help="do it; without, it is only shown what would be done")
+    @click.option("--allow-writes", is_flag=True, help="do it; without this, only show what would be done")
     @click.option("--yes", is_flag=True, help="do not ask")
     @click.option("--json", "as_json", is_flag=True, help="print a kdrill.act/1 document")
     @wraps(command)

@@ -108,15 +108,17 @@ class _Wish(msgspec.Struct, frozen=True):
 @click.command()
 @takes_source
 @click.argument("file", metavar="PLAN.JSON", required=False, type=click.Path(path_type=Path))
-@click.option("--resume", is_flag=True, help="go on with the one that was not brought to its end")
-@click.option("--throttle", metavar="BYTES/S", type=Amount(), help="what a broker may send, and receive, for it: 50MB")
+@click.option("--resume", is_flag=True, help="resume the unfinished reassignment")
+@click.option(
+    "--throttle", metavar="BYTES/S", type=Amount(), help="most that a broker may send and receive for it: 50MB"
+)
 @click.option(
     "--batch-size",
     metavar="N",
     type=click.IntRange(min=1),
     help="replicas to, or from, a broker in one batch; without it and --batch-bytes the plan's own batches, or 20",
 )
-@click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes to, or from, a broker in one batch")
+@click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes to or from a broker per batch")
 @takes_act_options
 def reassign(
     opening: Opening,
@@ -129,8 +131,8 @@ def reassign(
 ) -> None:
     """Carry out a plan of `kdrill plan` or of Kafka's own tool, in batches.
 
-    A batch begins when the one before is done. The throttle is set before the first and taken off after the last; what
-    was set before comes back. kdrill may be ended or killed at any time: --resume goes on.
+    A batch begins when the one before is done. The throttle is set before the first and removed after the last; a
+    throttle set before is restored. kdrill may be ended or killed at any time: --resume continues.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka reassign plan.json --throttle 50MB --allow-writes
@@ -176,14 +178,14 @@ Targets = Mapping[TopicPartition, tuple[int, ...]]
 
 @click.command("cancel-reassign")
 @takes_source
-@click.option("--all", "everything", is_flag=True, help="also what was not begun from here")
+@click.option("--all", "everything", is_flag=True, help="also reassignments started by others")
 @takes_act_options
 def cancel_reassign(opening: Opening, everything: bool, act: ActOptions) -> None:
-    """Stop the last reassignment: no batch begins any more, and the throttle is taken off.
+    """Stop the last reassignment: start no more batches, and remove the throttle.
 
-    What is under way goes back to where it was; through ZooKeeper, which has no way to take it back, it is waited for.
-    Batches that are done stay: rollback undoes them, too. With --all, through brokers of 2.4 or later, partitions go
-    back, too, that others reassign; a throttle that they set stays.
+    Moves in progress are reverted; through ZooKeeper, which cannot revert them, kdrill waits for them. Finished
+    batches stay: rollback undoes those too. With --all, through brokers of 2.4 or later, reassignments started by
+    others are reverted too; a throttle that they set stays.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka cancel-reassign --allow-writes
@@ -214,10 +216,10 @@ def _found(others: Targets) -> str:
 @takes_source
 @takes_act_options
 def rollback(opening: Opening, act: ActOptions) -> None:
-    """Bring every replica of the last reassignment back to where it was, order included, the last batch first.
+    """Move every replica of the last reassignment back to where it was, order included, last batch first.
 
-    It works while the reassignment is not done, and after; with the same throttle. Partitions that somebody else moved
-    meanwhile are left alone.
+    It works during the reassignment and after it, with the same throttle. Partitions that others moved meanwhile are
+    left alone.
 
     \b
     Example: kdrill act zk://zk1:2181/kafka rollback --allow-writes

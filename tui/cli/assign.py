@@ -18,24 +18,22 @@ FAILED = ("assignment", "moves", "moves_lower_bound", "spread", "differs_from_ka
 
 
 @click.command(epilog="Strategies: see kdrill assign --list.")
-@click.option("--strategy", "name", metavar="NAME", help="for cases that name no assignor of their own")
-@click.option("--as-kafka", is_flag=True, help="repeat the bugs of Kafka 3.9.1 too, its failures included")
-@click.option(
-    "--explain", is_flag=True, help="say in each result how balanced it is, and why each partition is where it is"
-)
-@click.option("--list", "only_list", is_flag=True, help="list the strategies, and end")
+@click.option("--strategy", "name", metavar="NAME", help="strategy for cases that name none")
+@click.option("--as-kafka", is_flag=True, help="reproduce the bugs of Kafka 3.9.1, failures included")
+@click.option("--explain", is_flag=True, help="include the balance and why each partition goes where it goes")
+@click.option("--list", "only_list", is_flag=True, help="list the strategies and exit")
 def assign(name: str | None, as_kafka: bool, explain: bool, only_list: bool) -> None:
-    """Preview who gets which partition: cases on standard input, one JSON object a line, answered line by line.
+    """Preview who gets which partition: cases on standard input, one JSON object per line, answered line by line.
 
     A case has an id, an assignor, topics with their numbers of partitions, and members with their topics and,
     where they matter, what they owned before and in which generation, instance_id and rack; for the zk strategies
-    topics may be a map to streams. A result has the assignment, the moves against what was owned, the fewest moves
-    that anybody could have done with for the same balance, the spread (the most partitions of a member minus the
+    topics may be a map to streams. A result has the assignment, the moves from what was owned before, the fewest
+    moves possible for the same balance, the spread (the most partitions of a member minus the
     fewest), and in differs_from_kafka what Kafka 3.9.1 would do instead because of a bug, and why; null where it does
     the same.
 
-    A case that cannot be answered has an error in its result, and the others go on. Exits 0 if every case has an
-    assignment, 1 if not.
+    A case that cannot be answered gets an error as its result; the others are still answered. Exits 0 if every case
+    has an assignment, 1 if not.
 
     \b
     Example: kdrill assign --strategy sticky < cases.jsonl

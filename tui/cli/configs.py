@@ -24,8 +24,8 @@ KINDS = ("topics", "brokers", "clients", "users", "ips")
 def names_entity(command: Command) -> Command:
     """The command gets `kind`, and `name`: None for all of the kind, `<default>` for their defaults."""
 
-    @click.option("--entity-type", type=click.Choice(KINDS), help="of what")
-    @click.option("--entity-name", metavar="NAME", help="which one")
+    @click.option("--entity-type", type=click.Choice(KINDS), help="kind of entity")
+    @click.option("--entity-name", metavar="NAME", help="its name")
     @click.option("--entity-default", is_flag=True, help="the defaults of all of them")
     @click.option("--topic", metavar="NAME", help="the same as --entity-type topics --entity-name")
     @click.option("--broker", metavar="ID", help="the same as --entity-type brokers --entity-name")
@@ -92,10 +92,12 @@ def checked(kind: str, wanted: Mapping[str, str]) -> tuple[str, ...]:
 
 @click.command(cls=ActionCommand)
 @names_entity
-@click.option("--add-config", multiple=True, metavar="NAME=VALUE,…", help="to be set; [a,b] is a value with commas")
-@click.option("--delete-config", multiple=True, metavar="NAME,…", help="back to the default")
+@click.option(
+    "--add-config", multiple=True, metavar="NAME=VALUE,…", help="settings to set; [a,b] is a value with commas"
+)
+@click.option("--delete-config", multiple=True, metavar="NAME,…", help="settings to put back to their defaults")
 def alter(kind: str, name: str | None, add_config: tuple[str, ...], delete_config: tuple[str, ...]) -> AlterConfigs:
-    """Set settings of a topic, a broker, or all brokers, or take them away.
+    """Set or remove settings of a topic, a broker, or all brokers.
 
     Values are checked against their types, names against those that Kafka knows.
 

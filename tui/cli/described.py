@@ -42,9 +42,9 @@ def chosen_topics(
 @click.command("list")
 @takes_cluster
 @click.option("--topic", metavar="NAME", help="only these: a name, or a regular expression")
-@click.option("--exclude-internal", is_flag=True, help="without Kafka's own topics")
+@click.option("--exclude-internal", is_flag=True, help="leave out Kafka's internal topics")
 def list_topics(opening: Opening, topic: str | None, exclude_internal: bool) -> None:
-    """The names of topics, one a line, and which are marked for deletion.
+    """The names of topics, one per line, and which are marked for deletion.
 
     \b
     Example: kdrill topics zk://zk1:2181/kafka list
@@ -63,15 +63,11 @@ def list_topics(opening: Opening, topic: str | None, exclude_internal: bool) -> 
 @click.option("--topic", metavar="NAME", help="only these: a name, or a regular expression")
 @click.option("--under-replicated-partitions", is_flag=True, help="only partitions with replicas out of sync")
 @click.option("--unavailable-partitions", is_flag=True, help="only partitions without a live leader")
-@click.option("--under-min-isr-partitions", is_flag=True, help="only partitions with fewer in sync than they must have")
-@click.option(
-    "--at-min-isr-partitions", is_flag=True, help="only partitions with just as many in sync as they must have"
-)
-@click.option(
-    "--topics-with-overrides", is_flag=True, help="only topics with settings of their own, without partitions"
-)
-@click.option("--exclude-internal", is_flag=True, help="without Kafka's own topics")
-@click.option("--if-exists", is_flag=True, help="no error where there is no such topic")
+@click.option("--under-min-isr-partitions", is_flag=True, help="only partitions below min.insync.replicas")
+@click.option("--at-min-isr-partitions", is_flag=True, help="only partitions exactly at min.insync.replicas")
+@click.option("--topics-with-overrides", is_flag=True, help="only topics with overridden settings, without partitions")
+@click.option("--exclude-internal", is_flag=True, help="leave out Kafka's internal topics")
+@click.option("--if-exists", is_flag=True, help="no error if there is no such topic")
 def describe_topics(
     opening: Opening,
     topic: str | None,
@@ -133,7 +129,7 @@ _TITLES = {"topics": "topic", "brokers": "brokers", "clients": "client-id", "use
 @click.command()
 @takes_cluster
 @names_entity
-@click.option("--all", "everything", is_flag=True, help="with brokers to ask: defaults, too")
+@click.option("--all", "everything", is_flag=True, help="defaults too; needs brokers to ask")
 def describe_configs(opening: Opening, kind: str, name: str | None, everything: bool) -> None:
     """What is set on a topic, a broker, all brokers, clients or users. Secrets are hidden.
 

@@ -191,9 +191,9 @@ LOOKS: tuple[Look, ...] = (
 @common_options
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.doctor/1 object")
 def doctor(config: Config, as_json: bool) -> int:
-    """What this machine has, what is missing, and the command that mends it. Exits 1 if something is missing.
+    """What this machine has, what is missing, and the command that installs it. Exits 1 if something is missing.
 
-    ok: it is there; ~: good to know; X: something will not work. Below ~ and X stands what to type.
+    ok: present; ~: good to know; X: something will not work. The line below ~ and X is what to type.
 
     \b
     Example: kdrill doctor

@@ -53,9 +53,9 @@ def takes_acts(command: Command) -> Command:
     def option(deed: Deed, text: str) -> Callable[[Command], Command]:
         return click.option(f"--{deed}", metavar="ID[,ID...]", multiple=True, help=text)
 
-    @option(Deed.KILL, "brokers that die together; may be repeated")
-    @option(Deed.STOP, "brokers that shut down together, controlled")
-    @option(Deed.START, "brokers that start together: dead in the cluster, or by now")
+    @option(Deed.KILL, "brokers that fail together; may be repeated")
+    @option(Deed.STOP, "brokers that shut down together in a controlled way")
+    @option(Deed.START, "dead brokers that start together")
     @wraps(command)
     def with_acts(kill: tuple[str, ...], stop: tuple[str, ...], start: tuple[str, ...], **others: Any) -> Any:
         words = {Deed.KILL: iter(kill), Deed.STOP: iter(stop), Deed.START: iter(start)}
@@ -198,7 +198,7 @@ SURVIVED, HURT = 0, 2
 LONGEST_TIME_MS = 86_400_000
 
 _SESSION = (
-    "until a silent broker is taken for dead  [default: with ZooKeeper "
+    "time until a silent broker counts as dead  [default: with ZooKeeper "
     f"{DEFAULT.session_timeout_ms:g}; on KRaft the brokers' broker.session.timeout.ms, Kafka's own is "
     f"{DEFAULT_SESSION_MS:g}]"
 )
@@ -212,11 +212,15 @@ def takes_times(command: Command) -> Command:
         return click.option(name, metavar="MS", type=milliseconds, default=default, show_default=True, help=text)
 
     @option("--session-timeout", None, _SESSION)
-    @option("--zookeeper-write", DEFAULT.zookeeper_write_ms, "for a write to ZooKeeper, on KRaft to the metadata log")
+    @option(
+        "--zookeeper-write",
+        DEFAULT.zookeeper_write_ms,
+        "time for a write to ZooKeeper, or on KRaft to the metadata log",
+    )
     @option(
         "--request",
         DEFAULT.request_ms,
-        "for a request to a broker, and its answer; on KRaft until brokers learn of a write",
+        "round trip to a broker; on KRaft, time until brokers learn of a write",
     )
     @wraps(command)
     def with_times(session_timeout: float | None, zookeeper_write: float, request: float, **others: Any) -> Any:
@@ -231,13 +235,13 @@ def takes_times(command: Command) -> Command:
 @click.command(cls=InOrder)
 @takes_cluster
 @takes_acts
-@click.option("--rack", help="all live brokers of this rack die together")
-@click.option("--unclean", is_flag=True, help="let every topic elect a leader that is not in sync")
+@click.option("--rack", help="all live brokers of this rack fail together")
+@click.option("--unclean", is_flag=True, help="allow unclean leader election on every topic")
 @click.option(
     "--restart-after",
     metavar="MS",
     type=click.FloatRange(min=0, max=LONGEST_TIME_MS),
-    help="start them again so long after their death",
+    help="restart failed brokers this long after they failed",
 )
 @takes_scenarios
 @takes_engine
@@ -260,12 +264,12 @@ def drill(
     as_json: bool,
     output: Path | None,
 ) -> int:
-    """What would happen if brokers died now: kill -9, on a copy of the cluster, by the controller's own rules.
+    """What would happen if brokers failed now: kill -9, on a copy of the cluster, by the controller's own rules.
 
-    --kill, --stop and --start happen in the order given, each once the one before is over. Nothing is written to the
-    cluster. Exits 0 if everybody can go on writing and reading, 2 if a partition goes offline, falls below its
+    --kill, --stop and --start happen in the order given, each after the one before is over. Nothing is written to the
+    cluster. Exits 0 if all clients can keep writing and reading, 2 if a partition goes offline, falls below its
     min.insync.replicas, or loses records by an unclean election, or if the voters of a KRaft cluster lose their
-    majority; of many scenarios, 2 if any of them does so.
+    majority; for many scenarios, 2 if any of them does so.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or

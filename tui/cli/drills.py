@@ -169,25 +169,25 @@ def takes_scenarios(command: Command) -> Command:
     def each(name: str, kind: Kind, text: str) -> Callable[[Command], Command]:
         return click.option(f"--each-{name}", "kinds", flag_value=kind, multiple=True, help=text)
 
-    @each("broker", "brokers", "every live broker dies, one at a time")
-    @each("pair", "pairs", "every two live brokers die")
-    @each("rack", "racks", "every rack dies")
-    @each("broker-and-rack", "brokers-and-racks", "every rack dies, and with it every broker of another rack in turn")
-    @click.option("--random", metavar="K:N", help="N random sets of K brokers die")
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="of --random")
+    @each("broker", "brokers", "fail every live broker, one at a time")
+    @each("pair", "pairs", "fail every pair of live brokers")
+    @each("rack", "racks", "fail every rack")
+    @each("broker-and-rack", "brokers-and-racks", "fail every rack together with each broker outside it")
+    @click.option("--random", metavar="K:N", help="fail N random sets of K brokers")
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="seed for --random")
     @click.option(
         "--failure-rate",
         metavar="PERCENT",
         type=click.FloatRange(0, 100),
         default=DEFAULT_RATE * 100,
         show_default=True,
-        help="how probable it is that a broker dies for good before the loss of another is made good",
+        help="chance (%) that a broker is lost for good while another is being replaced",
     )
     @click.option(
         "--limit",
         metavar="N",
         type=click.IntRange(0, MOST_LISTED),
-        help=f"scenarios to list, the worst first  [default: {LISTED}; with --json {LISTED_AS_JSON:,}]",
+        help=f"scenarios to list, worst first  [default: {LISTED}; with --json {LISTED_AS_JSON:,}]",
     )
     @wraps(command)
     def with_scenarios(

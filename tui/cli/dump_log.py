@@ -19,11 +19,13 @@ SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 @click.command("dump-log")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--print-data-log", is_flag=True, help="keys and payloads of records too; implies --deep-iteration")
-@click.option("--deep-iteration", is_flag=True, help="records too, decompressed, not only batches")
-@click.option("--offsets-decoder", is_flag=True, help="records are those of __consumer_offsets: print what they say")
-@click.option("--transaction-log-decoder", is_flag=True, help="the same for __transaction_state")
-@click.option("--verify-index-only", is_flag=True, help="check index entries against the log, print none")
-@click.option("--index-sanity-check", is_flag=True, help="check an index's size and ends only, as a starting broker")
+@click.option("--deep-iteration", is_flag=True, help="decode records too, not only batches")
+@click.option("--offsets-decoder", is_flag=True, help="decode records of __consumer_offsets")
+@click.option("--transaction-log-decoder", is_flag=True, help="decode records of __transaction_state")
+@click.option("--verify-index-only", is_flag=True, help="check index entries against the log without printing them")
+@click.option(
+    "--index-sanity-check", is_flag=True, help="check only what a starting broker checks: an index's size and ends"
+)
 @click.option("--json", "as_json", is_flag=True, help="kdrill.dump-log/1: one JSON object a line")
 def dump_log(
     files: tuple[str, ...],
@@ -35,13 +37,13 @@ def dump_log(
     index_sanity_check: bool,
     as_json: bool,
 ) -> int:
-    """What files of a log folder hold. Exits 0 if all is well, 2 if a file is damaged, 1 if one cannot be read.
+    """What the files of a log folder contain. Exits 0 if all is well, 2 if a file is damaged, 1 if one cannot be read.
 
     FILE is a .log, .index, .timeindex, .txnindex, .snapshot or .checkpoint file, an offset or epoch checkpoint,
     meta.properties or partition.metadata; or a folder, for all of these in it. Files are opened read-only.
 
-    The text is that of Kafka's DumpLogSegments. What is wrong goes to standard error, with its position; what is
-    readable behind it is shown. On a terminal, control characters of the data are shown as escapes.
+    The text is that of Kafka's DumpLogSegments. Damage is reported on standard error, with its position; what is
+    readable after it is still shown. On a terminal, control characters of the data are shown as escapes.
 
     \b
     Example: kdrill dump-log --print-data-log /var/kafka/orders-0/00000000000000000000.log

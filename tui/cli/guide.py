@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parent.parent / "guides"
 @click.command()
 @click.argument("name", required=False, default="")
 def guide(name: str) -> None:
-    """Guides and reference, as Markdown text: all of them by name, or the one of this NAME.
+    """Print guides and reference pages as Markdown: the list of names, or the page NAME.
 
     \b
     Example: kdrill guide

@@ -211,9 +211,9 @@ class Time(click.ParamType):
 def takes_period(command: Command) -> Command:
     """`--from`, `--to`, `--last`, which the command gets as `period`: from the first to before the second, ms."""
 
-    @click.option("--from", "from_ms", type=Time(), help="from this time on, 2026-11-20 or 2026-11-20T12:03:58Z")
-    @click.option("--to", "to_ms", type=Time(), default=None, help="until before this time")
-    @click.option("--last", "last_s", type=Duration(), help="from so long ago: 24h, 30d")
+    @click.option("--from", "from_ms", type=Time(), help="from this time: 2026-11-20 or 2026-11-20T12:03:58Z")
+    @click.option("--to", "to_ms", type=Time(), default=None, help="up to this time")
+    @click.option("--last", "last_s", type=Duration(), help="only the last 24h, 30d, …")
     @wraps(command)
     def with_period(from_ms: int | None, to_ms: int | None, last_s: float | None, **others: Any) -> Any:
         if last_s is not None and from_ms is not None:
@@ -232,8 +232,8 @@ def takes_period(command: Command) -> Command:
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...", type=click.Path(path_type=Path))
 @click.option("--cluster", "clusters", multiple=True, help="only this cluster; may be repeated")
 @takes_period
-@click.option("--no-drill", is_flag=True, help="play no drill on the worst moment")
-@click.option("--all", "everything", is_flag=True, help="every topic, broker, group and outage that is known")
+@click.option("--no-drill", is_flag=True, help="no drill on the worst moment")
+@click.option("--all", "everything", is_flag=True, help="list every topic, broker, group and outage")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.history/1 object")
 @takes_engine
 def history(
@@ -246,10 +246,10 @@ def history(
     engine: Engine,
 ) -> int:
     """What happened in recorded clusters: leader flaps, ISR churn, rebalance storms, time without a leader, the worst
-    moment and what a drill says of it.
+    moment and what a drill says about it.
 
-    DIR is what kdrill record wrote. Times are UTC. With --spark-master the workers read the files: DIR has to be where
-    they can see it.
+    DIR is what kdrill record wrote. Times are UTC. With --spark-master the workers read the files, so DIR must be
+    visible to them.
 
     \b
     Example: kdrill history recordings --last 30d

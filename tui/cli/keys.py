@@ -18,9 +18,9 @@ FORMAT = "kdrill.keys/1"
 @common_options
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.keys/1 object")
 def keys(config: Config, as_json: bool) -> int:
-    """Which key does what on which screen, as the configuration has it. Exits 1 if that cannot be used.
+    """Which key does what on which screen, with the configuration's keys. Exits 1 if the configuration is not valid.
 
-    The word after the keys is the action's name, by which [keys] in the configuration gives it others.
+    The word after the keys is the action's name, as [keys] in the configuration uses it.
 
     \b
     Example: kdrill keys

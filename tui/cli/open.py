@@ -47,7 +47,7 @@ class _Address(click.ParamType):
 def takes_serve(command: Callable[..., Any]) -> Callable[..., Any]:
     """`serve`, an address or None; and `served`, how the server tells a session of its own what to show, or empty."""
     command = click.option("--served", hidden=True, default="")(command)
-    help_text = f"in browsers on this machine, read-only [port: {DEFAULT_PORT}]"
+    help_text = f"show it in browsers on this machine, read-only [port: {DEFAULT_PORT}]"
     return click.option(OPTION, type=_Address(), metavar="[[HOST:]PORT]", help=help_text)(command)
 
 
@@ -125,25 +125,23 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_all(
         command,
         takes_serve,
-        click.option(
-            "--allow-writes", is_flag=True, help="actions may be carried out, each shown first and confirmed by typing"
-        ),
+        click.option("--allow-writes", is_flag=True, help="allow actions; each is shown first and confirmed by typing"),
         click.option(
             "--fresh",
             is_flag=True,
             envvar="KDRILL_FRESH",
             show_envvar=True,
-            help="without the screen, filters, views and theme of last time",
+            help="ignore the screen, filters, views and theme of last time",
         ),
         click.option(
             "--theme",
             envvar="KDRILL_THEME",
             show_envvar=True,
             type=click.Choice(THEMES),
-            help="default: the configuration's, or the last one",
+            help="default: as configured, or as last time",
         ),
         click.option(
-            "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="no line drawing"
+            "--ascii", "ascii_only", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="draw with ASCII only"
         ),
         click.option(
             "--spark-master",
@@ -152,7 +150,7 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
             show_envvar=True,
             default="local[*]",
             show_default=True,
-            help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: here",
+            help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: in this process",
         ),
     )
 
@@ -169,8 +167,8 @@ def open_dashboard(opening: Opening, **look: Any) -> int:
 
     The sandbox is a real ZooKeeper and three brokers on this machine; it ends with kdrill. See kdrill sandbox --help.
 
-    With --serve it is shown in browsers on this machine: each tab is a session of its own, four at most. There is no
-    password, so nothing is written or broken from there, no file is read, and a sandbox can only be watched.
+    With --serve the dashboard runs in browsers on this machine: each tab is its own session, four at most. There is
+    no password, so from there nothing is written or broken, no file is read, and a sandbox can only be watched.
 
     \b
     Example: kdrill zk://zk1:2181,zk2:2181/kafka

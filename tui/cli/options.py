@@ -101,18 +101,36 @@ def with_all(command: Command, *options: Callable[[Command], Command]) -> Comman
     return command
 
 
-def common_options(command: Command) -> Command:
-    """`--config`, which the command gets as the `config` read, and click's context as its object; `--no-color`."""
+def with_last(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """As `with_all`; the help shows these behind all options that the command has of its own."""
+    own = list(_shown_last_first(command))
+    command = with_all(command, *options)
+    shown = _shown_last_first(command)
+    shown[:] = [*shown[len(own) :], *own]
+    return command
 
-    @click.option(
+
+def _shown_last_first(command: Command) -> list[click.Parameter]:
+    """Where click notes the parameters that decorators give to a function, the first of the help last."""
+    return vars(command).setdefault("__click_params__", [])
+
+
+_COMMON = (
+    click.option(
         "--config",
         "config_path",
         envvar="KDRILL_CONFIG",
         show_envvar=True,
         type=click.Path(path_type=Path),
-        help="clusters by name; default: config.toml in the platform's folder for kdrill",
-    )
-    @click.option("--no-color", is_flag=True, help="no colours at all, as with NO_COLOR")
+        help="configuration file; default: config.toml in kdrill's folder for this platform",
+    ),
+    click.option("--no-color", is_flag=True, help="no colours, as with NO_COLOR"),
+)
+
+
+def common_options(command: Command) -> Command:
+    """`--config`, which the command gets as the `config` read, and click's context as its object; `--no-color`."""
+
     @wraps(command)
     def with_config(config_path: Path | None, no_color: bool, **others: Any) -> Any:
         if no_color:
@@ -120,7 +138,7 @@ def common_options(command: Command) -> Command:
         config = click.get_current_context().obj = load_config(config_path)
         return command(config=config, **others)
 
-    return with_config
+    return with_last(with_config, *_COMMON)
 
 
 def _brokers(_context: click.Context, _option: click.Parameter, text: str) -> str:
@@ -142,13 +160,13 @@ _REACHING = (
         metavar="HOST:PORT[,…]",
         default="",
         callback=_brokers,
-        help="brokers to ask beside a ZooKeeper, and to act through",
+        help="brokers to query in addition to ZooKeeper, and to act through",
     ),
     click.option(
         "--connect-timeout",
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
-        help="how long the first connection may take",
+        help="give up when the first connection takes longer",
     ),
     click.option(
         "--timeout",
@@ -156,25 +174,25 @@ _REACHING = (
         type=click.FloatRange(min=0, min_open=True),
         default=Patience().timeout_s,
         show_default=True,
-        help="how long nothing new may be read until all is; the dashboard goes on trying",
+        help="give up when the first load makes no progress for this long (the dashboard keeps trying)",
     ),
     click.option(
         "--poll",
         metavar="SECONDS",
         type=click.FloatRange(min=0.1),
-        help="how often brokers are asked: kafka://, and beside a ZooKeeper",
+        help="how often to poll brokers (kafka://, --bootstrap)",
     ),
     click.option(
         "--max-reads-per-second",
         metavar="N",
         type=click.FloatRange(min=1),
-        help="of a ZooKeeper no more znodes are asked for each second",
+        help="maximum znode reads per second",
     ),
     click.option(
         "--command-config",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="how to log in: Kafka's client.properties, zookeeper.ssl keys too",
+        help="log in as this client.properties says (zookeeper.ssl.* too)",
     ),
 )
 """How a SOURCE is reached, in the order of the help."""
@@ -199,7 +217,6 @@ def takes_source(command: Command) -> Command:
 def takes_opening(command: Command) -> Command:
     """SOURCE and how to reach it, which the command gets as an `opening`; its `source` is empty where none is named."""
 
-    @common_options
     @wraps(command)
     def with_opening(
         source: str,
@@ -225,7 +242,8 @@ def takes_opening(command: Command) -> Command:
             opening = msgspec.structs.replace(opening, limits=limits)
         return command(opening=opening, **others)
 
-    return with_all(with_opening, click.argument("source", required=False, default=""), *_REACHING)
+    configured = common_options(with_last(with_opening, *_REACHING))
+    return with_all(configured, click.argument("source", required=False, default=""))
 
 
 def opening_of(source: str, config: Config, command_config: Path | None = None) -> Opening:
@@ -276,7 +294,7 @@ def takes_demo(command: Command) -> Command:
     """As `takes_opening`, and `--demo` in place of a SOURCE. Raises click.UsageError for both."""
 
     @takes_opening
-    @click.option("--demo", is_flag=True, help="an invented cluster without brokers, in place of SOURCE; headed DEMO")
+    @click.option("--demo", is_flag=True, help="use an invented cluster instead of a SOURCE; output is headed DEMO")
     @wraps(command)
     def with_demo(opening: Opening, demo: bool, **others: Any) -> Any:
         if demo and click.get_current_context().params["source"]:
@@ -307,14 +325,14 @@ def takes_engine(command: Command) -> Command:
         "kind",
         type=click.Choice(["auto", "here", "spark"]),
         default="auto",
-        help="where to compute: this process, Spark, or (auto) Spark if a master is given or the work is large",
+        help="where to compute: in this process, on Spark, or auto: Spark if a master is given or the work is large",
     )
     @click.option(
         "--spark-master",
         "master",
         metavar="URL",
         default="",
-        help="local[2], spark://host:7077, yarn or k8s://https://host:port; local[*] if none is given",
+        help="local[2], spark://host:7077, yarn or k8s://https://host:port; default: local[*]",
     )
     @wraps(command)
     def with_engine(kind: Any, master: str, **others: Any) -> Any:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 @takes_wish
 @takes_engine
 def plan(opening: Opening, options: dict[str, Any], engine: "Engine") -> None:
-    """Plan which replicas to move: fewest moves first, and how far that is from the best that is possible.
+    """Plan which replicas to move: the fewest moves, and how far that is from the best possible.
 
-    Nothing is written to the cluster. Hard: a broker holds a partition once, replicas are on as many racks as there
-    can be. Then the fewest moves (or bytes) that balance it, then the fewest leader changes, then disks and topics.
+    Nothing is written to the cluster. Hard rules: a broker holds a partition once, and replicas span as many racks as
+    possible. Then come the fewest moves (or bytes) that balance the cluster, then the fewest leader changes, then
+    disks and topics.
 
     Goals can be combined: --remove-broker 3 --add-broker 7:r1 is one plan. Brokers may be dead, or not started yet.
 

@@ -131,42 +131,44 @@ Command = Callable[..., Any]
 _FILE = click.Path(path_type=Path)
 _GOALS = (
     click.option(
-        "--remove-broker", "remove", metavar="ID[,ID...]", multiple=True, help="brokers that leave, dead or not"
+        "--remove-broker", "remove", metavar="ID[,ID...]", multiple=True, help="brokers to remove, dead or alive"
     ),
+    click.option("--add-broker", "add", metavar="ID[:RACK]", multiple=True, help="brokers to add, registered or not"),
     click.option(
-        "--add-broker", "add", metavar="ID[:RACK]", multiple=True, help="brokers that come, registered or not"
+        "--replace-broker", "swap", metavar="OLD:NEW", multiple=True, help="NEW takes over each replica of OLD"
     ),
+    click.option("--rebalance", is_flag=True, help="balance replicas, leaders and disks with the fewest moves"),
+    click.option("--leaders-only", is_flag=True, help="balance leaders by reordering replicas: no data moves"),
+    click.option("--fix-racks", is_flag=True, help="only spread partitions over more racks"),
     click.option(
-        "--replace-broker", "swap", metavar="OLD:NEW", multiple=True, help="NEW gets what OLD has, place by place"
+        "--replication-factor",
+        "factor",
+        metavar="N",
+        type=click.IntRange(1, 32_767),
+        help="new replication factor of the topics of --topic",
     ),
-    click.option("--rebalance", is_flag=True, help="even replicas, leaders and disks with the fewest moves"),
-    click.option("--leaders-only", is_flag=True, help="even leaders by the order of replicas: no data moves"),
-    click.option("--fix-racks", is_flag=True, help="only what puts partitions on more racks"),
-    click.option(
-        "--replication-factor", "factor", metavar="N", type=click.IntRange(1, 32_767), help="of the topics of --topic"
-    ),
-    click.option("--drain-only", is_flag=True, help="with brokers that leave: move only what they have"),
+    click.option("--drain-only", is_flag=True, help="with --remove-broker: move only their replicas"),
 )
 _BOUNDS = (
     click.option(
-        "--topic", "topics", metavar="NAME", multiple=True, help="touch only these; may be a pattern: 'orders-*'"
+        "--topic", "topics", metavar="NAME", multiple=True, help="only these topics; may be a pattern: 'orders-*'"
     ),
-    click.option("--exclude", metavar="NAME", multiple=True, help="leave these alone; may be a pattern"),
+    click.option("--exclude", metavar="NAME", multiple=True, help="never these topics; may be a pattern"),
     click.option(
         "--by",
         type=click.Choice(["count", "bytes"]),
         default="count",
         show_default=True,
-        help="what the fewest moves count",
+        help="minimise replicas moved, or bytes moved",
     ),
     click.option(
         "--tolerance",
         metavar="PERCENT",
         type=click.FloatRange(0, 1000),
         default=0.0,
-        help="brokers may stay so far from the mean, which takes fewer moves",
+        help="allowed distance from the mean; more takes fewer moves",
     ),
-    click.option("--capacity", metavar="BYTES", type=Amount(), help="no broker may hold more, as 4TB; needs sizes"),
+    click.option("--capacity", metavar="BYTES", type=Amount(), help="most that a broker may hold, as 4TB; needs sizes"),
     click.option("--sizes", type=_FILE, help="a snapshot with size_bytes, or JSON: topic → partition → bytes"),
 )
 _RUNNING = (
@@ -176,22 +178,24 @@ _RUNNING = (
         type=click.IntRange(min=1),
         default=Batching().replicas,
         show_default=True,
-        help="copies to, and from, one broker in one batch",
+        help="replicas copied to or from one broker per batch",
     ),
-    click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes to, and from, one broker in one batch"),
-    click.option("--batches", "batch_count", metavar="N", type=click.IntRange(min=1), help="at most so many batches"),
-    click.option("--throttle", metavar="BYTES/S", type=Amount(), help="say how long it takes at that rate, as 50MB"),
+    click.option("--batch-bytes", metavar="BYTES", type=Amount(), help="bytes copied to or from one broker per batch"),
+    click.option("--batches", "batch_count", metavar="N", type=click.IntRange(min=1), help="maximum number of batches"),
+    click.option(
+        "--throttle", metavar="BYTES/S", type=Amount(), help="report how long the moves take at this rate, as 50MB"
+    ),
     click.option(
         "--within",
         metavar="TIME",
         type=Duration("no time: write it as 90m, 6h or 2d"),
-        help="say which throttle it takes to be done in 6h",
+        help="report the throttle needed to finish in this time, as 6h",
     ),
 )
 _RESULTS = (
-    click.option("-o", "--output", type=_FILE, help="write it for kafka-reassign-partitions --execute"),
-    click.option("--rollback", type=_FILE, help="write what undoes it, for the same tool"),
-    click.option("--election", type=_FILE, help="write for kafka-leader-election who is to lead when all is done"),
+    click.option("-o", "--output", type=_FILE, help="write the plan for kafka-reassign-partitions --execute"),
+    click.option("--rollback", type=_FILE, help="write the plan that undoes it, for the same tool"),
+    click.option("--election", type=_FILE, help="write the final leaders for kafka-leader-election"),
     click.option(
         "--format",
         "file_format",
@@ -200,9 +204,11 @@ _RESULTS = (
         help="of these files; topicmappr: nothing but the moves, as --map-string of topicmappr takes them",
     ),
     click.option("--batch-files", is_flag=True, help="with -o and --rollback: also a numbered file for each batch"),
-    click.option("--score", metavar="FILE", type=_FILE, help="make no plan: measure a file's by the same rules"),
-    click.option("--each-broker", is_flag=True, help="what removing each broker in turn costs and does"),
-    click.option("--all", "everything", is_flag=True, help="all brokers, batches and partitions: no bounds on lists"),
+    click.option(
+        "--score", metavar="FILE", type=_FILE, help="make no plan: score the one in this file by the same rules"
+    ),
+    click.option("--each-broker", is_flag=True, help="what removing each broker in turn would cost"),
+    click.option("--all", "everything", is_flag=True, help="list all brokers, batches and partitions"),
     click.option("--json", "as_json", is_flag=True, help="one kdrill.plan/1 object (--each-broker: kdrill.plans/1)"),
 )
 

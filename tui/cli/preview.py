@@ -30,18 +30,18 @@ LEAVE: FIGURES, and {"consumer", "handed_on"}
 @takes_cluster
 @click.option("--group", "keys", metavar="NAME", multiple=True, help="only this group; may be repeated")
 @click.option("--strategy", "strategies", metavar="NAME", multiple=True, help="only this strategy; may be repeated")
-@click.option("--each-leaves", is_flag=True, help="also let each consumer die in turn")
+@click.option("--each-leaves", is_flag=True, help="also fail each consumer in turn")
 @click.option("--join", metavar="N", type=click.IntRange(0, 10_000), default=0, help="also let N consumers join")
-@click.option("--explain", "explained", is_flag=True, help="with --group, why each partition goes where it goes")
-@click.option("--all", "everything", is_flag=True, help="no bounds on lists")
+@click.option("--explain", "explained", is_flag=True, help="with --group: why each partition goes where it goes")
+@click.option("--all", "everything", is_flag=True, help="list everything")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.preview/1 object")
 @takes_engine
 def preview(opening: Opening, engine: "Engine", as_json: bool, **options: Any) -> None:
     """Preview rebalances: who would get how much by each strategy, and what would move. Nothing is changed.
 
-    Partitions and lag are the least and the most that a member gets, which is a thread in a ZooKeeper group. Moves are
-    partitions that a member has now and would lose; "at least" so many move whatever is done that ends as even. The
-    strategy that a group uses now has a *. For ZooKeeper groups range and roundrobin are Kafka 0.8's.
+    Partitions and lag are the least and the most that a member gets; in a ZooKeeper group a member is a thread. Moves
+    are partitions that a member has now and would lose; "at least" is the fewest moves for the same balance. The
+    strategy that a group uses now is marked *. For ZooKeeper groups range and roundrobin are Kafka 0.8's.
 
     A consumer that joins (--join) is assumed to subscribe as most members do, and to sort last.
 

@@ -24,14 +24,15 @@ STOPPED = 128
 @click.command()
 @takes_source
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="the folder of recordings")
-@click.option("--for", "lasts_s", type=Duration(), help="stop after so long: 90s, 10m, 2h, 7d")
-@click.option("--every", "every_s", type=Duration(), help="look at most so often; else every change is a moment")
-@click.option("--as", "cluster", help="what the recording calls the cluster; default: its configured name, or its id")
+@click.option("--for", "lasts_s", type=Duration(), help="stop after this time: 90s, 10m, 2h, 7d")
+@click.option("--every", "every_s", type=Duration(), help="record at most this often; default: every change")
+@click.option("--as", "cluster", help="name of the cluster in the recording; default: its configured name, or its id")
 def record(opening: Opening, output: Path, lasts_s: float | None, every_s: float | None, cluster: str | None) -> int:
     """Record what changes in a cluster (kdrill.recording/1), until Ctrl-C, SIGTERM or --for.
 
-    DIR gets Parquet files by cluster and day, secrets left out. Several clusters and months go into one DIR. A crash
-    loses the last ten seconds. Afterwards DIR, and DIR@2026-11-20T12:03:58Z, are a SOURCE as a snapshot is.
+    DIR gets Parquet files by cluster and day, secrets left out. One DIR can hold several clusters and months. A crash
+    loses at most the last ten seconds. Afterwards, DIR and DIR@2026-11-20T12:03:58Z work as a SOURCE, as snapshots
+    do.
 
     SOURCE is zk://host:port[,host:port...][/chroot], or a cluster's name in the configuration.
 

@@ -30,26 +30,28 @@ def takes_sandbox(command: Command) -> Command:
     @click.option("--racks", metavar="N", type=click.IntRange(0, MOST_BROKERS), default=3, show_default=True)
     @click.option("--zookeepers", type=click.Choice(["1", "3"]), default="1", show_default=True)
     @click.option(
-        "--dir", "folder", type=click.Path(path_type=Path), help="where all is kept; default: a temporary one"
+        "--dir", "folder", type=click.Path(path_type=Path), help="folder for all data; default: a temporary one"
     )
-    @click.option("--keep", is_flag=True, help="leave the folder behind, or go on with what is in it")
-    @click.option("--topics", metavar="N", type=click.IntRange(0), help="topics to begin with; default: a small set")
-    @click.option("--partitions", metavar="N", type=click.IntRange(1), help="of each of those topics")
-    @click.option("--port", metavar="N", type=PORTS, help="where clients reach the first broker; the next ones follow")
-    @click.option("--zookeeper-port", metavar="N", type=PORTS, help="the same for the ZooKeeper servers")
-    @click.option("--load", is_flag=True, help="a producer and consumers, and an audit of what they wrote")
+    @click.option("--keep", is_flag=True, help="keep the folder, or continue with what is in it")
+    @click.option(
+        "--topics", metavar="N", type=click.IntRange(0), help="number of topics to create; default: a small set"
+    )
+    @click.option("--partitions", metavar="N", type=click.IntRange(1), help="partitions of each of these topics")
+    @click.option("--port", metavar="N", type=PORTS, help="port of the first broker; the others follow")
+    @click.option("--zookeeper-port", metavar="N", type=PORTS, help="port of the first ZooKeeper server")
+    @click.option("--load", is_flag=True, help="run a producer and consumers, and audit what was written")
     @click.option(
         "--rate", metavar="N", type=click.FloatRange(0), default=RATE, show_default=True, help="records a second"
     )
-    @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="a setting of every broker")
-    @click.option("--scenario", type=click.Path(path_type=Path), help="play the drill in this TOML file")
+    @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="broker setting, for all brokers")
+    @click.option("--scenario", type=click.Path(path_type=Path), help="play the scenario in this TOML file")
     @click.option(
         "--help-scenario",
         is_flag=True,
         is_eager=True,
         expose_value=False,
         callback=_tell_of_scenarios,
-        help="what such a file may say",
+        help="describe the scenario format",
     )
     @wraps(command)
     def with_options(scenario: Path | None, settings: tuple[str, ...], **others: Any) -> Any:
@@ -101,22 +103,21 @@ def _settings(lines: tuple[str, ...]) -> dict[str, str]:
 
 @click.command()
 @takes_sandbox
-@click.option("--headless", is_flag=True, help="no dashboard: print one kdrill.sandbox/1 line, and serve until SIGTERM")
+@click.option("--headless", is_flag=True, help="no dashboard: print one kdrill.sandbox/1 line and run until SIGTERM")
 @with_look
 @common_options
 def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, config: Config, **look: Any) -> int:
     """Start a real cluster on this machine, to break: ZooKeeper and brokers, each a process of its own.
 
-    Any Kafka client can use it. All ends with this command, whatever ends it, and nothing is left behind without
-    --keep. With --headless one line on standard output tells where everything is, once every broker serves; what
-    happens is told on standard error, a line each.
+    Any Kafka client can use it. Everything ends with this command, however it ends, and without --keep nothing is
+    left behind. With --headless, one line on standard output says where everything is once every broker serves;
+    events go to standard error, one per line.
 
-    With --headless it ends by SIGTERM, SIGINT or SIGHUP; and, where standard input is a pipe, as soon as the other end
-    of that is closed, so that it never outlives the program that started it. To let it run by itself, as under nohup or
-    systemd (which does that), give it no pipe: kdrill sandbox --headless </dev/null. If it is to end before it serves,
-    it exits with 1.
+    With --headless it ends on SIGTERM, SIGINT or SIGHUP and, if standard input is a pipe, when the other end closes,
+    so that it never outlives the program that started it. To run it on its own, as under nohup or systemd, give it no
+    pipe: kdrill sandbox --headless </dev/null. If it ends before it serves, it exits with 1.
 
-    With --headless a scenario is played, and then all ends: a kdrill.scenario/1 line says what came of it. Exits 0
+    With --headless a scenario is played and then everything ends: a kdrill.scenario/1 line gives the outcome. Exits 0
     if every step passed, 2 if not.
 
     \b

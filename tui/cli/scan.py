@@ -303,15 +303,16 @@ LARGE, LARGE_DEEP = 64 << 30, 4 << 30
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
 @click.option("--topic", "topics", multiple=True, help="only this topic; may be repeated")
 @click.option(
-    "--deep", is_flag=True, help="records too: decompress and check them; slower, tells the compression ratio"
+    "--deep", is_flag=True, help="decompress and check records too; slower, and reports the compression ratio"
 )
-@click.option("--all", "everything", is_flag=True, help="every finding and topic, and each partition folder")
+@click.option("--all", "everything", is_flag=True, help="list every finding, topic and partition folder")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.scan/1 object")
 @takes_engine
 def scan(
     folders: tuple[str, ...], topics: tuple[str, ...], deep: bool, everything: bool, as_json: bool, engine: Engine
 ) -> int:
-    """What log folders hold, and what is damaged. Exits 0 if nothing is, 2 if something is, 1 if files can't be read.
+    """What log folders contain, and what is damaged. Exits 0 if nothing is, 2 if something is, 1 if files cannot be
+    read.
 
     DIR is a broker's log folder (log.dirs), a partition folder, or a folder with several of these below. Files are
     opened read-only; the broker may be running.

@@ -24,7 +24,7 @@ def snapshot(opening: Opening, output: Path) -> None:
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
     a cluster's name in the configuration.
 
-    Secrets are left out. The file is written whole or not at all; one that exists is replaced.
+    Secrets are left out. The file is written atomically; an existing one is replaced.
 
     \b
     Example: kdrill snapshot zk://zk1:2181/kafka -o before-upgrade.json.zst

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @takes_source
-@click.option("--json", "as_json", is_flag=True, help="one kdrill.status/1 object; with --watch one a line")
+@click.option("--json", "as_json", is_flag=True, help="one kdrill.status/1 object; with --watch, one per line")
 @click.option("--prometheus", "as_metrics", is_flag=True, help="metrics in Prometheus' text format")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="into this file, whole or not at all")
-@click.option("--watch", is_flag=True, help="go on, and print again whenever something changes")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file, atomically")
+@click.option("--watch", is_flag=True, help="keep running, and print again whenever something changes")
 def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | None, watch: bool) -> int:
     """What is wrong with the cluster now. Exits 0 if healthy, 2 if there are findings of severity error.
 
@@ -37,8 +37,8 @@ def status(opening: Opening, as_json: bool, as_metrics: bool, output: Path | Non
     those that only old metadata of a KRaft cluster names); topics, partitions, groups, errors and warnings
     (numbers); findings, worst first: severity, kind, subject, what, why, action, partitions, since_ms.
 
-    --prometheus: kdrill_up, kdrill_brokers, kdrill_offline_partitions, kdrill_findings by kind and more. What
-    the source does not know is left out. With --watch and -o, for node_exporter's textfile collector: the file is also
+    --prometheus: kdrill_up, kdrill_brokers, kdrill_offline_partitions, kdrill_findings by kind and more. What the
+    source does not know is left out. With --watch and -o, for node_exporter's textfile collector: the file is also
     written every 10 s; alert on time() - kdrill_verified_timestamp_seconds, too.
 
     \b

@@ -48,9 +48,9 @@ class _Create(ActionCommand):
 @click.option("--replication-factor", type=int, metavar="N", help="how many replicas of each")
 @assignment_option
 @click.option(
-    "--topic-config", "configs", multiple=True, metavar="NAME=VALUE", help="a setting of it; also --config NAME=VALUE"
+    "--topic-config", "configs", multiple=True, metavar="NAME=VALUE", help="a topic setting; also --config NAME=VALUE"
 )
-@click.option("--if-not-exists", is_flag=True, help="no error where it exists already")
+@click.option("--if-not-exists", is_flag=True, help="no error if it exists already")
 @racks_option
 def create(
     topic: str,
@@ -82,12 +82,12 @@ def create(
 
 
 @click.command(cls=ActionCommand)
-@click.option("--topic", metavar="NAME", required=True, help="a name, or a regular expression that fits one topic")
-@click.option("--partitions", "count", type=int, metavar="N", help="how many there shall be in all")
+@click.option("--topic", metavar="NAME", required=True, help="a name, or a regular expression that matches one topic")
+@click.option("--partitions", "count", type=int, metavar="N", help="total number of partitions")
 @click.option("--replication-factor", type=int, hidden=True)
 @assignment_option
 @racks_option
-@click.option("--if-exists", is_flag=True, help="no error where there is no such topic")
+@click.option("--if-exists", is_flag=True, help="no error if there is no such topic")
 def alter(
     topic: str,
     count: int | None,
@@ -98,7 +98,7 @@ def alter(
 ) -> AddPartitions:
     """Add partitions to a topic. Settings are changed by kdrill configs, replicas by kdrill act reassign.
 
-    --replica-assignment names the brokers of all partitions; those of partitions that exist are passed over.
+    --replica-assignment names the brokers of all partitions; existing partitions are skipped.
 
     \b
     Example: kdrill topics zk://zk1:2181/kafka alter --topic orders --partitions 6 --allow-writes
@@ -121,9 +121,9 @@ def alter(
 
 @click.command(cls=ActionCommand)
 @click.option("--topic", metavar="NAME", required=True, help="names, or a regular expression")
-@click.option("--if-exists", is_flag=True, help="no error where there is no such topic")
+@click.option("--if-exists", is_flag=True, help="no error if there is no such topic")
 def delete(topic: str, if_exists: bool) -> DeleteTopics:
-    """Delete topics with all their records. The names have to be typed, unless --yes is given.
+    """Delete topics with all their records. Asks for the names to be typed, unless --yes is given.
 
     \b
     Example: kdrill topics zk://zk1:2181/kafka delete --topic orders --allow-writes

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
+from tui.cli.main import kdrill
 from tui.cli.options import takes_opening
 from tui.engine.opening import Opening
 
@@ -79,3 +81,25 @@ def test_where_no_cluster_has_a_name_that_is_said(tmp_path: Path) -> None:
         click.ClickException, match=r"'prod': no such file, and no such cluster: .*config\.toml names none$"
     ):
         opened("prod", "--config", config)
+
+
+SHARED = ("--bootstrap", "--connect-timeout", "--timeout", "--poll", "--max-reads-per-second", "--command-config")
+LAST = ("--config", "--no-color", "--help")
+
+
+def commands(group: click.Group, name: str = "kdrill") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for word in group.list_commands(context):
+        command = group.get_command(context, word)
+        assert command is not None
+        yield f"{name} {word}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {word}")
+
+
+@pytest.mark.parametrize(("name", "command"), commands(kdrill), ids=lambda each: each if isinstance(each, str) else "")
+def test_help_begins_with_the_options_of_the_command_itself(name: str, command: click.Command) -> None:
+    options = [each.opts[0] for each in command.get_params(click.Context(command)) if isinstance(each, click.Option)]
+    shared = [option for option in options if option in (*SHARED, *LAST)]
+    assert options[len(options) - len(shared) :] == shared, name
+    assert shared == [option for option in (*SHARED, *LAST) if option in shared], name
