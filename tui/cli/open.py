@@ -187,6 +187,8 @@ def dashboard(
     """
     if opening.source:
         _check_lasts(opening.source)
+    elif not served:
+        check_java()
     config = click.get_current_context().ensure_object(Config)
     look |= {"requests": _requests, "actions": remapped(config)}
     look |= {"is_served": bool(served), "notices": config.notices, "tour": config.tour}
@@ -228,6 +230,25 @@ def _with_leave(opening: Opening, allow_writes: bool, *, in_browser: bool) -> Op
     if allow_writes and in_browser:
         raise click.UsageError("--allow-writes and --serve exclude each other: in a browser kdrill only shows")
     return msgspec.structs.replace(opening, allow_writes=allow_writes)
+
+
+WITHOUT_JAVA = "The sandbox and --demo run a real ZooKeeper, which needs Java; live clusters and snapshots do not: "
+WAYS = "kdrill zk://host:2181, kdrill kafka://host:9092 or kdrill FILE."
+
+
+def check_java() -> None:
+    """Raises click.ClickException where no Java will do: what is missing, what works without, how to install it."""
+    from model.sandbox.java import find_java  # noqa: PLC0415 - only who starts a server needs it
+    from model.sandbox.processes import SandboxError  # noqa: PLC0415
+
+    try:
+        find_java()
+    except SandboxError as error:
+        from tui.cli.doctor_programs import java_facts, this_machine  # noqa: PLC0415 - slow, and seldom needed
+
+        mend = next(java_facts(this_machine())).mend
+        command = f" On this machine: {mend}" if mend else ""
+        raise click.ClickException(f"{error} {WITHOUT_JAVA}{WAYS}{command}") from None
 
 
 def _check_terminal() -> None:

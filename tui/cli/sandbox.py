@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from model.sandbox import scenario as scenarios
 from model.sandbox.control.messages import MOST_BROKERS, SandboxOptions
 from model.sandbox.processes import SandboxError
-from tui.cli.open import dashboard, with_look
+from tui.cli.open import check_java, dashboard, with_look
 from tui.cli.options import common_options
 from tui.engine.config import Config
 from tui.engine.opening import Opening
@@ -131,6 +131,7 @@ def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, conf
         if not headless:
             opening = Opening(sandbox=msgspec.structs.replace(options, scenario=scenario and str(scenario)))
             return dashboard(opening, **look)
+        check_java()
         from tui.cli.sandbox_headless import serve  # noqa: PLC0415 - the dashboard's sandbox lives elsewhere
 
         return asyncio.run(serve(options, scenario))
