@@ -109,6 +109,11 @@ def text(pilot: Keys) -> str:
     return "\n".join(screen_lines(pilot.app))
 
 
+def foot(pilot: Keys) -> str:
+    """The last two lines: the keys, and a note beside them or above."""
+    return "\n".join(screen_lines(pilot.app)[-2:])
+
+
 def mode(pilot: Keys) -> str:
     """Which screen is in front."""
     return kdrill(pilot).current_mode or ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import kdrill, mode, opened, press, rows, settled, text, until
+from tests.tui.dashboard import foot, kdrill, mode, opened, press, rows, settled, text, until
 from tui.engine.link import DataLink, DataLost, OnPulse
 from tui.engine.messages import ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
@@ -172,10 +172,10 @@ async def test_a_jump_to_what_is_not_there_is_said(still: str) -> None:
     async with opened(still) as pilot:
         kdrill(pilot).show_znode("/no/such")
         await press(pilot, "r")
-        assert "there is no /no/such" in text(pilot).split("\n")[-1]
+        assert "there is no /no/such" in foot(pilot)
         kdrill(pilot).show_group("nobody")
         await press(pilot, "r")
-        assert "there is no nobody" in text(pilot).split("\n")[-1]
+        assert "there is no nobody" in foot(pilot)
 
 
 async def test_a_pulse_that_arrives_while_the_app_closes_finds_no_screen_and_harms_nothing(cluster: Cluster) -> None:

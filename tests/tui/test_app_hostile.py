@@ -14,7 +14,7 @@ from textual.events import Paste
 from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
 from model.zookeeper.operations import Create, Delete, SetData, Write
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import NOW_MS, Keys, kdrill, mode, opened, press, rows, settled, text, until
+from tests.tui.dashboard import NOW_MS, Keys, foot, kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_codes
@@ -175,7 +175,7 @@ async def test_a_hostile_command_is_quoted_in_the_last_line(still: str) -> None:
         kdrill(pilot).run_command("\x1b[31m[bold]\u202e")
         await press(pilot, "r")
         assert_harmless(pilot)
-        assert r"no command '\x1b[31m[bold]\u202e'" in text(pilot).split("\n")[-1]
+        assert r"no command '\x1b[31m[bold]\u202e'" in foot(pilot)
 
 
 async def test_a_cluster_that_is_all_hostile_goes_away_again(cluster: Cluster) -> None:

@@ -5,7 +5,20 @@ from textual import events
 from textual.command import CommandList
 from textual.geometry import Size
 
-from tests.tui.dashboard import assert_page, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
+from tests.tui.dashboard import (
+    assert_page,
+    foot,
+    kdrill,
+    mark,
+    mode,
+    opened,
+    press,
+    rows,
+    settled,
+    text,
+    type_in,
+    until,
+)
 from tui.app.screens.overlays import Describe, Help
 from tui.engine.actions import MAPS, NUMBERS, SCREENS, holding
 from tui.engine.messages import JobsText
@@ -156,7 +169,7 @@ async def test_what_is_no_command_is_said_in_the_last_line(still: str) -> None:
         await press(pilot, "colon")
         await type_in(pilot, "drop orders")
         await press(pilot, "enter")
-        assert "no command 'drop': try zk, topic" in text(pilot).split("\n")[-1]
+        assert "no command 'drop': try zk, topic" in foot(pilot)
         assert mode(pilot) == "overview"
 
 
@@ -164,7 +177,7 @@ async def test_capital_letters_can_be_typed(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "3", "slash")
         await type_in(pilot, "QsT")
-        assert "/QsT" in text(pilot).split("\n")[-1]
+        assert "/QsT" in foot(pilot)
         assert not kdrill(pilot)._exit
 
 
@@ -254,4 +267,4 @@ async def test_a_note_finds_what_is_seen_while_a_page_is_put_together(still: str
         assert not pilot.app.screen.is_mounted
         kdrill(pilot).run_command("there is none")
         await press(pilot, "escape")
-        assert "no command 'there'" in text(pilot).split("\n")[-1]
+        assert "no command 'there'" in foot(pilot)

@@ -189,7 +189,7 @@ async def test_a_screen_obeys_the_new_keys_and_names_no_other(still: str, tmp_pa
         await press(pilot, "f3")
         assert mode(pilot) == "partitions"
         await until(pilot, lambda: "[F3]Partitions" in text(pilot))
-        await until(pilot, lambda: "F12 help  /filter" in text(pilot).splitlines()[-1])
+        await until(pilot, lambda: "F12 help  z zoom  /filter" in text(pilot).splitlines()[-1])
         assert "F12 help" in text(pilot).splitlines()[1]
         await press(pilot, "3")
         assert mode(pilot) == "partitions"

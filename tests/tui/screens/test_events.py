@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from tests.tui.conftest import Cluster
-from tests.tui.dashboard import Keys, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
+from tests.tui.dashboard import Keys, foot, kdrill, mark, mode, opened, press, rows, settled, text, type_in, until
 from tui.app.export import ROWS_AT_ONCE
 from tui.app.screens.overlays import Describe
 from tui.engine.actions import NUMBERS, SCREENS, TIMED
@@ -72,11 +72,11 @@ async def test_paused_the_screen_stands_still_and_counts_what_is_new(cluster: Cl
     async with opened(cluster.address, size=(160, 40)) as pilot:
         await go(pilot, "p", "PAUSED ")
         assert ", 0 new" in header(pilot)
-        before = text(pilot).split("\n")[1:-1]
+        before = text(pilot).split("\n")[1:-2]
         await lose(pilot, cluster, 2, up=4)
         await until(pilot, lambda: ", 0 new" not in header(pilot))
         await settled(pilot)
-        assert text(pilot).split("\n")[1:-1] == before, "but for the notice on the last line"
+        assert text(pilot).split("\n")[1:-2] == before, "but for the notice at the foot"
         assert "brokers 5 up" in header(pilot), "row one is of that moment too"
         await go(pilot, "p", "4 up")
         assert "LIVE" in header(pilot) and "PAUSED" not in header(pilot)
@@ -160,10 +160,10 @@ async def test_other_screens_show_the_past_too(cluster: Cluster, key: str) -> No
     async with opened(cluster.address, size=(120, 40)) as pilot:
         await press(pilot, key)
         await go(pilot, "p", "PAUSED ")
-        before = text(pilot).split("\n")[2:-1]
+        before = text(pilot).split("\n")[2:-2]
         await lose(pilot, cluster, 2, up=4)
         await press(pilot, "1", key)
-        assert text(pilot).split("\n")[2:-1] == before
+        assert text(pilot).split("\n")[2:-2] == before
         await press(pilot, "p")
         await until(pilot, lambda: "PAUSED" not in header(pilot))
         await until(pilot, lambda: kdrill(pilot).facts.brokers_up == 4)
@@ -189,7 +189,7 @@ async def test_enter_on_an_event_shows_the_cluster_as_it_was_then(cluster: Clust
         await press(pilot, "d")
         assert isinstance(kdrill(pilot).screen, Describe) and "b2 gone" in text(pilot)
         await press(pilot, "q", "o")
-        assert mode(pilot) == "partitions" and "PAUSED" in header(pilot)
+        assert mode(pilot) == "controller" and "PAUSED" in header(pilot)
         await go(pilot, "p", "3 up")
 
 
@@ -275,10 +275,10 @@ async def test_a_notice_takes_no_focus_and_no_key_and_can_be_read_later(cluster:
         await until(pilot, lambda: "offline" in text(pilot))
         assert text(pilot).split("\n")[-1].startswith(" :top"), "what is being typed stays"
         await press(pilot, "escape")
-        await until(pilot, lambda: " X " in text(pilot).split("\n")[-1])
+        await until(pilot, lambda: " X " in foot(pilot))
         assert kdrill(pilot).screen.focused is focused
         await press(pilot, "i", "slash")
-        await type_in(pilot, "kind:alert")
+        await type_in(pilot, "kind:finding")
         await press(pilot, "enter")
         await until(pilot, lambda: rows(pilot).total > 0)
         await press(pilot, "p")

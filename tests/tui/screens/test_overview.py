@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
+from tests.tui.dashboard import foot, kdrill, mode, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import Describe
 
 REPLICAS = 3
@@ -95,7 +95,7 @@ async def test_lists_are_filtered_while_one_types(still: str) -> None:
             await press(pilot, letter)
             seen.append(rows(pilot, "findings").total)
         assert seen == sorted(seen, reverse=True) and 0 < seen[-1] < total
-        assert f"{seen[-1]} of {total}" in text(pilot).split("\n")[-1]
+        assert f"{seen[-1]} of {total}" in foot(pilot)
         await press(pilot, "escape")
         assert rows(pilot).total == total
         assert rows(pilot).list_name == "findings", "the focus is back where it was"
@@ -106,7 +106,7 @@ async def test_a_bad_filter_is_told_and_the_rows_stay(still: str) -> None:
         await press(pilot, "3", "slash")
         await type_in(pilot, "orders re:(")
         assert rows(pilot, "partitions").total == 12
-        assert "re:" in text(pilot).split("\n")[-1]
+        assert "re:" in foot(pilot)
         await press(pilot, "escape")
         assert rows(pilot).total == 126
 

@@ -1,6 +1,6 @@
 """The partition map: what it shows of each broker, and the reason beside it."""
 
-from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, type_in
+from tests.tui.dashboard import Keys, foot, kdrill, mode, opened, press, rows, settled, text, type_in
 from tui.app.panes.frames import Framed
 
 
@@ -75,7 +75,7 @@ async def test_a_filter_by_field_finds_what_is_under_replicated(still: str) -> N
         await type_in(pilot, "state:under topic:orders")
         await press(pilot, "enter")
         assert rows(pilot).cursor_key == "orders-7"
-        assert "1 of 126" in text(pilot).split("\n")[-1]
+        assert "1 of 126" in foot(pilot)
 
 
 async def test_what_matches_nothing_is_said_so_and_the_reason_beside_goes(still: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.dashboard import Keys, opened, press, text, type_in, until
+from tests.tui.dashboard import Keys, foot, opened, press, text, type_in, until
 from tests.tui.data.asked import ENTRIES, router, text_query
 from tui.engine.acting.queries import ConfirmProposal
 from tui.engine.actions import SANDBOX, holding
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def says(pilot: Keys, reason: str) -> None:
-    await until(pilot, lambda: reason in text(pilot).splitlines()[-1])
+    await until(pilot, lambda: reason in foot(pilot))
 
 
 async def test_keys_that_would_touch_the_machine(still: str, folder: Path) -> None:

@@ -84,7 +84,7 @@ def test_as_much_of_a_reason_is_told_as_there_is_room_for() -> None:
     assert "!! STALE 2s | ZK LOST" in words(stale, 60)
     never = changed(phase="connecting", image_time_ms=0, controller=None, reason=reason)
     assert f"!! NOT CONNECTED: {reason} !! | ZK connecting" in words(never, 300)
-    assert "!! NOT CONNECTED: zk1:2181: the answer is garbl… !! | ZK connecting" in words(never, 110)
+    assert "!! NOT CONNECTED: zk1:2181: the answer is gar… !! | ZK connecting" in words(never, 110)
 
 
 def test_live_is_not_believed_for_ever() -> None:

@@ -123,7 +123,8 @@ def finding_text(moment: Moment, query: FindingText, now_ms: int, *_: object) ->
     return msgspec.structs.replace(sheet.fact("kind", one.kind).answer(), title=leads_to)
 
 
-ALERT = "alert"
+ALERT = "finding"
+"""Kind of the event that an error came up."""
 
 NOTICES_APART_MS = 10_000
 """In a storm, one notice tells of all that came within this time."""

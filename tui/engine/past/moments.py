@@ -158,7 +158,7 @@ def _zxids(timeline: Timeline) -> str:
     return f"known are {first:#x} to {last:#x}" if first >= 0 else "the source has none"
 
 
-KINDS = (*MARKS, "alert", "mark", "event")
+KINDS = (*MARKS, "finding", "mark", "event")
 """What one may go to the next of; mark: what the operator marked; event: anything but what always happens."""
 
 
@@ -236,7 +236,7 @@ def _wanted(text: str) -> Callable[[Instant], bool]:
     if text in MARKS:
         return lambda each: any(change.kind in MARKS[text] for change in each.changes)
     kinds: Mapping[str, Callable[[Instant], bool]] = {
-        "alert": lambda each: each.more_errors,
+        "finding": lambda each: each.more_errors,
         "mark": lambda _: False,
         "event": lambda each: each.is_event,
     }
@@ -268,11 +268,11 @@ def _event(position: TimePosition, key: str) -> Instant:
     def is_it(change: Change) -> bool:
         return str(change.time_ms) == time and event_key(change) == key
 
-    def is_alert(each: Instant) -> bool:
+    def is_finding(each: Instant) -> bool:
         seen = each.frame.provenance
         return each.more_errors and key.startswith(f"{seen.time_ms}/{seen.zxid}/{ALERT}/")
 
-    found = position.timeline.first(lambda each: any(map(is_it, each.changes)) or is_alert(each))
+    found = position.timeline.first(lambda each: any(map(is_it, each.changes)) or is_finding(each))
     if found is None:
         raise NoSuchMoment("the timeline does not reach back to this event")
     return found
