@@ -108,7 +108,7 @@ def test_one_that_is_to_end_before_it_serves_says_why_and_fails(start):
     (last,) = [line for line in process.stderr.read().splitlines() if line.startswith("kdrill: ")]
     assert last == (
         "kdrill: the sandbox ended before it served: standard input is a pipe whose other end is closed; "
-        "with </dev/null nobody's end ends it"
+        "use </dev/null to keep it running"
     )
 
 

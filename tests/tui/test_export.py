@@ -30,7 +30,7 @@ async def test_the_screen_as_text_and_as_a_picture(still: str, tmp_path: Path) -
     async with opened(still) as pilot:
         await press(pilot, "3")
         seen = text(pilot)
-        assert await write(pilot, f"{tmp_path}/map.txt") == f"{tmp_path}/map.txt has this screen"
+        assert await write(pilot, f"{tmp_path}/map.txt") == f"this screen was written to {tmp_path}/map.txt"
         assert (tmp_path / "map.txt").read_text().rstrip("\n") == seen.rstrip("\n")
         await write(pilot, f"{tmp_path}/map.svg")
         picture = "".join(ElementTree.parse(tmp_path / "map.svg").getroot().itertext()).replace("\xa0", " ")
@@ -83,7 +83,7 @@ async def test_what_cannot_be_written_is_said_in_a_line(still: str, tmp_path: Pa
     taken = tmp_path / "taken.txt"
     taken.write_text("mine")
     async with opened(still, size=(160, 40)) as pilot:
-        assert "is there already" in await write(pilot, str(taken))
+        assert "exists already" in await write(pilot, str(taken))
         assert taken.read_text() == "mine"
     async with opened(still, size=(160, 40)) as pilot:
         assert ".txt, .svg, .json, .csv" in await write(pilot, f"{tmp_path}/view.docx")

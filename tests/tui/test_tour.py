@@ -82,11 +82,11 @@ def test_it_names_who_is_to_die_who_won_and_what_is_missing() -> None:
     assert "cursor on broker 3, the controller, and press K: kill -9. The picture counts down" in said(tour, WHOLE)
     assert "session of broker 3 is over" in said(tour, NOBODY)
     tour = followed(tour, MOVED, "sandbox")
-    assert "Epoch 1 became 2: broker 2 controls now" in said(tour, MOVED)
-    assert "broker 3 controls again. Press 3" in said(tour, msgspec.structs.replace(MOVED, controller=3))
+    assert "Epoch 1 became 2: broker 2 is controller now" in said(tour, MOVED)
+    assert "broker 3 is controller again. Press 3" in said(tour, msgspec.structs.replace(MOVED, controller=3))
     tour = followed(tour, MOVED, "partitions")
-    assert "29 partitions miss a replica. Bring broker 3 back: 8, then U" in said(tour, MOVED)
-    assert "fetch what they missed: 4 partitions wait" in said(tour, FETCHING)
+    assert "29 partitions are under-replicated. Bring broker 3 back: 8, then U" in said(tour, MOVED)
+    assert "catching up: 4 partitions to go" in said(tour, FETCHING)
     assert "still epoch 2" in said(followed(tour, MENDED, "sandbox"), MENDED)
     assert said(OVER, WHOLE) == ""
 
@@ -150,7 +150,7 @@ async def test_without_it_there_is_no_line_of_it_and_only_a_sandbox_has_one(stil
         await press(pilot, "colon")
         await type_in(pilot, "tour")
         await press(pilot, "enter")
-        await until(pilot, lambda: "the tour is of a sandbox: kdrill without a SOURCE opens one" in text(pilot))
+        await until(pilot, lambda: "the tour needs a sandbox: run kdrill without a SOURCE" in text(pilot))
         assert not kdrill(pilot).toured
 
 

@@ -95,7 +95,7 @@ def test_pages_of_other_sites_are_refused(browser: Browser, server: Served) -> N
     port = server.host.rpartition(":")[2]
     answer = page.goto(f"http://{ELSEWHERE}:{port}/")
     assert answer is not None and answer.status == 403
-    assert "this server is called" in answer.text()
+    assert "this server answers only as" in answer.text()
     for host in (server.host, f"{ELSEWHERE}:{port}"):
         assert page.evaluate(OPEN_SOCKET, f"ws://{host}/ws") == "refused"
     page.goto("about:blank")

@@ -109,10 +109,10 @@ async def exported(
     form = path.suffix.lower()
     if form in SCREEN_FORMATS:
         await _write(path, SCREEN_FORMATS[form](app))
-        return f"{path} has this screen"
+        return f"this screen was written to {path}"
     if form not in ROW_FORMATS:
         known = ", ".join((*SCREEN_FORMATS, *ROW_FORMATS))
-        raise ExportError(f"{path}: what it is to be is said by its end: {known}")
+        raise ExportError(f"{path}: the name must end in {known}")
     try:
         window = await whole_list(link, query, told)
     except DataLost as lost:
@@ -125,7 +125,7 @@ async def _write(path: Path, text: str) -> None:
     try:
         await asyncio.to_thread(write_new, path, text)
     except FileExistsError:
-        raise ExportError(f"{path} is there already: give another name") from None
+        raise ExportError(f"{path} exists already: choose another name") from None
     except OSError as error:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}") from None
 

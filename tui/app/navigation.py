@@ -152,7 +152,7 @@ class Noticing(Speaking):
             self.notices_on = wanted == "on"
         state = "on" if self.notices_on else "off"
         events = self.sign("screen('events')")
-        self._tell(f"notices are {state}: {HOW}; {events} has all of them")
+        self._tell(f"notices are {state}: {HOW}; {events} lists all of them")
 
 
 class Touring(Speaking):
@@ -167,7 +167,7 @@ class Touring(Speaking):
             self.tour = BEGUN
             self.go_on_tour()
         else:
-            self._tell("the tour is of a sandbox: kdrill without a SOURCE opens one")
+            self._tell("the tour needs a sandbox: run kdrill without a SOURCE")
 
     def end_tour(self) -> bool:
         """Whether there was one to end."""
@@ -319,9 +319,9 @@ class Navigation(TimeTravel, Noticing, Touring):
     def break_for_real(self, thing: str) -> None:
         broker = broker_of(thing)
         if self.facts.kind != SANDBOX:
-            self._tell(f"only a sandbox is broken for real: here {self.sign('kill')} plays it on a copy")
+            self._tell(f"not a sandbox: {self.sign('kill')} does it on a copy")
         elif broker is None:
-            self._tell("which broker? put the cursor on one")
+            self._tell("no broker is selected")
         else:
             self.call_next(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
 

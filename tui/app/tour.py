@@ -83,26 +83,28 @@ def _said(tour: Tour, facts: HeaderFacts, key: Callable[[str], Span]) -> Line:
     victim, epoch = f"broker {tour.controller}", facts.controller_epoch
     match tour.step:
         case "look" if tour.epoch is None:
-            return line("A real cluster starts on this machine: ZooKeeper, then brokers. It takes seconds.")
+            return line("A real cluster is starting on this machine: ZooKeeper, then brokers. It takes a few seconds.")
         case "look":
             names = f"Row one names the controller: {victim}, elected in epoch {tour.epoch}. Press "
-            return line(names, key("screen('sandbox')"), " to see what runs, and to break it.")
+            return line(names, key("screen('sandbox')"), " to see its processes, and to break them.")
         case "kill" if facts.controller is None:
-            return line(f"The session of {victim} is over, /controller gone. Who writes that znode first is next.")
+            return line(
+                f"The session of {victim} is over and /controller is gone. The first broker to write it is next."
+            )
         case "kill":
             dies = ": kill -9. The picture counts down its ZooKeeper session."
             return line(f"Put the cursor on {victim}, the controller, and press ", key("kill"), dies)
         case "see":
             won = "again" if facts.controller == tour.controller else f"now, and elected leaders where {victim} led"
-            moved = f"Epoch {tour.epoch} became {epoch}: broker {facts.controller} controls {won}. Press "
+            moved = f"Epoch {tour.epoch} became {epoch}: broker {facts.controller} is controller {won}. Press "
             return line(moved, key("screen('partitions')"), " to see.")
         case "mend" if facts.brokers_down:
-            lost = f"{facts.under_replicated} partitions miss a replica. Bring {victim} back: "
+            lost = f"{facts.under_replicated} partitions are under-replicated. Bring {victim} back: "
             there = (key("screen('sandbox')"), ", then ", key("restart"), " with the cursor on it, or ")
-            return line(lost, *there, key("reset"), ", which mends all.")
+            return line(lost, *there, key("reset"), ", which undoes every fault.")
         case "mend":
-            return line(f"All brokers are up and fetch what they missed: {facts.under_replicated} partitions wait.")
+            return line(f"All brokers are up and catching up: {facts.under_replicated} partitions to go.")
         case _:
             drill, plans, all_keys = map(key, ("screen('drill')", "screen('plans')", "help"))
-            back = f"In sync again, and still epoch {epoch}: who returns does not control. Next: "
-            return line(back, drill, " plays deaths on a copy, ", plans, " plans, ", all_keys, " has all keys.")
+            back = f"In sync again, and still epoch {epoch}: a returning broker does not take over. Next: "
+            return line(back, drill, " fails brokers on a copy, ", plans, " plans, ", all_keys, " lists all keys.")

@@ -28,7 +28,7 @@ FORMAT = "kdrill.act/1"
 MOST_LINES = 30
 UNWRITTEN = 3
 """The exit code of an action that was done but could not be recorded or reported: do not repeat it."""
-ONLY_SHOWN = "nothing was done: repeat it with --allow-writes to carry it out"
+ONLY_SHOWN = "nothing was done: repeat this with --allow-writes to do it"
 
 
 def perform(proposal: Proposal, way: Way, act: ActOptions) -> None:
@@ -64,7 +64,7 @@ def finish(proposal: Proposal, outcome: WriteOutcome, act: ActOptions) -> None:
         if outcome.kind != "done":
             raise click.ClickException(outcome.told) from None
         let_go(sys.stdout)
-        unwritten(f"{proposal.title}: done, but not told: the output cannot be written: {error.strerror or error}")
+        unwritten(f"{proposal.title}: done, but the output cannot be written: {error.strerror or error}")
 
 
 def unwritten(said: str) -> NoReturn:
@@ -94,7 +94,7 @@ def confirm(proposal: Proposal, act: ActOptions) -> None:
     if act.yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError("nothing was done: there is no terminal to ask on; say --yes")
+        raise click.UsageError("nothing was done: there is no terminal to ask on; use --yes")
     wanted = proposal.type_to_confirm or "yes"
     typed = click.prompt(f"type {plain(wanted)} to do it", default="", show_default=False, err=True)
     if typed != wanted:

@@ -38,9 +38,9 @@ def parse_address(text: str) -> ServeAddress:
     """`8000`, `127.0.0.1:8000`, `localhost:8000`, `[::1]:8000`. Raises NotServed."""
     found = _ADDRESS.fullmatch(text)
     if found is None:
-        raise NotServed(f"{text!r} is no [HOST:]PORT; for example: {OPTION} 127.0.0.1:{DEFAULT_PORT}")
+        raise NotServed(f"{text!r} is not [HOST:]PORT; for example: {OPTION} 127.0.0.1:{DEFAULT_PORT}")
     if int(found["port"]) > HIGHEST_PORT:
-        raise NotServed(f"{text!r}: ports end at {HIGHEST_PORT}; for example: {OPTION} {DEFAULT_PORT}")
+        raise NotServed(f"{text!r}: the highest port is {HIGHEST_PORT}; for example: {OPTION} {DEFAULT_PORT}")
     port = int(found["port"])
     host = (found["host"] or "localhost").strip("[]")
     if host == "localhost":

@@ -49,13 +49,15 @@ def resource_facts(machine: Machine) -> Iterator[Fact]:
     """Memory, open files, loopback and clock."""
     if free := free_memory():
         few = free < ENOUGH_MEMORY
-        text = f"{free >> 20:,} MiB free" + ("; the sandbox takes some 400 MiB, Spark 1 GiB" if few else "")
+        text = f"{free >> 20:,} MiB free" + ("; the sandbox needs about 400 MiB, Spark 1 GiB" if few else "")
         yield Fact("memory", "note" if few else "ok", text, "export KDRILL_SPARK_MASTER=off" if few else "")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     few = soft != resource.RLIM_INFINITY and soft < ENOUGH_FILES
     most = 4_096 if hard == resource.RLIM_INFINITY else min(hard, 4_096)
     said = (
-        "no limit" if soft == resource.RLIM_INFINITY else f"{soft:,} at a time" + (", few for a sandbox" if few else "")
+        "no limit"
+        if soft == resource.RLIM_INFINITY
+        else f"{soft:,} at a time" + (", too few for a large sandbox" if few else "")
     )
     yield Fact("open files", "note" if few else "ok", said, f"ulimit -n {most}" if few else "")
     try:
@@ -63,7 +65,7 @@ def resource_facts(machine: Machine) -> Iterator[Fact]:
         yield Fact("loopback", "ok", LOOPBACK)
     except SandboxError as error:
         up = "sudo ifconfig lo0 up" if machine.system == "darwin" else "sudo ip link set lo up"
-        yield Fact("loopback", "missing", f"no port of {LOOPBACK} is to be had, as the sandbox needs: {error}", up)
+        yield Fact("loopback", "missing", f"cannot listen on {LOOPBACK}, which the sandbox needs: {error}", up)
     yield from _clock(machine)
 
 
@@ -85,7 +87,9 @@ def _clock(machine: Machine) -> Iterator[Fact]:
         yield Fact("clock", "ok", said)
     else:
         right = "sudo sntp -sS time.apple.com" if machine.system == "darwin" else "sudo timedatectl set-ntp true"
-        yield Fact("clock", "note", f"{said}, which is before kdrill came here: certificates will be refused", right)
+        yield Fact(
+            "clock", "note", f"{said}, which is before kdrill was installed: certificates will be refused", right
+        )
 
 
 def folder_facts(machine: Machine) -> Iterator[Fact]:
@@ -95,7 +99,7 @@ def folder_facts(machine: Machine) -> Iterator[Fact]:
         scratch = tempfile.gettempdir()
     except FileNotFoundError:
         yield Fact(
-            "scratch", "missing", "no folder for temporary files can be written, as the sandbox needs", elsewhere
+            "scratch", "missing", "no folder for temporary files is writable, which the sandbox needs", elsewhere
         )
     else:
         free = shutil.disk_usage(scratch).free
@@ -104,18 +108,20 @@ def folder_facts(machine: Machine) -> Iterator[Fact]:
         if wanted and not is_writable(Path(wanted)):
             yield Fact("scratch", "note", f"TMPDIR is {wanted}, which cannot be written: {text}", "unset TMPDIR")
         elif free < ENOUGH_DISK:
-            yield Fact("scratch", "note", f"{text}, little for a sandbox's logs", elsewhere)
+            yield Fact("scratch", "note", f"{text}: little for a sandbox's logs", elsewhere)
         else:
             yield Fact("scratch", "ok", text)
-    yield _folder("cache", user_cache_path("kdrill"), "XDG_CACHE_HOME", "what makes Java start in half the time")
-    kept = "screens, filters, views and the theme of last time, and what was done to clusters"
+    yield _folder("cache", user_cache_path("kdrill"), "XDG_CACHE_HOME", "lets Java start in half the time")
+    kept = "screens, filters, views and the theme of last time, and the log of actions"
     yield _folder("state", state_folder(), "XDG_STATE_HOME", kept)
 
 
 def _folder(name: str, folder: Path, variable: str, what: str) -> Fact:
     if is_writable(folder):
         return Fact(name, "ok", f"{folder}: {what}")
-    return Fact(name, "note", f"{folder} cannot be written: {what} is not kept", f'export {variable}="$(mktemp -d)"')
+    return Fact(
+        name, "note", f"{folder} is not writable, so this is not kept: {what}", f'export {variable}="$(mktemp -d)"'
+    )
 
 
 RICH = ("truecolor", "24bit")
@@ -157,19 +163,17 @@ def _letters(machine: Machine) -> Fact:
         if locale := machine.environment.get(name):
             if "utf" in locale.lower():
                 return Fact("encoding", "ok", f"{encoding} ({name}={locale})")
-            text = f"{name} is {locale}: if lines come out as other letters, use --ascii, or say that it knows UTF-8"
+            text = f"{name} is {locale}: if lines look like other characters, use --ascii, or set a UTF-8 locale"
             return Fact("encoding", "note", text, f"export {name}=C.UTF-8")
     return Fact(
-        "encoding", "note", "no locale is set: if lines come out as other letters, use --ascii", "export LANG=C.UTF-8"
+        "encoding", "note", "no locale is set: if lines look like other characters, use --ascii", "export LANG=C.UTF-8"
     )
 
 
 def between_facts(machine: Machine) -> Iterator[Fact]:
     """What lies between kdrill and the terminal: tmux, ssh."""
     if machine.environment.get("TMUX"):
-        yield Fact(
-            "tmux", "note", "esc waits as long as tmux has it wait; less is quicker", "tmux set -s escape-time 10"
-        )
+        yield Fact("tmux", "note", "esc waits as long as tmux does; shorten that", "tmux set -s escape-time 10")
     if machine.environment.get("SSH_CONNECTION"):
         yield Fact("ssh", "ok", "y copies to your own clipboard if your terminal takes OSC 52; e writes a file instead")
 

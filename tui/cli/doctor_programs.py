@@ -134,7 +134,7 @@ def java_facts(machine: Machine) -> Iterator[Fact]:
         yield Fact("Java", "ok", str(java))
         home = machine.environment.get("JAVA_HOME")
         if home and java.found_by == "PATH":
-            yield Fact("JAVA_HOME", "note", f"no Java that is new enough in {home}: passed over", "unset JAVA_HOME")
+            yield Fact("JAVA_HOME", "note", f"no Java in {home} is new enough: skipped", "unset JAVA_HOME")
     yield from _zookeeper()
     yield from _keystores(machine)
     yield from _spark(java)
@@ -160,7 +160,7 @@ def _keystores(machine: Machine) -> Iterator[Fact]:
         if place:
             yield Fact(name, "ok", f"{place}, which {use}")
         else:
-            lost = f"not found; it {use}: without it give keys and certificates as PEM"
+            lost = f"not found; it {use}: without it, use keys and certificates in PEM"
             yield Fact(name, "note", lost, installing(package, machine))
 
 
@@ -168,7 +168,7 @@ def _spark(java: Java | None) -> Iterator[Fact]:
     try:
         yield Fact("Spark", "ok", f"PySpark {importlib.metadata.version('pyspark')}")
     except importlib.metadata.PackageNotFoundError:
-        yield Fact("Spark", "missing", "PySpark is not installed, which kdrill depends on", REINSTALL)
+        yield Fact("Spark", "missing", "PySpark is not installed; kdrill needs it", REINSTALL)
         return
     if java is None:
         return
@@ -177,15 +177,15 @@ def _spark(java: Java | None) -> Iterator[Fact]:
         yield Fact("Spark start", "ok", f"with the class archive {archive.path}")
     else:
         yield Fact(
-            "Spark start", "note", "without a class archive, at half speed: the dashboard builds one in a minute"
+            "Spark start", "note", "at half speed without a class archive; the dashboard builds one after a minute"
         )
 
 
 PROGRAMS = {
     "Maven": ("maven", ("mvn",), "the tests fetch real Kafka with it"),
-    "JDK": ("jdk", ("javac",), "the tests call Kafka's own classes by programs that it compiles"),
-    "ps": ("ps", ("ps",), "tests look with it for processes that are left behind"),
-    "Chromium": ("chromium", ("chromium", "chromium-browser", "google-chrome"), "the tests of --serve look through it"),
+    "JDK": ("jdk", ("javac",), "compiles programs with which the tests call Kafka's own classes"),
+    "ps": ("ps", ("ps",), "the tests use it to look for processes left behind"),
+    "Chromium": ("chromium", ("chromium", "chromium-browser", "google-chrome"), "the tests of --serve use it"),
     "tmux": ("tmux", ("tmux",), "one test of the dashboard runs in it"),
 }
 """Name → package, programs that will do, what for."""

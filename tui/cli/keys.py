@@ -59,7 +59,7 @@ def _text(actions: tuple[Action, ...]) -> Iterator[str]:
         if found:
             yield from ("", title, *found)
 
-    yield "Motions, which stay as they are"
+    yield "Moving (these keys are fixed)"
     yield from (row(sign, "", what) for sign, what in MOTIONS)
     everywhere = [action for action in actions if set(SCREENS) <= set(action.places)]
     yield from rows("Every screen", everywhere)

@@ -77,7 +77,7 @@ class Recording:
     def see(self, moment: Moment) -> bool:
         """Takes a moment, now or when its turn comes."""
         if moment.status.phase == "snapshot":
-            raise RecordingError(f"{moment.image.provenance.source}: nothing will change here; record a live cluster")
+            raise RecordingError(f"{moment.image.provenance.source}: this never changes: record a live cluster")
         self._is_live = moment.status.phase != "stale"
         self._waiting = moment.image
         if time.monotonic() - self._taken_s >= self._every_s:
@@ -104,12 +104,12 @@ class Recording:
         self._taken_s = time.monotonic()
         if not self.begun.is_set():  # only now a reader finds it
             self.begun.set()
-            tell(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C ends it", head="")
+            tell(f"recording {image.provenance.source} into {self._recorder.path}; Ctrl-C stops it", head="")
 
     def summary(self) -> str:
         """What has been recorded, in one line."""
         assert self._recorder is not None
-        return f"{self._recorder.path}: {self._recorder.moments:,} moments of change recorded"
+        return f"{self._recorder.path}: {self._recorder.moments:,} moments recorded"
 
 
 async def _record(opening: Opening, recording: Recording, lasts_s: float | None) -> None:

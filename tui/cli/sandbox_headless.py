@@ -73,7 +73,7 @@ def _watch_owner(loop: asyncio.AbstractEventLoop, told: "asyncio.Future[str]") -
     def read() -> None:
         if not os.read(0, 65_536):
             loop.remove_reader(0)
-            _end(told, "standard input is a pipe whose other end is closed; with </dev/null nobody's end ends it")
+            _end(told, "standard input is a pipe whose other end is closed; use </dev/null to keep it running")
 
     loop.add_reader(0, read)
 

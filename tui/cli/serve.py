@@ -59,9 +59,9 @@ def refusal(host: str, origin: str | None, names: frozenset[str], *, is_socket: 
     only: browsers name the origin of every WebSocket.
     """
     if host not in names:
-        return f"refused: this server is called {' or '.join(sorted(names))}, and not what this request calls it"
+        return f"refused: this server answers only as {' or '.join(sorted(names))}"
     if (is_socket or origin is not None) and origin != f"http://{host}":
-        return "refused: this request is not of this server's own page"
+        return "refused: this request does not come from this server's own page"
     return ""
 
 
@@ -226,7 +226,7 @@ async def _work(opening: Opening, address: ServeAddress, arguments: Sequence[str
     async with contextlib.AsyncExitStack() as ends, _listening(server, address) as url:
         server.command = command_of(arguments, await served_source(opening, ends, tell))
         click.echo(url)
-        tell("read-only, for browsers on this machine; ctrl+c ends it")
+        tell("read-only, for browsers on this machine; ctrl+c stops it")
         with contextlib.redirect_stdout(sys.stderr):  # textual-serve prints what a session's process complained of
             await asyncio.Event().wait()
 

@@ -29,7 +29,7 @@ class Duration(click.ParamType):
 
     name = "duration"
 
-    def __init__(self, said: str = "no duration: write 30s, 10m, 2h or 7d") -> None:
+    def __init__(self, said: str = "not a duration: write 30s, 10m, 2h or 7d") -> None:
         """`said`: what is wrong with a text that is none."""
         self._said = said
 

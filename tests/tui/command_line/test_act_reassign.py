@@ -27,7 +27,7 @@ def test_without_leave_it_only_shows_and_writes_nothing(still: str, plan: Path) 
         shown = kdrill("act", f"zk://{proxy.address}/{root}", "reassign", plan, "--throttle", "50MB", "--json")
         assert proxy.writes() == {}
     assert shown.returncode == 2
-    assert shown.stderr == "kdrill: nothing was done: repeat it with --allow-writes to carry it out\n"
+    assert shown.stderr == "kdrill: nothing was done: repeat this with --allow-writes to do it\n"
     document = json.loads(shown.stdout)
     assert (document["format"], document["outcome"]["kind"]) == ("kdrill.act/1", "proposed")
     assert document["changes"][0].startswith("drill: losing the worst broker hurts")
@@ -54,7 +54,7 @@ def test_batches_are_those_of_the_plan_unless_others_are_asked_for(
 def test_with_leave_and_nobody_to_ask_it_does_nothing(still: str, plan: Path) -> None:
     done = kdrill("act", f"zk://{still}", "reassign", plan, "--allow-writes")
     assert done.returncode == 2
-    assert "nothing was done: there is no terminal to ask on; say --yes" in done.stderr
+    assert "nothing was done: there is no terminal to ask on; use --yes" in done.stderr
 
 
 @pytest.mark.parametrize(

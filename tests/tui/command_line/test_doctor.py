@@ -132,7 +132,7 @@ def test_folders_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None
     found = facts(folder_facts, {"TMPDIR": "/dev/null/none"})
     for name, variable in (("state", "XDG_STATE_HOME"), ("cache", "XDG_CACHE_HOME")):
         assert (found[name].state, found[name].mend) == ("note", f'export {variable}="$(mktemp -d)"')
-        assert f"{os.devnull}/none/kdrill cannot be written" in found[name].text
+        assert f"{os.devnull}/none/kdrill is not writable" in found[name].text
     assert (found["scratch"].state, found["scratch"].mend) == ("note", "unset TMPDIR")
 
 
@@ -143,7 +143,7 @@ def test_few_files_at_a_time() -> None:
         few = facts(resource_facts)["open files"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-    assert (few.state, few.text) == ("note", "512 at a time, few for a sandbox")
+    assert (few.state, few.text) == ("note", "512 at a time, too few for a large sandbox")
     assert few.mend.startswith("ulimit -n ")
 
 

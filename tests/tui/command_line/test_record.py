@@ -28,11 +28,11 @@ def begun(recorder: Popen[str]) -> str:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_told_to_end_it_closes_the_recording(tree: DemoTree, tmp_path: Path, number: signal.Signals) -> None:
     with running("record", tree.source, "-o", str(tmp_path)) as recorder:
-        assert begun(recorder) == f"recording {tree.source} into {tmp_path}/{CLUSTER}; Ctrl-C ends it\n"
+        assert begun(recorder) == f"recording {tree.source} into {tmp_path}/{CLUSTER}; Ctrl-C stops it\n"
         recorder.send_signal(number)
         out, said = recorder.communicate()
         assert (recorder.returncode, out) == (0, "")
-    assert said == f"{tmp_path}/{CLUSTER}: 0 moments of change recorded\n"
+    assert said == f"{tmp_path}/{CLUSTER}: 0 moments recorded\n"
     assert facts(image_at(the_cluster_in(tmp_path))) == loaded(tree.source.removeprefix("zk://"))
 
 
@@ -73,7 +73,7 @@ def test_a_moment_is_opened_by_its_time(tree: DemoTree, tmp_path: Path) -> None:
 
 def test_where_nothing_will_change_there_is_nothing_to_record(snapshot_file: Path, tmp_path: Path) -> None:
     done = kdrill("record", snapshot_file, "-o", tmp_path / "new")
-    assert failure(done).endswith("nothing will change here; record a live cluster")
+    assert failure(done).endswith("this never changes: record a live cluster")
     assert done.returncode == 1
     assert not (tmp_path / "new").exists()
 
@@ -83,7 +83,7 @@ def test_where_nothing_will_change_there_is_nothing_to_record(snapshot_file: Pat
     [
         ("record zk://a", 2, "Missing option '-o' / '--output'"),
         ("record -o x", 2, "SOURCE is missing: which cluster?"),
-        ("record zk://a -o x --for soon", 2, "'soon' is no duration: write 30s, 10m, 2h or 7d"),
+        ("record zk://a -o x --for soon", 2, "'soon' is not a duration: write 30s, 10m, 2h or 7d"),
         ("status .@noon", 1, "'noon' is no time: write .@2026-11-20T12:03:58Z"),
     ],
 )

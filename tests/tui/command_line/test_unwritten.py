@@ -81,6 +81,6 @@ def test_where_the_output_cannot_be_written_it_is_done_all_the_same(
         done = subprocess.run([*KDRILL, *create(tree, "made", "--json")], stdout=out, stderr=err, check=False)
     assert done.returncode == UNWRITTEN
     if "stderr" not in streams:
-        assert done.stderr.endswith(b"done, but not told: the output cannot be written: No space left on device\n")
+        assert done.stderr.endswith(b"done, but the output cannot be written: No space left on device\n")
     assert has(tree, "made")
     assert audit.read_bytes().removeprefix(LINES).count(b"\n") == 2

@@ -26,7 +26,7 @@ def keys() -> str:
     """Every key on every screen, and what can be typed behind `:`."""
     everywhere = [action for action in ACTIONS if set(SCREENS) <= set(action.places)]
     sections = [
-        _table("Motions, which stay as they are", ("key", "what it does"), MOTIONS),
+        _table("Moving (these keys are fixed)", ("key", "what it does"), MOTIONS),
         _actions("Every screen", everywhere),
         *(
             _actions(title, (each for each in ACTIONS if screen in each.places and each not in everywhere))

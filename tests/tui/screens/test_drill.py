@@ -209,7 +209,7 @@ async def test_the_column_cursor_comes_and_goes_and_a_click_sets_it(still: str) 
 async def test_a_cluster_that_is_no_sandbox_is_not_broken_for_real(still: str) -> None:
     async with opened(still, size=(120, 40)) as pilot:
         await press(pilot, "6", "exclamation_mark")
-        await until(pilot, lambda: "only a sandbox is broken for real" in text(pilot))
+        await until(pilot, lambda: "not a sandbox: start one" in text(pilot))
         assert mode(pilot) == "drill"
 
 

@@ -19,13 +19,13 @@ def test_its_own_page_is_answered(host: str) -> None:
 @pytest.mark.parametrize("host", ["", "127.0.0.1", "127.0.0.1:8001", "elsewhere.example:8000", "LOCALHOST:8000"])
 @pytest.mark.parametrize("is_socket", [False, True])
 def test_another_name_is_refused(host: str, is_socket: bool) -> None:
-    assert "refused: this server is called" in refusal(host, f"http://{host}", NAMES, is_socket=is_socket)
+    assert "refused: this server answers only as" in refusal(host, f"http://{host}", NAMES, is_socket=is_socket)
 
 
 @pytest.mark.parametrize("origin", ["", "null", "http://" + "elsewhere.example", "https://127.0.0.1:8000"])
 @pytest.mark.parametrize("is_socket", [False, True])
 def test_another_origin_is_refused(origin: str, is_socket: bool) -> None:
-    assert "not of this server's own page" in refusal("127.0.0.1:8000", origin, NAMES, is_socket=is_socket)
+    assert "does not come from this server's own page" in refusal("127.0.0.1:8000", origin, NAMES, is_socket=is_socket)
 
 
 def test_a_session_without_an_origin_is_refused() -> None:
