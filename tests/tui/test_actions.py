@@ -142,13 +142,14 @@ def test_a_reason_is_a_few_words_and_vanishes_with_its_cause(action: Action) -> 
         told = {reason(action, here) for here in cases(place)}
         held = [{bool(need.holds(here)) for here in cases(place)} for need in needs(action, place)]
         assert all(each == {True, False} for each in held)
-        assert all(len(words) <= 60 and "{" not in words for words in told)
+        assert all(len(words) <= 68 and "{" not in words for words in told)
         assert len(told) > 1 or not needs(action, place), f"{action.id} on {place} is never refused"
 
 
 def cases(place: str) -> Iterator[Here]:
     """Each condition holds in one of them, and fails in another."""
     yield Here(place, clusters=0, has_text=False, orders=1)
+    yield Here(place, is_served=True)
     group, chosen = MadeUp(("orders*",), 4), ListState(column="b3", scope="billing", view="matrix")
     graph = ListState(scope="billing", view="graph")
     state = ViewState(

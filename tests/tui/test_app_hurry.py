@@ -77,7 +77,8 @@ async def test_a_command_begun_with_the_opening_of_a_row_goes_on(still: str, key
 
 async def test_words_typed_after_a_row_was_opened_are_sought_in_what_it_shows(still: str) -> None:
     async with opened(still, size=WIDE) as pilot:
-        await press(pilot, "a")
+        pilot.app.screen.set_focus(rows(pilot, "events"))
+        await settled(pilot)
         await in_one_piece(pilot, "enter", "slash", "r", "a")
         assert isinstance(pilot.app.screen, Describe) and last(pilot).startswith(" /ra"), text(pilot)
 

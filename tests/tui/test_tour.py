@@ -15,6 +15,7 @@ from tests.tui.dashboard import Keys, kdrill, mode, opened, press, text, type_in
 from tui.app.screens.overlays import command_lines
 from tui.app.tour import BEGUN, OVER, STEPS, Tour, followed, tour_line
 from tui.engine.actions import SCREENS, sign_of
+from tui.engine.conditions import Here
 from tui.engine.config import ConfigError, load_config
 from tui.engine.messages import HeaderFacts
 from tui.engine.text import cells, wrap_line
@@ -156,7 +157,7 @@ async def test_without_it_there_is_no_line_of_it_and_only_a_sandbox_has_one(stil
 
 def test_help_names_the_way_back_to_it_where_there_is_one() -> None:
     def words(*unsaid: str) -> list[str]:
-        return ["".join(piece for piece, _ in line).strip() for line in command_lines(unsaid)]
+        return ["".join(piece for piece, _ in line).strip() for line in command_lines(Here("overview"), unsaid)]
 
     assert ":tour" in words()
     assert ":tour" not in words("tour")

@@ -35,6 +35,8 @@ class LiveApp(ThemedApp[int]):
     """The registry, with the keys that the settings give."""
     contexts: Mapping[str, Callable[[], Opening]] = MappingProxyType({})
     """Other clusters of the configuration by name, and how each is opened."""
+    is_served = False
+    """Whether a browser shows it."""
 
     def sign(self, id: str) -> str:
         """The key of an action, as a person reads it."""

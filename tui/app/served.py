@@ -83,6 +83,7 @@ class ServedKdrill(Kdrill):
     """Nobody knows who sits before a browser: the machine that it is served by is not touched."""
 
     CSS_PATH = "kdrill.tcss"
+    is_served = True
 
     def get_driver_class(self) -> type[SessionDriver]:
         return SessionDriver

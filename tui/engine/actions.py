@@ -163,7 +163,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("kill_rack", "R", "R", "fail rack", "on a copy: fail this broker's rack; again: undo", DRILL, footer=3),
     Action("wish('terminate')", "D", "D", "shut down", "controlled shutdown of this broker; again: undo", DRILL),
     Action("restart", "U", "U", "restart", "failed brokers come back later; a dead one starts", DRILL, footer=9),
-    Action("policy", "P", "P", "policy", "unclean election and session timeout", DRILL, footer=10),
+    Action("policy", "P", "P", "policy", "unclean election; time to detect a failure", DRILL, footer=10),
     Action("undo", "u", "u", "undo", "undo the last change", DRILL, footer=5),
     Action("reset", "0", "0", "reset", "start over: nothing fails", DRILL),
     Action("step(-1)", "comma", ",", "earlier", "one moment back", DRILL, footer=4),

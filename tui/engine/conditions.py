@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tui.engine.actions import ACTIONS, Action, sign_of
 from tui.engine.messages import SANDBOX, HeaderFacts
+from tui.engine.opening import NO_WISH
 from tui.engine.questions import NO_DRILL, NO_PLAN
 from tui.engine.view_state import LEVELS, ViewState, level_of
 
@@ -31,6 +32,8 @@ class Here(NamedTuple):
     """Whether the screen has a text beside its lists."""
     clusters: int = 1
     """How many others the configuration names."""
+    is_served: bool = False
+    """Whether a browser shows it."""
 
 
 class Need(NamedTuple):
@@ -73,6 +76,7 @@ def _fails(here: Here) -> bool:
 NOT_A_SANDBOX = "not a sandbox: start one with `kdrill sandbox`"
 READ_ONLY = "read-only: start kdrill with --allow-writes"
 
+_HERE = Need(NO_WISH, lambda here: not here.is_served)
 _SANDBOXED = Need(NOT_A_SANDBOX, lambda here: here.facts.kind == SANDBOX)
 _SELECTED = Need("nothing is selected", lambda here: here.selected)
 _MAIN = Need("nothing is selected", lambda here: here.main)
@@ -114,19 +118,31 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("plans", "pick"): (_REVIEW,),
     ("partitions", "kill"): (_BROKER,),
     ("controller", "kill"): (_MAIN,),
-    ("sandbox", "kill"): (_SANDBOXED, _MAIN),
+    ("sandbox", "kill"): (_HERE, _SANDBOXED, _MAIN),
     ("plans", "kill"): (_NO_REVIEW, _MAIN),
-    "for_real": (_SANDBOXED,),
-    ("partitions", "for_real"): (_SANDBOXED, _BROKER),
-    ("sandbox", "wish('terminate')"): (_SANDBOXED, _MAIN),
-    "wish('pause')": (_SANDBOXED, _MAIN),
-    "wish('expire')": (_SANDBOXED, _MAIN),
-    "wish('cut')": (_SANDBOXED, _MAIN),
-    "wish('brake')": (_SANDBOXED, _MAIN),
-    ("sandbox", "restart"): (_SANDBOXED, _MAIN),
-    "failover": (_SANDBOXED,),
-    ("sandbox", "undo"): (_SANDBOXED,),
-    ("sandbox", "reset"): (_SANDBOXED,),
+    "for_real": (
+        _HERE,
+        _SANDBOXED,
+    ),
+    ("partitions", "for_real"): (_HERE, _SANDBOXED, _BROKER),
+    ("sandbox", "wish('terminate')"): (_HERE, _SANDBOXED, _MAIN),
+    "wish('pause')": (_HERE, _SANDBOXED, _MAIN),
+    "wish('expire')": (_HERE, _SANDBOXED, _MAIN),
+    "wish('cut')": (_HERE, _SANDBOXED, _MAIN),
+    "wish('brake')": (_HERE, _SANDBOXED, _MAIN),
+    ("sandbox", "restart"): (_HERE, _SANDBOXED, _MAIN),
+    "failover": (
+        _HERE,
+        _SANDBOXED,
+    ),
+    ("sandbox", "undo"): (
+        _HERE,
+        _SANDBOXED,
+    ),
+    ("sandbox", "reset"): (
+        _HERE,
+        _SANDBOXED,
+    ),
     ("drill", "undo"): (_CHANGED,),
     ("drill", "reset"): (_ASKED,),
     ("drill", "step(-1)"): (_FAILURE,),
@@ -165,6 +181,8 @@ def reason(action: Action, here: Here, actions: tuple[Action, ...] = ACTIONS) ->
 
 def reason_of_word(word: str, here: Here) -> str:
     """The same for a word behind `:`."""
+    if here.is_served and word in WRITING | BREAKING:
+        return NO_WISH
     if word in WRITING and not here.facts.allows_writes:
         return READ_ONLY
     return NOT_A_SANDBOX if word in BREAKING and here.facts.kind != SANDBOX else ""

@@ -17,6 +17,7 @@ from model.sandbox.control.messages import SandboxOptions, SandboxState
 from tui.engine.messages import SANDBOX
 
 ONLY_SHOWS = "in a browser kdrill only shows"
+NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
 """How each refusal begins where the opening `is_served`."""
 
 

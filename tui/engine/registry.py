@@ -22,7 +22,7 @@ from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text
 from tui.engine.lab import queries as of_lab
 from tui.engine.logs import queries as of_logs
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
-from tui.engine.opening import ONLY_SHOWS
+from tui.engine.opening import NO_WISH, ONLY_SHOWS
 from tui.engine.partitions.map import map_window
 from tui.engine.partitions.picture import partitions_picture
 from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicList, TopicText
@@ -38,7 +38,6 @@ from tui.engine.sandbox.picture import cluster_picture
 from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sweep import queries as of_sweep
 
-NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
 NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
 NO_PROCESSES = f"{ONLY_SHOWS}: a sandbox is broken in a terminal"
 

@@ -211,7 +211,7 @@ class Page(Screen[None]):
     @property
     def here(self) -> Here:
         """Where the operator is, which decides what can be done."""
-        return Here(self.place, self.kdrill.facts, self.kdrill.view_state)
+        return Here(self.place, self.kdrill.facts, self.kdrill.view_state, is_served=self.kdrill.is_served)
 
     def why_not(self, action: Action, here: Here | None = None) -> str:
         """Why this can do nothing now; empty where it can."""
