@@ -185,10 +185,7 @@ def dashboard(
     With `serve` it is a server's; a session of one, which knows `served`, draws for the server.
     Raises SourceError or click.ClickException, the terminal as it was.
     """
-    if opening.source:
-        _check_lasts(opening.source)
-    elif not served:
-        check_java()
+    _check_can_open(opening, served)
     config = click.get_current_context().ensure_object(Config)
     look |= {"requests": _requests, "actions": remapped(config)}
     look |= {"is_served": bool(served), "notices": config.notices, "tour": config.tour}
@@ -256,6 +253,14 @@ def _check_terminal() -> None:
         raise click.ClickException("the dashboard needs a terminal; without one use: kdrill status SOURCE")
     if os.environ.get("TERM") == "dumb":
         raise click.ClickException("TERM is dumb: the dashboard needs a terminal that can move the cursor")
+
+
+def _check_can_open(opening: Opening, served: str) -> None:
+    """Raises SourceError or click.ClickException for what cannot be opened here. A session's server has its source."""
+    if opening.source:
+        _check_lasts(opening.source)
+    elif not served:
+        check_java()
 
 
 def _check_lasts(source: str) -> None:

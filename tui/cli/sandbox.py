@@ -33,9 +33,7 @@ def takes_sandbox(command: Command) -> Command:
         "--dir", "folder", type=click.Path(path_type=Path), help="folder for all data; default: a temporary one"
     )
     @click.option("--keep", is_flag=True, help="keep the folder, or continue with what is in it")
-    @click.option(
-        "--topics", metavar="N", type=click.IntRange(0), help="number of topics to create; default: a small set"
-    )
+    @click.option("--topics", metavar="N", type=click.IntRange(0), help="topics to create; default: a small set")
     @click.option("--partitions", metavar="N", type=click.IntRange(1), help="partitions of each of these topics")
     @click.option("--port", metavar="N", type=PORTS, help="port of the first broker; the others follow")
     @click.option("--zookeeper-port", metavar="N", type=PORTS, help="port of the first ZooKeeper server")

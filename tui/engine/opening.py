@@ -17,8 +17,8 @@ from model.sandbox.control.messages import SandboxOptions, SandboxState
 from tui.engine.messages import SANDBOX
 
 ONLY_SHOWS = "in a browser kdrill only shows"
-NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
 """How each refusal begins where the opening `is_served`."""
+NO_WISH = f"{ONLY_SHOWS}: nothing is written, broken or mended"
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
