@@ -89,7 +89,7 @@ _FINDINGS = Need("there are no findings", lambda here: here.facts.errors + here.
 _PAST = Need("this is the newest moment", lambda here: here.state.at)
 _GROUP = Need("no consumer group is selected", _group)
 _GRAPH = Need("only the graph has a zoom: {view} shows it", _is_graph)
-_BROKER = Need("no broker is selected: l selects a column, {zoom} zooms out", _thing)
+_BROKER = Need("no broker is selected (l, or {zoom} zooms out)", _thing)
 _FAILURE = Need("no failure is chosen: {kill} fails a broker", _fails)
 _ASKED = Need("there is nothing to reset", lambda here: here.state.drill != NO_DRILL)
 _CHANGED = Need("there is nothing to undo", lambda here: len(here.state.drills) > 1)

@@ -5,6 +5,7 @@ date.
 """
 
 from collections.abc import Collection, Iterable
+from itertools import groupby
 from typing import ClassVar
 
 from textual import on
@@ -74,20 +75,23 @@ def help_lines(here: Here, registry: tuple[Action, ...] = ACTIONS) -> list[Line]
     for group, heading in GROUPS.items():
         motions = MOTIONS if group == "move" else ()
         rows = [line(span(fit(sign, width + LABELS), "key"), text) for sign, text in motions]
-        for action in (each for each in actions if each.group == group):
-            rows += _action_lines(action, reason(action, here, registry), width)
+        listed = [action for action in actions if action.group == group]
+        for why_not, alike in groupby(listed, lambda action: reason(action, here, registry)):
+            rows += _action_lines([*alike], why_not, width)
         if rows:
             lines += [*(line() for _ in lines[:1]), line(span(heading, "heading")), *rows]
     return lines
 
 
-def _action_lines(action: Action, why_not: str, width: int) -> list[Line]:
-    """What the key does; below it, quieter, why it does not just now."""
+def _action_lines(actions: list[Action], why_not: str, width: int) -> list[Line]:
+    """What these keys do; below them, and the keys quieter, why they do not just now."""
     style = "dim" if why_not else ""
-    told = line(
-        span(fit(action.sign, width), style or "key"), span(fit(action.label, LABELS), style), span(action.help, style)
-    )
-    return [told, *([line(" " * width, span(f"not now: {why_not}", "warn"))] if why_not else [])]
+    lines = [
+        line(span(fit(each.sign, width), style or "key"), span(fit(each.label, LABELS), style), span(each.help, style))
+        for each in actions
+    ]
+    which = f" (these {len(actions)})" if len(actions) > 1 else ""
+    return [*lines, *([line(" " * width, span(f"not now{which}: {why_not}", "warn"))] if why_not else [])]
 
 
 def command_lines(here: Here, unsaid: Collection[str] = ()) -> list[Line]:

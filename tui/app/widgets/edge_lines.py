@@ -94,13 +94,16 @@ class TabLine(StripWidget):
         return tab_line(self._titles, self._numbers, self._active, self.size.width, self._help_sign)
 
 
+READ_AS_ONE = ("?", "/", ":")
+"""Signs that read as one with their word, `/filter`; a letter would become part of it, and a comma is no beginning."""
+
+
 def keys_line(keys: Iterable[tuple[str, str]], width: int, note: str = "") -> Line:
     """`?help  /filter  a alerts`: whole entries, the first ones first; the note goes to the right if it fits."""
     line: list[Span] = []
     left = width - 1
     for key, label in keys:
-        # A sign and its word read as one (`/filter`); a letter would become part of the word.
-        gap = "" if len(key) == 1 and not key.isalnum() else " "
+        gap = "" if key in READ_AS_ONE else " "
         entry = [("  " if line else " ", ""), (key, "key"), (gap + label, "label")]
         size = sum(cells(plain(text)) for text, _ in entry)
         if size > left:
