@@ -6,6 +6,7 @@ from textual.command import CommandList
 from textual.geometry import Size
 
 from tests.tui.dashboard import (
+    Keys,
     assert_page,
     foot,
     kdrill,
@@ -21,7 +22,7 @@ from tests.tui.dashboard import (
 )
 from tui.app.screens.overlays import Describe, Help
 from tui.engine.actions import MAPS, NUMBERS, SCREENS, holding
-from tui.engine.messages import JobsText
+from tui.engine.messages import JobsText, Notice
 from tui.engine.palette import THEMES
 
 
@@ -268,3 +269,55 @@ async def test_a_note_finds_what_is_seen_while_a_page_is_put_together(still: str
         kdrill(pilot).run_command("there is none")
         await press(pilot, "escape")
         assert "no command 'there'" in foot(pilot)
+
+
+async def test_a_key_that_can_do_nothing_is_not_offered_and_says_why(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "8", "K")
+        above, keys = foot(pilot).split("\n")
+        assert "not a sandbox: start one with `kdrill sandbox`" in above
+        assert keys.startswith(" ?help") and keys.rstrip().endswith("q back") and "K kill" not in keys
+        app = kdrill(pilot)
+        app.take_notice(Notice(app.last_notice.number + 1, "X 12:03:58 orders: offline"))
+        offered = {command.title: command.help for command in app.get_system_commands(app.screen)}
+        assert offered["kill  K"] == "not now: not a sandbox: start one with `kdrill sandbox`"
+        assert offered["last notice"] == "X 12:03:58 orders: offline"
+
+
+@pytest.mark.parametrize("name", SCREENS)
+async def test_the_footer_has_seven_keys_at_most(still: str, name: str) -> None:
+    async with opened(still, size=(200, 40)) as pilot:
+        kdrill(pilot).show_screen(name)
+        await until(pilot, lambda: mode(pilot) == name)
+        page = kdrill(pilot).page
+        assert page is not None
+        keys = page.keys()
+        assert 3 <= len(keys) <= 7 and (keys[0][1], keys[-1][1]) == ("help", "back")
+
+
+async def test_tab_goes_where_the_eye_goes_next(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        seen: list[tuple[int, int]] = []
+        while (place := focused_at(pilot)) not in seen:
+            seen.append(place)
+            await press(pilot, "tab")
+        first = seen.index(min(seen))
+        assert len(seen) > 2 and [*seen[first:], *seen[:first]] == sorted(seen)
+
+
+def focused_at(pilot: Keys) -> tuple[int, int]:
+    """Line and column of the pane that has the focus."""
+    focused = kdrill(pilot).screen.focused
+    assert focused is not None
+    return focused.region.y, focused.region.x
+
+
+async def test_what_is_over_takes_the_place_of_its_notice(still: str) -> None:
+    async with opened(still) as pilot:
+        app, number = kdrill(pilot), kdrill(pilot).last_notice.number + 1
+        app.take_notice(Notice(number, "X 12:03:58 controller: no broker is the controller"))
+        await settled(pilot)
+        assert "no broker is the controller" in foot(pilot)
+        app.take_notice(Notice(number, "12:03:58 controller: resolved after 0.1 s (nobody)"))
+        await settled(pilot)
+        assert "resolved after 0.1 s" in foot(pilot) and "X 12:03:58" not in foot(pilot)
