@@ -151,4 +151,4 @@ def test_a_second_time_takes_it_back_and_what_is_gone_cannot_be_acknowledged() -
     assert alerts.counts == (1, 0)
     assert alerts.acknowledge("offline/a", now.findings.found) == "a: no longer acknowledged"
     assert alerts.counts == (0, 0)
-    assert alerts.acknowledge("offline/x", now.findings.found) == "this is not so any more"
+    assert alerts.acknowledge("offline/x", now.findings.found) == "this is resolved"

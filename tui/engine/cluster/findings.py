@@ -70,7 +70,7 @@ def findings_window(
         place=place_in(keys),
         columns=COLUMNS,
         made_from=(found,),
-        nothing="nothing is wrong" if is_whole else "loading: what is wrong is told once all is read",
+        nothing="nothing is wrong" if is_whole else "still loading: findings come once everything was read",
     )
     return window(listing, query, memory, now_ms)
 
@@ -110,7 +110,7 @@ def finding_text(moment: Moment, query: FindingText, now_ms: int, *_: object) ->
     keys = finding_keys(found)
     sheet = Sheet("", query.width)
     if query.key not in keys:
-        return sheet.say("this is not so any more", "ok").answer()
+        return sheet.say("this is resolved", "ok").answer()
     one = found[keys.index(query.key)]
     sheet.fact(SEVERITY_WORDS[one.severity], f"{one.subject}: {one.what}", SEVERITY_STYLES[one.severity]).gap()
     sheet.fact("why", one.why).fact("what to do", one.action).gap()
@@ -243,7 +243,7 @@ class Alerts:
         """The operator knows of the finding with this key, or no longer does; what was done, in a sentence."""
         keys = finding_keys(found)
         if key not in keys:
-            return "this is not so any more"
+            return "this is resolved"
         one = found[keys.index(key)]
         was_known = one in self.known
         self._acknowledged ^= {_state(one)}

@@ -55,7 +55,7 @@ def test_one_finding_in_full():
     assert lines[2].startswith("why       Nobody can write to them")
     assert lines[3].startswith("what to do Bring broker 5 back.")
     assert "partitions 3,7 (2)" in lines
-    assert finding_text(MOMENT, FindingText(key="x"), NOW_MS).plain == "this is not so any more"
+    assert finding_text(MOMENT, FindingText(key="x"), NOW_MS).plain == "this is resolved"
 
 
 def test_the_header_counts():
