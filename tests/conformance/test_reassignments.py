@@ -186,7 +186,7 @@ def taken_back_by_another(site: Site, elsewhere: Path, nothing_is_written: Calla
     """Who did not begin it is shown it, and has to say --all."""
     found = site.act("cancel-reassign", "--allow-writes", "--yes", elsewhere=elsewhere)
     assert (found.returncode, nothing_is_written()) == (2, True)
-    assert "somebody else reassigns 1 partition (heavy-kraft-0 to 2), which takes --all" in found.stderr
+    assert "others are reassigning 1 partition (heavy-kraft-0 to 2); --all cancels those too" in found.stderr
     shown = site.act("cancel-reassign", "--all", elsewhere=elsewhere)
     assert (shown.returncode, nothing_is_written()) == (2, True)
     assert "heavy-kraft-0: 2,1 → 1" in shown.stdout

@@ -35,9 +35,7 @@ from tui.engine.acting.proposing import basis_of, drills_said
 from tui.engine.acting.way import Way, carried_out, proposed, run_of
 from tui.engine.opening import Opening
 
-GOES_ON = (
-    "kdrill ends: what the controller was asked for goes on, and the throttle stays; reassign --resume goes on here"
-)
+GOES_ON = "kdrill is ending: moves already requested continue, and the throttle stays; reassign --resume continues"
 
 
 @contextlib.contextmanager
@@ -209,7 +207,7 @@ def _found(others: Targets) -> str:
     if not others:
         return ""
     each = (f"{name} to {replicas(target)}" for name, target in others.items())
-    return f"somebody else reassigns {counted(len(others), 'partition')} ({listed(each)}), which takes --all"
+    return f"others are reassigning {counted(len(others), 'partition')} ({listed(each)}); --all cancels those too"
 
 
 @click.command()

@@ -56,7 +56,7 @@ def with_broker_groups(
     except WireError as error:
         raise SourceError(f"kafka://{bootstrap}: {error}") from None
     except TimeoutError:
-        raise SourceError(f"kafka://{bootstrap}: the groups were not told within {timeout_s:g} s") from None
+        raise SourceError(f"kafka://{bootstrap}: no answer about the groups within {timeout_s:g} s") from None
 
 
 async def _asked(

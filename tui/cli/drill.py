@@ -161,7 +161,7 @@ def _candidates(drill: Drill) -> str:
 def _partitions(drill: Drill, everything: bool) -> Iterator[str]:
     suffer = [one for one in drill.affected if one.outcome is not OutcomeKind.UNAFFECTED]
     shown = suffer if everything else suffer[:MOST_PARTITIONS]
-    yield f"{counted(len(suffer), 'partition')} affected{', the worst first:' if suffer else '.'}"
+    yield f"{counted(len(suffer), 'partition')} affected{', worst first:' if suffer else '.'}"
     names = [plain(str(one.partition)) for one in shown]
     width = max(map(cells, names), default=0)
     for one, name in zip(shown, names, strict=True):
@@ -183,7 +183,7 @@ def _change(one: DrilledPartition) -> str:
 def _timeline(drill: Drill, everything: bool) -> Iterator[str]:
     all_told = list(steps_of(drill.timeline.rows))
     shown = all_told if everything else all_told[:MOST_ROWS]
-    yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', and not over then'}:"
+    yield f"timeline, {_seconds(drill.timeline.end_ms)} long{'' if drill.at_rest else ', not finished then'}:"
     for one in shown:
         until = f" (until {one.until_ms / 1000:.3f} s)" if one.until_ms - one.at_ms >= 1 else ""
         yield f"  {one.at_ms / 1000:>10.3f} s  {plain(one.text)}{until}"

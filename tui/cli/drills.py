@@ -44,7 +44,7 @@ def lines(
     if first := not_forecast(image):
         yield first
     yield plain(f"{image.provenance.source}: what if {_who(result, parameters)} died{unclean}")
-    yield f"assumed: rules of Kafka {rules_of(image).since} and later; who is out of sync stays so, nobody comes back"
+    yield f"assumed: rules of Kafka {rules_of(image).since} and later; replicas stay out of sync, no broker returns"
     yield f"computed {'by ' if engine.startswith('spark') else ''}{engine} in {seconds:,.2f} s"
     yield ""
     now = result.before
@@ -96,7 +96,7 @@ def _worst(result: DrillResult) -> Iterator[str]:
         lost = "; QUORUM LOST: nothing is elected" if one.quorum_lost else ""
         yield f"{name}{' ' * (width - cells(name))}  {row} on b{one.most_leaders_on}{lost}"
     if result.scenarios > len(result.listed):
-        yield f"… {result.scenarios - len(result.listed):,} more, none worse: --limit lists more"
+        yield f"… {result.scenarios - len(result.listed):,} more, none of them worse: --limit lists more"
 
 
 def _victims(one: ScenarioOutcome) -> str:
@@ -132,10 +132,10 @@ def _fatal(result: DrillResult) -> Iterator[str]:
 
 def _loss(loss: Sequence[LossChance]) -> Iterator[str]:
     yield ""
-    yield "how probable it is that data is lost, if so many brokers die for good at the same time, whichever they are:"
+    yield "chance of losing data if this many brokers, any of them, are lost for good at the same time:"
     for one in loss:
         who = (
-            f"each broker with a probability of {100 * (one.rate or 0):g} %"
+            f"each broker with probability {100 * (one.rate or 0):g} %"
             if one.failed is None
             else counted(one.failed, "broker")
         )

@@ -212,7 +212,7 @@ def _drills(result: EachBrokerResult) -> Iterator[str]:
         loss = "unknown" if found.loss is None else f"{100 * found.loss:.3g} %"
         yield f"  {name:<16}{worst[0]:>9}{worst[1]:>9}{worst[2]:>9}{loss:>18}"
     if result.now.not_forecast:
-        yield "  !: the quorum loses its majority, and nothing is elected any more"
+        yield "  !: the quorum loses its majority, so nothing can be elected"
 
 
 def make(opening: Opening, request: PlanRequest, options: Options, engine: Engine) -> None:

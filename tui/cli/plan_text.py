@@ -104,7 +104,7 @@ def _head(plan: Plan) -> Iterator[str]:
     for number, objective in enumerate(plan.objectives, 1):
         start = f"{'objectives' if number == 1 else '':<10} {number}. "
         yield from wrap(objective, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
-    yield plain(f"sizes      {plan.sizes or 'unknown: nothing is said of bytes and time'}")
+    yield plain(f"sizes      {plan.sizes or 'unknown: no bytes and times are given'}")
 
 
 def _cost(plan: Plan) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _cost(plan: Plan) -> Iterator[str]:
         show = bytes_text if name == "bytes" else _number
         above = "" if least is None else _above(value, least, show) if name in comparable else "-"
         yield f"  {words:<18}{show(value):>14}" + ("" if least is None else f"{show(least):>14}{above:>10}")
-    yield f"  {'partitions changed':<18}{cost.touched:>14,}  of which {cost.reorders:,} only in their order"
+    yield f"  {'partitions changed':<18}{cost.touched:>14,}  of which {cost.reorders:,} only reordered"
     if bound is not None:
         yield f"  {bound.method if plan.comparison is None else 'the best plan: ' + bound.method}"
     if plan.comparison is not None:
@@ -214,7 +214,7 @@ def _batches(plan: Plan, everything: bool) -> Iterator[str]:
     pace, shown = plan.pace, plan.batches if everything else plan.batches[:MOST_ROWS]
     if pace is not None:
         yield from _pace(pace)
-    yield f"{counted(len(plan.batches), 'batch', 'batches')}, each to be run when the one before is done:"
+    yield f"{counted(len(plan.batches), 'batch', 'batches')}, run each when the one before is done:"
     for batch in shown:
         yield f"  {batch.number:>4}  {_batch(batch, pace)}"
     yield from more(len(plan.batches) - len(shown))
@@ -234,14 +234,14 @@ _GIVEN = {"rate": "as given", "time": "what that time takes", "nothing": "assume
 def _pace(pace: Pace) -> Iterator[str]:
     rate = f"{pace.rate} ({bytes_text(pace.rate)}/s a broker)"
     yield f"throttle   {rate}, {_GIVEN[pace.given]}"
-    yield f"time       about {duration_text(pace.seconds)}, batch after batch, where the network carries it"
+    yield f"time       about {duration_text(pace.seconds)}, batch after batch, if the network can carry it"
     yield from wrap(_THROTTLE, WIDTH, initial_indent=" " * 11, subsequent_indent=" " * 11)
 
 
 _THROTTLE = (
     "As --throttle of Kafka's tool it becomes leader.replication.throttled.rate of brokers that send and "
     "follower.replication.throttled.rate of those that receive. Keep it above what is produced to the partitions "
-    "that move, or they never catch up; --verify takes the throttles off when all is done."
+    "that move, or they never catch up; --verify removes the throttles when all is done."
 )
 
 

@@ -72,7 +72,7 @@ def replicas(partitions: Sequence[PartitionScan], everything: bool) -> Iterator[
     apart.sort(key=lambda each: -each[0])
     if apart:
         yield ""
-        yield "replicas that end apart, the newest leader epoch and the longest log first"
+        yield "replicas with different ends, newest leader epoch and longest log first"
     for _, text in apart if everything else apart[:MOST_APART]:
         yield from wrap(plain(text), WIDTH, initial_indent="  ", subsequent_indent="      ")
     if not everything:

@@ -36,7 +36,7 @@ async def test_who_never_has_done_answering_is_left() -> None:
 
     async with await asyncio.start_server(accept, "127.0.0.1", 0) as silent:
         port = silent.sockets[0].getsockname()[1]
-        with pytest.raises(SourceError, match=f"kafka://127.0.0.1:{port}: the groups were not told within 0.2 s"):
+        with pytest.raises(SourceError, match=f"kafka://127.0.0.1:{port}: no answer about the groups within 0.2 s"):
             await asyncio.to_thread(with_broker_groups, IMAGE, f"127.0.0.1:{port}", timeout_s=0.2)
 
 

@@ -27,7 +27,7 @@ def test_people_read_what_was_assumed_who_suffers_and_how_it_went(snapshot_file:
     assert lines[1].startswith("assumed: session timeout 18 s, 2 ms per ZooKeeper write, 15 ms per request, rules of ")
     assert "offline            2 → 3" in lines
     assert "controller         b4 → one of b1, b2, b6, epoch 118 → 119" in lines
-    assert "3 partitions affected, the worst first:" in lines
+    assert "3 partitions affected, worst first:" in lines
     assert "  offline        orders-2   leader 3→none, ISR 3,4→4, epoch 39→41, never led again" in lines
     assert "       0.000 s  Brokers 3, 4 died; ZooKeeper does not know yet" in lines
 

@@ -43,12 +43,12 @@ def test_people_read_the_worst_first_fatal_sets_and_how_probable_a_loss_is(snaps
         "who dies      new offline  new under min  unclean  under-replicated  leaders moved  most leaders"
     )
     assert lines[place + 1].split() == ["brokers", "1,", "2", "1", "1", "0", "5", "1", "2", "on", "b3"]
-    assert lines[place + 4] == "… 7 more, none worse: --limit lists more"
+    assert lines[place + 4] == "… 7 more, none of them worse: --limit lists more"
     assert "6  1  1  2  2  ·" in lines
     assert "minimal fatal sets 3 of 2: brokers that hold all in-sync replicas of a partition" in lines
     assert "  brokers 3, 4: 1 partition" in lines
     assert "  2 brokers: 30 %; 0.3 partitions on average" in lines
-    assert any(line.startswith("  each broker with a probability of 2 %: 0.1") for line in lines)
+    assert any(line.startswith("  each broker with probability 2 %: 0.1") for line in lines)
 
 
 def test_programs_read_one_object(snapshot_file: Path) -> None:

@@ -153,7 +153,7 @@ def test_nothing_to_move_is_said_and_not_written(tmp_path: Path) -> None:
     done = run("plan", path, "--rebalance", "-o", plan)
     assert (done.returncode, done.stderr) == (DONE, "nothing to move: no file is written\n")
     assert not plan.exists()
-    assert "sizes      unknown: nothing is said of bytes and time" in done.stdout
+    assert "sizes      unknown: no bytes and times are given" in done.stdout
     done = run("plan", path, "--remove-broker", "2")
     assert failure(done).startswith("t-0 needs 2 replicas and 1 broker would stay: add brokers, or lower the")
     assert done.returncode == IMPOSSIBLE

@@ -74,7 +74,7 @@ def test_replicas_that_end_apart_are_told_with_the_longest_first(tmp_path: Path)
         (tmp_path / f"broker-{broker}/meta.properties").write_text(f"broker.id={broker}\n")
         (tmp_path / f"broker-{broker}/orders-0" / NAME).write_bytes(data)
     lines = kdrill("scan", tmp_path).stdout.splitlines()
-    start = lines.index("replicas that end apart, the newest leader epoch and the longest log first")
+    start = lines.index("replicas with different ends, newest leader epoch and longest log first")
     assert lines[start + 1] == "  orders-0: b2 at 2, b3 at 2, b1 at 0"
 
 
