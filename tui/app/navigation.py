@@ -236,7 +236,7 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def show_znode(self, path: str) -> None:
         place = path if has_znodes(self.facts) else metadata_place(path)
-        self.call_next(self._go, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(place))
+        self.call_next(self._leap_to, "znodes", lambda screen: isinstance(screen, Znodes) and screen.go_to(place))
 
     def show_partitions(self, text: str) -> None:
         self._show_partitions(text, "")
@@ -248,16 +248,16 @@ class Navigation(TimeTravel, Noticing, Touring):
         before = self.view_state.of("partitions")
         self.view_state = reduce(reduce(self.view_state, Zoom("partitions", 0)), Filter("partitions", text))
         seek = name and (lambda screen: screen.query_one("#partitions", LiveRows).seek(name))
-        self.call_next(self._go, "partitions", seek or (lambda _: None), before)
+        self.call_next(self._leap_to, "partitions", seek or (lambda _: None), before)
 
     def show_broker(self, broker: str) -> None:
         self.view_state = reduce(self.view_state, Filter("brokers", ""))
         self.call_next(
-            self._go, "controller", lambda screen: isinstance(screen, Brokers) and screen.brokers.seek(broker)
+            self._leap_to, "controller", lambda screen: isinstance(screen, Brokers) and screen.brokers.seek(broker)
         )
 
     def show_group(self, name: str) -> None:
-        self.call_next(self._go, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
+        self.call_next(self._leap_to, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
 
     def show_finding(self, key: str) -> None:
         self.run_worker(
@@ -323,7 +323,9 @@ class Navigation(TimeTravel, Noticing, Touring):
         elif broker is None:
             self._tell("no broker is selected")
         else:
-            self.call_next(self._go, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker))
+            self.call_next(
+                self._leap_to, "sandbox", lambda screen: isinstance(screen, Sandbox) and screen.go_to(broker)
+            )
 
     def add_broker(self, broker: int, rack: str) -> None:
         self.view_state = with_broker(self.view_state, broker, rack)
@@ -340,11 +342,16 @@ class Navigation(TimeTravel, Noticing, Touring):
             said = str(lost)
         self._tell(said)
 
-    async def _go(self, name: str, then: Callable[[Screen[object]], object], before: ListState | None = None) -> None:
-        """To another screen; the way back leads to this one. `before`: how its list was looked at."""
-        origin = self.current_mode or "overview"
+    async def _go(self, name: str, then: Callable[[Screen[object]], object]) -> None:
         await self.action_screen(name)
         then(self.screen)
+
+    async def _leap_to(
+        self, name: str, then: Callable[[Screen[object]], object], before: ListState | None = None
+    ) -> None:
+        """To another screen; the way back leads to this one. `before`: how its list was looked at."""
+        origin = self.current_mode or "overview"
+        await self._go(name, then)
         if origin != name and isinstance(self.screen, LiveScreen):
             self._leap = Leap(origin, self.screen.filter_text(), before)
 

@@ -167,7 +167,7 @@ async def test_a_column_of_the_map_is_a_broker_to_kill(still: str) -> None:
 async def test_victims_are_picked_on_the_map_of_the_live_cluster(still: str) -> None:
     async with opened(still, size=(160, 40)) as pilot:
         await press(pilot, "3", "K")
-        await until(pilot, lambda: "which broker?" in text(pilot))
+        await until(pilot, lambda: "no broker is selected" in text(pilot))
         await press(pilot, "l", "space", "l", "l", "space")
         await until(pilot, lambda: "#1 b2>#3" in text(pilot))
         assert "SIMULATED" not in text(pilot).split("\n")[0]

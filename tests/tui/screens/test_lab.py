@@ -117,7 +117,7 @@ async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(st
         await press(pilot, "J")
         await until(pilot, lambda: rows(pilot, "lab-consumers").total == 4)
         await press(pilot, "o")
-        await until(pilot, lambda: "nowhere but here" in text(pilot))
+        await until(pilot, lambda: "exists only here" in text(pilot))
         await press(pilot, "d")
         assert isinstance(kdrill(pilot).screen, Describe)
         await until(pilot, lambda: "range deals" in text(pilot))
