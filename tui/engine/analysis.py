@@ -30,6 +30,8 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     engine: str = ""
     """Who worked it out: `in process`, `spark local[2]`."""
     seconds: float = 0.0
+    due_s: float = 0.0
+    """When it may be worked out again without being asked, on the monotonic clock."""
     spark: str = ""
     """How Spark stands, one line; empty where there is none."""
     stale: bool = False

@@ -48,6 +48,16 @@ class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
 
 NO_SWEEP = SweepQuestion()
 
+
+class DeathsQuestion(msgspec.Struct, frozen=True, tag="deaths"):
+    """What would happen if each broker, or each rack, failed; worked out again when the cluster is another one."""
+
+    unclean: bool = False
+    stopped: bool = False
+
+
+NO_DEATHS = DeathsQuestion()
+
 MOST_MADE_UP = 200
 """Consumers of a group that is made up: each dies in turn."""
 
@@ -109,4 +119,4 @@ class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):
 
 NO_PLAN = PlanQuestion()
 
-Question = SweepQuestion | PreviewQuestion | PlanQuestion
+Question = SweepQuestion | DeathsQuestion | PreviewQuestion | PlanQuestion

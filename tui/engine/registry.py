@@ -17,7 +17,8 @@ from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
 from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.drill import queries as of_drill
-from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline, scrubber_text
+from tui.engine.drill.course import course_picture
+from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
 from tui.engine.lab import queries as of_lab
 from tui.engine.logs import queries as of_logs
@@ -84,11 +85,13 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_drill.DrillText, Router.of_drill, drill_text),
     Entry(of_drill.DrillStepText, Router.of_drill, step_text),
     Entry(of_drill.DrillMomentText, Router.of_drill, moment_text),
-    Entry(of_drill.ScrubberText, Router.of_drill, scrubber_text),
+    Entry(of_drill.CoursePicture, Router.of_drill, course_picture),
     Entry(of_drill.DrillPartitionText, Router.of_drill, partition_drill_text),
     # Analyses
     Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
-    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.sweep_heat"),
+    Entry(of_sweep.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
+    Entry(of_sweep.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
+    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.heat.sweep_heat"),
     Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
     Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
     Entry(of_lab.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),

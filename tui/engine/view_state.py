@@ -11,6 +11,7 @@ from tui.engine.questions import (
     NO_QUESTION,
     NO_SWEEP,
     NO_TRIAL,
+    DeathsQuestion,
     DrillPlan,
     LabTrial,
     PlanQuestion,
@@ -28,7 +29,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "log-segments": ("table", "bars"),
     "znode": ("decoded", "raw", "history"),
     "cluster-picture": ("picture", "lists"),
-    "drill-map": ("map", "step"),
+    "drill-map": ("map", "step", "summary"),
 }
 """The forms that a list or text has, the first one to begin with."""
 
@@ -79,6 +80,11 @@ class ViewState:
         """The drill that is played: the latest one."""
         return self.drills[-1]
 
+    @property
+    def deaths(self) -> DeathsQuestion:
+        """Which failures would be worst, under the policy of the drill."""
+        return DeathsQuestion(unclean=self.drill.unclean, stopped=self.drill.stopped)
+
     def of(self, name: str) -> ListState:
         """How this list is looked at."""
         return self.lists.get(name) or ListState(view=VIEWS.get(name, ("",))[0])
@@ -89,8 +95,9 @@ class ViewState:
         chosen = {name: getattr(mine, name) for name in known if name in _OF_LIST}
         chosen |= {name: getattr(self, name) for name in known if name in _OF_ALL}
         if "question" in known:
-            asked = getattr(query, "question")  # noqa: B009 - its type says which of the three
-            chosen["question"] = next(one for one in (self.sweep, self.preview, self.plan) if type(one) is type(asked))
+            asked = getattr(query, "question")  # noqa: B009 - its type says which of them
+            questions = (self.sweep, self.deaths, self.preview, self.plan)
+            chosen["question"] = next(one for one in questions if type(one) is type(asked))
         return chosen
 
 

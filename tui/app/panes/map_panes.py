@@ -11,19 +11,21 @@ from textual import events
 from textual.message import Message
 
 from tui.app.live_app import live_app
-from tui.app.panes.live_panes import LiveRows, LiveText
+from tui.app.panes.live_panes import LivePicture, LiveRows
 from tui.app.widgets.drawing import LEAD
 from tui.app.widgets.lists import BRIGHT_S, Changes, row_at
 from tui.engine.messages import ListQuery
 from tui.engine.rows import Across, Row, Window
 from tui.engine.view_state import StandOn, reduce
 
+LEAST_LINES = 6
 
-class Scrubber(LiveText, can_focus=False):
-    """The whole time in a line. The mouse goes to a moment with a click or by dragging, and steps with its wheel."""
+
+class Scrubber(LivePicture):
+    """All the time of a drill. The mouse goes to a moment with a click or by dragging, and steps with its wheel."""
 
     class Scrubbed(Message):
-        """The operator points at a cell of the line, which is `width` cells long."""
+        """The operator points at a cell of the picture, which is `width` cells wide."""
 
         def __init__(self, cell: int, width: int) -> None:
             super().__init__()
@@ -38,6 +40,11 @@ class Scrubber(LiveText, can_focus=False):
             self.by = by
 
     _is_held = False
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        """A quarter of the terminal's lines: a picture fills whatever it gets."""
+        return super().wanted[0], max(LEAST_LINES, self.app.size.height // 4)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         self._is_held = True

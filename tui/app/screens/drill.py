@@ -1,4 +1,8 @@
-"""Screen 6: what happens if brokers die, on a copy of the cluster, moment by moment."""
+"""Screen 6: what happens if brokers die, on a copy of the cluster, moment by moment.
+
+Before anything is chosen it says which failures would be worst. Where there is no room for all panes, one of the map,
+the step and the summary stands beside the brokers.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -8,9 +12,10 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
 from tui.app.panes.map_panes import MapRows, Scrubber
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.app.widgets.prompt_line import PromptLine
@@ -20,6 +25,7 @@ from tui.engine.drill.queries import (
     GONE,
     STARTS,
     AtSecond,
+    CoursePicture,
     DrillBrokerList,
     DrillMapList,
     DrillMomentText,
@@ -28,28 +34,49 @@ from tui.engine.drill.queries import (
     DrillText,
     DrillTimelineList,
     InCell,
-    ScrubberText,
     ToMark,
 )
 from tui.engine.link import DataLost
 from tui.engine.messages import STOPPABLE
 from tui.engine.questions import NO_DRILL, DrillPlan
-from tui.engine.view_state import SwitchView, ViewState
+from tui.engine.sweep.queries import DeathList, DeathText
+from tui.engine.view_state import VIEWS, SwitchView, ViewState
 
 LEGEND = "Map: L leader  o in ISR  - out of ISR  X leaderless  + adding"
 FRAME_S = 0.5
 """How long a moment is shown while the drill is played."""
 
+LAST = -1
+"""The last moment, whichever that is."""
+
 GO_TO = "@"
 """The sign of the prompt for a time."""
 
 NO_SECOND = "there is no such moment: write seconds, like 18.2"
-ABOUT = {"drill-brokers": BrokerText, "drill-timeline": DrillMomentText, "drill-map": DrillPartitionText}
+ABOUT = {
+    "drill-brokers": BrokerText,
+    "drill-timeline": DrillMomentText,
+    "drill-map": DrillPartitionText,
+    "drill-deaths": DeathText,
+}
 """List → what tells of one of its rows."""
+
+SIDES = {
+    "drill-map-frame": "map",
+    "timeline-frame": "step",
+    "step-frame": "step",
+    "summary-frame": "summary",
+}
+"""Frame → the view in which it stands where there is no room for all of them."""
+
+
+def is_chosen(plan: DrillPlan) -> bool:
+    """Whether anything is to happen."""
+    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start))
 
 
 class Drill(LiveScreen):
-    """Who dies, how the cluster stands, the timeline, and the partitions at the moment under the timeline's cursor."""
+    """Who dies, the course of it, and the partitions, the reasons and the figures at one moment."""
 
     place = "drill"
     main_list = "drill-brokers"
@@ -58,46 +85,71 @@ class Drill(LiveScreen):
 
     _arrived: DrillPlan = NO_DRILL
     _playing: Timer | None = None
+    _ahead = 0
+    """Moments to go on or back, while the timeline is out of sight."""
 
     def panes(self) -> Iterable[Widget]:
-        yield Group(
-            Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame"),
-            Framed("How it stands", LiveText(DrillText(), id="standing"), id="standing-frame"),
-            id="drill-top",
-        )
-        yield Group(
-            Scrubber(ScrubberText(), id="scrubber"),
-            Group(
-                Framed("Timeline", LiveRows(DrillTimelineList()), id="timeline-frame"),
-                Group(
-                    Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame"),
-                    Framed("Step: why, writes, who is told", LiveText(DrillStepText(), id="step"), id="step-frame"),
+        yield ByNeed(
+            Framed("Course", Scrubber(CoursePicture(), id="course"), id="course-frame", least=(40, 8)),
+            ByNeed(
+                ByNeed(
+                    Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5)),
+                    Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(34, 5)),
+                    id="drill-who",
+                ),
+                Framed("Worst failures, worst first", LiveRows(DeathList()), id="deaths-frame", least=(44, 5)),
+                ByNeed(
+                    Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame", least=(44, 5), grows=1),
+                    ByNeed(
+                        Framed("Timeline", LiveRows(DrillTimelineList()), id="timeline-frame", least=(44, 5)),
+                        Framed("Why, writes, requests", LiveText(DrillStepText(), id="step"), id="step-frame", grows=1),
+                        id="drill-telling",
+                    ),
                     id="drill-sides",
                 ),
-                id="drill-panes",
+                id="drill-below",
             ),
-            id="drill-below",
+            id="drill-panes",
         )
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_side)
 
+    @property
+    def side(self) -> str:
+        """What stands beside the brokers where there is no room for all: map, step or summary."""
+        return self.kdrill.view_state.of(self.map_list).view
+
+    @property
+    def is_roomy(self) -> bool:
+        """Whether there is room for all panes."""
+        return self.has_class("-tall") or self.has_class("-very-wide")
+
     def _show_side(self, state: ViewState) -> None:
-        self.set_class(state.of(self.map_list).view == "step", "-step")
+        self.set_class(is_chosen(state.drill), "-chosen")
+        for view in VIEWS[self.map_list]:
+            self.set_class(self.side == view, f"-{view}")
+        frame = self.focused.parent if isinstance(self.focused, Widget) else None
+        if isinstance(frame, Framed) and not self.is_offered(frame):
+            self.set_focus(self.query_one(f"#{self.main_list}"))
 
     def is_offered(self, frame: Framed) -> bool:
-        hidden = "drill-map-frame" if self.has_class("-step") else "step-frame"
-        return frame.id != hidden or self.has_class("-tall")
+        if not self.has_class("-chosen"):
+            return frame.id in ("who-frame", "summary-frame", "deaths-frame")
+        return frame.id != "deaths-frame" and (self.is_roomy or SIDES.get(frame.id or "", self.side) == self.side)
 
     def action_view(self) -> None:
-        """The map or the step, where there is no room for both."""
-        if self.has_class("-tall"):
-            self.say("map and step are both in sight")
+        """The map, the step or the summary, where there is no room for all."""
+        if self.is_roomy or not self.has_class("-chosen"):
+            self.say("all panes are in sight")
             return
-        was_there = isinstance(self.focused, Widget) and self.focused.id in ("drill-map", "step")
+        frame = self.focused.parent if isinstance(self.focused, Widget) else None
+        was_there = isinstance(frame, Framed) and frame.id in SIDES
         self.intend(SwitchView(self.map_list))
         if was_there:
-            self.set_focus(self.query_one("#step" if self.has_class("-step") else "#drill-map"))
+            pane = {"map": "drill-map", "step": "drill-timeline", "summary": "summary"}[self.side]
+            self.set_focus(self.query_one(f"#{pane}"))
+        self.timeline.seek(str(self.kdrill.view_state.moment))
 
     @property
     def timeline(self) -> LiveRows:
@@ -125,9 +177,14 @@ class Drill(LiveScreen):
             self.ask(lambda state: drill_choices.with_mark(state, self._thing))
 
     def action_kill(self) -> None:
-        """Those that are marked and nobody else, or the one under the cursor as well."""
+        """Those that are marked and nobody else, or the one under the cursor as well; or what the list of the worst
+        failures says."""
         marked = self.kdrill.view_state.marked
-        if marked:
+        deaths = self.query_one("#drill-deaths", LiveRows)
+        if self.list_at_hand is deaths:
+            victims = drill_choices.victims_of(deaths.cursor_key)
+            self.ask(lambda state: drill_choices.with_these(state, victims, unclean=state.drill.unclean))
+        elif marked:
             self.ask(lambda state: drill_choices.with_these(state, marked))
         else:
             self._at_cursor(drill_choices.with_broker)
@@ -165,7 +222,8 @@ class Drill(LiveScreen):
     def clear_filter(self) -> bool:
         if super().clear_filter():
             return True
-        if STOPPABLE in self.timeline.answer.note:
+        lists = (self.timeline, self.query_one("#drill-map", LiveRows), self.query_one("#drill-deaths", LiveRows))
+        if any(STOPPABLE in each.answer.note for each in lists if each.is_on_screen):
             self.ask(drill_choices.stopped)
             return True
         has_marks = bool(self.kdrill.view_state.marked)
@@ -182,18 +240,39 @@ class Drill(LiveScreen):
     @on(RowsShown, "#drill-timeline")
     def _show_the_end(self) -> None:
         """What a drill comes to matters first; how it comes to it can be gone through from there."""
-        plan, total = self.kdrill.view_state.drill, self.timeline.total
-        if total and plan != self._arrived:
-            self._arrived = plan
-            self.timeline.action_last()
+        state, total = self.kdrill.view_state, self.timeline.total
+        if total and state.drill != self._arrived:
+            self._arrived = state.drill
+            if state.moment < 0:
+                self.timeline.action_last()
+            else:  # it was gone through before the timeline came into sight
+                self.timeline.seek(str(state.moment))
 
     def action_step(self, by: int) -> None:
-        if not self.timeline.total:
-            self.set_focus(self.timeline)  # one pane at a time: it has to be the one in sight
-        self.timeline.action_move(by)
+        if self.timeline.is_on_screen and self.timeline.total:
+            self.timeline.action_move(by)
+        else:
+            self._ahead += by
+            self.run_worker(self._gone_ahead, name="step")
+
+    async def _gone_ahead(self) -> None:
+        """As many moments on as keys were pressed; the data process knows how many there are."""
+        state = self.kdrill.view_state
+        try:
+            total = (await self.kdrill.link.rows(DrillTimelineList(count=0, drill=state.drill))).total
+        except DataLost as lost:
+            self.say(str(lost))
+            return
+        by, self._ahead = self._ahead, 0
+        now = self.kdrill.view_state.moment
+        moment = max((total - 1 if now < 0 else now) + by, 0)
+        self._stand_at(moment if moment < total - 1 else LAST)
+
+    def _stand_at(self, moment: int) -> None:
+        self.ask(lambda state: replace(state, moment=moment))
 
     def action_mark(self, by: int) -> None:
-        self._go(ToMark(int(self.timeline.cursor_key or 0), back=by < 0), "no mark there")
+        self._go(ToMark(self.kdrill.view_state.moment, back=by < 0), "no mark there")
 
     def action_time(self) -> None:
         self.bottom.ask(GO_TO)
@@ -213,8 +292,7 @@ class Drill(LiveScreen):
 
     @on(Scrubber.Scrubbed)
     def _scrub(self, event: Scrubber.Scrubbed) -> None:
-        if self.timeline.total:
-            self._go(InCell(event.cell, event.width), "no mark there")
+        self._go(InCell(event.cell, event.width), "no mark there")
 
     @on(Scrubber.Stepped)
     def _stepped(self, event: Scrubber.Stepped) -> None:
@@ -230,23 +308,31 @@ class Drill(LiveScreen):
             return
         if found < 0:
             self.say(nowhere)
-        else:
+        elif self.timeline.is_on_screen:
             self.timeline.seek(str(found))
+        else:
+            self._stand_at(found)
+
+    @property
+    def _is_at_the_end(self) -> bool:
+        moment = self.kdrill.view_state.moment
+        return moment < 0 or (self.timeline.is_on_screen and moment >= self.timeline.total - 1)
 
     def action_play(self) -> None:
         """Moment by moment from here, or from the start where this is the end."""
         if self._playing is not None:
             self._stop()
-        elif self.timeline.total:
-            if self.timeline.cursor == self.timeline.total - 1:
+        elif self.has_class("-chosen"):
+            if self._is_at_the_end:
+                self._stand_at(0)
                 self.timeline.action_first()
             self._playing = self.set_interval(FRAME_S, self._next)
 
     def _next(self) -> None:
-        if self.timeline.cursor >= self.timeline.total - 1:
+        if self._is_at_the_end:
             self._stop()
         else:
-            self.timeline.action_move(1)
+            self.action_step(1)
 
     def _stop(self) -> None:
         if self._playing is not None:
@@ -257,15 +343,15 @@ class Drill(LiveScreen):
 
     @on(RowSelected)
     def _enter(self, event: RowSelected) -> None:
-        if event.view.id == "drill-brokers":
+        if event.view.id in ("drill-brokers", "drill-deaths"):
             self.action_kill()
         else:
             self.action_describe()
 
     def action_describe(self) -> None:
         rows = self.list_at_hand
-        about = ABOUT[rows.list_name]
-        self.kdrill.describe(about(key=rows.cursor_key))
+        if rows.cursor_key:
+            self.kdrill.describe(ABOUT[rows.list_name](key=rows.cursor_key))
 
     def action_related(self) -> None:
         rows = self.list_at_hand

@@ -22,13 +22,16 @@ from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
 from tui.engine.plan.queries import WritePlan
-from tui.engine.questions import PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
-_KINDS = {SweepQuestion: "sweep", PreviewQuestion: "lab", PlanQuestion: "plan"}
+_KINDS = {SweepQuestion: "sweep", DeathsQuestion: "drill", PreviewQuestion: "lab", PlanQuestion: "plan"}
 """Kind of question → the screen that asks it."""
 
 KEPT = 16
 """Answers kept, the latest asked for."""
+
+LEAST_REST_S, REST = 2.0, 20
+"""What is worked out again by itself rests this long, or so many times as long as it took."""
 
 
 class AnalysisService:
@@ -63,7 +66,9 @@ class AnalysisService:
             return msgspec.structs.replace(whole, question=question)
         if isinstance(question, PlanQuestion) and not question.asked:
             return AnalysisAnswer(question, self._image())
-        last = self._looks.pop(question, None) or self._begun(question)
+        last = self._looks.pop(question, None)
+        if last is None or self._is_over(last):
+            last = self._begun(question, last)
         self._looks[question] = last  # the latest asked for is the last to go
         for old in list(self._looks)[:-KEPT]:
             if old not in self._tasks:
@@ -97,14 +102,23 @@ class AnalysisService:
             task.cancel()
         await self._engines.close()
 
-    def _begun(self, question: Question) -> AnalysisAnswer:
+    def _is_over(self, last: AnalysisAnswer) -> bool:
+        """Whether it is worked out anew because the cluster is another one."""
+        question = last.question
+        if not isinstance(question, DeathsQuestion) or question.stopped or question in self._tasks:
+            return False
+        return time.monotonic() >= last.due_s and last.is_stale(self._image())
+
+    def _begun(self, question: Question, last: AnalysisAnswer | None) -> AnalysisAnswer:
         if question.stopped:
             going_on = msgspec.structs.replace(question, stopped=False)
             if going_on in self._tasks:
                 self._looks.pop(going_on, None)
                 self._tasks[going_on].cancel()
             return AnalysisAnswer(question, self._image(), note=STOPPED)
-        image, last = self._image(), self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
+        image = self._image()
+        if not isinstance(question, DeathsQuestion):
+            last = self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
         task = asyncio.create_task(self._work(question, image))
         self._tasks[question] = task
         task.add_done_callback(lambda _: self._tasks.pop(question, None))
@@ -121,7 +135,9 @@ class AnalysisService:
 
         try:
             result, engine = await worked_out(question, image, self._engines, _tag(question), told)
-            look = AnalysisAnswer(question, image, result, engine=engine, seconds=time.monotonic() - began)
+            ended = time.monotonic()
+            due_s = ended + max(LEAST_REST_S, REST * (ended - began))
+            look = AnalysisAnswer(question, image, result, engine=engine, seconds=ended - began, due_s=due_s)
         except (JobCancelled, asyncio.CancelledError):
             look = AnalysisAnswer(question, image, note=STOPPED)
         except (AnalysisError, JobFailed, PlanError) as error:

@@ -38,7 +38,7 @@ from model.sources.source import SourceError
 from spark_tasks.spark_client import IN_PROCESS
 from tui.engine.analysis import Engines, OnProgress
 from tui.engine.plan.planned import planned
-from tui.engine.questions import MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import DeathsQuestion, MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 
 def known_sizes(source: str) -> Sizes | None:
@@ -113,6 +113,10 @@ RANDOM_SETS = (3, 1_000)
 """Size and number of the random sets."""
 
 
+MOST_PAIRS = 64 * 63 // 2
+"""So many are listed, the worst first: every cell of the largest heat map."""
+
+
 async def worked_out(
     question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
 ) -> tuple[Any, str]:
@@ -128,8 +132,23 @@ async def _sweep(
     parameters = DrillParameters(
         kind=question.kind, racks=racks_of(image), unclean=question.unclean, size=size, count=count
     )
+    if question.kind == "pairs":
+        parameters = msgspec.structs.replace(parameters, listed=MOST_PAIRS)
     is_large = image.partition_count >= LARGE_SWEEP
     return await engines.run(DRILLS, arrays, parameters, is_large=is_large, tag=tag, told=told)
+
+
+async def _deaths(
+    question: DeathsQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
+) -> tuple[Any, str]:
+    """Scenarios of single brokers, and of racks of several."""
+    arrays = await asyncio.to_thread(arrays_of, image)
+    asked = DrillParameters(kind="brokers", racks=racks_of(image), unclean=question.unclean)
+    is_large = image.partition_count >= LARGE_SWEEP
+    singles, engine = await engines.run(DRILLS, arrays, asked, is_large=is_large, tag=tag, told=told)
+    asked = msgspec.structs.replace(asked, kind="racks")
+    racks, engine = await engines.run(DRILLS, arrays, asked, is_large=is_large, tag=tag, told=told)
+    return (*singles.listed, *(one for one in racks.listed if len(one.kill) > 1)), engine
 
 
 async def _preview(
@@ -191,6 +210,7 @@ def _topics_of(key: str, image: ClusterImage) -> tuple[str, ...]:
 
 _WORK: Mapping[type[Any], Callable[..., Awaitable[tuple[Any, str]]]] = {
     SweepQuestion: _sweep,
+    DeathsQuestion: _deaths,
     PreviewQuestion: _preview,
     PlanQuestion: _plan,
 }

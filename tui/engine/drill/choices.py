@@ -62,6 +62,11 @@ def with_these(state: ViewState, things: Iterable[str], **changes: object) -> Vi
     return _plan(without_marks(state), kill=kill, racks_of=(), racks=racks, stop=(), start=(), **changes)
 
 
+def victims_of(scenario: str) -> tuple[str, ...]:
+    """Who dies in a scenario that is told as `b1 b4` or `rack r1: b1 b4`."""
+    return tuple(word for word in scenario.replace(":", " ").split() if broker_of(word) is not None)
+
+
 def broker_of(thing: str) -> int | None:
     """The broker that is meant; None for a rack, or nothing at all."""
     number = thing.removeprefix("b")

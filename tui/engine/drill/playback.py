@@ -265,7 +265,7 @@ class DrillService:
             self._news()
 
 
-CHOOSE = "nobody dies yet: K kills the broker under the cursor, R its rack; D shuts it down"
+CHOOSE = "No failure chosen. K: fail this broker, R: fail its rack, D: shut it down"
 NOBODY = "none of them is alive: there is nobody to kill"
 STOPPED = "stopped: r plays it again"
 

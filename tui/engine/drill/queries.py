@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tui.engine.messages import ListQuery, TextQuery
+from tui.engine.messages import ListQuery, PictureQuery, TextQuery
 from tui.engine.questions import NO_DRILL, DrillPlan
 
 DIES, STOPS, STARTS, GONE = "K", "D", "U", "-"
@@ -23,7 +23,7 @@ class ToMark(msgspec.Struct, frozen=True, tag=True):
 
 
 class InCell(msgspec.Struct, frozen=True, tag=True):
-    """The moment in a cell of a timeline of this width."""
+    """The moment in a cell of a picture of the course that has this width."""
 
     cell: int
     width: int
@@ -72,10 +72,12 @@ class DrillStepText(DrillText, frozen=True):
     name = "drill-step"
 
 
-class ScrubberText(DrillText, frozen=True):
-    """The whole timeline in two lines of the query's width."""
+class CoursePicture(PictureQuery, frozen=True, kw_only=True):
+    """How the cluster fared over the time of the drill, and the scrubber on the same axis."""
 
-    name = "drill-scrubber"
+    name = "drill-course"
+    drill: DrillPlan = NO_DRILL
+    moment: int = -1
 
 
 class DrillMomentText(TextQuery, frozen=True, kw_only=True):

@@ -1,10 +1,6 @@
-"""The lists of a drill: its moments, its brokers, and the map of what happens to partitions; and the scrubber.
+"""The lists of a drill: its moments, its brokers, and the map of what happens to partitions, the worst first."""
 
-In the scrubber moments have the same room, times have not: what matters in a drill happens within milliseconds, after
-seconds of silence. A cell has the most telling sign of the moments that share it. The map has the worst first.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from model.cluster.cluster_image import BrokerImage
@@ -15,6 +11,7 @@ from model.drills.outcomes import DrilledPartition, OutcomeKind
 from model.drills.scenario import Deed
 from model.drills.sentences import Step
 from tui.engine.cluster.brokers import host_of
+from tui.engine.drill.course import SIGN_STYLES, seconds, step_in_cell
 from tui.engine.drill.playback import MARKS, DrillAnswer, Playback, scenario_of
 from tui.engine.drill.queries import (
     DIES,
@@ -26,45 +23,15 @@ from tui.engine.drill.queries import (
     DrillMapList,
     DrillTimelineList,
     InCell,
-    ScrubberText,
     ToMark,
 )
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
-from tui.engine.messages import TextAnswer
 from tui.engine.partitions.columns import MapColumns, map_columns, thing
 from tui.engine.partitions.rows import EDGES, MAP, signs_of_state
-from tui.engine.rows import Column, Line, Row, Span, line, span
-from tui.engine.sheets import Sheet
-
-
-def cell_of(step: int, width: int, count: int) -> int:
-    """The cell, of `width`, of one of `count` steps: the first one it has."""
-    return -(-step * width // count) if count <= width else step * width // count
-
-
-def step_of(cell: int, width: int, count: int) -> int:
-    """The step, of `count`, in a cell of `width`: the first of several there; -1 if there is none at all."""
-    if count <= 0 or width <= 0:
-        return -1
-    inside = max(0, min(cell, width - 1))
-    return inside * count // width if count <= width else -(-inside * count // width)
-
+from tui.engine.rows import Column, Line, Row, line, span
 
 MOMENT_COLUMNS = (Column("", 10, ">"), Column("", -20))
-SIGN_STYLES: Mapping[str, str] = {
-    "K": "dead",
-    "x": "dead",
-    "*": "controller",
-    "U": "added",
-    "w": "changed",
-    "r": "info",
-}
-
-
-def seconds(at_ms: float) -> str:
-    """`+18.240`: seconds after the deaths."""
-    return f"+{at_ms / 1000:,.3f}"
 
 
 def drill_timeline(look: DrillAnswer, query: DrillTimelineList, *_: object) -> Listing:
@@ -78,7 +45,7 @@ def drill_timeline(look: DrillAnswer, query: DrillTimelineList, *_: object) -> L
         place=lambda key: int(key) if key.isdecimal() and int(key) < len(steps) else -1,
         columns=MOMENT_COLUMNS,
         made_from=(look,),
-        sought=_sought(steps, query.seek),
+        sought=_sought(look.playback, query.seek),
         nothing=look.note,
     )
 
@@ -88,13 +55,17 @@ def _moment_row(number: int, step: Step) -> Row:
     return Row(key=str(number), cells=cells, mark=step.sign)
 
 
-def _sought(steps: Sequence[Step], seek: AtSecond | ToMark | InCell | None) -> int:
+def _sought(playback: Playback | None, seek: AtSecond | ToMark | InCell | None) -> int:
+    if playback is None:
+        return -1
+    steps = playback.steps
     match seek:
         case AtSecond(second=second):
             return sum(step.at_ms <= second * 1000 for step in steps[1:])
         case InCell(cell=cell, width=width):
-            return step_of(cell, width, len(steps))
-        case ToMark(moment=moment, back=back):
+            return step_in_cell(playback, cell, width)
+        case ToMark(back=back):
+            moment = playback.step(seek.moment)
             marks = [number for number, step in enumerate(steps) if step.sign in MARKS]
             beyond = [n for n in marks[::-1] if n < moment] if back else [n for n in marks if n > moment]
             return beyond[0] if beyond else -1
@@ -102,56 +73,14 @@ def _sought(steps: Sequence[Step], seek: AtSecond | ToMark | InCell | None) -> i
             return -1
 
 
-SIGN_RANKS = {sign: rank for rank, sign in enumerate((*MARKS, *"wr."))}
-"""Where steps share a cell, the first of these is seen."""
-
-HERE = "@"
-
-
-def scrubber_text(look: DrillAnswer, query: ScrubberText, *_: object) -> TextAnswer:
-    """Two lines of the query's width; what has been played up to the moment is told from what is to come."""
-    sheet, playback = Sheet("Timeline", query.width), look.playback
-    if playback is None or not playback.steps or query.width <= 0:
-        return sheet.draw().draw(span("-" * query.width, "dim")).answer()
-    here = cell_of(playback.step(query.moment), query.width, len(playback.steps))
-    sheet.draw(span(_times(playback.steps, query.width), "dim"))
-    return sheet.draw(*_timeline_signs(playback.steps, query.width, here)).answer()
-
-
-def _timeline_signs(steps: Sequence[Step], width: int, here: int) -> Iterator[Span]:
-    cells = ["-"] * width
-    for number, step in enumerate(steps):
-        cell = cell_of(number, width, len(steps))
-        if cells[cell] == "-" or SIGN_RANKS[step.sign] < SIGN_RANKS[cells[cell]]:
-            cells[cell] = step.sign
-    for cell, sign in enumerate(cells):
-        if cell == here:
-            yield span(HERE, "caret")
-        elif sign == "-":
-            yield span("=" if cell < here else "-", "rule")
-        else:
-            yield span(sign, SIGN_STYLES.get(sign, "dim"))
-
-
-def _times(steps: Sequence[Step], width: int) -> str:
-    """As many times as fit, each beginning above its step: those of marks first, then what is not the same ms."""
-    cells, told = [" "] * width, set[int]()
-    for number, step in sorted(enumerate(steps), key=lambda one: (one[1].sign not in MARKS, one[0])):
-        name, cell = seconds(step.at_ms), cell_of(number, width, len(steps))
-        around = cells[max(cell - 1, 0) : cell + len(name) + 1]
-        if int(step.at_ms) not in told and cell + len(name) <= width and not "".join(around).strip():
-            cells[cell : cell + len(name)] = name
-            told.add(int(step.at_ms))
-    return "".join(cells).rstrip()
-
-
+BAR = 8
 BROKER_COLUMNS = (
     Column("id", 5, ">", "id"),
-    Column("rack", 8, "<", "rack"),
+    Column("rack", 6, "<", "rack", 2),
     Column("state", 13, "<", "state"),
-    Column("lead", 6, ">"),
-    Column("then", 6, ">"),
-    Column("host", -10),
+    Column("leaders", 9, ">", "", 1),
+    Column("now → then", -BAR, "<", "", 3),
+    Column("host", -10, "<", "", 4),
 )
 GONE_BEFORE = "gone before"
 DEED_MARKS: Mapping[Deed, str] = {Deed.KILL: DIES, Deed.STOP: STOPS, Deed.START: STARTS}
@@ -171,13 +100,14 @@ BROKER_STYLES: Mapping[str, str] = {
 
 
 def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> Listing:
-    """Every broker; `then` are the leaders it has at the moment, `lead` those before the drill."""
+    """Every broker, and how many partitions it leads: before the drill, and at the moment."""
     playback = look.playback if look.playback and look.playback.steps else None
     ids = tuple(sorted({*look.image.brokers, *look.dead, *(playback.brokers if playback else ())}))
     moment = playback.step(query.moment) if playback else 0
     marks = _marks(look)
     states = _states_then(playback, moment) if playback else _states_now(look, marks)
     registered = [look.image.brokers.get(broker, BrokerImage(broker)) for broker in ids]
+    most = _most_leaders(playback, moment)
     fields: dict[str, Field] = {
         "id": Texts(lambda: [str(broker) for broker in ids]),
         "rack": Texts(lambda: [broker.rack or "-" for broker in registered]),
@@ -191,6 +121,7 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
             registered[index],
             states,
             _leaders(playback, moment, ids[index]),
+            most,
             mark=marks.get(ids[index], ""),
             marked=thing(ids[index]) in query.marked,
         ),
@@ -202,31 +133,56 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
 
 
 def _broker_row(
-    broker: BrokerImage, states: Mapping[int, str], leaders: tuple[str, str], *, mark: str, marked: bool
+    broker: BrokerImage, states: Mapping[int, str], leaders: tuple[int, int], most: int, *, mark: str, marked: bool
 ) -> Row:
     state = states.get(broker.id, GONE_BEFORE)
     style = BROKER_STYLES.get(state, "")
-    led, then = leaders
     return Row(
         key=str(broker.id),
         cells=(
             line(span(f"#{broker.id}" if marked else broker.id, style)),
             line(broker.rack or "-"),
             line(span(state, style)),
-            line(span(led, "dim")),
-            line(span(then, "dim" if led == then else "changed")),
+            _numbers(*leaders),
+            _bar(*leaders, most),
             line(span(host_of(broker), "dim")),
         ),
         mark=mark,
     )
 
 
-def _leaders(playback: Playback | None, moment: int, broker: int) -> tuple[str, str]:
-    """How many partitions it leads before the drill, and at the moment."""
+def _numbers(led: int, then: int) -> Line:
+    if led < 0:
+        return line(span("-", "dim"))
+    return line(span(f"{led:,}", "dim"), *((span(f" → {then:,}", "changed"),) if led != then else ()))
+
+
+def _bar(led: int, then: int, most: int) -> Line:
+    """What it leads then; dotted what it has lost, and in another style what it has gained."""
+    kept = cells_of(max(min(led, then), 0), most)
+    full = cells_of(max(led, then, 0), most)
+    more = ("░", "dim") if led > then else ("█", "changed")
+    return line(span("█" * kept, "leader"), span(more[0] * (full - kept), more[1]))
+
+
+def cells_of(number: int, most: int) -> int:
+    """Of BAR: none for nothing alone."""
+    return 0 if number <= 0 or most <= 0 else max(round(BAR * number / most), 1)
+
+
+def _most_leaders(playback: Playback | None, moment: int) -> int:
+    """Of any broker, before the drill or at the moment."""
+    return max(
+        (max(_leaders(playback, moment, broker)) for broker in (playback.brokers if playback else ())), default=0
+    )
+
+
+def _leaders(playback: Playback | None, moment: int, broker: int) -> tuple[int, int]:
+    """How many partitions it leads before the drill, and at the moment; -1 where it is not there."""
     if playback is None or broker not in playback.brokers:
-        return "-", "-"
+        return (-1, -1)
     before = playback.drill.summary.leaders_by_broker[broker][0]
-    return f"{before:,}", f"{int(playback.leaders[moment, playback.brokers.index(broker)]):,}"
+    return before, int(playback.leaders[moment, playback.brokers.index(broker)])
 
 
 def _marks(look: DrillAnswer) -> dict[int, str]:

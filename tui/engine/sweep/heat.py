@@ -1,0 +1,237 @@
+"""The heat map of pairs: how bad it is when two brokers, or racks, fail together.
+
+Each cell has the worst that happens there, in the order of the list: partitions that lose records, then partitions
+offline, then those under min ISR, then leaders that move. The first three have two steps of heat each, by how many
+partitions it is; the number is how many. Where colours fill no cells, a sign before the number says the same.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+
+from model.analyses.drills.results import DrillResult, HeatMap, ScenarioOutcome
+from model.cluster.cluster_image import ClusterImage
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.filters import Texts
+from tui.engine.listing import (
+    BESIDE,
+    NAMED,
+    NOWHERE,
+    Listing,
+    Memory,
+    VisibleColumns,
+    place_in,
+    visible_columns,
+    window,
+)
+from tui.engine.partitions.counts import rack_name
+from tui.engine.partitions.map import RACK
+from tui.engine.partitions.rows import EDGES
+from tui.engine.rows import Column, Line, Row, Span, Window, line, span
+from tui.engine.sweep.queries import HeatList
+
+SHADES_OF = (("unclean", 6), ("newly_offline", 4), ("newly_under_min_isr", 2))
+"""Field of Counts, and the first of its two steps of heat; below them are leaders that move, and nothing at all."""
+MOVED, NOTHING = 1, 0
+
+SHADES = ".:-=+*#@"
+"""The sign of each step of heat, where colours fill no cells."""
+ITSELF = ("\\", "dim")
+"""What stands where a broker meets itself."""
+
+COMPACT, TINY = 2, 1
+"""Characters of a cell without a name above; TINY is all of it, and has no room for a number or a cursor beside it."""
+
+MAP = 1
+"""The place of the map among the columns."""
+
+
+class HeatCell(msgspec.Struct, frozen=True):
+    """What the death of two does: the step of heat, and how many partitions suffer the worst of it."""
+
+    step: int = NOTHING
+    number: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Heat:
+    """A heat map in an order: `order` are the places of its labels; `found` has the worst scenario of each two."""
+
+    heat: HeatMap
+    order: Sequence[int]
+    found: Mapping[frozenset[str], ScenarioOutcome]
+    is_filled: bool = True
+
+    @cached_property
+    def things(self) -> tuple[str, ...]:
+        """`b3` or `rack:r1`."""
+        return tuple(thing_of(self.heat, place) for place in self.order)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """As they are read."""
+        return [thing.removeprefix(RACK) for thing in self.things]
+
+    @cached_property
+    def most(self) -> tuple[int, ...]:
+        """The most partitions of any cell, for each of SHADES_OF."""
+        every = [affected(one) for one in self.found.values()]
+        return tuple(map(max, zip(*every, strict=True))) if every else (0,) * len(SHADES_OF)
+
+    def at(self, row: int, column: int) -> HeatCell:
+        """Where two meet."""
+        places = self.order[row], self.order[column]
+        scenario = self.found.get(frozenset(self.heat.labels[place] for place in places))
+        if scenario is None:  # not among the worst: all that is known is how many are affected
+            hurt = self.heat.hurt[places[0]][places[1]]
+            return HeatCell(SHADES_OF[-1][1], hurt) if hurt else HeatCell()
+        return heat_cell(scenario, self.most)
+
+    @cached_property
+    def widest(self) -> int:
+        """Characters of the longest number."""
+        return max(len(f"{number:,}") for number in (0, *self.most, *(max(row, default=0) for row in self.heat.hurt)))
+
+    def cell(self, row: int, column: int, *, numbered: bool) -> Span:
+        """What stands where two meet."""
+        if row == column and self.heat.by == "broker":
+            return ITSELF
+        here = self.at(row, column)
+        sign = "" if self.is_filled else SHADES[here.step]
+        return span(f"{sign}{here.number:,}" if numbered and here.number else sign, f"heat{here.step}")
+
+
+def heat_cell(scenario: ScenarioOutcome, most: Sequence[int]) -> HeatCell:
+    """The worst that a scenario does; `most`: of any, for each of SHADES_OF."""
+    if scenario.quorum_lost:
+        return HeatCell(len(SHADES) - 1, scenario.counts.hurt)
+    for number, of, (_, step) in zip(affected(scenario), most, SHADES_OF, strict=True):
+        if number:
+            return HeatCell(step + (2 * number > of), number)
+    moved = scenario.counts.leaders_moved
+    return HeatCell(MOVED if moved else NOTHING, moved)
+
+
+def thing_of(heat: HeatMap, place: int) -> str:
+    """What a label of the map stands for."""
+    return f"{'b' if heat.by == 'broker' else RACK}{heat.labels[place]}"
+
+
+def clustered(heat: HeatMap, image: ClusterImage) -> list[int]:
+    """By rack, and within one by how many partitions are affected with others; the worst rack and broker first."""
+    totals = [sum(row) for row in heat.hurt]
+    racks = [rack_name(image, int(label)) if heat.by == "broker" else label for label in heat.labels]
+    of_rack: dict[str, int] = {}
+    for rack, total in zip(racks, totals, strict=True):
+        of_rack[rack] = of_rack.get(rack, 0) + total
+    return sorted(range(len(racks)), key=lambda at: (-of_rack[racks[at]], racks[at], -totals[at], at))
+
+
+def worst_of_each(look: AnalysisAnswer, result: DrillResult) -> dict[frozenset[str], ScenarioOutcome]:
+    """The worst scenario that is listed of each two labels of the heat map."""
+    by_rack, found = result.heat is not None and result.heat.by == "rack", dict[frozenset[str], ScenarioOutcome]()
+    for one in result.listed:
+        labels = (rack_name(look.image, broker) if by_rack else str(broker) for broker in one.kill)
+        found.setdefault(frozenset(labels), one)
+    return found
+
+
+def heat_of(look: AnalysisAnswer, result: DrillResult, query: HeatList) -> Heat:
+    """The map as it is looked at. There has to be one."""
+    assert result.heat is not None
+    labels = len(result.heat.labels)
+    order = list(range(labels)) if query.sort else clustered(result.heat, look.image)
+    found = worst_of_each(look, result)
+    return Heat(result.heat, order[::-1] if query.reverse else order, found, query.is_filled)
+
+
+def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
+    """A row and a column for each broker or rack; sorted by name, both stand in the order of ids."""
+    result: DrillResult | None = look.result
+    if result is None or result.heat is None:
+        return Window(0, 0, (), note=look.note or "only pairs have a heat map: v goes on to them")
+    made_from = (result, query.sort, query.reverse, query.is_filled)
+    heat = memory.recall(query.name, made_from, lambda: heat_of(look, result, query))
+    column = query.column if query.column in heat.things else _worst_beside(heat)
+    shown, numbered = _fitted(heat, query, column)
+    listing = Listing(
+        count=len(heat.things),
+        fields=lambda: {"name": Texts(lambda: heat.names)},
+        shown=("name",),
+        row=lambda row: _heat_row(heat, row, shown, numbered=numbered),
+        place=place_in(heat.things),
+        columns=(
+            Column(_cut(shown, heat.heat), _name_width(heat), "<", "name"),
+            Column(_title(heat, shown), shown.width),
+        ),
+        made_from=(result, query.sort, query.reverse),
+        nothing="there is no pair to kill",
+    )
+    asked = msgspec.structs.replace(query, sort="", reverse=False)
+    return msgspec.structs.replace(window(listing, asked, memory, now_ms), across=shown.across(heat.things, MAP))
+
+
+def _worst_beside(heat: Heat) -> str:
+    """The thing that is worst with the first one: there the cursor begins."""
+    others = range(1, len(heat.things))
+    worst = max(others, key=lambda place: (heat.at(0, place).step, heat.at(0, place).number), default=0)
+    return heat.things[worst] if heat.things else ""
+
+
+def _fitted(heat: Heat, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
+    """With names and numbers where they fit, else with names, else without."""
+    room = query.width - EDGES - _name_width(heat) - 1
+    name = max(map(len, heat.names), default=1)
+    place = heat.things.index(column) if column else NOWHERE
+    count = len(heat.names)
+    wide = max(name, heat.widest + (not heat.is_filled)) + 1
+    forms = ((wide, True), (name + 1, False), (COMPACT, False), (TINY, False))
+    fitted = [(visible_columns(count, cell, room, query.offset, place), numbered) for cell, numbered in forms]
+    return next((one for one in fitted if one[0].count == count), fitted[-1])
+
+
+def _name_width(heat: Heat) -> int:
+    return max([len("17-48/64"), *map(len, heat.names)])
+
+
+def _cut(shown: VisibleColumns, heat: HeatMap) -> str:
+    """Which columns are in view, where not all are."""
+    first, last, total = shown.first + 1, shown.first + shown.count, len(heat.labels)
+    return f"{first}-{last}/{total}" if shown.count < total else heat.by
+
+
+def _title(heat: Heat, shown: VisibleColumns) -> str:
+    """All names above their cells; where there is no room, the cursor's alone."""
+    names = heat.names[shown.view]
+    if max(map(len, names), default=0) < shown.cell:
+        return shown.title(names)
+    if shown.column == NOWHERE:
+        return ""
+    name, start = NAMED + heat.names[shown.column], (shown.column - shown.first) * shown.cell
+    return " " * min(start, max(shown.width - len(name), 0)) + name
+
+
+def _heat_row(heat: Heat, row: int, shown: VisibleColumns, *, numbered: bool) -> Row:
+    places = range(len(heat.names))[shown.view]
+    cells: list[Span] = [heat.cell(row, place, numbered=numbered) for place in places]
+    if shown.cell > TINY:
+        return Row(heat.things[row], (line(heat.names[row]), shown.line(cells)))
+    signs = [BESIDE if place == shown.column else sign or " " for place, (sign, _) in zip(places, cells, strict=True)]
+    drawn: Line = tuple((sign, style) for sign, (_, style) in zip(signs, cells, strict=True))
+    return Row(heat.things[row], (line(heat.names[row]), drawn))
+
+
+LEGEND = (("none", (NOTHING,)), ("moved", (MOVED,)), ("min ISR", (2, 3)), ("offline", (4, 5)), ("lost", (6, 7)))
+"""What steps of heat stand for; of two the second is for more partitions."""
+
+
+def legend() -> Iterator[Span]:
+    for name, steps in LEGEND:
+        yield from (span(f"{SHADES[step]} ", f"heat{step}") for step in steps)
+        yield span(f" {name}  ", "dim")
+
+
+def affected(scenario: ScenarioOutcome) -> tuple[int, ...]:
+    return tuple(getattr(scenario.counts, field) for field, _ in SHADES_OF)
