@@ -141,8 +141,8 @@ class Look:
         return text.translate(ASCII) if self.is_ascii and not text.isascii() else text
 
     def _own(self, name: str) -> Style:
-        above, _, below = name.partition("/")
-        if below:
+        above, is_stacked, below = name.partition("/")
+        if is_stacked:
             return Style(color=self._fill(above), bgcolor=self._fill(below))
         style = Style.parse(STYLES.get(name, STYLES[""])[self._column])
         if self._faded and name not in UNFADED:
@@ -151,8 +151,11 @@ class Look:
 
     def _fill(self, name: str) -> RichColor | None:
         """What a style fills a cell with, or draws a full block in."""
-        style = self._base + self._own(name)
-        return style.bgcolor if name in FILLED else style.color if name else style.bgcolor
+        own = self._own(name)
+        if name in FILLED:
+            return own.bgcolor or own.color  # with sixteen colours nothing is filled
+        style = self._base + own
+        return style.color if name else style.bgcolor
 
     def _filtered(self, style: Style) -> Style:
         segments = [Segment("x", style)]

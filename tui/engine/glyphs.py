@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from math import isnan, nan
 from typing import NamedTuple
 
-from tui.engine.palette import heat, stacked
+from tui.engine.palette import drawn, heat, stacked
 from tui.engine.rows import Line, Span
 from tui.engine.text import cells, fit, plain
 
@@ -103,15 +103,22 @@ def _column(parts: Sequence[float], styles: Sequence[str], height: int, most: fl
 
 
 def _shared(tops: Sequence[tuple[int, str]], floor: int, signs: str) -> Span:
-    """The cell from `floor` on: the part that it begins with, how far that goes, and what follows."""
-    within = [(top, style) for top, style in tops if top > floor]
-    if not within:
-        return (" ", "")
-    top, style = within[0]
-    if top >= floor + 8:
-        return ("█", style)
-    above = next((style for end, style in within if end > top), "")
-    return (signs[top - floor], stacked(style, above) if above else style)
+    """The cell from `floor` on, which can have two colours.
+
+    Of three parts, one that is seen in the cell before gives way, else whoever stands between.
+    """
+    parts: list[tuple[int, str]] = []
+    bottom = 0
+    for top, style in (*tops, (floor + 8, "")):
+        if top > max(bottom, floor) and bottom < floor + 8:
+            parts.append((bottom, style))
+        bottom = max(bottom, top)
+    if len(parts) > 2 and parts[0][0] < floor:
+        del parts[0]
+    (_, style), (end, above) = parts[0], parts[-1]
+    if len(parts) == 1:
+        return ("█", drawn(style)) if style else (" ", "")
+    return (signs[end - floor], stacked(style, above) if above else drawn(style))
 
 
 def halves(upper: Iterable[str], lower: Iterable[str]) -> Line:

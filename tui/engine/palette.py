@@ -208,6 +208,11 @@ def stacked(above: str, below: str) -> str:
     return f"{above}/{below}"
 
 
+def drawn(style: str) -> str:
+    """What draws a block or a bar in the colour that a style fills cells with; other styles draw in theirs anyway."""
+    return stacked(style, "") if style in FILLED else style
+
+
 MARKS = {"X": "error", "!": "warn", "~": "changed", "+": "added", "-": "removed", "*": "controller", "★": "controller"}
 """Signs in a row's first cell → style name."""
 

@@ -27,7 +27,7 @@ from model.analyses.drills.results import (
 from model.analyses.drills.sums import PartitionRows, leaders_of
 
 OFFLINE, UNCLEAN, HURT = (NAMES.index(name) for name in ("newly_offline", "unclean", "hurt"))
-BEHIND, MOVED = NAMES.index("under_replicated"), NAMES.index("leaders_moved")
+UNDER_MIN_ISR, MOVED = NAMES.index("newly_under_min_isr"), NAMES.index("leaders_moved")
 MOST, LOST = METRICS, METRICS + 1
 """Rows below the counts: the most loaded broker's leaders, and 1 where a KRaft quorum loses its majority."""
 ROWS = METRICS + 2
@@ -69,11 +69,12 @@ class Ranking:
 
 
 def _keys(facts: Numbers) -> tuple[Numbers, Numbers]:
-    """What is worse is higher: data or service lost for all, then for some; then the work that it makes."""
-    above = int(facts[[HURT, MOVED]].max()) + 1
-    gone = facts[OFFLINE] + facts[UNCLEAN]
-    gone = gone + facts[LOST] * (int(gone.max()) + 1)  # nothing is elected any more: worse than all else
-    return gone * above + facts[HURT], facts[BEHIND] * above + facts[MOVED]
+    """What is worse is higher: no elections any more, then partitions that lose records, then those that are offline;
+    after these, partitions under min ISR, then leaders that move.
+    """
+    above = int(facts[[UNCLEAN, OFFLINE, UNDER_MIN_ISR, MOVED]].max()) + 1
+    first = (facts[LOST] * above + facts[UNCLEAN]) * above + facts[OFFLINE]
+    return first, facts[UNDER_MIN_ISR] * above + facts[MOVED]
 
 
 def _worst(facts: Numbers, count: int) -> Column:

@@ -142,10 +142,11 @@ def test_the_worst_comes_first() -> None:
     result = analysis.run_here(
         DRILLS, random_arrays(7, partitions=3_000, brokers=30), DrillParameters(kind="pairs", listed=50)
     )
-    badness = [(one.counts.newly_offline + one.counts.unclean, one.counts.hurt) for one in result.listed]
+    counts = [one.counts for one in result.listed]
+    badness = [(one.unclean, one.newly_offline, one.newly_under_min_isr, one.leaders_moved) for one in counts]
     assert len(badness) == 50
     assert badness == sorted(badness, reverse=True)
-    assert result.worst["hurt"].counts.hurt >= max(hurt for _, hurt in badness)
+    assert result.worst["hurt"].counts.hurt >= max(one.hurt for one in counts)
     assert [bool(one.leaders_by_broker) for one in result.listed] == [place < 20 for place in range(50)]
 
 

@@ -97,7 +97,7 @@ class Drill(LiveScreen):
                     Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(34, 5)),
                     id="drill-who",
                 ),
-                Framed("Worst failures, worst first", LiveRows(DeathList()), id="deaths-frame", least=(44, 5)),
+                Framed("Worst failures: enter plays one", LiveRows(DeathList()), id="deaths-frame", least=(44, 5)),
                 ByNeed(
                     Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame", least=(44, 5), grows=1),
                     ByNeed(

@@ -2,20 +2,30 @@
 
 from collections.abc import Iterable
 
+import msgspec
 from textual import on
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText, RowsShown
 from tui.app.panes.map_panes import MapRows
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.drill import choices as drill_choices
+from tui.engine.messages import ListQuery
 from tui.engine.sweep.queries import HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.view_state import ViewState
 
-LEGEND = "Pairs by partitions hurt, worst first: . none  : few  @ most"
+PAIRS = "Pairs: the worst that happens, and to how many partitions"
+
+
+class HeatRows(MapRows):
+    """The heat map; where colours fill no cells, it has signs."""
+
+    def question(self, asked: ListQuery, view_state: ViewState) -> ListQuery:
+        return msgspec.structs.replace(super().question(asked, view_state), is_filled=self.look.fills)
 
 
 class Sweep(AskedScreen):
@@ -26,13 +36,13 @@ class Sweep(AskedScreen):
     kept = "sweep"
 
     def panes(self) -> Iterable[Widget]:
-        yield Group(
-            Group(
-                Framed(LEGEND, MapRows(HeatList()), id="heat-frame"),
-                Framed("Who dies, worst first", LiveRows(ScenarioList()), id="scenarios-frame"),
+        yield ByNeed(
+            ByNeed(
+                Framed(PAIRS, HeatRows(HeatList()), id="heat-frame", least=(30, 6)),
+                Framed("Failures, worst first", LiveRows(ScenarioList()), id="scenarios-frame", grows=1),
                 id="sweep-lists",
             ),
-            Framed("What it says", LiveText(SweepText(), id="sweep"), id="sweep-frame"),
+            Framed("Summary", LiveText(SweepText(), id="sweep"), id="sweep-frame", least=(36, 6)),
             id="sweep-both",
         )
 
@@ -53,6 +63,11 @@ class Sweep(AskedScreen):
     def action_policy(self) -> None:
         self.ask(analysis_choices.with_other_policy)
 
+    def watch_focused(self, focused: Widget | None) -> None:
+        """Where there is no room for both, the list of pairs takes the place of their map while it is at hand."""
+        super().watch_focused(focused)
+        self.set_class(focused is not None and focused.id == self.main_list, "-listed")
+
     def _look_at_the_cell(self, state: ViewState) -> None:
         is_of_pairs = state.sweep.kind == "pairs"
         if is_of_pairs != self.has_class("-pairs"):
@@ -69,9 +84,8 @@ class Sweep(AskedScreen):
     @on(RowSelected)
     def _play(self, event: RowSelected) -> None:
         """The scenario is played on the drill's screen, moment by moment."""
-        is_cell = event.view is self.heat
-        things = (event.key, self.heat.column) if is_cell else event.key.replace(":", " ").split()
-        victims = [thing for thing in things if is_cell or drill_choices.broker_of(thing) is not None]
+        things = (event.key, self.heat.column) if event.view is self.heat else drill_choices.victims_of(event.key)
+        victims = [thing for thing in things if thing]
         if victims:
             unclean = self.kdrill.view_state.sweep.unclean
             self.ask(lambda state: drill_choices.with_these(state, victims, unclean=unclean))

@@ -22,6 +22,7 @@ from tui.engine.drill.queries import CoursePicture
 from tui.engine.glyphs import FOLD, area
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
+from tui.engine.palette import drawn
 from tui.engine.rows import Line, Span, line, span
 from tui.engine.sheets import Sheet
 
@@ -43,6 +44,8 @@ SIGN_STYLES: Mapping[str, str] = {
 SIGN_RANKS = {sign: rank for rank, sign in enumerate((*MARKS, *"wr."))}
 """Where steps share a cell, the first of these is seen."""
 HERE = "@"
+ROOM_FOR_LABELS = 9
+"""Lines of a picture in which labels may take two of them."""
 
 
 def seconds(at_ms: float) -> str:
@@ -117,7 +120,7 @@ def _divided(weights: Sequence[float], takes: Sequence[bool], room: int, own: in
 
 SEVERITIES = (
     ("no leader", "leaderless", "heat7", "error"),
-    ("min ISR", "under_min_isr", "heat5", "warn"),
+    ("under min ISR", "under_min_isr", "heat5", "warn"),
     ("under-repl", "under_replicated", "heat3", "info"),
 )
 """Name, field of Counts, and the style of the area and of a line; the worst first."""
@@ -148,7 +151,7 @@ class Course:
 
 def gutter_of(peaks: Numbers) -> int:
     """Cells before the axis: names, and the numbers now and at worst."""
-    return max(len("longest outage 18.1 s "), len("▇ under-repl ") + 2 * (_digits(peaks) + 1) + 1)
+    return max(len("longest outage 18.1 s "), len("▇ under min ISR ") + 2 * (_digits(peaks) + 1) + 1)
 
 
 def _digits(peaks: Numbers) -> int:
@@ -190,18 +193,18 @@ def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: Memo
 
 
 def _drawn(playback: Playback, course: Course, moment: int, query: CoursePicture, height: int) -> TextAnswer:
-    told = 2 if height >= 9 else 1
-    lines = height - 1 - told
+    labels = _labels(playback, course.axis, 2 if height >= ROOM_FOR_LABELS else 1)
+    lines = height - 1 - len(labels)
     here = course.axis.cells[moment]
     is_stacked = query.is_filled and not query.is_ascii
-    names, drawn = (_stacked if is_stacked else _in_lines)(course, numbers_of(playback.counts[moment]), lines)
+    names, areas = (_stacked if is_stacked else _in_lines)(course, numbers_of(playback.counts[moment]), lines)
     sheet = Sheet("Course", query.width)
-    for name, cells in zip_longest(names[:lines], drawn[:lines], fillvalue=()):
+    for name, cells in zip_longest(names[:lines], areas[:lines], fillvalue=()):
         sheet.draw(*_filled_up(name, course.gutter), *_with_guide(cells, here))
     now = line(span("at ", "dim"), span(f"{seconds(playback.steps[moment].at_ms)} s", "strong"))
     sheet.draw(*_filled_up(now, course.gutter), *_signs(playback.steps, course.axis, here))
     longest = line(span("longest outage ", "dim"), f"{course.longest_ms / 1000:,.1f} s")
-    for number, label in enumerate(_labels(playback, course.axis, told)):
+    for number, label in enumerate(labels):
         sheet.draw(*_filled_up(() if number else longest, course.gutter), *label)
     return sheet.answer()
 
@@ -220,20 +223,20 @@ def _named(course: Course, now: Numbers, place: int, sign: str, style: str) -> L
     digits = _digits(course.peaks)
     name, number, peak = SEVERITIES[place][0], now[place], course.peaks[place]
     told = span(f"{number:>{digits},}", "strong" if number else "dim")
-    return line(span(f"{sign} ", style), f"{name:<10} ", told, span(f" {peak:>{digits},}", "dim"))
+    return line(span(f"{sign} ", style), f"{name:<13} ", told, span(f" {peak:>{digits},}", "dim"))
 
 
 def _heading(course: Course) -> Line:
     digits = _digits(course.peaks)
-    return line(span(f"{'now':>{13 + digits}} {'peak':>{digits}}", "dim"))
+    return line(span(f"{'now':>{16 + digits}} {'peak':>{digits}}", "dim"))
 
 
 def _stacked(course: Course, now: Numbers, lines: int) -> tuple[list[Line], list[Line]]:
     """What stands before each line, and the lines."""
     stacks = [(one, two, max(three - one - two, 0)) for one, two, three in course.columns]
-    drawn = area(stacks, [style for _, _, style, _ in SEVERITIES], lines, max(map(sum, stacks)))
-    names = [_named(course, now, place, "▇", row[2]) for place, row in enumerate(SEVERITIES)]
-    return [*([_heading(course)] if lines > len(names) else []), *names], list(drawn)
+    areas = area(stacks, [style for _, _, style, _ in SEVERITIES], lines, max(map(sum, stacks)))
+    names = [_named(course, now, place, "▇", drawn(row[2])) for place, row in enumerate(SEVERITIES)]
+    return [*([_heading(course)] if lines > len(names) else []), *names], list(areas)
 
 
 def _in_lines(course: Course, now: Numbers, lines: int) -> tuple[list[Line], list[Line]]:
@@ -241,12 +244,12 @@ def _in_lines(course: Course, now: Numbers, lines: int) -> tuple[list[Line], lis
     headed = lines > len(SEVERITIES)
     each = max((lines - headed) // len(SEVERITIES), 1)
     names: list[Line] = [_heading(course)] if headed else []
-    drawn: list[Line] = [()] if headed else []
+    areas: list[Line] = [()] if headed else []
     for place, (_, _, _, style) in enumerate(SEVERITIES):
         names += [(), *[()] * (each - 2)] if each > 1 else []
         names.append(_named(course, now, place, "·", style))
-        drawn += area([(column[place],) for column in course.columns], [style], each, course.peaks[place])
-    return names, drawn
+        areas += area([(column[place],) for column in course.columns], [style], each, course.peaks[place])
+    return names, areas
 
 
 def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
@@ -286,7 +289,7 @@ def _labels(playback: Playback, axis: Axis, count: int) -> list[Line]:
         else:
             is_told = int(step.at_ms) not in times and lines[0].write(cell, seconds(step.at_ms), "dim")
         times |= {int(step.at_ms)} if is_told else set()
-    return [each.line for each in lines]
+    return [each.line for each in lines if each is lines[0] or not each.is_empty]
 
 
 class _Written:
@@ -303,6 +306,10 @@ class _Written:
             return False
         self._cells[start : start + len(text)] = [(sign, style or "label") for sign in text]
         return True
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(style for _, style in self._cells)
 
     @property
     def line(self) -> Line:

@@ -119,14 +119,23 @@ def thing_of(heat: HeatMap, place: int) -> str:
     return f"{'b' if heat.by == 'broker' else RACK}{heat.labels[place]}"
 
 
-def clustered(heat: HeatMap, image: ClusterImage) -> list[int]:
-    """By rack, and within one by how many partitions are affected with others; the worst rack and broker first."""
+def clustered(heat: HeatMap, image: ClusterImage, first: str) -> list[int]:
+    """By rack, and within one by how many partitions are affected with others; most first.
+
+    `first`, a label, and its rack come before all: who is in the worst pair.
+    """
     totals = [sum(row) for row in heat.hurt]
     racks = [rack_name(image, int(label)) if heat.by == "broker" else label for label in heat.labels]
     of_rack: dict[str, int] = {}
     for rack, total in zip(racks, totals, strict=True):
         of_rack[rack] = of_rack.get(rack, 0) + total
-    return sorted(range(len(racks)), key=lambda at: (-of_rack[racks[at]], racks[at], -totals[at], at))
+
+    def rank(at: int) -> tuple[bool, int, str, bool, int, int]:
+        is_first = racks[at] in racks_first
+        return not is_first, -of_rack[racks[at]], racks[at], heat.labels[at] != first, -totals[at], at
+
+    racks_first = [rack for rack, label in zip(racks, heat.labels, strict=True) if label == first]
+    return sorted(range(len(racks)), key=rank)
 
 
 def worst_of_each(look: AnalysisAnswer, result: DrillResult) -> dict[frozenset[str], ScenarioOutcome]:
@@ -141,9 +150,10 @@ def worst_of_each(look: AnalysisAnswer, result: DrillResult) -> dict[frozenset[s
 def heat_of(look: AnalysisAnswer, result: DrillResult, query: HeatList) -> Heat:
     """The map as it is looked at. There has to be one."""
     assert result.heat is not None
-    labels = len(result.heat.labels)
-    order = list(range(labels)) if query.sort else clustered(result.heat, look.image)
     found = worst_of_each(look, result)
+    known = (label for pair in found for label in sorted(pair) if label in result.heat.labels)
+    first = next(known, "")
+    order = list(range(len(result.heat.labels))) if query.sort else clustered(result.heat, look.image, first)
     return Heat(result.heat, order[::-1] if query.reverse else order, found, query.is_filled)
 
 
