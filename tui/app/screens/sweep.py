@@ -18,7 +18,7 @@ from tui.engine.messages import ListQuery
 from tui.engine.sweep.queries import HeatList, ScenarioList, ScenarioText, SweepText
 from tui.engine.view_state import ViewState
 
-PAIRS = "Pairs: the worst that happens, and to how many partitions"
+PAIRS = "Pairs: partitions lost, offline or under min ISR"
 
 
 class HeatRows(MapRows):
@@ -39,10 +39,10 @@ class Sweep(AskedScreen):
         yield ByNeed(
             ByNeed(
                 Framed(PAIRS, HeatRows(HeatList()), id="heat-frame", least=(30, 6)),
-                Framed("Failures, worst first", LiveRows(ScenarioList()), id="scenarios-frame", grows=1),
+                Framed("Failures, worst first", LiveRows(ScenarioList()), id="scenarios-frame", grows=1, rank=1),
                 id="sweep-lists",
             ),
-            Framed("Summary", LiveText(SweepText(), id="sweep"), id="sweep-frame", least=(36, 6)),
+            Framed("Summary", LiveText(SweepText(), id="sweep"), id="sweep-frame", least=(36, 6), rank=2),
             id="sweep-both",
         )
 

@@ -185,9 +185,12 @@ def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memor
 
 def _worst_beside(heat: Heat) -> str:
     """The thing that is worst with the first one: there the cursor begins."""
-    others = range(1, len(heat.things))
-    worst = max(others, key=lambda place: (heat.at(0, place).step, heat.at(0, place).number), default=0)
-    return heat.things[worst] if heat.things else ""
+    labels = heat.heat.labels
+    first = labels[heat.order[0]] if heat.order else ""
+    others = (label for pair in heat.found if first in pair for label in pair - {first} if label in labels)
+    for label in others:
+        return thing_of(heat.heat, labels.index(label))
+    return next(iter((*heat.things[1:2], *heat.things)), "")
 
 
 def _fitted(heat: Heat, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
