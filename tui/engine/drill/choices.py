@@ -64,7 +64,7 @@ def with_these(state: ViewState, things: Iterable[str], **changes: object) -> Vi
 
 def victims_of(scenario: str) -> tuple[str, ...]:
     """Who dies in a scenario that is told as `b1 b4` or `rack r1: b1 b4`."""
-    return tuple(word for word in scenario.replace(":", " ").split() if broker_of(word) is not None)
+    return tuple(word for word in scenario.rpartition(": ")[2].split() if broker_of(word) is not None)
 
 
 def broker_of(thing: str) -> int | None:

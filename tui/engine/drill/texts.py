@@ -29,7 +29,7 @@ from tui.engine.messages import TextAnswer
 from tui.engine.rows import span
 from tui.engine.sheets import NAMES, Sheet, clock_text, shortened
 
-COUNTER_NAMES = 11
+COUNTER_NAMES = 14
 """Cells of the counters' names."""
 
 
@@ -62,9 +62,9 @@ def _counters(playback: Playback, moment: int) -> Iterator[tuple[str, int, tuple
     """Name, unit, and the numbers before the drill, now, at worst and in the end."""
     before = playback.drill.summary.before
     for name, unit, start, field in (
-        ("leaderless", 1, before.offline, "leaderless"),
+        ("no leader", 1, before.offline, "leaderless"),
+        ("under min ISR", 1, before.under_min_isr, "under_min_isr"),
         ("under-repl", 1, before.under_replicated, "under_replicated"),
-        ("under min", 1, before.under_min_isr, "under_min_isr"),
         ("unclean", 1, 0, "unclean"),
         ("longest s", 1000, 0, "longest_ms"),
     ):

@@ -34,10 +34,13 @@ BAR = 12
 
 SCENARIO_COLUMNS = (
     Column("dies", -12, "<", "dies"),
-    *(Column(title, 7, ">", field, rank) for rank, (field, title, _) in enumerate(SCENARIO_COUNTS[:4])),
-    Column("partitions affected", -BAR, "<", "", 4),
-    Column("under-repl", 10, ">", "under_replicated", 5),
-    Column("busiest", 12, ">", "most_leaders", 6),
+    Column("lost", 5, ">", "unclean"),
+    Column("offline", 7, ">", "newly_offline"),
+    Column("min ISR", 7, ">", "newly_under_min_isr", 1),
+    Column("moved", 6, ">", "leaders_moved", 2),
+    Column("affected", -BAR, "<", "", 3),
+    Column("under-repl", 10, ">", "under_replicated", 4),
+    Column("busiest", 12, ">", "most_leaders", 5),
 )
 
 
