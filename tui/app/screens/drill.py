@@ -93,11 +93,13 @@ class Drill(LiveScreen):
             Framed("Course", Scrubber(CoursePicture(), id="course"), id="course-frame", least=(40, 8)),
             ByNeed(
                 ByNeed(
-                    Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5), rank=1),
-                    Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(40, 5), rank=2),
+                    Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5)),
+                    Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(40, 5)),
                     id="drill-who",
                 ),
-                Framed("Worst failures: enter plays one", LiveRows(DeathList()), id="deaths-frame", least=(40, 5)),
+                Framed(
+                    "Worst failures: enter plays one", LiveRows(DeathList()), id="deaths-frame", least=(40, 5), rank=-1
+                ),
                 ByNeed(
                     Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame", least=(44, 5), grows=1),
                     ByNeed(

@@ -142,6 +142,8 @@ class Course:
     columns: tuple[Numbers, ...]
     peaks: Numbers
     longest_ms: float
+    words: tuple[str, ...]
+    """By step, what it is called on the axis."""
 
     @property
     def gutter(self) -> int:
@@ -170,7 +172,9 @@ def course_of(playback: Playback, width: int) -> Course:
     axis = axis_of([step.at_ms for step in playback.steps], max(width - gutter_of(peaks), 1))
     spans = (axis.within(cell) for cell in range(axis.width))
     columns = tuple(_peaks(numbers[steps.start : steps.stop]) for steps in spans)
-    return Course(axis, columns, peaks, max(counts.longest_ms for counts in playback.counts))
+    rows = playback.drill.timeline.rows
+    words = tuple(_word(step, rows[step.first : step.end]) for step in playback.steps)
+    return Course(axis, columns, peaks, max(counts.longest_ms for counts in playback.counts), words)
 
 
 def step_in_cell(playback: Playback, cell: int, width: int) -> int:
@@ -193,7 +197,7 @@ def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: Memo
 
 
 def _drawn(playback: Playback, course: Course, moment: int, query: CoursePicture, height: int) -> TextAnswer:
-    labels = _labels(playback, course.axis, 2 if height >= ROOM_FOR_LABELS else 1)
+    labels = _labels(playback.steps, course, 2 if height >= ROOM_FOR_LABELS else 1)
     lines = height - 1 - len(labels)
     here = course.axis.cells[moment]
     is_stacked = query.is_filled and not query.is_ascii
@@ -244,7 +248,7 @@ def _in_lines(course: Course, now: Numbers, lines: int) -> tuple[list[Line], lis
     headed = lines > len(SEVERITIES)
     each = max((lines - headed) // len(SEVERITIES), 1)
     names: list[Line] = [_heading(course)] if headed else []
-    areas: list[Line] = [()] if headed else []
+    areas: list[Line] = [((" ", ""),) * course.axis.width] if headed else []
     for place, (_, _, _, style) in enumerate(SEVERITIES):
         names += [(), *[()] * (each - 2)] if each > 1 else []
         names.append(_named(course, now, place, "·", style))
@@ -256,7 +260,7 @@ def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
     """The scrubber: what has been played is told from what is to come."""
     cells = ["-"] * axis.width
     for fold in axis.folds:
-        if len(fold.text) < fold.end - fold.start - 1:
+        if len(fold.text) < fold.end - fold.start:
             start = (fold.start + 1 + fold.end - len(fold.text)) // 2
             cells[start : start + len(fold.text)] = fold.text
     folded = list(cells)
@@ -272,17 +276,12 @@ def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
             yield span(sign, "dim" if folded[cell] == sign else SIGN_STYLES.get(sign, "dim"))
 
 
-def _labels(playback: Playback, axis: Axis, count: int) -> list[Line]:
+def _labels(steps: Sequence[Step], course: Course, count: int) -> list[Line]:
     """What happened when, each beginning below its step: marks first, then elections, then times alone."""
-    rows = playback.drill.timeline.rows
-    told = [
-        (cell, step, _word(step, rows[step.first : step.end]))
-        for step, cell in zip(playback.steps, axis.cells, strict=True)
-    ]
-    ranked = sorted(told, key=lambda one: (one[1].sign not in MARKS, not one[2]))
-    lines = [_Written(axis.width) for _ in range(count)]
+    told = zip(course.axis.cells, steps, course.words, strict=True)
+    lines = [_Written(course.axis.width) for _ in range(count)]
     times = set[int]()
-    for cell, step, word in ranked:
+    for cell, step, word in sorted(told, key=lambda one: (one[1].sign not in MARKS, not one[2])):
         if word:
             texts = (f"{seconds(step.at_ms)} {word}", *((word,) if step.sign in MARKS else ()))
             is_told = any(each.write(cell, text, SIGN_STYLES.get(step.sign, "")) for text in texts for each in lines)

@@ -29,7 +29,7 @@ from tui.engine.messages import TextAnswer
 from tui.engine.rows import span
 from tui.engine.sheets import NAMES, Sheet, clock_text, shortened
 
-COUNTER_NAMES = 14
+COUNTER_NAMES = 13
 """Cells of the counters' names."""
 
 
