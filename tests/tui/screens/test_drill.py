@@ -11,10 +11,12 @@ from tui.app.screens.overlays import Describe
 
 
 async def play(pilot: Pilot[int], *keys: str) -> None:
-    """Goes to the drill, presses these, and waits for the film."""
+    """Goes to the drill, presses these, and waits for what comes of it."""
     await press(pilot, "6", *keys)
-    await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
-    await until(pilot, lambda: rows(pilot, "drill-timeline").cursor == rows(pilot, "drill-timeline").total - 1)
+    await until(pilot, lambda: "longest outage" in text(pilot))
+    timeline = rows(pilot, "drill-timeline")
+    if timeline.is_on_screen:
+        await until(pilot, lambda: timeline.total > 0 and timeline.cursor == timeline.total - 1)
     await settled(pilot)
 
 
@@ -22,7 +24,7 @@ async def test_nothing_is_played_until_somebody_is_chosen(still: str) -> None:
     async with opened(still) as pilot:
         await press(pilot, "6")
         assert mode(pilot) == "drill"
-        assert "nobody dies yet" in text(pilot)
+        assert "No failure chosen. K: fail" in text(pilot)
         assert "SIMULATED" in text(pilot).split("\n")[0]
 
 
@@ -31,9 +33,10 @@ async def test_a_broker_dies_and_the_end_of_it_is_shown(still: str) -> None:
         await play(pilot, "K")
         timeline = rows(pilot, "drill-timeline")
         assert timeline.cursor == timeline.total - 1
-        assert "Broker 1 died" in text(pilot) and "session of broker 1 expired" in text(pilot)
+        assert "+0.000 b1 down" in text(pilot) and "b1 expired" in text(pilot)
         assert rows(pilot, "drill-map").total > 20
-        assert "dead" in text(pilot).split("\n")[4]
+        assert any(">K     1 rack-a dead" in line for line in text(pilot).split("\n"))
+        assert "longest outage 18.1 s" in text(pilot) and "b1 expired" in text(pilot)
 
 
 async def test_the_moments_are_gone_through(still: str) -> None:
@@ -76,7 +79,7 @@ async def test_undo_and_reset(still: str) -> None:
         await press(pilot, "u")
         assert kdrill(pilot).view_state.drill.kill == (1,)
         await press(pilot, "0")
-        await until(pilot, lambda: "nobody dies yet" in text(pilot))
+        await until(pilot, lambda: "No failure chosen." in text(pilot))
 
 
 async def test_policies_are_told_and_change_what_happens(still: str) -> None:
@@ -119,30 +122,80 @@ async def test_the_step_says_why_what_was_written_and_who_was_told(still: str) -
         await until(pilot, lambda: "/state  v0 -> v1" in text(pilot) and "leader 1 -> 2" in text(pilot))
 
 
-async def test_v_changes_between_map_and_step_where_only_one_has_room(still: str) -> None:
+async def test_v_goes_through_map_step_and_summary_where_only_one_has_room(still: str) -> None:
     async with opened(still) as pilot:
         await play(pilot, "K")
-        assert "Map: L leader" in text(pilot) and "Step: why" not in text(pilot)
+        assert "Map: L leader" in text(pilot) and "Why, writes" not in text(pilot)
         await press(pilot, "v")
-        await until(pilot, lambda: "Step: why" in text(pilot) and "Map: L leader" not in text(pilot))
+        await until(pilot, lambda: "Why, writes" in text(pilot) and "Map: L leader" not in text(pilot))
         await until(pilot, lambda: "decided " in text(pilot))
         kdrill(pilot).screen.query_one("#step").focus()
         await press(pilot, "v")
+        await until(pilot, lambda: "worst" in text(pilot) and "policy" in text(pilot))
+        await press(pilot, "v")
         await until(pilot, lambda: rows(pilot).list_name == "drill-map")
+    async with opened(still, size=(120, 40)) as pilot:
+        await play(pilot, "K")
+        for pane in ("Course", "Who dies", "Summary", "Map: L", "Timeline", "Why, writes"):
+            assert pane in text(pilot)
+        await press(pilot, "v")
+        await until(pilot, lambda: "all panes are in sight" in text(pilot))
+
+
+async def test_moments_are_gone_through_while_the_timeline_is_out_of_sight(
+    still: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(still) as pilot:
+        await play(pilot, "K")
+        assert not rows(pilot, "drill-timeline").is_on_screen
+        await press(pilot, "less_than_sign", "less_than_sign")
+        await until(pilot, lambda: "at +0.000 s" in text(pilot))
+        await press(pilot, "less_than_sign")
+        await until(pilot, lambda: "no mark there" in text(pilot))
+        await press(pilot, "full_stop", "full_stop", "full_stop", "comma")
+        await until(pilot, lambda: kdrill(pilot).view_state.moment == 2)
+        await press(pilot, "v")
+        await until(pilot, lambda: rows(pilot, "drill-timeline").cursor == 2)
+        await press(pilot, "v")
+        monkeypatch.setattr("tui.app.screens.drill.FRAME_S", 0.01)
+        await press(pilot, "p")
+        await until(pilot, lambda: kdrill(pilot).view_state.moment == -1)
+
+
+async def test_the_worst_failures_are_told_and_played(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await press(pilot, "6")
+        deaths = rows(pilot, "drill-deaths")
+        await until(pilot, lambda: deaths.total == 7)  # five brokers, and two racks of two
+        assert "Worst failures" in text(pilot) and "Course" not in text(pilot)
+        deaths.focus()
+        await press(pilot, "d")
+        await until(pilot, lambda: "lost " in text(pilot) and "affected" in text(pilot))
+        await press(pilot, "q")
+        worst = deaths.cursor_key
+        await press(pilot, "enter")
+        assert kdrill(pilot).view_state.drill.kill == tuple(int(word[1:]) for word in worst.split(": ")[-1].split())
+        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+        assert rows(pilot).list_name == "drill-brokers"
+        await press(pilot, "u")
+        await until(pilot, lambda: deaths.is_on_screen and "Course" not in text(pilot))
+        deaths.focus()
+        await press(pilot, "j", "K")
+        assert len(kdrill(pilot).view_state.drill.kill) >= 1
 
 
 async def test_the_mouse_scrubs_the_timeline(still: str) -> None:
     async with opened(still, size=(120, 40)) as pilot:
         await play(pilot, "K")
         timeline = rows(pilot, "drill-timeline")
-        await pilot.click("#scrubber", offset=(0, 1))
+        await pilot.click("#course", offset=(0, 1))
         await until(pilot, lambda: timeline.cursor == 0 and kdrill(pilot).view_state.moment == 0)
-        await pilot.mouse_down("#scrubber", offset=(5, 1))
-        await pilot.hover("#scrubber", offset=(118, 1))
-        await pilot.mouse_up("#scrubber", offset=(118, 1))
+        await pilot.mouse_down("#course", offset=(5, 1))
+        await pilot.hover("#course", offset=(116, 1))
+        await pilot.mouse_up("#course", offset=(116, 1))
         await until(pilot, lambda: timeline.cursor == timeline.total - 1)
         await settled(pilot)
-        await until(pilot, lambda: any(line.startswith("K=") and "@" in line for line in text(pilot).split("\n")))
+        await until(pilot, lambda: any("K━" in line and "@" in line for line in text(pilot).split("\n")))
 
 
 async def test_several_are_marked_and_die_together(still: str) -> None:
@@ -219,7 +272,7 @@ async def test_sizes(still: str, size: tuple[int, int]) -> None:
         await press(pilot, "6", "K")
         await until(pilot, lambda: ">K" in text(pilot) and "dead " in text(pilot))
         await press(pilot, "comma")
-        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+        await until(pilot, lambda: kdrill(pilot).view_state.moment > 0)
         assert len(text(pilot).split("\n")) == size[1]
 
 
@@ -228,7 +281,7 @@ async def test_a_broker_is_shut_down_and_who_follows_as_controller_is_a_race(sti
         await play(pilot, "D")
         assert kdrill(pilot).view_state.drill.stop == (1,)
         assert "b1 shuts down" in text(pilot)
-        assert "session of broker 1 closed" in text(pilot)
+        assert "b1 shuts down" in text(pilot) and "b1 closed" in text(pilot)
         await press(pilot, "K")
-        await until(pilot, lambda: "Broker 1 died" in text(pilot))
+        await until(pilot, lambda: "b1 down" in text(pilot))
         assert kdrill(pilot).view_state.drill.stop == ()

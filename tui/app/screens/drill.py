@@ -104,7 +104,12 @@ class Drill(LiveScreen):
                     Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame", least=(44, 5), grows=1),
                     ByNeed(
                         Framed("Timeline", LiveRows(DrillTimelineList()), id="timeline-frame", least=(44, 5)),
-                        Framed("Why, writes, requests", LiveText(DrillStepText(), id="step"), id="step-frame", grows=1),
+                        Framed(
+                            "Why, writes, requests",
+                            LiveText(DrillStepText(), id="step"),
+                            id="step-frame",
+                            least=(44, 10),
+                        ),
                         id="drill-telling",
                     ),
                     id="drill-sides",
@@ -236,8 +241,8 @@ class Drill(LiveScreen):
 
     @on(RowHighlighted, "#drill-timeline")
     def _look_at(self, event: RowHighlighted) -> None:
-        if event.key:
-            self.ask(lambda state: replace(state, moment=int(event.key)))
+        if event.key and self._arrived == self.kdrill.view_state.drill:
+            self._stand_at(int(event.key))
 
     @on(RowsShown, "#drill-timeline")
     def _show_the_end(self) -> None:

@@ -15,8 +15,8 @@ from itertools import accumulate, pairwise, zip_longest
 
 from model.cluster.ids import NO_LEADER
 from model.drills.sentences import Step
-from model.drills.timeline import AnyRow, QuorumShrank, StateWritten
-from model.hosts.virtual.journal import ControllerElected
+from model.drills.timeline import AnyRow, BrokerFenced, QuorumShrank, StateWritten
+from model.hosts.virtual.journal import ControllerElected, SessionEnded
 from tui.engine.drill.playback import MARKS, Counts, DrillAnswer, Playback
 from tui.engine.drill.queries import CoursePicture
 from tui.engine.glyphs import FOLD, area
@@ -317,20 +317,27 @@ class _Written:
 
 def _word(step: Step, rows: Sequence[AnyRow]) -> str:
     """What a milestone is called on the axis; empty for what is none."""
-    if step.sign in _WORDS:
-        brokers = [f"b{getattr(row, 'by', None) or getattr(row, 'broker', '')}" for row in rows]
-        who = " ".join(brokers) if len(brokers) <= MOST_NAMED else f"{len(brokers)} brokers"
-        return f"{who} {_WORDS[step.sign]}"
     row = rows[0]
     if isinstance(row, ControllerElected | QuorumShrank):
         return f"controller {'|'.join(f'b{broker}' for broker in row.candidates[:MOST_NAMED]) or 'none'}"
-    elected = sum(isinstance(row, StateWritten) and _is_elected(row) for row in rows)
+    if step.sign in MARKS:
+        brokers = [f"b{getattr(one, 'broker', getattr(one, 'by', None))}" for one in rows]
+        who = " ".join(brokers) if len(brokers) <= MOST_NAMED else f"{len(brokers)} brokers"
+        return f"{who} {_WORDS.get(step.sign) or _ended(row)}"
+    elected = sum(isinstance(one, StateWritten) and _is_elected(one) for one in rows)
     return f"{elected:,} elected" if elected else ""
 
 
 MOST_NAMED = 3
-_WORDS = {"K": "down", "D": "shuts down", "x": "expired", "U": "back"}
+_WORDS = {"K": "down", "D": "shuts down", "U": "back"}
 """A mark's sign → what became of the brokers."""
+
+
+def _ended(row: AnyRow) -> str:
+    """What ended for a broker."""
+    if isinstance(row, BrokerFenced):
+        return "fenced"
+    return "expired" if isinstance(row, SessionEnded) and row.expired else "closed"
 
 
 def _is_elected(row: StateWritten) -> bool:

@@ -1,7 +1,7 @@
 """The lists of a drill: its moments, its brokers, and the map of what happens to partitions, the worst first."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from model.cluster.cluster_image import BrokerImage
 from model.cluster.ids import NO_LEADER
@@ -30,6 +30,8 @@ from tui.engine.listing import Listing, place_in
 from tui.engine.partitions.columns import MapColumns, map_columns, thing
 from tui.engine.partitions.rows import EDGES, MAP, signs_of_state
 from tui.engine.rows import Column, Line, Row, line, span
+
+T = TypeVar("T")
 
 MOMENT_COLUMNS = (Column("", 10, ">"), Column("", -20))
 
@@ -82,6 +84,8 @@ BROKER_COLUMNS = (
     Column("now → then", -BAR, "<", "", 3),
     Column("host", -10, "<", "", 4),
 )
+LEADERS = slice(3, 5)
+"""The columns that say nothing before something is chosen."""
 GONE_BEFORE = "gone before"
 DEED_MARKS: Mapping[Deed, str] = {Deed.KILL: DIES, Deed.STOP: STOPS, Deed.START: STARTS}
 COMING: Mapping[str, str] = {DIES: "dies", STOPS: "shuts down", STARTS: "starts", GONE: GONE_BEFORE}
@@ -108,6 +112,7 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
     states = _states_then(playback, moment) if playback else _states_now(look, marks)
     registered = [look.image.brokers.get(broker, BrokerImage(broker)) for broker in ids]
     most = _most_leaders(playback, moment)
+    left_out = slice(0) if scenario_of(look).acts else LEADERS
     fields: dict[str, Field] = {
         "id": Texts(lambda: [str(broker) for broker in ids]),
         "rack": Texts(lambda: [broker.rack or "-" for broker in registered]),
@@ -117,37 +122,43 @@ def drill_brokers(look: DrillAnswer, query: DrillBrokerList, *_: object) -> List
         count=len(ids),
         fields=lambda: fields,
         shown=("id", "rack", "state"),
-        row=lambda index: _broker_row(
-            registered[index],
-            states,
-            _leaders(playback, moment, ids[index]),
-            most,
+        row=lambda index: Row(
+            key=str(ids[index]),
+            cells=_without(
+                left_out,
+                _broker_cells(
+                    registered[index],
+                    states.get(ids[index], GONE_BEFORE),
+                    _leaders(playback, moment, ids[index]),
+                    most,
+                    marked=thing(ids[index]) in query.marked,
+                ),
+            ),
             mark=marks.get(ids[index], ""),
-            marked=thing(ids[index]) in query.marked,
         ),
         place=place_in([str(broker) for broker in ids]),
-        columns=BROKER_COLUMNS,
+        columns=_without(left_out, BROKER_COLUMNS),
         made_from=(look, query.moment),
         nothing="no brokers",
     )
 
 
-def _broker_row(
-    broker: BrokerImage, states: Mapping[int, str], leaders: tuple[int, int], most: int, *, mark: str, marked: bool
-) -> Row:
-    state = states.get(broker.id, GONE_BEFORE)
+def _without(some: slice, all_of_them: tuple[T, ...]) -> tuple[T, ...]:
+    return (*all_of_them[: some.start or 0], *all_of_them[some.stop :])
+
+
+def _broker_cells(
+    broker: BrokerImage, state: str, leaders: tuple[int, int], most: int, *, marked: bool
+) -> tuple[Line, ...]:
+    """As BROKER_COLUMNS."""
     style = BROKER_STYLES.get(state, "")
-    return Row(
-        key=str(broker.id),
-        cells=(
-            line(span(f"#{broker.id}" if marked else broker.id, style)),
-            line(broker.rack or "-"),
-            line(span(state, style)),
-            _numbers(*leaders),
-            _bar(*leaders, most),
-            line(span(host_of(broker), "dim")),
-        ),
-        mark=mark,
+    return (
+        line(span(f"#{broker.id}" if marked else broker.id, style)),
+        line(broker.rack or "-"),
+        line(span(state, style)),
+        _numbers(*leaders),
+        _bar(*leaders, most),
+        line(span(host_of(broker), "dim")),
     )
 
 

@@ -83,10 +83,10 @@ def test_the_worst_pair_is_under_the_cursor_and_numbers_are_of_the_worst_that_ha
     assert window.across.things == ("b2", "b1", "b4", "b3")
     assert [column.title for column in window.columns] == ["broker", " b2 b1 b4>b3"]
     assert rows_of(window) == [
-        "  | b2 |  \\ 12  7| 1",
+        "  | b2 | \\ 12  7| 1",
         "  | b1 | 12  \\   |40",
-        "  | b4 |  7     \\| 3",
-        "  | b3 |  1 40  3| \\",
+        "  | b4 | 7     \\| 3",
+        "  | b3 | 1 40  3| \\",
     ]
 
 
