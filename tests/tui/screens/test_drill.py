@@ -83,7 +83,7 @@ async def test_undo_and_reset(still: str) -> None:
 
 
 async def test_policies_are_told_and_change_what_happens(still: str) -> None:
-    async with opened(still, size=(120, 40)) as pilot:
+    async with opened(still, size=(120, 50)) as pilot:
         await play(pilot, "R")
         assert "unclean election as each topic has it; nobody" in text(pilot)
         await press(pilot, "P", "U")

@@ -11,16 +11,16 @@ import numpy as np
 from model.analyses.drills.results import DrillResult, LossChance, ScenarioOutcome
 from model.cluster.texts import counted
 from model.drills.voters import not_forecast
+from tui.engine import glyphs
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts
-from tui.engine.glyphs import bar, bars
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Column, Row, line, span
 from tui.engine.sheets import Sheet, clock_text
 from tui.engine.sweep.heat import SHADES_OF, affected, legend, thing_of, worst_of_each
-from tui.engine.sweep.queries import DeathList, DeathText, ScenarioText, SweepText
+from tui.engine.sweep.queries import DeathList, DeathText, ScenarioList, ScenarioText, SweepText
 
 SCENARIO_COUNTS = (
     ("unclean", "lost", "error"),
@@ -30,18 +30,23 @@ SCENARIO_COUNTS = (
     ("under_replicated", "under-repl", ""),
 )
 """Field of Counts, title, and the style of a number above 0; the worst first."""
-BAR = 12
+BARS = range(12, 41)
+"""Cells of a bar: as many as the list has beside its numbers."""
+NUMBERS = 80
 
-SCENARIO_COLUMNS = (
-    Column("dies", -12, "<", "dies"),
-    Column("lost", 5, ">", "unclean"),
-    Column("offline", 7, ">", "newly_offline"),
-    Column("min ISR", 7, ">", "newly_under_min_isr", 1),
-    Column("moved", 6, ">", "leaders_moved", 2),
-    Column("affected", -BAR, "<", "", 3),
-    Column("under-repl", 10, ">", "under_replicated", 4),
-    Column("busiest", 12, ">", "most_leaders", 5),
-)
+
+def scenario_columns(width: int) -> tuple[Column, ...]:
+    """Of a list of so many cells."""
+    return (
+        Column("dies", -26, "<", "dies"),
+        Column("lost", 5, ">", "unclean"),
+        Column("offline", 7, ">", "newly_offline"),
+        Column("min ISR", 7, ">", "newly_under_min_isr", 1),
+        Column("moved", 6, ">", "leaders_moved", 2),
+        Column("affected", max(BARS[0], min(width - NUMBERS, BARS[-1])), "<", "", 3),
+        Column("under-repl", 10, ">", "under_replicated", 4),
+        Column("busiest", 12, ">", "most_leaders", 5),
+    )
 
 
 def badness(scenario: ScenarioOutcome) -> tuple[int, ...]:
@@ -56,22 +61,24 @@ def badness(scenario: ScenarioOutcome) -> tuple[int, ...]:
     )
 
 
-def sweep_scenarios(look: AnalysisAnswer, *_: object) -> Listing:
+def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, *_: object) -> Listing:
     """Every scenario that is listed; its key is what dies. The new ones are partitions that were well before."""
     result: DrillResult | None = look.result
-    return _listing(look, result.listed if result else ())
+    return _listing(look, result.listed if result else (), query)
 
 
 def worst_deaths(look: AnalysisAnswer, query: DeathList, _: int, memory: Memory) -> Listing:
     """The same of single brokers and of racks."""
     some: Sequence[ScenarioOutcome] = look.result or ()
     ranked = memory.recall(query.name, (look.result,), lambda: tuple(sorted(some, key=badness, reverse=True)))
-    return _listing(look, ranked)
+    return _listing(look, ranked, query)
 
 
-def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome]) -> Listing:
+def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome], query: ScenarioList | DeathList) -> Listing:
     names = [name_of(scenario) for scenario in listed]
     most = max((sum(affected(one)) for one in listed), default=0)
+    columns = scenario_columns(query.width)
+    bar = next(column.width for column in columns if column.title == "affected")
 
     def fields() -> dict[str, Field]:
         counts = {field: Numbers(_numbers(listed, field)) for field, _, _ in SCENARIO_COUNTS}
@@ -82,9 +89,9 @@ def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome]) -> Listing
         count=len(listed),
         fields=fields,
         shown=("dies",),
-        row=lambda index: _scenario_row(names[index], listed[index], most),
+        row=lambda index: _scenario_row(names[index], listed[index], most, bar),
         place=place_in(names),
-        columns=SCENARIO_COLUMNS,
+        columns=columns,
         made_from=(look.result,),
         nothing=look.note or "there is nobody to kill",
     )
@@ -110,15 +117,15 @@ def _numbers(listed: Sequence[ScenarioOutcome], field: str):
     return np.array([getattr(one.counts, field) for one in listed], np.int64)
 
 
-def _scenario_row(name: str, scenario: ScenarioOutcome, most: int) -> Row:
+def _scenario_row(name: str, scenario: ScenarioOutcome, most: int, bar: int) -> Row:
     mark, style = scenario_mark(scenario)
     told = [getattr(scenario.counts, field) for field, _, _ in SCENARIO_COUNTS]
     styles = [each if number else "dim" for number, (_, _, each) in zip(told, SCENARIO_COUNTS, strict=True)]
     *numbers, under = (line(span(f"{number:,}", each)) for number, each in zip(told, styles, strict=True))
     parts = zip(affected(scenario), SHADES_OF, strict=True)
-    parts_of = bars([(number / most if most else 0, f"heat{step + 1}") for number, (_, step) in parts], BAR)
+    affects = glyphs.bars([(number / most if most else 0, f"heat{step + 1}") for number, (_, step) in parts], bar)
     busiest = "-" if scenario.most_leaders < 0 else f"{scenario.most_leaders:,} on b{scenario.most_leaders_on}"
-    return Row(name, (line(span(name, style)), *numbers, parts_of, under, line(span(busiest, "dim"))), mark=mark)
+    return Row(name, (line(span(name, style)), *numbers, affects, under, line(span(busiest, "dim"))), mark=mark)
 
 
 KINDS = {
@@ -179,7 +186,9 @@ def _leaders(sheet: Sheet, one: ScenarioOutcome) -> None:
     most = max(one.leaders_by_broker.values(), default=1) or 1
     sheet.gap().say("leaders afterwards", "heading")
     for broker, leaders in one.leaders_by_broker.items():
-        sheet.draw(span(f"{f'b{broker}':>6} ", "dim"), span(f"{leaders:>8,} "), span(bar(leaders / most, 20), "info"))
+        sheet.draw(
+            span(f"{f'b{broker}':>6} ", "dim"), span(f"{leaders:>8,} "), span(glyphs.bar(leaders / most, 20), "info")
+        )
 
 
 def _fatal(sheet: Sheet, result: DrillResult) -> None:

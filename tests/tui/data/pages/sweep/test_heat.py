@@ -21,7 +21,7 @@ from tui.engine.questions import SweepQuestion
 from tui.engine.rows import Window
 from tui.engine.sweep.heat import SHADES, affected, clustered, heat_cell, heat_of, sweep_heat
 from tui.engine.sweep.pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text
-from tui.engine.sweep.queries import HeatList, SweepText
+from tui.engine.sweep.queries import HeatList, ScenarioList, SweepText
 
 IMAGE = small_image()
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))
@@ -167,7 +167,7 @@ def test_map_and_list_have_the_same_figures_and_the_same_order() -> None:
     parameters = DrillParameters(kind="pairs", racks=racks_of(IMAGE))
     result = analysis.run_here(DRILLS, arrays_of(IMAGE), parameters)
     found = AnalysisAnswer(SweepQuestion(kind="pairs"), IMAGE, result)
-    listing, heat = sweep_scenarios(found), heat_of(found, result, HeatList())
+    listing, heat = sweep_scenarios(found, ScenarioList()), heat_of(found, result, HeatList())
     titles = [title for _, title, _ in SCENARIO_COUNTS[:4]]
     steps = list[tuple[int, int]]()
     for place in range(listing.count):
