@@ -87,3 +87,9 @@ def test_a_thing_is_a_broker_or_not() -> None:
         10,
         *(None,) * 5,
     ]
+
+
+def test_who_dies_in_a_scenario_is_read_from_its_name_whatever_the_rack_is_called() -> None:
+    assert drill_choices.victims_of("b1 b12") == ("b1", "b12")
+    assert drill_choices.victims_of("rack b3: b1 b4") == ("b1", "b4")
+    assert drill_choices.victims_of("rack a: b7: b1") == ("b1",)

@@ -37,6 +37,22 @@ def test_where_two_parts_meet_the_cell_is_shared() -> None:
     assert bars([(0.5, "hue0"), (0.5, "hue1")], 1) == (("▌", "hue0/hue1"),)
 
 
+def test_of_three_parts_in_a_cell_the_one_seen_before_it_gives_way_and_none_looks_larger() -> None:
+    (drawn,) = zip(*area([(18 / 64, 1 / 64, 0.0)], ["heat7", "heat5", "heat3"], 8, 1.0), strict=True)
+    assert drawn[:5] == ((" ", ""),) * 5
+    assert drawn[5:] == (("▃", "heat5/"), ("█", "heat7/"), ("█", "heat7/"))
+    assert area([(1 / 8, 1 / 8, 0.0)], ["heat7", "heat5", "heat3"], 1, 1.0) == ((("▂", "heat7/"),),)
+
+
+def test_a_bar_is_drawn_in_the_colour_that_its_style_fills_cells_with() -> None:
+    for theme in ("dark", "light", "safe"):
+        look = Look(theme)
+        for text, style in bars([(0.6, "heat6")], 2):
+            assert look.style(style).color == look.style("heat6").bgcolor != look.style("heat6").color, text
+            assert look.style(style).bgcolor == look.style().bgcolor
+    assert Look("ansi").style("heat6/").color == Look("ansi").style("heat6").color
+
+
 def test_a_part_of_nothing_is_not_drawn() -> None:
     drawn = bars([(0.5, "hue0"), (0.0, "hue1"), (0.2, "hue2")], 5)
     assert "hue1" not in {name for _, style in drawn for name in style.split("/")}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 
 import msgspec
+import pytest
 
 from model.cluster.cluster_image import ClusterImage
 from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import KEPT, AnalysisService
 from tui.engine.analysis import STOPPED
-from tui.engine.questions import PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 IMAGE = cluster({"orders": [(1, 2, 3), (2, 3, 4), (3, 4, 1)], "audit": [(1,)]}, {1: "a", 2: "b", 3: "c", 4: "a"})
 
@@ -27,7 +28,7 @@ class Desk:
     def _tell(self) -> None:
         self.news += 1
 
-    async def answered(self, question: SweepQuestion | PreviewQuestion | PlanQuestion):
+    async def answered(self, question: Question):
         """Its own answer: while it is worked out, that of the take before is shown, with a note."""
         await eventually_async(lambda: (look := self.desk.look(question)).result is not None and not look.note)
         return self.desk.look(question)
@@ -62,6 +63,34 @@ async def test_what_the_cluster_left_behind_is_stale_and_another_take_is_not() -
     meanwhile = desk.desk.look(SweepQuestion(take=1))
     assert meanwhile.result is answer.result  # until there is something newer
     await eventually_async(lambda: not desk.desk.look(SweepQuestion(take=1)).is_stale(desk.image))
+    await desk.desk.close()
+
+
+async def test_which_failures_are_worst_is_remembered_for_a_cluster_and_worked_out_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tui.engine.analyses.service.LEAST_REST_S", 0.0)
+    monkeypatch.setattr("tui.engine.analyses.service.REST", 0)
+    desk = Desk(IMAGE)
+    answer = await desk.answered(DeathsQuestion())
+    await eventually_async(lambda: not desk.desk.under_way)
+    assert {one.kill for one in answer.result} == {(1,), (2,), (3,), (4,), (1, 4)}  # racks of one are brokers
+    assert {one.rack for one in answer.result if len(one.kill) > 1} == {"a"}
+    assert desk.desk.look(DeathsQuestion()).result is answer.result and not desk.desk.under_way
+    desk.image = msgspec.structs.replace(desk.image, brokers=dict(list(desk.image.brokers.items())[1:]))
+    meanwhile = desk.desk.look(DeathsQuestion())
+    assert meanwhile.result is answer.result and desk.desk.under_way
+    await eventually_async(lambda: not desk.desk.look(DeathsQuestion()).is_stale(desk.image))
+    assert {one.kill for one in desk.desk.look(DeathsQuestion()).result} == {(2,), (3,), (4,)}
+    await desk.desk.close()
+
+
+async def test_what_is_worked_out_again_by_itself_rests_in_between() -> None:
+    desk = Desk(IMAGE)
+    answer = await desk.answered(DeathsQuestion())
+    await eventually_async(lambda: not desk.desk.under_way)
+    desk.image = msgspec.structs.replace(desk.image, brokers=dict(list(desk.image.brokers.items())[1:]))
+    assert desk.desk.look(DeathsQuestion()).result is answer.result and not desk.desk.under_way
     await desk.desk.close()
 
 

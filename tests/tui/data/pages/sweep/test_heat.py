@@ -17,11 +17,11 @@ from tests.tui.data.small_cluster import rows_of, small_image, text_of
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.listing import Memory
 from tui.engine.palette import HEATS
-from tui.engine.questions import SweepQuestion
+from tui.engine.questions import DeathsQuestion, SweepQuestion
 from tui.engine.rows import Window
 from tui.engine.sweep.heat import SHADES, affected, clustered, heat_cell, heat_of, sweep_heat
-from tui.engine.sweep.pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text
-from tui.engine.sweep.queries import HeatList, ScenarioList, SweepText
+from tui.engine.sweep.pages import SCENARIO_COUNTS, badness, sweep_scenarios, sweep_text, worst_deaths
+from tui.engine.sweep.queries import DeathList, HeatList, ScenarioList, SweepText
 
 IMAGE = small_image()
 RACKS = HeatMap("rack", ("r1", "r2"), ((7, 2), (2, 0)))
@@ -185,6 +185,17 @@ def test_map_and_list_have_the_same_figures_and_the_same_order() -> None:
     assert steps == sorted(steps, reverse=True)
     assert [badness(one) for one in result.listed] == sorted(map(badness, result.listed), reverse=True)
     assert listing.count == len(list(combinations(IMAGE.brokers, 2)))
+
+
+def test_the_worst_failures_stand_first_brokers_and_racks_alike() -> None:
+    told = {(1,): counts(offline=1), (2,): counts(lost=1), (3,): counts(moved=80), (1, 4): counts(offline=2)}
+    found = tuple(ScenarioOutcome(kill, "r1" if len(kill) > 1 else None, each) for kill, each in told.items())
+    listing = worst_deaths(AnalysisAnswer(DeathsQuestion(), IMAGE, found), DeathList(), 0, Memory())
+    rows = [listing.row(place) for place in range(listing.count)]
+    assert [(row.key, row.mark) for row in rows] == [("b2", "X"), ("rack r1: b1 b4", "X"), ("b1", "X"), ("b3", "")]
+    affects = [column.title for column in listing.columns].index("affected")
+    assert text_of(rows[1].cells[affects]).strip() and not text_of(rows[3].cells[affects]).strip()
+    assert [len(text_of(row.cells[affects])) for row in rows] == [listing.columns[affects].width] * 4
 
 
 COUNTS = st.builds(counts, *[st.integers(0, 3) | st.integers(0, 5_000)] * 4)
