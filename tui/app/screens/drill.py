@@ -94,11 +94,11 @@ class Drill(LiveScreen):
             ByNeed(
                 ByNeed(
                     Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5)),
-                    Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(40, 5)),
+                    Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(40, 5), rank=-1),
                     id="drill-who",
                 ),
                 Framed(
-                    "Worst failures: enter plays one", LiveRows(DeathList()), id="deaths-frame", least=(40, 5), rank=-1
+                    "Worst failures: enter plays one", LiveRows(DeathList()), id="deaths-frame", least=(40, 5), rank=-2
                 ),
                 ByNeed(
                     Framed(LEGEND, MapRows(DrillMapList()), id="drill-map-frame", least=(44, 5), grows=1),

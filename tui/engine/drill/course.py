@@ -9,9 +9,10 @@ edge is where under-replicated ones are counted, where these are more. Without c
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, groupby, pairwise, zip_longest
+from operator import itemgetter
 
 from model.cluster.ids import NO_LEADER
 from model.drills.sentences import Step
@@ -190,27 +191,32 @@ def course_picture(look: DrillAnswer, query: CoursePicture, _: int, memory: Memo
     playback = look.playback
     if playback is None or not playback.steps or query.width <= 0:
         return Sheet("Course", query.width).gap().say(look.note, "dim").answer()
-    moment, height = playback.step(query.moment), max(query.height, 3)
     course = memory.recall("drill course", (playback, query.width), lambda: course_of(playback, query.width))
-    made_from = (playback, moment, query.width, height, query.is_filled, query.is_ascii)
-    return memory.recall("drill course drawn", made_from, lambda: _drawn(playback, course, moment, query, height))
+    made_from = (playback, playback.step(query.moment), query.width, query.height, query.is_filled, query.is_ascii)
+    return memory.recall("drill course drawn", made_from, lambda: _drawn(playback, course, query, memory))
 
 
-def _drawn(playback: Playback, course: Course, moment: int, query: CoursePicture, height: int) -> TextAnswer:
+def _drawn(playback: Playback, course: Course, query: CoursePicture, memory: Memory) -> TextAnswer:
+    moment, height = playback.step(query.moment), max(query.height, 3)
     labels = _labels(playback.steps, course, 2 if height >= ROOM_FOR_LABELS else 1)
-    lines = height - 1 - len(labels)
-    here = course.axis.cells[moment]
+    lines, here = height - 1 - len(labels), course.axis.cells[moment]
     is_stacked = query.is_filled and not query.is_ascii
-    names, areas = (_stacked if is_stacked else _in_lines)(course, numbers_of(playback.counts[moment]), lines)
+    areas = memory.recall("drill areas", (course, lines, is_stacked), lambda: _areas(course, lines, is_stacked))
     sheet = Sheet("Course", query.width)
+    names = _names(course, numbers_of(playback.counts[moment]), lines, is_stacked=is_stacked)
     for name, cells in zip_longest(names[:lines], areas[:lines], fillvalue=()):
-        sheet.draw(*_filled_up(name, course.gutter), *_with_guide(cells, here))
+        sheet.draw(*_filled_up(name, course.gutter), *_joined(_with_guide(cells, here)))
     now = line(span("at ", "dim"), span(f"{seconds(playback.steps[moment].at_ms)} s", "strong"))
-    sheet.draw(*_filled_up(now, course.gutter), *_signs(playback.steps, course.axis, here))
+    sheet.draw(*_filled_up(now, course.gutter), *_joined(_signs(playback.steps, course.axis, here)))
     longest = line(span("longest outage ", "dim"), f"{course.longest_ms / 1000:,.1f} s")
     for number, label in enumerate(labels):
-        sheet.draw(*_filled_up(() if number else longest, course.gutter), *label)
+        sheet.draw(*_filled_up(() if number else longest, course.gutter), *_joined(label))
     return sheet.answer()
+
+
+def _joined(cells: Iterable[Span]) -> Line:
+    """The same in as few pieces as there are changes of style."""
+    return tuple(("".join(text for text, _ in run), style) for style, run in groupby(cells, key=itemgetter(1)))
 
 
 def _filled_up(text: Line, width: int) -> Line:
@@ -235,25 +241,34 @@ def _heading(course: Course) -> Line:
     return line(span(f"{'now':>{16 + digits}} {'peak':>{digits}}", "dim"))
 
 
-def _stacked(course: Course, now: Numbers, lines: int) -> tuple[list[Line], list[Line]]:
-    """What stands before each line, and the lines."""
-    stacks = [(one, two, max(three - one - two, 0)) for one, two, three in course.columns]
-    areas = area(stacks, [style for _, _, style, _ in SEVERITIES], lines, max(map(sum, stacks)))
-    names = [_named(course, now, place, "▇", drawn(row[2])) for place, row in enumerate(SEVERITIES)]
-    return [*([_heading(course)] if lines > len(names) else []), *names], list(areas)
-
-
-def _in_lines(course: Course, now: Numbers, lines: int) -> tuple[list[Line], list[Line]]:
-    """The same with lines of its own for each; the name stands before the lowest."""
+def _bands(lines: int) -> tuple[bool, int]:
+    """Without colours: whether there is room for a heading, and how many lines each severity has."""
     headed = lines > len(SEVERITIES)
-    each = max((lines - headed) // len(SEVERITIES), 1)
+    return headed, max((lines - headed) // len(SEVERITIES), 1)
+
+
+def _names(course: Course, now: Numbers, lines: int, *, is_stacked: bool) -> list[Line]:
+    """What stands before each line: as a legend, or before the lowest line of its severity."""
+    headed, each = _bands(lines)
     names: list[Line] = [_heading(course)] if headed else []
+    for place, (_, _, fill, style) in enumerate(SEVERITIES):
+        if is_stacked:
+            names.append(_named(course, now, place, "▇", drawn(fill)))
+        else:
+            names += [*[()] * (each - 1), _named(course, now, place, "·", style)]
+    return names
+
+
+def _areas(course: Course, lines: int, is_stacked: bool) -> list[Line]:
+    """The columns of all cells, line by line."""
+    if is_stacked:
+        stacks = [(one, two, max(three - one - two, 0)) for one, two, three in course.columns]
+        return list(area(stacks, [fill for _, _, fill, _ in SEVERITIES], lines, max(map(sum, stacks))))
+    headed, each = _bands(lines)
     areas: list[Line] = [((" ", ""),) * course.axis.width] if headed else []
     for place, (_, _, _, style) in enumerate(SEVERITIES):
-        names += [(), *[()] * (each - 2)] if each > 1 else []
-        names.append(_named(course, now, place, "·", style))
         areas += area([(column[place],) for column in course.columns], [style], each, course.peaks[place])
-    return names, areas
+    return areas
 
 
 def _signs(steps: Sequence[Step], axis: Axis, here: int) -> Iterator[Span]:
