@@ -81,9 +81,10 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     sheet.fact("dies", _named(scenario.kill) or "nobody")
     for act in scenario.then:
         sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
+    sheet.say("Assumptions", "heading")
     sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
     silent = silence_text(look.image, f"{assumptions_of(look).session_timeout_ms / 1000:g} s")
-    sheet.fact("assumed", f"{silent}; on a copy: nothing reaches the cluster")
+    sheet.fact("timing", f"{silent}; on a copy: nothing reaches the cluster")
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
