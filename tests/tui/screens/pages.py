@@ -46,7 +46,7 @@ PAGES: Mapping[str, Page] = {
     "consumers": Page(("4", "j")),
     "ownership_table": Page(("v",), back=("v",)),
     "lab": Page(("5", has("lab-groups"), "j", has("lab-partitions"))),
-    "drill": Page(("6", has("drill-brokers"), "K", has("drill-timeline"), "comma", "comma")),
+    "drill": Page(("6", has("drill-brokers"), "K", has("drill-map"), "comma", "comma")),
     "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
     "sandbox": Page(("8",)),
     "plans": Page(("9", has("plan-brokers"), "enter", _is_worked_out("plan-changes"))),
