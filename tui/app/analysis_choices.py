@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.engine.questions import SWEEPS, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.questions import PLAYED, SWEEPS, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
 from tui.engine.view_state import Narrow, ViewState, reduce
 
 Kept = Literal["sweep", "preview", "plan"]
@@ -51,8 +51,8 @@ def _sweep(state: ViewState, change: Callable[[SweepQuestion], dict[str, Any]]) 
 
 
 def on_bench(state: ViewState, **changes: object) -> ViewState:
-    """Something else is tried on the group."""
-    return replace(state, trial=msgspec.structs.replace(state.trial, **changes))
+    """Something else is tried on the group, and shown as it would be then."""
+    return replace(state, trial=msgspec.structs.replace(state.trial, **changes), played=PLAYED)
 
 
 def cleared(state: ViewState) -> ViewState:
@@ -81,6 +81,16 @@ def without_consumer(state: ViewState, consumer: str) -> ViewState:
 def with_one_more(state: ViewState) -> ViewState:
     """One more joins; past the most, nobody does."""
     return on_bench(state, joins=(state.trial.joins + 1) % (MOST_JOINS + 1))
+
+
+def played_on(state: ViewState) -> ViewState:
+    """What is tried is played a frame further, as far as it goes."""
+    return replace(state, played=min(state.played + 1, PLAYED))
+
+
+def played_to(state: ViewState, frame: int) -> ViewState:
+    """It is shown as it is in this frame: 0 is now, PLAYED is then."""
+    return replace(state, played=frame)
 
 
 # The plan

@@ -176,6 +176,28 @@ def _identified(number: int, *, is_filled: bool) -> tuple[str, str, str, str, st
     return (dark, light, dark, _HUE_ANSI[number], "")
 
 
+def _changed_hands(number: int) -> tuple[str, str, str, str, str]:
+    """The cell of whoever gets what was another's."""
+    dark, light, safe, ansi, _ = _identified(number, is_filled=True)
+    return (f"bold {dark}", f"bold {light}", f"bold {safe}", f"bold reverse {ansi}", "bold reverse")
+
+
+def _kept(number: int) -> tuple[str, str, str, str, str]:
+    """The cell of whoever keeps it: filled, but calm beside those that change hands."""
+    bases = (BASES[theme].split(" on ") for theme in ("dark", "light"))
+    dark, light = (
+        f"{text} on {_blended(hues[number], ground)}"
+        for hues, (text, ground) in zip((HUES["dark"], HUES["light"]), bases, strict=True)
+    )
+    return (dark, light, dark, _HUE_ANSI[number], "")
+
+
+def _blended(colour: str, ground: str) -> str:
+    """A third of a colour on a ground."""
+    channels = ((int(one[place : place + 2], 16) for one in (colour, ground)) for place in (1, 3, 5))
+    return "#" + "".join(f"{(hue + 2 * below) // 3:02x}" for hue, below in channels)
+
+
 STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
     **_WORDS,
     **{
@@ -187,10 +209,18 @@ STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
     **{f"heat{step}": _ramped(step) for step in range(HEATS)},
     **{f"hue{number}": _identified(number, is_filled=False) for number in range(IDENTITIES)},
     **{f"fill{number}": _identified(number, is_filled=True) for number in range(IDENTITIES)},
+    **{f"moved{number}": _changed_hands(number) for number in range(IDENTITIES)},
+    **{f"kept{number}": _kept(number) for number in range(IDENTITIES)},
 }
 """Style name → how it looks in each theme, in the order of THEMES. Written as Rich style definitions."""
 
-FILLED = frozenset({"bright", *CELLS, *(f"heat{n}" for n in range(HEATS)), *(f"fill{n}" for n in range(IDENTITIES))})
+FILLED = frozenset(
+    {
+        *CELLS,
+        *(f"heat{step}" for step in range(HEATS)),
+        *(f"{kind}{number}" for kind in ("fill", "moved", "kept") for number in range(IDENTITIES)),
+    }
+)
 """Styles of cells whose colour is what they say: a cursor does not paint over them."""
 
 

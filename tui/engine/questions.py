@@ -92,6 +92,8 @@ class LabTrial(msgspec.Struct, frozen=True):
     joins: int = 0
 
 
+PLAYED = 6
+"""Frames in which the lab plays what is tried: 0 is now, the last one is then."""
 NO_QUESTION = PreviewQuestion()
 NO_TRIAL = LabTrial()
 

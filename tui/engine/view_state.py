@@ -11,6 +11,7 @@ from tui.engine.questions import (
     NO_QUESTION,
     NO_SWEEP,
     NO_TRIAL,
+    PLAYED,
     DeathsQuestion,
     DrillPlan,
     LabTrial,
@@ -23,7 +24,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),
     "group": ("graph", "table"),
     "brokers": ("table", "bars"),
-    "lab-consumers": ("table", "bars"),
+    "lab-consumers": ("flow", "partitions", "bars"),
     "lab-graph": ("graph",),
     "plan-review": ("changes", "verdict", "forward", "rollback"),
     "log-segments": ("table", "bars"),
@@ -71,6 +72,8 @@ class ViewState:
     sweep: SweepQuestion = NO_SWEEP
     preview: PreviewQuestion = NO_QUESTION
     trial: LabTrial = NO_TRIAL
+    played: int = PLAYED
+    """How far what is tried is played, in frames from now to then."""
     plan: PlanQuestion = NO_PLAN
     at: int = 0
     """The `seq` of the moment of the cluster that is looked at; 0: the newest."""
@@ -102,7 +105,7 @@ class ViewState:
 
 
 _OF_LIST = frozenset(each.name for each in fields(ListState))
-_OF_ALL = frozenset({"drill", "moment", "marked", "trial", "at"})
+_OF_ALL = frozenset({"drill", "moment", "marked", "trial", "played", "at"})
 
 
 @dataclass(frozen=True)

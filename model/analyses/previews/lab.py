@@ -3,7 +3,8 @@
 A group of thousands of partitions takes milliseconds a strategy, so this needs no engine.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -45,6 +46,21 @@ class Comparison:
     @property
     def moves_right(self) -> Ints:
         return _moved(self.before, self.right)
+
+
+@dataclass(frozen=True, eq=False)
+class Dealings:
+    """Every partition of a group, who has it now, and who gets it under each of several strategies.
+
+    Members, topics and partitions are numbered as in a comparison.
+    """
+
+    members: tuple[str, ...]
+    topics: tuple[str, ...]
+    topic: Ints  # [P]
+    partition: Ints  # [P]
+    before: Ints  # [P]
+    gets: Mapping[str, Ints]  # strategy → [P]; those that refuse the group are not there
 
 
 class Lab:
@@ -94,6 +110,17 @@ class Lab:
             left=self._owner(group, left),
             right=self._owner(group, right),
         )
+
+    def dealings(self, strategies: Sequence[str], change: GroupChange = NOTHING) -> Dealings:
+        """What each strategy makes of the group after a change, partition by partition."""
+        group, whole = changed(self._staged, change), changed(self._staged)
+        gets: dict[str, Ints] = {}
+        for strategy in strategies:
+            with suppress(AssignorError):
+                gets[strategy] = self._owner(group, strategy)
+        members = (*self.names.members, *newcomers(change.joins))
+        topic, before = whole.group.topic_of, whole.before.owner
+        return Dealings(members, self.names.topics, topic, self._partitions(), before, gets)
 
     def figures(self, strategies: Sequence[str], change: GroupChange) -> tuple[Figures | None, ...]:
         """What each strategy comes to after a change, None where it refuses the group.

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import msgspec
 from textual.timer import Timer
+from textual.widget import Widget
 
 from tui.app.panes.live_panes import LiveRows, seq_for
 from tui.app.widgets.drawing import GraphDrawing, Layout, RowDrawing
@@ -29,7 +30,39 @@ SHOWN_S = 30.0
 """How long the moves of a rebalance that was just seen stay in the picture, unless the operator wants otherwise."""
 
 
-class OwnershipGraph(LiveRows):
+class SteppingRows(LiveRows):
+    """A list whose cursor passes over rows that are only to be looked at: those with a blank key."""
+
+    def action_move(self, lines: int) -> None:
+        """To the next row that is not blank."""
+        row = self.cursor + lines
+        while self._is_blank(row):
+            row += 1 if lines > 0 else -1
+        if 0 <= row < self.total:
+            self._go(row)
+
+    def _go(self, index: int) -> None:
+        """To a row, or to the nearest one that is not blank."""
+        index = max(0, min(index, self.total - 1))
+        near = (row for by in range(self.total) for row in (index + by, index - by) if 0 <= row < self.total)
+        super()._go(next((row for row in near if not self._is_blank(row)), index))
+
+    def _is_blank(self, index: int) -> bool:
+        row = row_at(self._window, index)
+        return row is not None and row.key.startswith(BLANK)
+
+    def _take(self, window: Window, key: str = "") -> None:
+        super()._take(window, key)
+        if self._is_blank(self.cursor):
+            self._go(self.cursor)
+
+
+def animates(pane: Widget) -> bool:
+    """Whether what changes may be played: not unless it is asked for, and never over a slow link."""
+    return pane.app.animation_level != "none" and not os.environ.get("SSH_CONNECTION")
+
+
+class OwnershipGraph(SteppingRows):
     """`name` is the list's name; its view is `table`, or begins with `graph`."""
 
     rest: ClassVar[int] = NO_REPLAY
@@ -60,14 +93,6 @@ class OwnershipGraph(LiveRows):
 
     # The cursor
 
-    def action_move(self, lines: int) -> None:
-        """To the next row in which the cursor's layer has a node."""
-        row = self.cursor + lines
-        while self._is_blank(row):
-            row += 1 if lines > 0 else -1
-        if 0 <= row < self.total:
-            self._go(row)
-
     def action_aside(self, columns: int) -> None:
         """From layer to layer; in the table to other columns."""
         if not self.is_graph:
@@ -85,16 +110,6 @@ class OwnershipGraph(LiveRows):
         """Along an edge of what the cursor is on, to the other layer."""
         if goal := nearest_neighbour(self.cursor_key):
             self.seek(goal)
-
-    def _go(self, index: int) -> None:
-        """To a row, or to the nearest one in which the cursor's layer has a node."""
-        index = max(0, min(index, self.total - 1))
-        near = (row for by in range(self.total) for row in (index + by, index - by) if 0 <= row < self.total)
-        super()._go(next((row for row in near if not self._is_blank(row)), index))
-
-    def _is_blank(self, index: int) -> bool:
-        row = row_at(self._window, index)
-        return row is not None and row.key.startswith(BLANK)
 
     def _want(self) -> None:
         """The edges depend on the cursor and on which rows are in view: another cursor is another question."""
@@ -123,8 +138,6 @@ class OwnershipGraph(LiveRows):
 
     def _take(self, window: Window, key: str = "") -> None:
         super()._take(window, key)
-        if self._is_blank(self.cursor):
-            self._go(self.cursor)
         state = self._live_app.view_state
         known, self._turn = (
             self._turn,
@@ -147,7 +160,7 @@ class OwnershipGraph(LiveRows):
     # The replay
 
     def _play(self, *, fades: bool = False) -> None:
-        self._be(0 if self._animates else STILL, fades=fades)
+        self._be(0 if animates(self) else STILL, fades=fades)
 
     def _be(self, frame: int, *, fades: bool = False) -> None:
         if self._next is not None:
@@ -160,11 +173,6 @@ class OwnershipGraph(LiveRows):
             self._next = self.set_timer(FRAME_S, lambda: self._be(frame + 1, fades=fades))
         elif fades:
             self._next = self.set_timer(SHOWN_S, lambda: self._be(self.rest))
-
-    @property
-    def _animates(self) -> bool:
-        """Not unless it is asked for, and never over a slow link."""
-        return self.app.animation_level == "full" and not os.environ.get("SSH_CONNECTION")
 
 
 class LabGraph(OwnershipGraph):

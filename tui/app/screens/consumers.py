@@ -5,14 +5,17 @@ from collections.abc import Iterable, Mapping
 from textual import on
 from textual.widget import Widget
 
-from tui.app.panes.frames import Framed, Group
+from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows
 from tui.app.panes.ownership_graph import OwnershipGraph
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList, is_partition, name_in
 from tui.engine.partitions.queries import PartitionText
 from tui.engine.view_state import LEVELS, Filter, Narrow, SwitchView, Zoom, level_of
+
+UNOWNED = "nobody owns anything"
 
 
 class Consumers(TimedScreen):
@@ -22,9 +25,13 @@ class Consumers(TimedScreen):
     main_list = "groups"
 
     def panes(self) -> Iterable[Widget]:
-        yield Group(
-            Framed("Groups", LiveRows(GroupList(), empty="no consumer groups"), id="groups-frame"),
-            Framed("Ownership", OwnershipGraph(OwnershipList(), empty="nobody owns anything"), id="group-frame"),
+        groups, graph = (
+            LiveRows(GroupList(), empty="no consumer groups"),
+            OwnershipGraph(OwnershipList(), empty=UNOWNED),
+        )
+        yield ByNeed(
+            Framed("Groups", groups, id="groups-frame", least=(40, 5)),
+            Framed("Ownership", graph, id="group-frame", least=(60, 8), grows=1),
             id="groups-and-graph",
         )
 

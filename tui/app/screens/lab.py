@@ -3,18 +3,21 @@
 from collections.abc import Iterable
 
 from textual import on
+from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.panes.frames import Framed, Group
-from tui.app.panes.live_panes import LivePlot, LiveRows, LiveText
-from tui.app.panes.ownership_graph import LabGraph
+from tui.app.panes.frames import Framed
+from tui.app.panes.live_panes import LivePicture, LivePlot, LiveRows, LiveText, RowsShown
+from tui.app.panes.ownership_graph import LabGraph, SteppingRows, animates
+from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.consumers.queries import GroupText
 from tui.engine.lab.queries import (
     LabBars,
     LabConsumerList,
+    LabFlow,
     LabGraphList,
     LabGroupList,
     LabGroupText,
@@ -23,49 +26,93 @@ from tui.engine.lab.queries import (
     LabStrategyList,
     LabText,
 )
-from tui.engine.questions import LabTrial
+from tui.engine.questions import PLAYED
 from tui.engine.view_state import Narrow, SwitchView
 
 OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")
-BELOW = ("lab-consumers-frame", "lab-moves-frame", "lab-bars-frame")
+BELOW = ("lab-consumers-frame", "lab-flow-frame", "lab-moves-frame", "lab-bars-frame")
+OF_A_VIEW = {"flow": "lab-flow-frame", "partitions": "lab-moves-frame", "bars": "lab-bars-frame"}
+"""What stands beside the consumers, by the view that `v` goes on from."""
+FRAME_S = 0.2
 
 
 class RebalanceLab(AskedScreen):
-    """Groups; for the one under the cursor its strategies, consumers and partitions."""
+    """Groups; for the one under the cursor its strategies as a matrix, its consumers, and what moves between them."""
 
     place = "lab"
     main_list = "lab-groups"
     kept = "preview"
 
+    _playing: Timer | None = None
+
     def panes(self) -> Iterable[Widget]:
-        top = Group(
-            Framed("Groups as they are", LiveRows(LabGroupList()), id="lab-groups-frame"),
-            Framed("Strategies", LiveRows(LabStrategyList()), id="lab-strategies-frame"),
-            Framed("What is tried", LiveText(LabText(), id="lab"), id="lab-frame"),
+        top = ByNeed(
+            Framed("Groups", LiveRows(LabGroupList()), id="lab-groups-frame", least=(30, 4)),
+            Framed("Assumptions", LiveText(LabText(), id="lab"), id="lab-frame", least=(40, 4)),
             id="lab-top",
         )
-        below = Group(
-            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame"),
-            Framed("Partitions, those that move first", LiveRows(LabPartitionList()), id="lab-moves-frame"),
-            Framed("Partitions and lag", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame"),
+        strategies = SteppingRows(LabStrategyList())
+        below = ByNeed(
+            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(24, 5)),
+            Framed("Flow", LivePicture(LabFlow(), id="lab-flow"), id="lab-flow-frame", least=(45, 5), grows=2),
+            Framed("Partitions", LiveRows(LabPartitionList()), id="lab-moves-frame", least=(45, 5), grows=1),
+            Framed("Partitions and lag", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", grows=2),
             id="lab-below",
         )
-        graph = Framed("SIMULATED: what would move", LabGraph(LabGraphList()), id="lab-graph-frame")
-        yield Group(top, below, graph, id="lab-all")
+        graph = Framed("SIMULATED: what would move", LabGraph(LabGraphList()), id="lab-graph-frame", grows=1)
+        yield ByNeed(
+            top, Framed("Strategies", strategies, id="lab-strategies-frame", least=(40, 7)), below, graph, id="lab-all"
+        )
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_tried)
 
     def _show_tried(self) -> None:
-        state = self.kdrill.view_state
-        self.set_class(state.of("lab-consumers").view == "bars", "-bars")
-        self.query_one("#lab-strategies-frame", Framed).name_it(f"Strategies{_scenario(state.trial)}")
+        view = self.kdrill.view_state.of("lab-consumers").view
+        self.update_classes({f"-{each}": each == view for each in OF_A_VIEW})
+        self._name_strategies()
+
+    def _name_strategies(self) -> None:
+        trial, consumers = self.kdrill.view_state.trial, self.query_one("#lab-consumers", LiveRows)
+        leaves = next((row.cells[0][0][0] for row in consumers.answer.rows if row.key == trial.leaves), trial.leaves)
+        group = f" for {self._group}" if self._group else ""
+        title = f"Strategies{group}{_scenario(trial.joins, leaves)}"
+        self.query_one("#lab-strategies-frame", Framed).name_it(title)
+
+    @on(RowsShown)
+    def _name_kind(self, event: RowsShown) -> None:
+        """Members where there is a coordinator, consumers where ZooKeeper is."""
+        rows = event.view
+        if isinstance(rows, LiveRows) and rows.list_name == "lab-consumers" and rows.answer.columns:
+            self.query_one("#lab-consumers-frame", Framed).name_it(f"{rows.answer.columns[0].title.capitalize()}s")
+            self._name_strategies()
 
     def is_offered(self, frame: Framed) -> bool:
         if self.has_class("-graph"):
             return frame.id not in BELOW
-        hidden = "lab-moves-frame" if self.has_class("-bars") else "lab-bars-frame"
-        return frame.id not in (hidden, "lab-graph-frame")
+        shown = {OF_A_VIEW[self.kdrill.view_state.of("lab-consumers").view or "flow"]}
+        shown |= {"lab-moves-frame"} if self.has_class("-very-wide") else set()
+        return frame.id not in {*OF_A_VIEW.values(), "lab-graph-frame"} - shown
+
+    def action_replay(self) -> None:
+        """Plays what is tried from now to then; at once, where nothing is animated: from then to now and back."""
+        was_playing, frame = self._playing is not None, self.kdrill.view_state.played
+        self._stop()
+        if was_playing or not animates(self):
+            self.ask(lambda state: analysis_choices.played_to(state, 0 if frame == PLAYED else PLAYED))
+            return
+        self.ask(lambda state: analysis_choices.played_to(state, 0))
+        self._playing = self.set_interval(FRAME_S, self._play_on)
+
+    def _play_on(self) -> None:
+        self.ask(analysis_choices.played_on)
+        if self.kdrill.view_state.played == PLAYED:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._playing is not None:
+            self._playing.stop()
+            self._playing = None
 
     def action_moves(self) -> None:
         """Draws what would move, or goes back to the lists."""
@@ -79,6 +126,8 @@ class RebalanceLab(AskedScreen):
 
     def action_view(self) -> None:
         self.intend(SwitchView("lab-consumers"))
+        if self.has_class("-very-wide") and self.kdrill.view_state.of("lab-consumers").view == "partitions":
+            self.intend(SwitchView("lab-consumers"))  # they are in sight anyway
         if self.focused is None or not self.focused.is_on_screen:
             self.set_focus(self.query_one("#lab-consumers"))
 
@@ -90,6 +139,8 @@ class RebalanceLab(AskedScreen):
             self.intend(Narrow(name, event.key))
         self.query_one("#lab", LiveText).be_about(LabText(key=event.key))
         self.query_one("#lab-bars", LivePlot).be_about(LabBars(key=event.key))
+        self.query_one("#lab-flow", LivePicture).be_about(LabFlow(key=event.key))
+        self._name_strategies()
 
     @on(RowHighlighted, "#lab-strategies")
     def _try(self, event: RowHighlighted) -> None:
@@ -155,8 +206,8 @@ class RebalanceLab(AskedScreen):
         return made_up is not None and self._group in made_up.keys
 
 
-def _scenario(trial: LabTrial) -> str:
-    """What has happened to the group that the figures are of; the name, which may be long, last."""
-    joins = f"{trial.joins} {'joins' if trial.joins == 1 else 'join'}" if trial.joins else ""
-    happened = " and ".join(filter(None, (joins, trial.leaves and f"{trial.leaves} dies")))
+def _scenario(joins: int, leaves: str) -> str:
+    """What has happened to the group that the figures are of."""
+    joining = f"{joins} {'joins' if joins == 1 else 'join'}" if joins else ""
+    happened = " and ".join(filter(None, (leaves and f"{leaves} leaves", joining)))
     return f" if {happened}" if happened else ""

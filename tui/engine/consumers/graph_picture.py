@@ -10,6 +10,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+import numpy as np
+
 from model.cluster.topic_image import Longs
 from model.consumers.ownership import partition_ranges
 from tui.engine.consumers.graph_layout import Layers, Node, VisibleGraph
@@ -170,9 +172,9 @@ class Picture:
 
     def columns(self, title: str) -> tuple[Column, ...]:
         left_out, width = self._band.left_out, self.query.width
-        label = max(min(self._label_width, width * 2 // 7), 15)
+        label = max(min(self._label_width, width * 2 // 7), 8)
         return (
-            *owner_columns(label, LAG),
+            *owner_columns(self.layers.sharing, label, LAG),
             Column(f"+{left_out} undrawn" if left_out else "", self._band_width),
             Column(title or TITLES[self.layers.level], -12),
             *((Column("lag", LAG, ">"),) if width >= ROOMY else ()),
@@ -210,7 +212,8 @@ class Picture:
 
     @cached_property
     def _label_width(self) -> int:
-        return max((len(owner.label) for owner in self.layers.sharing.owners[:200]), default=0)
+        owners = self.layers.sharing.owners[:200]
+        return max((sum(len(text) for text, _ in owner_cells(owner)[0]) for owner in owners), default=0)
 
     def _key(self, node: Node) -> str:
         one = self.layers.sharing
@@ -230,11 +233,17 @@ class Picture:
             return (line(span(f"  and {self.drawn.more:,} more", "dim")) if is_rest else (), ())
         one, places = self.layers.sharing, self.layers.members(node.place)
         orphans = int((one.owner[places] == NO_OWNER).sum())
-        style = "error" if orphans else "dim" if self._near and node not in self._near else ""
+        style = "error" if orphans else "dim" if self._near and node not in self._near else self._hue(places)
         is_moved = self.query.frame != NO_REPLAY and bool((one.owner[places] != one.before[places]).any())
         mark = span("X ", "error") if orphans else span("~ ", "changed") if is_moved else span("  ")
         told = line(mark, span(self._named(node, places), style), *self._told(places, orphans, is_moved))
         return (told, lag_cell(one.lag_of(places)))
+
+    def _hue(self, places: Longs) -> str:
+        """That of whoever owns all of these."""
+        one = self.layers.sharing
+        owners = np.unique(one.owner[places])
+        return one.owners[int(owners[0])].hue if len(owners) == 1 else ""
 
     def _named(self, node: Node, places: Longs) -> str:
         """`orders 0-3,7`; of a topic that several own, which part of it the focus has: `orders 6/51 0-3,7`."""

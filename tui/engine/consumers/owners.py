@@ -3,7 +3,6 @@
 Ownership is in arrays, so that groups of 100,000 partitions are no burden.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,11 +12,13 @@ import numpy as np
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.cluster.image_parts import GroupImage, Rebalance
+from model.cluster.image_parts import ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.topic_image import Longs
 from model.consumers.ownership import subscribed_topics, threads_of
 from tui.engine.consumers.groups import lag_cell
+from tui.engine.consumers.names import JOINS, Naming, Short, naming, readable
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.rows import Column, Line, Row, line, span
 
@@ -26,12 +27,6 @@ RANKS = (NOBODY, "dead", "gone", "idle", "ok", "joins")
 """What needs a look comes first. `gone`: owned something before the rebalance; `joins`: will, on a copy."""
 _MARKS = {NOBODY: "X", "dead": "X", "gone": "-", "idle": "!", "joins": "+"}
 _STYLES = {NOBODY: "error", "dead": "dead", "gone": "removed", "idle": "warn", "joins": "added"}
-_THREAD_NAME = re.compile(
-    r"[^_]*_(?P<host>.+)-\d{13}-(?P<tail>[0-9a-f]{1,8}-\d+)"
-    r"|(?P<client>.+)-(?P<start>[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-)
-"""`group_host-millis-8hex-thread`, as ZookeeperConsumerConnector (0.8 to 1.1) makes it; `client-uuid`, as a coordinator
-does (GroupMetadata.generateMemberId, 3.9)."""
 
 
 class Owner(NamedTuple):
@@ -41,12 +36,13 @@ class Owner(NamedTuple):
     state: str
     parts: int
     lag: int | None
+    short: Short | None = None
+    """None for nobody."""
 
     @property
     def label(self) -> str:
-        """The name without what tells an operator nothing: `host 08c87f94-0`, `client 3f2a1b2c`."""
-        found = _THREAD_NAME.fullmatch(self.name)
-        return " ".join(part for part in found.groups() if part) if found else self.name
+        """What it is called on the screens."""
+        return self.short.name if self.short else self.name
 
     @property
     def mark(self) -> str:
@@ -55,8 +51,13 @@ class Owner(NamedTuple):
 
     @property
     def style(self) -> str:
-        """The style of its name."""
+        """The style of its name where its state says more than who it is; else empty."""
         return _STYLES.get(self.state, "")
+
+    @property
+    def hue(self) -> str:
+        """The style of its name, and of its bars."""
+        return self.style or (self.short.hue if self.short else "")
 
 
 NO_OWNER = -1
@@ -80,6 +81,8 @@ class Sharing:
     owner: Longs
     before: Longs
     lag: Longs
+    naming: Naming
+    """Of the consumers that are there."""
 
     @property
     def moved(self) -> Longs:
@@ -140,7 +143,12 @@ def sharing_of(group: GroupImage, image: ClusterImage) -> Sharing:
     lag = _lag(group, image, places, codes)
     counts = np.bincount(owner[owner >= 0], minlength=len(names))
     states = [_state(group, name, count) for name, count in zip(names, counts.tolist(), strict=True)]
-    return shared(topics, codes // _TOPIC, codes % _TOPIC, owner, owner, lag, names, states)
+    return shared(topics, codes // _TOPIC, codes % _TOPIC, owner, owner, lag, names, states, naming_of(group))
+
+
+def naming_of(group: GroupImage) -> Naming:
+    """Short names of a group's members."""
+    return naming(group.members, is_threaded=group.kind == ZOOKEEPER)
 
 
 def shared(
@@ -152,6 +160,7 @@ def shared(
     lag: Longs,
     names: Iterable[str],
     states: Iterable[str],
+    named: Naming,
 ) -> Sharing:
     """Owners by name and state, in the order of RANKS; `owner` and `before` are places among the names as given."""
     pairs = list(zip(names, states, strict=True))
@@ -164,10 +173,12 @@ def shared(
     known = owned & (lag >= 0)
     sums = np.bincount(owner[known], weights=lag[known], minlength=len(pairs)).tolist()
     told = np.bincount(owner[known], minlength=len(pairs)).tolist()
+    shorts = named.of([name for name, _ in pairs])
     owners = tuple(
-        Owner(*pairs[place], counts[at], int(sums[at]) if told[at] else None) for at, place in enumerate(order)
+        Owner(*pairs[place], counts[at], int(sums[at]) if told[at] else None, shorts[pairs[place][0]])
+        for at, place in enumerate(order)
     )
-    return Sharing(owners, topics, topic, number, owner, before, lag)
+    return Sharing(owners, topics, topic, number, owner, before, lag, named)
 
 
 def with_before(one: Sharing, past: Rebalance) -> Sharing:
@@ -176,7 +187,8 @@ def with_before(one: Sharing, past: Rebalance) -> Sharing:
     codes = one.topic * _TOPIC + one.number
     there = {owner.name for owner in one.owners}
     gone = sorted(past.lost.keys() - there)
-    owners = (*one.owners, *(Owner(name, "gone", 0, None) for name in gone))
+    shorts = one.naming.of([*(owner.name for owner in one.owners), *gone])
+    owners = (*one.owners, *(Owner(name, "gone", 0, None, shorts[name]) for name in gone))
     by_name = {owner.name: place for place, owner in enumerate(owners)}
     before, unmoved = one.owner.copy(), np.ones(len(codes), bool)
     for name, reads in past.gained.items():
@@ -199,7 +211,7 @@ def last_moves(group: GroupImage) -> Rebalance | None:
 
 def _ranked(one: Sharing) -> Sharing:
     names, states = [owner.name for owner in one.owners], [owner.state for owner in one.owners]
-    return shared(one.topics, one.topic, one.number, one.owner, one.before, one.lag, names, states)
+    return shared(one.topics, one.topic, one.number, one.owner, one.before, one.lag, names, states, one.naming)
 
 
 def _state(group: GroupImage, name: str, count: int) -> str:
@@ -267,10 +279,10 @@ def owner_listing(one: Sharing, columns: tuple[Column, ...], cells: Cells) -> Li
     )
 
 
-def owner_columns(width: int, lag: int) -> tuple[Column, ...]:
+def owner_columns(one: Sharing, width: int, lag: int) -> tuple[Column, ...]:
     """The columns that the table and the graph share."""
     return (
-        Column("consumer thread", width, "<", "thread"),
+        Column("thread" if one.naming.is_threaded else "member", width, "<", "thread"),
         Column("parts", 5, ">", "partitions"),
         Column("lag", lag, ">", "lag"),
     )
@@ -278,19 +290,24 @@ def owner_columns(width: int, lag: int) -> tuple[Column, ...]:
 
 def owner_cells(owner: Owner, style: str | None = None) -> tuple[Line, ...]:
     """What stands in them; another style takes away what a name's own says only by colour."""
-    shown = owner.style or style or ""
+    shown = owner.style or style or owner.hue
     return (
-        line(span(owner.label, shown)),
+        line(span(owner.label, shown), *_beside(owner)),
         line(span(f"{owner.parts:,}", style or ("" if owner.parts else "dim"))),
         lag_cell(owner.lag),
     )
 
 
+def _beside(owner: Owner) -> Line:
+    """The host or client id of an owner, beside its short name."""
+    beside = readable(owner.name).removeprefix(JOINS)
+    return (span(f" {beside}", "dim"),) if owner.short and beside != owner.label else ()
+
+
 def owner_bar(owner: Owner, most: int) -> Line:
     """How much it owns, compared with the others."""
-    share = max(round(owner.parts * BAR / most), 1) if owner.parts else 0
-    bar = "#" * share or ("idle" if owner.state == "idle" else "")
-    return line(span(bar, owner.style or "isr"))
+    shown = bar(owner.parts / most, BAR) if owner.parts else "idle" if owner.state == "idle" else ""
+    return line(span(shown, owner.hue))
 
 
 def _fields(one: Sharing, rows: Sequence[tuple[Owner, int]]) -> dict[str, Field]:

@@ -164,7 +164,7 @@ def _table(one: Sharing, verb: str) -> Listing:
         text = _owned(one, owner, place) or f"idle: {verb} nothing"
         return (*owner_cells(owner), owner_bar(owner, most), line(span(text, owner.style)))
 
-    return owner_listing(one, (*owner_columns(-18, LAG), Column("", BAR), Column(verb, -20)), cells)
+    return owner_listing(one, (*owner_columns(one, -8, LAG), Column("", BAR), Column(verb, -20)), cells)
 
 
 def _owned(one: Sharing, owner: Owner, place: int) -> str:

@@ -16,7 +16,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.owners import NO_OWNER, Sharing, shared
 from tui.engine.consumers.ownership import graph_window
 from tui.engine.lab.queries import LabBars, LabGraphList, LabText
-from tui.engine.lab.trial import Shares, Tried, apart, made_up_keys, preview_of, shares_of, tried
+from tui.engine.lab.trial import Preview, Shares, Tried, made_up_keys, named_in, preview_of, shares_of, tried
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.plots import SIGNS, grouped_bars, uncoloured
@@ -46,7 +46,8 @@ def _drawn(one: Tried, shares: Shares, query: LabBars) -> str:
     kinds = ["has", f"{one.left} gives", *([] if one.left == one.right else [f"{one.right} gives"])]
     signs = [sign.coloured if colour else sign.mono for sign in SIGNS]
     legend = "  ".join(f"{sign} {kind}" for sign, kind in zip(signs, kinds, strict=False))
-    names = _names(shares.consumers, query.trial.leaves)
+    named = named_in(one.names, shares.consumers).consumers
+    names = [f"X{named[name].name}" if name == query.trial.leaves else named[name].name for name in shares.consumers]
     drawn = [shares.has, shares.left, shares.right][: len(kinds)]
     lags = any(share.lag.any() for share in drawn)
     beside = lags and width >= LEAST_BESIDE
@@ -68,12 +69,6 @@ def _plot(title: str, names: list[str], groups: list[Ints], size: tuple[int, int
 
 def _filled(text: str, width: int) -> str:
     return text + " " * (width - cells(uncoloured(text)))
-
-
-def _names(consumers: tuple[str, ...], dies: str) -> list[str]:
-    """What tells the consumers apart; X before who dies."""
-    each = zip(consumers, apart(consumers), strict=True)
-    return [plain(f"X{shown}" if name == dies else shown) for name, shown in each]
 
 
 def lab_graph(look: AnalysisAnswer, query: LabGraphList, now_ms: int, memory: Memory) -> Window:
@@ -100,7 +95,12 @@ def _sharing(one: Tried, compared: Comparison, leaves: str) -> Sharing:
     ]
     arrays = (compared.topic, compared.partition, compared.right, compared.before, compared.lag)
     topic, number, owner, before, lag = (np.asarray(each, np.int64) for each in arrays)
-    return shared(compared.topics, topic, number, owner, before, lag, compared.members, states)
+    return shared(compared.topics, topic, number, owner, before, lag, compared.members, states, named_in(one.names))
+
+
+def _leaves(found: Preview | None, name: str) -> str:
+    known = named_in(found.names).consumers if found else {}
+    return f"{known[name].name}, {name}" if name in known else name or "nobody"
 
 
 MADE_UP = "it is not there: its consumers are taken to have what range deals them, and no lag is known"
@@ -125,8 +125,9 @@ def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
             sheet.fact("note", note, "warn")
     if others := not_previewed(look.image):
         sheet.say(others, "dim")
-    sheet.fact("dies", trial.leaves or "nobody", "dead" if trial.leaves else "")
+    sheet.fact("leaves", _leaves(found, trial.leaves), "dead" if trial.leaves else "")
     sheet.fact("joins", f"{trial.joins or 'nobody'}", "added" if trial.joins else "")
+    sheet.fact("at least", "the fewest moves for the same balance", "dim")
     if look.engine:
         sheet.fact("engine", f"{look.engine}, {look.seconds:.2f} s")
     if look.spark:

@@ -1,8 +1,8 @@
 """What can be asked of the rebalance lab. Values; both processes load this."""
 
 from tui.engine.consumers.queries import GraphList
-from tui.engine.messages import ListQuery, PlotQuery, TextQuery
-from tui.engine.questions import NO_QUESTION, NO_TRIAL, LabTrial, PreviewQuestion
+from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery
+from tui.engine.questions import NO_QUESTION, NO_TRIAL, PLAYED, LabTrial, PreviewQuestion
 
 
 class LabGroupList(ListQuery, frozen=True, kw_only=True):
@@ -19,7 +19,11 @@ class LabList(ListQuery, frozen=True, kw_only=True):
 
 
 class LabStrategyList(LabList, frozen=True):
+    """Now and every strategy, partition by partition."""
+
     name = "lab-strategies"
+    played: int = PLAYED
+    """How far the strategy tried is played."""
 
 
 class LabConsumerList(LabList, frozen=True):
@@ -53,6 +57,15 @@ class LabGroupText(LabText, frozen=True):
 class LabPartitionText(LabText, frozen=True, kw_only=True):
     name = "lab-partition"
     group: str = ""
+
+
+class LabFlow(PictureQuery, frozen=True, kw_only=True):
+    """Who hands partitions to whom in the group in the key."""
+
+    name = "lab-flow"
+    question: PreviewQuestion = NO_QUESTION
+    trial: LabTrial = NO_TRIAL
+    played: int = PLAYED
 
 
 class LabBars(PlotQuery, frozen=True, kw_only=True):

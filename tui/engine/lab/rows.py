@@ -1,24 +1,26 @@
-"""The lists of the lab: groups, strategies side by side, consumers, and partitions with who gets each, and why."""
+"""The lists of the lab but for the matrix: groups, consumers, and partitions with who gets each, and why."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from model.analyses.previews.lab import Comparison
-from model.analyses.previews.result import Figures, StrategyPreview
+from model.analyses.previews.result import Figures
 from model.consumers.assignors.group import NOBODY
 from model.consumers.assignors.reasons import why
 from model.consumers.ownership import no_groups, not_previewed
 from tui.engine.analysis import AnalysisAnswer
+from tui.engine.consumers.names import JOINS, Short, readable
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.glyphs import bar
 from tui.engine.lab.queries import LabList, LabPartitionText
 from tui.engine.lab.trial import (
     Preview,
     Shares,
     Tried,
-    apart,
-    figures_tried,
     made_up_keys,
+    named_in,
     nothing,
-    preview_of,
     previews,
     shares_of,
     tried,
@@ -30,12 +32,12 @@ from tui.engine.sheets import Sheet
 
 GROUP_COLUMNS = (
     Column("group", -12, "<", "group"),
-    Column("memb", 5, ">", "members"),
-    Column("parts", 6, ">", "partitions"),
+    Column("members", 7, ">", "members", rank=2),
+    Column("partitions", 10, ">", "partitions", rank=2),
     Column("idle", 4, ">", "idle"),
-    Column("spread", 7, ">", "spread"),
-    Column("lag", 8, ">", "lag"),
-    Column("uses", 12, "<", "uses"),
+    Column("spread", 7, ">", "spread", rank=1),
+    Column("lag", 8, ">", "lag", rank=3),
+    Column("uses", 12, "<", "uses", rank=4),
 )
 
 
@@ -95,77 +97,20 @@ def _spread(now: Figures, best: int | None) -> Line:
     return line(span(f"{now.spread:,}>", "dim"), span(f"{best:,}", "changed"))
 
 
-STRATEGY_COLUMNS = (
-    Column("strategy", -18, "<", "strategy"),
-    Column("idle", 4, ">"),
-    Column("each", 7, ">"),
-    Column("most lag", 9, ">"),
-    Column("moves", 9, ">"),
-)
-"""`each`: fewest to most partitions of a member; `moves`: and the fewest that are possible for that balance."""
-OF_THE_GROUP_AS_IT_IS = (Column("1 dies", 6, ">"), Column("1 joins", 7, ">"))
-"""The partitions that change hands when the worst consumer dies, and when one joins. Not shown beside figures of a
-group of which one has died, or that some have joined, on the trial."""
+BAR = 8
+NARROW = 40
+"""Cells below which a consumer's host or client id has no room beside its name."""
 
 
-def lab_strategies(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
-    """For the group in `scope`, after what happens to it on the trial."""
-    found = preview_of(look, query.scope)
-    rows = found.figures.strategies if found else ()
-    tried = figures_tried(found, look, query.trial, memory) if found else ()
-    is_as_it_is = not query.trial.leaves and not query.trial.joins
-    names = [one.strategy for one in rows]
-    return Listing(
-        count=len(rows),
-        fields=lambda: {"strategy": Texts(lambda: names)},
-        shown=("strategy",),
-        row=lambda index: _strategy_row(found, rows[index], tried[index], is_as_it_is=is_as_it_is),
-        place=place_in(names),
-        columns=(*STRATEGY_COLUMNS, *OF_THE_GROUP_AS_IT_IS) if is_as_it_is else STRATEGY_COLUMNS,
-        made_from=(look.result, query.scope, query.trial.leaves, query.trial.joins),
-        nothing=look.note or "choose a group",
+def _consumer_columns(kind: str) -> tuple[Column, ...]:
+    return (
+        Column(kind, -4, "<", "consumer"),
+        Column("has", 5, ">", rank=1),
+        Column("gets", 5, ">"),
+        Column("", BAR, rank=2),
+        Column("lag", 8, ">", rank=3),
+        Column("then", 8, ">", rank=3),
     )
-
-
-def _strategy_row(found: Preview | None, one: StrategyPreview, figures: Figures | None, *, is_as_it_is: bool) -> Row:
-    used = found is not None and found.names.uses == one.strategy
-    name = line(span(one.strategy, "leader" if used else ""))
-    if figures is None:
-        return Row(one.strategy, (name, *(line(span("-", "dim")) for _ in range(3)), line("refuses")))
-    cells = [
-        name,
-        line(span(f"{figures.idle:,}", "warn" if figures.idle else "dim")),
-        line(f"{figures.partitions_min:,}-{figures.partitions_max:,}"),
-        line(span("-" if figures.lag_max is None else f"{figures.lag_max:,}", "dim")),
-        _moves(figures),
-    ]
-    if is_as_it_is:
-        cells += [_leave(one), line(span("-", "dim")) if one.joined is None else line(f"{one.joined.moves:,}")]
-    return Row(one.strategy, tuple(cells), mark="*" if used else "")
-
-
-def _moves(figures: Figures) -> Line:
-    style = "ok" if figures.moves <= figures.moves_lower_bound else "changed"
-    return line(span(f"{figures.moves:,}", style), span(f" of {figures.moves_lower_bound:,}", "dim"))
-
-
-def _leave(one: StrategyPreview) -> Line:
-    if one.worst_leave is None:
-        return line(span("-", "dim"))
-    return line(span(f"{one.worst_leave.figures.moves + one.worst_leave.handed_on:,}", ""))
-
-
-CONSUMER_COLUMNS = (
-    Column("consumer", -14, "<", "consumer"),
-    Column("has", 6, ">"),
-    Column("gets", 6, ">"),
-    Column("lag", 9, ">"),
-    Column("then", 9, ">"),
-    Column("", 12),
-)
-BAR = 12
-NARROW = 30
-"""Cells below which only the names are in sight, and what tells them apart is all of them that fits."""
 
 
 def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
@@ -175,45 +120,54 @@ def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) 
     if one is None or shares is None:
         return nothing(look, one)
     consumers, there = shares.consumers, len(one.names.consumers)
-    shown = apart(consumers) if query.width < NARROW else consumers
+    named = named_in(one.names, consumers[there:]).consumers
     most = max(int(shares.right.partitions.max(initial=1)), 1)
+    is_narrow = query.width < NARROW
     return Listing(
         count=len(consumers),
-        fields=lambda: {"consumer": Texts(lambda: consumers)},
-        shown=("consumer",),
+        fields=lambda: {
+            "consumer": Texts(lambda: consumers),
+            "name": Texts(lambda: [named[c].name for c in consumers]),
+        },
+        shown=("consumer", "name"),
         row=lambda index: _consumer_row(
-            shares, index, shown[index], most, joins=index >= there, dies=consumers[index] == query.trial.leaves
+            shares,
+            index,
+            _name_cell(consumers[index], named[consumers[index]], is_narrow=is_narrow),
+            most,
+            named[consumers[index]].hue,
+            joins=index >= there,
+            dies=consumers[index] == query.trial.leaves,
         ),
         place=place_in(consumers),
-        columns=CONSUMER_COLUMNS,
-        made_from=(one,),
+        columns=_consumer_columns("consumer" if one.names.is_zookeeper else "member"),
+        made_from=(one, is_narrow),
         nothing="nobody is in this group",
     )
 
 
-def _consumer_row(shares: Shares, index: int, shown: str, most: int, *, joins: bool, dies: bool) -> Row:
-    (has, lag), (gets, then) = (tuple(int(each[index]) for each in share) for share in (shares.has, shares.right))
-    name, style = shares.consumers[index], "added" if joins else "dead" if dies else ""
-    return Row(
-        key=name,
-        cells=(
-            line(span(shown, style)),
-            line(span(f"{has:,}", "dim")),
-            line(span(f"{gets:,}", "dim" if gets == has else "changed" if gets else "warn")),
-            line(span(f"{lag:,}" if shares.is_lag_known else "-", "dim")),
-            line(span(f"{then:,}" if shares.is_lag_known else "-", "dim" if then == lag else "changed")),
-            _bar(gets, most),
-        ),
-        mark="+" if joins else "X" if dies else "",
+def _name_cell(name: str, short: Short, *, is_narrow: bool) -> Line:
+    """`c2 host`; the full name is in the group's description."""
+    beside = readable(name).removeprefix(JOINS)
+    return line(
+        span(short.name, short.hue), *(() if is_narrow or beside == short.name else (span(f" {beside}", "dim"),))
     )
 
 
-def _bar(number: int, most: int) -> Line:
-    return line(span("#" * round(BAR * number / most), "info"))
-
-
-OWNERS = 18
-"""Cells of a member's name; its end tells it apart."""
+def _consumer_row(shares: Shares, index: int, shown: Line, most: int, hue: str, *, joins: bool, dies: bool) -> Row:
+    (has, lag), (gets, then) = (tuple(int(each[index]) for each in share) for share in (shares.has, shares.right))
+    return Row(
+        key=shares.consumers[index],
+        cells=(
+            line(span(shown[0][0], "dead"), *shown[1:]) if dies else shown,
+            line(span(f"{has:,}", "dim")),
+            line(span(f"{gets:,}", "dim" if gets == has else "changed" if gets else "warn")),
+            line(span(bar(gets / most, BAR), hue)),
+            line(span(f"{lag:,}" if shares.is_lag_known else "-", "dim")),
+            line(span(f"{then:,}" if shares.is_lag_known else "-", "dim" if then == lag else "changed")),
+        ),
+        mark="+" if joins else "X" if dies else "",
+    )
 
 
 def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
@@ -223,13 +177,15 @@ def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory)
         return nothing(look, one)
     compared = one.comparison
     moved = set(compared.moves_right.tolist())
+    shorts = named_in(one.names).of(compared.members)
+    named = [shorts[member] for member in compared.members]
     order = [*sorted(moved), *(place for place in range(len(compared.partition)) if place not in moved)]
     names = [_name(compared, place) for place in order]
     return Listing(
         count=len(order),
         fields=lambda: {"partition": Texts(lambda: names), "gets": Texts(lambda: _owners(compared, order))},
         shown=("partition", "gets"),
-        row=lambda index: _partition_row(one, compared, order[index], names[index], order[index] in moved),
+        row=lambda index: _partition_row(one, named, order[index], names[index], order[index] in moved),
         place=place_in(names),
         columns=_partition_columns(one),
         made_from=(one,),
@@ -256,33 +212,37 @@ def lab_partition_text(look: AnalysisAnswer, query: LabPartitionText, _: int, me
 
 
 def _partition_columns(one: Tried) -> tuple[Column, ...]:
-    in_use = () if one.left == one.right else (Column(one.left[:OWNERS], OWNERS),)
+    in_use = () if one.left == one.right else (Column(one.left, 6, rank=3),)
     return (
         Column("partition", -12, "<", "partition"),
-        Column("has", OWNERS),
-        Column(one.right[:OWNERS], OWNERS),
+        Column("has", 6),
+        Column("gets", 6),
+        Column("why", -20, rank=1),
         *in_use,
-        Column("why", -20),
-        Column("lag", 8, ">"),
+        Column("lag", 8, ">", rank=2),
     )
 
 
-def _partition_row(one: Tried, compared: Comparison, place: int, name: str, moves: bool) -> Row:
+def _partition_row(one: Tried, named: Sequence[Short], place: int, name: str, moves: bool) -> Row:
+    compared = one.comparison
+    assert compared is not None
     lag, before = int(compared.lag[place]), int(compared.before[place])
-    owners = (compared.right,) if one.left == one.right else (compared.right, compared.left)
     cells = (
         line(name),
-        line(span(_short(_owner(compared, before)), "dim")),
-        *(_cell(compared, int(owner[place]), before) for owner in owners),
+        _cell(named, before, before),
+        _cell(named, int(compared.right[place]), before),
         line(span(_why(one, place), "dim")),
+        *(() if one.left == one.right else (_cell(named, int(compared.left[place]), before),)),
         line(span(f"{lag:,}" if lag >= 0 else "-", "dim")),
     )
     return Row(name, cells, mark="~" if moves else "")
 
 
-def _cell(compared: Comparison, owner: int, before: int) -> Line:
-    style = "error" if owner == NOBODY else "dim" if owner == before else "changed"
-    return line(span(_short(_owner(compared, owner)), style))
+def _cell(named: Sequence[Short], owner: int, before: int) -> Line:
+    """Whoever it is, in the own hue; who was not the owner before in a filled cell."""
+    if owner == NOBODY:
+        return line(span("nobody", "error"))
+    return line(span(named[owner].name, named[owner].hue if owner == before else named[owner].moved))
 
 
 def _why(one: Tried, place: int) -> str:
@@ -305,7 +265,3 @@ def _owners(compared: Comparison, order: list[int]) -> list[str]:
 
 def _owner(compared: Comparison, owner: int) -> str:
     return "nobody" if owner == NOBODY else compared.members[owner]
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= OWNERS else ".." + name[2 - OWNERS :]

@@ -1,6 +1,6 @@
 """What is tried on one group, what the strategies make of it, and what each consumer has now and gets then."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from model.analyses.previews.changed_group import STAYS, GroupChange, StagedGroup
 from model.analyses.previews.group_arrays import Staged
-from model.analyses.previews.lab import Comparison, Lab
+from model.analyses.previews.lab import Comparison, Dealings, Lab
 from model.analyses.previews.result import Figures, GroupNames, GroupPreview, PreviewResult
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.group import NOBODY, AssignorError, Ints
 from tui.engine.analysis import AnalysisAnswer
+from tui.engine.consumers.names import Naming, Short, naming
 from tui.engine.listing import Listing, Memory
 from tui.engine.questions import LabTrial, PreviewQuestion
 from tui.engine.rows import Row
@@ -39,6 +40,25 @@ class Tried:
     differs: str | None = None
     """What Kafka 3.9.1 does in place of `outcome`, because of a bug."""
     refused: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Dealt:
+    """What every strategy deals. `consumer_of` int64[M] has for each member a place in `consumers`."""
+
+    dealings: Dealings
+    consumer_of: Ints
+    consumers: tuple[Short, ...]
+    """Those that join come last."""
+
+    def owners(self, members: Ints) -> Ints:
+        """int64[P]: places of consumers in place of members; NOBODY stays."""
+        return np.append(self.consumer_of, NOBODY)[members]
+
+    def moves(self, strategy: str) -> Ints:
+        """Places of the partitions that have another member then, nobody's among them."""
+        gets = self.dealings.gets.get(strategy, self.dealings.before)
+        return np.flatnonzero(gets != self.dealings.before)
 
 
 def previews(look: AnalysisAnswer) -> tuple[Preview, ...]:
@@ -104,12 +124,30 @@ def _tried(staged: Staged, found: Preview, trial: LabTrial) -> Tried:
     return Tried(names, left, right, comparison, outcome, consumer_of, differs)
 
 
+def dealt(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: Memory) -> Dealt:
+    """What every strategy deals in a group after the change on the trial."""
+
+    def deal() -> Dealt:
+        staged, names = _parts(look)[0], found.names
+        strategies = [one.strategy for one in found.figures.strategies]
+        dealings = Lab(staged, found.number).dealings(strategies, _change(names, trial))
+        joined = dealings.members[len(names.members) :]
+        consumer_of = StagedGroup(staged.arrays, found.number).consumer_of
+        of_member = np.concatenate((consumer_of, len(names.consumers) + np.arange(len(joined))))
+        named = named_in(names, joined)
+        return Dealt(dealings, of_member, tuple(named.consumers[name] for name in (*names.consumers, *joined)))
+
+    made_from = (look.result, found.number, trial.leaves, trial.joins)
+    return memory.recall("lab dealings", made_from, deal)
+
+
+def named_in(names: GroupNames, joined: Iterable[str] = ()) -> Naming:
+    """Short names of a group's consumers, and of those who join."""
+    return naming(names.consumers, is_threaded=names.is_zookeeper).with_others(joined)
+
+
 def _parts(look: AnalysisAnswer) -> tuple[Staged, PreviewResult]:
     return look.result
-
-
-JOINS = "~"
-"""Begins the name of who joins: `model.analyses.previews.result.newcomers`."""
 
 
 class Share(NamedTuple):
@@ -132,13 +170,6 @@ class Shares(NamedTuple):
     """Partitions whose lag is not known."""
     is_lag_known: bool
     """Whether that of any is."""
-
-
-def apart(consumers: Sequence[str]) -> list[str]:
-    """Names from the first letter on in which those of the present consumers differ."""
-    there = [name for name in consumers if not name.startswith(JOINS)]
-    same = next((place for place, letters in enumerate(zip(*there, strict=False)) if len(set(letters)) > 1), 0)
-    return [name.removeprefix(JOINS) if name.startswith(JOINS) else name[same:] or name for name in consumers]
 
 
 def shares_of(one: Tried) -> Shares | None:

@@ -1,0 +1,268 @@
+"""Who hands partitions to whom: consumers as they are on the left, as they would be on the right, bands in between.
+
+Bands are as thick as the partitions that move, and change from the giver's hue to the taker's on their way; what stays
+is calm. Where cells cannot be filled, a band is made of the giver's number, then of the taker's.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from model.consumers.assignors.group import NOBODY, Ints
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.consumers.names import Short
+from tui.engine.glyphs import halves
+from tui.engine.lab.queries import LabFlow
+from tui.engine.lab.trial import Dealt, Tried, dealt, preview_of, tried
+from tui.engine.listing import Memory
+from tui.engine.messages import TextAnswer
+from tui.engine.questions import PLAYED
+from tui.engine.rows import Line, Span, line, span
+from tui.engine.text import fit_line
+
+TITLE = "partitions that move"
+CALM = "cell-none"
+"""The style of what stays."""
+LEFT, RIGHT = 9, 16
+"""Cells of the names on either side."""
+LEAST_BAND = 12
+THICKEST = 4
+"""Half lines of one partition, at most."""
+
+
+class Flow(NamedTuple):
+    """So many partitions that go from one consumer to another, or from one member of a consumer to another of it."""
+
+    giver: int
+    taker: int
+    partitions: int
+
+
+@dataclass(frozen=True)
+class Flows:
+    """N nodes: consumers, and nobody as the last one. `moves` is what changes hands, `stays` what does not."""
+
+    has: tuple[int, ...]
+    gets: tuple[int, ...]
+    moves: tuple[Flow, ...]
+    stays: tuple[int, ...]
+
+
+def flows(before: Ints, after: Ints, moved: Ints, count: int) -> Flows:
+    """Of `count` consumers; int64[P] are their places or NOBODY, `moved` places of partitions that change hands."""
+    nodes = count + 1
+    giver, taker = (np.where(owner == NOBODY, count, owner) for owner in (before, after))
+    pairs, counts = np.unique(giver[moved] * nodes + taker[moved], return_counts=True)
+    kept = np.delete(giver, moved)
+    has, gets, stays = (np.bincount(nodes_of, minlength=nodes).tolist() for nodes_of in (giver, taker, kept))
+    moves = (Flow(pair // nodes, pair % nodes, n) for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True))
+    return Flows(tuple(has), tuple(gets), tuple(moves), tuple(stays))
+
+
+def folded(one: Flows, most: int) -> tuple[Flows, tuple[int, ...]]:
+    """`most` nodes: those that hand on and take least are one, if they must, the last; and which are not."""
+    there = [node for node in range(len(one.has)) if one.has[node] or one.gets[node] or node < len(one.has) - 1]
+    if len(there) <= most:
+        kept, rest = there, []
+    else:
+        busy = [
+            sum(flow.partitions for flow in one.moves if node in (flow.giver, flow.taker))
+            for node in range(len(one.has))
+        ]
+        kept = sorted(sorted(there, key=lambda node: (-busy[node], node))[: most - 1])
+        rest = [node for node in there if node not in kept]
+    to = {node: place for place, node in enumerate(kept)} | dict.fromkeys(rest, len(kept))
+    size = len(kept) + bool(rest)
+
+    def summed(values: Sequence[int]) -> tuple[int, ...]:
+        sums = [0] * size
+        for node in there:
+            sums[to[node]] += values[node]
+        return tuple(sums)
+
+    moves: dict[tuple[int, int], int] = {}
+    for flow in one.moves:
+        pair = (to[flow.giver], to[flow.taker])
+        moves[pair] = moves.get(pair, 0) + flow.partitions
+    together = tuple(Flow(*pair, count) for pair, count in sorted(moves.items()))
+    return Flows(summed(one.has), summed(one.gets), together, summed(one.stays)), tuple(kept)
+
+
+class Strand(NamedTuple):
+    """A band from a stretch of half lines on the left to one on the right; `giver` -1: it stays."""
+
+    left: tuple[float, float]
+    right: tuple[float, float]
+    giver: int
+    taker: int
+
+
+def _heights(values: Sequence[int], scale: float) -> list[int]:
+    """Half lines of each node: whole lines, one at least."""
+    return [2 * max(-(-int(value * scale) // 2), 1) for value in values]
+
+
+def scale_for(one: Flows, lines: int) -> float:
+    """Half lines for a partition, so that both sides have room."""
+    low, high = 0.0, float(THICKEST)
+    for _ in range(20):
+        middle = (low + high) / 2
+        fits = max(sum(_heights(side, middle)) for side in (one.has, one.gets)) <= 2 * lines
+        low, high = (middle, high) if fits else (low, middle)
+    return high if max(sum(_heights(side, high)) for side in (one.has, one.gets)) <= 2 * lines else low
+
+
+def strands(one: Flows, lines: int) -> tuple[list[Strand], list[int], list[int]]:
+    """Bands, what stays first; and on which line each node stands, on the left and on the right."""
+    scale = scale_for(one, lines)
+    tops: list[list[int]] = []
+    for side in (one.has, one.gets):
+        heights = _heights(side, scale)
+        tops.append([sum(heights[:node]) for node in range(len(heights))])
+    left, right = ([float(top) for top in side] for side in tops)
+    kept = [Flow(node, node, count) for node, count in enumerate(one.stays) if count]
+    out = sorted(
+        [*((flow, True) for flow in one.moves), *((flow, False) for flow in kept)], key=lambda each: each[0][:2]
+    )
+    starts: dict[tuple[Flow, bool], float] = {}
+    for flow, is_move in out:
+        starts[flow, is_move] = left[flow.giver]
+        left[flow.giver] += flow.partitions * scale
+    found: list[Strand] = []
+    for flow, is_move in sorted(out, key=lambda each: (each[0].taker, each[0].giver)):
+        start, thick = starts[flow, is_move], flow.partitions * scale
+        ends = ((start, start + thick), (right[flow.taker], right[flow.taker] + thick))
+        found.append(Strand(*ends, flow.giver if is_move else -1, flow.taker))
+        right[flow.taker] += thick
+    found.sort(key=lambda strand: strand.giver >= 0)
+    return found, [top // 2 for top in tops[0]], [top // 2 for top in tops[1]]
+
+
+def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> list[list[tuple[int, bool] | None]]:
+    """Half lines of cells: (node whose hue it has, whether it moves), or None. Moves reach `upto`, 0 to 1."""
+    rows: list[list[tuple[int, bool] | None]] = [[None] * width for _ in range(2 * lines)]
+    for strand in one:
+        moves = strand.giver >= 0
+        reach = round(width * upto) if moves else width
+        for x in range(reach):
+            t = x / max(width - 1, 1)
+            share = t * t * (3 - 2 * t)
+            top, bottom = (a + (b - a) * share for a, b in zip(strand.left, strand.right, strict=True))
+            first = min(max(round(top), 0), 2 * lines - 1)
+            whose = strand.giver if moves and 2 * x < width else strand.taker
+            for y in range(first, min(max(round(bottom), first + 1), 2 * lines)):
+                rows[y][x] = (whose, moves)
+    return rows
+
+
+def lab_flow(look: AnalysisAnswer, query: LabFlow, _: int, memory: Memory) -> TextAnswer:
+    """Of the group in the key, by the strategy that is tried."""
+    one = tried(look, query.key, query.trial, memory)
+    found = preview_of(look, query.key)
+    if one is None or found is None or one.refused:
+        said = one.refused if one else look.note or "choose a group"
+        return TextAnswer(TITLE, (line(span(said, "dim")),), said)
+    deal = dealt(found, look, query.trial, memory)
+    made_from = (deal, one.right, query.width, query.height, query.is_filled, query.is_ascii, query.played)
+    lines = memory.recall("lab flow", made_from, lambda: _drawn(one, deal, query))
+    return TextAnswer(TITLE, lines, "\n".join("".join(text for text, _ in each).rstrip() for each in lines))
+
+
+def _drawn(one: Tried, deal: Dealt, query: LabFlow) -> tuple[Line, ...]:
+    before, gets = deal.dealings.before, deal.dealings.gets[one.right]
+    moved = deal.moves(one.right)
+    whole = flows(deal.owners(before), deal.owners(gets), moved, len(deal.consumers))
+    height, width = query.height - 1, query.width - LEFT - RIGHT - 2
+    head = _said(one, before, moved)
+    if height < 2 or width < LEAST_BAND:
+        return (head,)
+    some, kept = folded(whole, height)
+    found, left, right = strands(some, height)
+    named = [_named(deal, node) for node in kept] + [("others", "dim", "~", CALM)] * (len(some.has) - len(kept))
+    is_halved = query.is_filled and not query.is_ascii
+    cells = painted(found, width, height, query.played / PLAYED)
+    left_side, right_side = _side(left, height), _side(right, height)
+    lines: list[Line] = [head]
+    for y in range(height):
+        middle = (
+            _halved(cells[2 * y : 2 * y + 2], named)
+            if is_halved
+            else _lettered(cells[2 * y], cells[2 * y + 1], named, width)
+        )
+        lines.append(
+            (*_label(some, named, left_side[y]), (" ", ""), *middle, (" ", ""), *_then(some, named, right_side[y]))
+        )
+    return tuple(lines)
+
+
+Named = tuple[str, str, str, str]
+"""A node's name, the style of its name, what stands for it in a cell, the style that fills one."""
+
+
+def _named(deal: Dealt, node: int) -> Named:
+    if node >= len(deal.consumers):
+        return ("nobody", "error", "-", "cell-dead")
+    short: Short = deal.consumers[node]
+    return (short.name, short.hue, short.number[-1], short.fill)
+
+
+def _said(one: Tried, before: Ints, moved: Ints) -> Line:
+    taken = int((before[moved] == NOBODY).sum())
+    moves = len(moved) - taken
+    said = "no partition moves" if not moves else f"{moves:,} of {len(before):,} partitions move"
+    more = f", {taken:,} unowned now {'is' if taken == 1 else 'are'} taken up" if taken else ""
+    return line(
+        span("now ", "strong"),
+        span(f"to {one.right}: ", "dim"),
+        span(said, "changed" if moves else "ok"),
+        span(more, "added"),
+    )
+
+
+def _side(starts: Sequence[int], height: int) -> list[int | None]:
+    """For each line the node whose name stands there."""
+    rows: list[int | None] = [None] * height
+    for node, start in enumerate(starts):
+        if start < height:
+            rows[start] = node
+    return rows
+
+
+def _label(some: Flows, named: Sequence[Named], node: int | None) -> Line:
+    if node is None:
+        return ((" " * LEFT, ""),)
+    name, style, _, _ = named[node]
+    return tuple(fit_line([(name, style), (f" {some.has[node]:,}", "dim")], LEFT, align=">"))
+
+
+def _then(some: Flows, named: Sequence[Named], node: int | None) -> Line:
+    if node is None:
+        return ((" " * RIGHT, ""),)
+    name, style, _, _ = named[node]
+    gained = sum(flow.partitions for flow in some.moves if flow.taker == node)
+    lost = sum(flow.partitions for flow in some.moves if flow.giver == node)
+    told = "".join((f" +{gained:,}" if gained else "", f" -{lost:,}" if lost else ""))
+    return tuple(fit_line([(name, style), (f" {some.gets[node]:,}", "dim"), (told, "changed")], RIGHT))
+
+
+Cells = Sequence[tuple[int, bool] | None]
+
+
+def _halved(rows: Sequence[Cells], named: Sequence[Named]) -> Line:
+    upper, lower = (["" if each is None else named[each[0]][3] if each[1] else CALM for each in row] for row in rows)
+    pairs = zip(halves(upper, lower), upper, lower, strict=True)
+    return tuple((" ", "") if not above and not below else piece for piece, above, below in pairs)
+
+
+def _lettered(upper: Cells, lower: Cells, named: Sequence[Named], width: int) -> Line:
+    pieces: list[Span] = []
+    for x in range(width):
+        both = [each for each in (upper[x], lower[x]) if each is not None]
+        chosen = next((each for each in both if each[1]), both[0] if both else None)
+        if chosen is None:
+            pieces.append((" ", ""))
+        else:
+            pieces.append((named[chosen[0]][2], named[chosen[0]][1]) if chosen[1] else ("·", "dim"))
+    return tuple(pieces)
