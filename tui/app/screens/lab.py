@@ -36,6 +36,14 @@ OF_A_VIEW = {"flow": "lab-flow-frame", "partitions": "lab-moves-frame", "bars": 
 FRAME_S = 0.2
 
 
+class FlowPicture(LivePicture):
+    """Takes the room that lists leave to it."""
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        return (0, 0)
+
+
 class RebalanceLab(AskedScreen):
     """Groups; for the one under the cursor its strategies as a matrix, its consumers, and what moves between them."""
 
@@ -54,7 +62,7 @@ class RebalanceLab(AskedScreen):
         strategies = SteppingRows(LabStrategyList())
         below = ByNeed(
             Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(24, 5)),
-            Framed("Flow", LivePicture(LabFlow(), id="lab-flow"), id="lab-flow-frame", least=(45, 5), grows=2),
+            Framed("Flow", FlowPicture(LabFlow(), id="lab-flow"), id="lab-flow-frame", least=(45, 5), grows=2),
             Framed("Partitions", LiveRows(LabPartitionList()), id="lab-moves-frame", least=(45, 5), grows=1),
             Framed("Partitions and lag", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", grows=2),
             id="lab-below",

@@ -47,6 +47,11 @@ class Short(NamedTuple):
         return f"fill{self.place % IDENTITIES}"
 
     @property
+    def kept(self) -> str:
+        """The style of a cell that stays its, beside those that do not."""
+        return f"kept{self.place % IDENTITIES}"
+
+    @property
     def moved(self) -> str:
         """The style of a cell that was somebody else's."""
         return f"moved{self.place % IDENTITIES}"

@@ -6,13 +6,13 @@ is calm. Where cells cannot be filled, a band is made of the giver's number, the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, Ints
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.consumers.names import Short
 from tui.engine.glyphs import halves
 from tui.engine.lab.queries import LabFlow
 from tui.engine.lab.trial import Dealt, Tried, dealt, preview_of, tried
@@ -23,13 +23,14 @@ from tui.engine.rows import Line, Span, line, span
 from tui.engine.text import fit_line
 
 TITLE = "partitions that move"
-CALM = "cell-none"
-"""The style of what stays."""
 LEFT, RIGHT = 9, 16
 """Cells of the names on either side."""
 LEAST_BAND = 12
-THICKEST = 4
+THICKEST = 2
 """Half lines of one partition, at most."""
+
+SLACK = 0.25
+"""Of a half line that a band has to cover before that is drawn."""
 
 
 class Flow(NamedTuple):
@@ -99,45 +100,54 @@ class Strand(NamedTuple):
     taker: int
 
 
-def _heights(values: Sequence[int], scale: float) -> list[int]:
-    """Half lines of each node: whole lines, one at least."""
-    return [2 * max(-(-int(value * scale) // 2), 1) for value in values]
+class Stand(NamedTuple):
+    """Half lines for a partition, and between two nodes."""
+
+    scale: float
+    gap: int
+
+    def tops(self, values: Sequence[int]) -> list[int]:
+        """Half lines where each node begins, and last where they all end: whole lines each, one at least."""
+        heights = [2 * max(-(-round(value * self.scale) // 2), 1) for value in values]
+        return [sum(heights[:node]) + self.gap * node for node in range(len(heights) + 1)]
 
 
-def scale_for(one: Flows, lines: int) -> float:
-    """Half lines for a partition, so that both sides have room."""
+def stand_for(one: Flows, lines: int) -> Stand:
+    """The largest in which both sides have room."""
+    gap = 2 if 2 * len(one.has) - 1 <= lines else 0
+
+    def fits(scale: float) -> bool:
+        return max(Stand(scale, gap).tops(side)[-1] for side in (one.has, one.gets)) - gap <= 2 * lines
+
     low, high = 0.0, float(THICKEST)
-    for _ in range(20):
+    if fits(high):
+        return Stand(high, gap)
+    for _ in range(12):
         middle = (low + high) / 2
-        fits = max(sum(_heights(side, middle)) for side in (one.has, one.gets)) <= 2 * lines
-        low, high = (middle, high) if fits else (low, middle)
-    return high if max(sum(_heights(side, high)) for side in (one.has, one.gets)) <= 2 * lines else low
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return Stand(low, gap)
 
 
 def strands(one: Flows, lines: int) -> tuple[list[Strand], list[int], list[int]]:
-    """Bands, what stays first; and on which line each node stands, on the left and on the right."""
-    scale = scale_for(one, lines)
-    tops: list[list[int]] = []
-    for side in (one.has, one.gets):
-        heights = _heights(side, scale)
-        tops.append([sum(heights[:node]) for node in range(len(heights))])
+    """Bands, what stays first and the thickest before the thinner; and the lines that nodes begin on, on both sides."""
+    stand = stand_for(one, lines)
+    tops = [stand.tops(side)[:-1] for side in (one.has, one.gets)]
     left, right = ([float(top) for top in side] for side in tops)
     kept = [Flow(node, node, count) for node, count in enumerate(one.stays) if count]
-    out = sorted(
-        [*((flow, True) for flow in one.moves), *((flow, False) for flow in kept)], key=lambda each: each[0][:2]
-    )
+    out = sorted([*((flow, True) for flow in one.moves), *((flow, False) for flow in kept)])
     starts: dict[tuple[Flow, bool], float] = {}
     for flow, is_move in out:
         starts[flow, is_move] = left[flow.giver]
-        left[flow.giver] += flow.partitions * scale
+        left[flow.giver] += flow.partitions * stand.scale
     found: list[Strand] = []
     for flow, is_move in sorted(out, key=lambda each: (each[0].taker, each[0].giver)):
-        start, thick = starts[flow, is_move], flow.partitions * scale
+        start, thick = starts[flow, is_move], flow.partitions * stand.scale
         ends = ((start, start + thick), (right[flow.taker], right[flow.taker] + thick))
         found.append(Strand(*ends, flow.giver if is_move else -1, flow.taker))
         right[flow.taker] += thick
-    found.sort(key=lambda strand: strand.giver >= 0)
-    return found, [top // 2 for top in tops[0]], [top // 2 for top in tops[1]]
+    found.sort(key=lambda strand: (strand.giver >= 0, strand.left[0] - strand.left[1]))
+    begins, ends = ([top // 2 for top in side] for side in tops)
+    return found, begins, ends
 
 
 def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> list[list[tuple[int, bool] | None]]:
@@ -150,9 +160,9 @@ def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> list[
             t = x / max(width - 1, 1)
             share = t * t * (3 - 2 * t)
             top, bottom = (a + (b - a) * share for a, b in zip(strand.left, strand.right, strict=True))
-            first = min(max(round(top), 0), 2 * lines - 1)
+            first = min(max(int(top + SLACK), 0), 2 * lines - 1)
             whose = strand.giver if moves and 2 * x < width else strand.taker
-            for y in range(first, min(max(round(bottom), first + 1), 2 * lines)):
+            for y in range(first, min(max(ceil(bottom - SLACK), first + 1), 2 * lines)):
                 rows[y][x] = (whose, moves)
     return rows
 
@@ -180,7 +190,7 @@ def _drawn(one: Tried, deal: Dealt, query: LabFlow) -> tuple[Line, ...]:
         return (head,)
     some, kept = folded(whole, height)
     found, left, right = strands(some, height)
-    named = [_named(deal, node) for node in kept] + [("others", "dim", "~", CALM)] * (len(some.has) - len(kept))
+    named = [_named(deal, node) for node in kept] + [OTHERS] * (len(some.has) - len(kept))
     is_halved = query.is_filled and not query.is_ascii
     cells = painted(found, width, height, query.played / PLAYED)
     left_side, right_side = _side(left, height), _side(right, height)
@@ -197,28 +207,33 @@ def _drawn(one: Tried, deal: Dealt, query: LabFlow) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-Named = tuple[str, str, str, str]
-"""A node's name, the style of its name, what stands for it in a cell, the style that fills one."""
+class Node(NamedTuple):
+    """What a node is called and looks like; `sign` stands for it where cells are not filled."""
+
+    name: str
+    style: str
+    sign: str
+    moves: str
+    stays: str
 
 
-def _named(deal: Dealt, node: int) -> Named:
+OTHERS = Node("others", "dim", "~", "cell-isr", "cell-none")
+NOBODY_THERE = Node("nobody", "error", "-", "cell-dead", "cell-none")
+
+
+def _named(deal: Dealt, node: int) -> Node:
     if node >= len(deal.consumers):
-        return ("nobody", "error", "-", "cell-dead")
-    short: Short = deal.consumers[node]
-    return (short.name, short.hue, short.number[-1], short.fill)
+        return NOBODY_THERE
+    short = deal.consumers[node]
+    return Node(short.name, short.hue, short.number[-1], short.fill, short.kept)
 
 
 def _said(one: Tried, before: Ints, moved: Ints) -> Line:
     taken = int((before[moved] == NOBODY).sum())
     moves = len(moved) - taken
-    said = "no partition moves" if not moves else f"{moves:,} of {len(before):,} partitions move"
-    more = f", {taken:,} unowned now {'is' if taken == 1 else 'are'} taken up" if taken else ""
-    return line(
-        span("now ", "strong"),
-        span(f"to {one.right}: ", "dim"),
-        span(said, "changed" if moves else "ok"),
-        span(more, "added"),
-    )
+    said = f"{moves:,} of {len(before):,} partitions move" if moves else "no partition moves"
+    more = f", {taken:,} unowned taken up" if taken else ""
+    return line(span(f"{one.right}: ", "strong"), span(said, "changed" if moves else "ok"), span(more, "added"))
 
 
 def _side(starts: Sequence[int], height: int) -> list[int | None]:
@@ -230,17 +245,17 @@ def _side(starts: Sequence[int], height: int) -> list[int | None]:
     return rows
 
 
-def _label(some: Flows, named: Sequence[Named], node: int | None) -> Line:
+def _label(some: Flows, named: Sequence[Node], node: int | None) -> Line:
     if node is None:
         return ((" " * LEFT, ""),)
-    name, style, _, _ = named[node]
+    name, style = named[node][:2]
     return tuple(fit_line([(name, style), (f" {some.has[node]:,}", "dim")], LEFT, align=">"))
 
 
-def _then(some: Flows, named: Sequence[Named], node: int | None) -> Line:
+def _then(some: Flows, named: Sequence[Node], node: int | None) -> Line:
     if node is None:
         return ((" " * RIGHT, ""),)
-    name, style, _, _ = named[node]
+    name, style = named[node][:2]
     gained = sum(flow.partitions for flow in some.moves if flow.taker == node)
     lost = sum(flow.partitions for flow in some.moves if flow.giver == node)
     told = "".join((f" +{gained:,}" if gained else "", f" -{lost:,}" if lost else ""))
@@ -250,13 +265,16 @@ def _then(some: Flows, named: Sequence[Named], node: int | None) -> Line:
 Cells = Sequence[tuple[int, bool] | None]
 
 
-def _halved(rows: Sequence[Cells], named: Sequence[Named]) -> Line:
-    upper, lower = (["" if each is None else named[each[0]][3] if each[1] else CALM for each in row] for row in rows)
+def _halved(rows: Sequence[Cells], named: Sequence[Node]) -> Line:
+    upper, lower = (
+        ["" if each is None else named[each[0]].moves if each[1] else named[each[0]].stays for each in row]
+        for row in rows
+    )
     pairs = zip(halves(upper, lower), upper, lower, strict=True)
     return tuple((" ", "") if not above and not below else piece for piece, above, below in pairs)
 
 
-def _lettered(upper: Cells, lower: Cells, named: Sequence[Named], width: int) -> Line:
+def _lettered(upper: Cells, lower: Cells, named: Sequence[Node], width: int) -> Line:
     pieces: list[Span] = []
     for x in range(width):
         both = [each for each in (upper[x], lower[x]) if each is not None]
@@ -264,5 +282,5 @@ def _lettered(upper: Cells, lower: Cells, named: Sequence[Named], width: int) ->
         if chosen is None:
             pieces.append((" ", ""))
         else:
-            pieces.append((named[chosen[0]][2], named[chosen[0]][1]) if chosen[1] else ("·", "dim"))
+            pieces.append((named[chosen[0]].sign, named[chosen[0]].style) if chosen[1] else ("·", "dim"))
     return tuple(pieces)

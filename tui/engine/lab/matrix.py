@@ -1,7 +1,7 @@
 """Strategies as a matrix: a row each below how things are now, a cell a partition, in the colour of who gets it.
 
 A cell has the number of a consumer, `2` of `c2`; what moves against now is `[2]` where there is room, else `>2`, else
-underlined. Where not all partitions find room, a cell stands for several of one topic in a row: it is whose most of
+merely bright. Where not all partitions find room, a cell stands for several of one topic in a row: it is whose most of
 them are, `+` where they are not all, and `>` where most of them move.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analyses.previews.result import Figures, StrategyPreview
-from model.consumers.assignors.group import NOBODY, Ints
+from model.consumers.assignors.group import NOBODY, Flags, Ints
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import Short
 from tui.engine.consumers.queries import BLANK
@@ -27,7 +27,7 @@ from tui.engine.text import plain
 
 NOW = "now"
 STRATEGY = 18
-MOVES_BAR = 6
+MOVES_BAR = 8
 MOST_MEMBERS = 16
 """Members with a cell of their own in the column `balance`; of more, a cell stands for several."""
 EDGES, GAP = 4, 1
@@ -75,10 +75,10 @@ def slots(topic: Sequence[int], room: int, digits: int, widths: Sequence[int] = 
     return Slots(tuple(ranges), frozenset(begins[1:]), width)
 
 
-def matrix_line(grid: Slots, owner: Ints, before: Ints, moved: Ints, named: Sequence[Short]) -> Line:
-    """A row. `owner` and `before` int64[P] are places in `named`, or NOBODY; `moved` are places of partitions."""
+def matrix_line(grid: Slots, owner: Ints, moved: Ints | None, named: Sequence[Short]) -> Line:
+    """A row. `owner` int64[P] are places in `named`, or NOBODY; `moved` are places of partitions; None: it is now."""
     moves = np.zeros(len(owner), bool)
-    moves[moved] = True
+    moves[[] if moved is None else moved] = True
     pieces: list[Span] = []
     for place, each in enumerate(grid.ranges):
         if place in grid.begins:
@@ -87,20 +87,20 @@ def matrix_line(grid: Slots, owner: Ints, before: Ints, moved: Ints, named: Sequ
         whose = int(part[0]) if len(part) == 1 else int(np.bincount(part + 1).argmax()) - 1
         is_moved = 2 * int(moves[each.start : each.stop].sum()) >= max(len(part), 1)
         is_mixed = bool((part != whose).any())
-        pieces.append(
-            _cell(None if whose == NOBODY else named[whose], grid.width, is_moved=is_moved, is_mixed=is_mixed)
-        )
+        short = None if whose == NOBODY else named[whose]
+        calm = "error" if short is None else short.fill if moved is None else short.kept
+        style = short.moved if is_moved and short else calm
+        number = short.number if short else NOBODYS
+        pieces.append((_signed(number, grid.width, is_moved=is_moved, is_mixed=is_mixed), style))
     return tuple(pieces)
 
 
-def _cell(whose: Short | None, width: int, *, is_moved: bool, is_mixed: bool) -> Span:
-    number = whose.number if whose else NOBODYS
-    style = "error" if whose is None else whose.moved if is_moved else whose.fill
+def _signed(number: str, width: int, *, is_moved: bool, is_mixed: bool) -> str:
     if is_moved and not is_mixed and width >= len(number) + 2:
-        return (f"[{number}]".center(width), style)
+        return f"[{number}]".center(width)
     sign = ">" if is_moved else "+" if is_mixed else " "
     text = number if width <= len(number) else f"{sign}{number}" if width == len(number) + 1 else f"{sign}{number} "
-    return (text.rjust(width), style)
+    return text.rjust(width)
 
 
 def topic_title(grid: Slots, topic: Sequence[int], topics: Sequence[str]) -> str:
@@ -167,7 +167,7 @@ class _Drawing:
         self.grid = self._grid()
         dealings = deal.dealings
         title = topic_title(self.grid, dealings.topic.tolist(), dealings.topics)
-        self.columns = (Column("strategy", -STRATEGY), Column(title, self.grid.size), *self._figures_columns())
+        self.columns = (Column("strategy", STRATEGY), Column(title, self.grid.size), *self._figures_columns())
 
     def _grid(self) -> Slots:
         dealings = self.deal.dealings
@@ -183,7 +183,7 @@ class _Drawing:
         return slots(topic, max(room - needed, 1), digits, ())
 
     def _figures_columns(self) -> tuple[Column, ...]:
-        changed = (Column("1 dies", 6, ">", rank=5), Column("1 joins", 7, ">", rank=5)) if self.is_as_it_is else ()
+        changed = (Column("1 leaves", 8, ">", rank=5), Column("1 joins", 7, ">", rank=5)) if self.is_as_it_is else ()
         return (
             Column("moves", 5, ">"),
             Column("", MOVES_BAR, rank=1),
@@ -197,7 +197,6 @@ class _Drawing:
 
     def row(self, index: int, key: str) -> Row:
         dealings = self.deal.dealings
-        before = self.deal.owners(dealings.before)
         if index == 0:
             return Row(
                 key,
@@ -205,9 +204,9 @@ class _Drawing:
             )
         named = self.deal.consumers
         if index == 1:
-            drawn = matrix_line(self.grid, before, before, before[:0], named)
+            drawn = matrix_line(self.grid, self.deal.owners(dealings.before), None, named)
             now = self.found.figures.now
-            figures = self._shared(now, dealings.before)
+            figures = self._shared(now, dealings.before, self.deal.there)
             return Row(key, (line(span(NOW, "strong")), drawn, line(span("-", "dim")), (), (), *figures))
         one, figures = self.strategies[index - 2], self.tried[index - 2]
         used = self.found.names.uses == one.strategy
@@ -218,13 +217,18 @@ class _Drawing:
         moved = self.deal.moves(one.strategy)
         if one.strategy == self.query.trial.strategy:
             gets, moved = played(dealings.before, gets, moved, self.query.played)
-        drawn = matrix_line(self.grid, self.deal.owners(gets), before, moved, named)
-        cells = (name, drawn, *self._moves(figures), *self._shared(figures, dealings.gets[one.strategy]))
+        drawn = matrix_line(self.grid, self.deal.owners(gets), moved, named)
+        cells = (
+            name,
+            drawn,
+            *self._moves(figures),
+            *self._shared(figures, dealings.gets[one.strategy], self.deal.stay),
+        )
         return Row(key, (*cells, *(self._changes(one) if self.is_as_it_is else ())), mark="*" if used else "")
 
     def _legend(self) -> str:
         digits = self.grid.width
-        return "[n]: it moves" if digits >= 3 else ">n: it moves" if digits == 2 else "underlined: moves"
+        return "[n]: it moves" if digits >= 3 else ">n: it moves" if digits == 2 else "bright: it moves"
 
     def _moves(self, figures: Figures) -> tuple[Line, ...]:
         most = max((one.moves for one in self.tried if one is not None), default=0)
@@ -235,11 +239,11 @@ class _Drawing:
             line(span(f"{figures.moves_lower_bound:,}", "dim")),
         )
 
-    def _shared(self, figures: Figures, owner: Ints) -> tuple[Line, ...]:
+    def _shared(self, figures: Figures, owner: Ints, there: Flags) -> tuple[Line, ...]:
         """Idle, balance, fewest to most, most lag."""
         return (
             line(span(f"{figures.idle:,}", "warn" if figures.idle else "dim")),
-            balance_line(owner, self.deal.consumer_of, self.deal.consumers, self.members),
+            balance_line(owner, there, [self.deal.consumers[each] for each in self.deal.consumer_of], self.members),
             line(f"{figures.partitions_min:,}-{figures.partitions_max:,}"),
             line(span("-" if figures.lag_max is None else f"{figures.lag_max:,}", "dim")),
         )
@@ -261,9 +265,12 @@ def played(before: Ints, gets: Ints, moved: Ints, step: int) -> tuple[Ints, Ints
     return owner, done
 
 
-def balance_line(owner: Ints, consumer_of: Ints, named: Sequence[Short], width: int) -> Line:
-    """Partitions of each member, as one of eight levels up to the largest; of some members at once where many are."""
-    counts = np.bincount(owner[owner != NOBODY], minlength=len(consumer_of))
+def balance_line(owner: Ints, there: Flags, named: Sequence[Short], width: int) -> Line:
+    """Partitions of each member, as one of eight levels up to the largest; of some members at once where many are.
+
+    `named` are the members' names, `there` says who is in the group at all.
+    """
+    counts = np.bincount(owner[owner != NOBODY], minlength=len(named))
     most = max(int(counts.max(initial=0)), 1)
     width = min(width, len(counts))
     edges = [len(counts) * each // width for each in range(width + 1)] if width else []
@@ -271,5 +278,6 @@ def balance_line(owner: Ints, consumer_of: Ints, named: Sequence[Short], width: 
     for first, last in pairwise(edges):
         largest = first + int(counts[first:last].argmax())
         level = -(-int(counts[largest]) * 8 // most)
-        pieces.append((LEVELS[level], named[int(consumer_of[largest])].hue) if level else ("0", "warn"))
+        empty = ("0", "warn") if there[first:last].any() else (" ", "")
+        pieces.append((LEVELS[level], named[largest].hue) if level else empty)
     return tuple(pieces)

@@ -1,6 +1,6 @@
 """The lists of the lab but for the matrix: groups, consumers, and partitions with who gets each, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -98,23 +98,22 @@ def _spread(now: Figures, best: int | None) -> Line:
 
 
 BAR = 8
-NARROW = 40
-"""Cells below which a consumer's host or client id has no room beside its name."""
 
 
 def _consumer_columns(kind: str) -> tuple[Column, ...]:
     return (
-        Column(kind, -4, "<", "consumer"),
+        Column(kind, 8, "<", "consumer"),
+        Column("host" if kind == "consumer" else "client id", -10, rank=3),
         Column("has", 5, ">", rank=1),
         Column("gets", 5, ">"),
         Column("", BAR, rank=2),
-        Column("lag", 8, ">", rank=3),
-        Column("then", 8, ">", rank=3),
+        Column("lag", 8, ">", rank=4),
+        Column("then", 8, ">", rank=4),
     )
 
 
 def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) -> Listing:
-    """Of the group in `scope`; who joins comes last. K lets the one under the cursor die."""
+    """Of the group in `scope`; who joins comes last. K lets the one under the cursor leave."""
     one = tried(look, query.scope, query.trial, memory)
     shares = None if one is None else shares_of(one)
     if one is None or shares is None:
@@ -122,7 +121,6 @@ def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) 
     consumers, there = shares.consumers, len(one.names.consumers)
     named = named_in(one.names, consumers[there:]).consumers
     most = max(int(shares.right.partitions.max(initial=1)), 1)
-    is_narrow = query.width < NARROW
     return Listing(
         count=len(consumers),
         fields=lambda: {
@@ -133,36 +131,28 @@ def lab_consumers(look: AnalysisAnswer, query: LabList, _: int, memory: Memory) 
         row=lambda index: _consumer_row(
             shares,
             index,
-            _name_cell(consumers[index], named[consumers[index]], is_narrow=is_narrow),
+            named[consumers[index]],
             most,
-            named[consumers[index]].hue,
             joins=index >= there,
             dies=consumers[index] == query.trial.leaves,
         ),
         place=place_in(consumers),
         columns=_consumer_columns("consumer" if one.names.is_zookeeper else "member"),
-        made_from=(one, is_narrow),
+        made_from=(one,),
         nothing="nobody is in this group",
     )
 
 
-def _name_cell(name: str, short: Short, *, is_narrow: bool) -> Line:
-    """`c2 host`; the full name is in the group's description."""
-    beside = readable(name).removeprefix(JOINS)
-    return line(
-        span(short.name, short.hue), *(() if is_narrow or beside == short.name else (span(f" {beside}", "dim"),))
-    )
-
-
-def _consumer_row(shares: Shares, index: int, shown: Line, most: int, hue: str, *, joins: bool, dies: bool) -> Row:
+def _consumer_row(shares: Shares, index: int, short: Short, most: int, *, joins: bool, dies: bool) -> Row:
     (has, lag), (gets, then) = (tuple(int(each[index]) for each in share) for share in (shares.has, shares.right))
     return Row(
         key=shares.consumers[index],
         cells=(
-            line(span(shown[0][0], "dead"), *shown[1:]) if dies else shown,
+            line(span(short.name, "dead" if dies else short.hue)),
+            line(span(readable(shares.consumers[index]).removeprefix(JOINS), "added" if joins else "dim")),
             line(span(f"{has:,}", "dim")),
             line(span(f"{gets:,}", "dim" if gets == has else "changed" if gets else "warn")),
-            line(span(bar(gets / most, BAR), hue)),
+            line(span(bar(gets / most, BAR), short.hue)),
             line(span(f"{lag:,}" if shares.is_lag_known else "-", "dim")),
             line(span(f"{then:,}" if shares.is_lag_known else "-", "dim" if then == lag else "changed")),
         ),
@@ -177,8 +167,7 @@ def lab_partitions(look: AnalysisAnswer, query: LabList, _: int, memory: Memory)
         return nothing(look, one)
     compared = one.comparison
     moved = set(compared.moves_right.tolist())
-    shorts = named_in(one.names).of(compared.members)
-    named = [shorts[member] for member in compared.members]
+    named = named_in(one.names).of(compared.members)
     order = [*sorted(moved), *(place for place in range(len(compared.partition)) if place not in moved)]
     names = [_name(compared, place) for place in order]
     return Listing(
@@ -223,26 +212,34 @@ def _partition_columns(one: Tried) -> tuple[Column, ...]:
     )
 
 
-def _partition_row(one: Tried, named: Sequence[Short], place: int, name: str, moves: bool) -> Row:
+def _partition_row(one: Tried, named: Mapping[str, Short], place: int, name: str, moves: bool) -> Row:
     compared = one.comparison
     assert compared is not None
     lag, before = int(compared.lag[place]), int(compared.before[place])
     cells = (
         line(name),
-        _cell(named, before, before),
-        _cell(named, int(compared.right[place]), before),
-        line(span(_why(one, place), "dim")),
-        *(() if one.left == one.right else (_cell(named, int(compared.left[place]), before),)),
+        _cell(compared, named, before, before),
+        _cell(compared, named, int(compared.right[place]), before),
+        line(span(_shortened(_why(one, place), named), "dim")),
+        *(() if one.left == one.right else (_cell(compared, named, int(compared.left[place]), before),)),
         line(span(f"{lag:,}" if lag >= 0 else "-", "dim")),
     )
     return Row(name, cells, mark="~" if moves else "")
 
 
-def _cell(named: Sequence[Short], owner: int, before: int) -> Line:
+def _cell(compared: Comparison, named: Mapping[str, Short], owner: int, before: int) -> Line:
     """Whoever it is, in the own hue; who was not the owner before in a filled cell."""
     if owner == NOBODY:
         return line(span("nobody", "error"))
-    return line(span(named[owner].name, named[owner].hue if owner == before else named[owner].moved))
+    short = named[compared.members[owner]]
+    return line(span(short.name, short.hue if owner == before else short.moved))
+
+
+def _shortened(text: str, named: Mapping[str, Short]) -> str:
+    """With short names in place of full ones."""
+    for name in sorted(named, key=len, reverse=True):
+        text = text.replace(name, named[name].name)
+    return text
 
 
 def _why(one: Tried, place: int) -> str:

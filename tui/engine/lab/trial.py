@@ -11,7 +11,7 @@ from model.analyses.previews.group_arrays import Staged
 from model.analyses.previews.lab import Comparison, Dealings, Lab
 from model.analyses.previews.result import Figures, GroupNames, GroupPreview, PreviewResult
 from model.consumers.assignors.assignment import AssignedCase
-from model.consumers.assignors.group import NOBODY, AssignorError, Ints
+from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Ints
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import Naming, Short, naming
 from tui.engine.listing import Listing, Memory
@@ -50,6 +50,10 @@ class Dealt:
     consumer_of: Ints
     consumers: tuple[Short, ...]
     """Those that join come last."""
+    there: Flags
+    """bool[M]: who is in the group now."""
+    stay: Flags
+    """bool[M]: who is in it then."""
 
     def owners(self, members: Ints) -> Ints:
         """int64[P]: places of consumers in place of members; NOBODY stays."""
@@ -135,7 +139,11 @@ def dealt(found: Preview, look: AnalysisAnswer, trial: LabTrial, memory: Memory)
         consumer_of = StagedGroup(staged.arrays, found.number).consumer_of
         of_member = np.concatenate((consumer_of, len(names.consumers) + np.arange(len(joined))))
         named = named_in(names, joined)
-        return Dealt(dealings, of_member, tuple(named.consumers[name] for name in (*names.consumers, *joined)))
+        there = np.arange(len(of_member)) < len(names.members)
+        stay = of_member != (names.consumers.index(trial.leaves) if trial.leaves in names.consumers else NOBODY)
+        return Dealt(
+            dealings, of_member, tuple(named.consumers[name] for name in (*names.consumers, *joined)), there, stay
+        )
 
     made_from = (look.result, found.number, trial.leaves, trial.joins)
     return memory.recall("lab dealings", made_from, deal)
