@@ -96,7 +96,7 @@ class Consumers(TimedScreen):
         if is_partition(rows.cursor_key):
             self.kdrill.show_partitions(name_in(rows.cursor_key))
             return
-        kind = self.groups.row.cells[1] if self.groups.row is not None else ()
+        kind = self.groups.row.cells[-1] if self.groups.row is not None else ()
         if "".join(text for text, _ in kind) == "classic":
             self.action_describe()  # brokers hold it; no znode does
             return

@@ -3,7 +3,7 @@
 Who coordinates it, its members, where it stands, how it was rebalanced. Who owns what is in `ownership`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,27 +13,34 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import SHARE, ZOOKEEPER, GroupImage, Rebalance
 from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
-from model.consumers.rebalance_history import short_name
 from model.sources.feed import Moment
+from tui.engine.consumers.names import naming
 from tui.engine.consumers.queries import GroupList, GroupText
 from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
 
+BAR = 8
+REST = "░"
 COLUMNS = (
     Column("group", -14, "<", "group"),
-    Column("kind", 9, "<", "kind"),
-    Column("state", 11, "<", "state"),
-    Column("members", 7, ">", "members"),
-    Column("owned", 5, ">", "owned"),
+    Column("state", 11, "<", "state", rank=1),
     Column("unowned", 7, ">", "unowned"),
     Column("idle", 4, ">", "idle"),
     Column("lag", 9, ">", "lag"),
-    Column("threads", 7, ">", "threads"),
-    Column("topics", 6, ">", "topics"),
+    Column("", BAR, rank=1),
+    Column("owned", 6, ">", "owned", rank=3),
+    Column("", BAR, rank=2),
+    Column("threads", 7, ">", "threads", rank=3),
+    Column("", BAR, rank=4),
+    Column("members", 7, ">", "members", rank=3),
+    Column("topics", 6, ">", "topics", rank=5),
+    Column("kind", 9, "<", "kind", rank=4),
 )
+"""What is wrong first. Bars: lag, on the scale of the largest; of partitions those owned, of threads those busy."""
 
 
 class Listed(NamedTuple):
@@ -76,11 +83,12 @@ def groups_window(moment: Moment, query: GroupList, now_ms: int, memory: Memory)
     """All groups of both kinds, by name."""
     groups = sorted(moment.image.every_group())
     listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
+    most = max((one.counts.lag or 0 for one in listed), default=0)
     listing = Listing(
         count=len(listed),
         fields=lambda: _fields(listed),
         shown=("group", "kind", "state"),
-        row=lambda index: _row(listed[index]),
+        row=lambda index: _row(listed[index], most),
         place=place_in([one.key for one in listed]),
         columns=COLUMNS,
         made_from=tuple(part for one in listed for part in (one.group, one.counts)),
@@ -109,28 +117,38 @@ def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
     }
 
 
-def _counts(one: GroupCounts) -> list[Line]:
+def _counts(one: GroupCounts, most: int) -> list[Line]:
     return [
-        line(span(f"{one.members:,}", "" if one.members else "dim")),
-        line(f"{one.owned:,}"),
         line(span(f"{one.unowned:,}", "warn" if one.unowned and one.members else "dim")),
-        line(span(f"{one.idle_threads:,}", "changed" if one.idle_threads else "dim")),
+        line(span(f"{one.idle_threads:,}", "warn" if one.idle_threads else "dim")),
         lag_cell(one.lag),
+        line(span(bar(one.lag / most if one.lag and most else 0, BAR), "number")),
+        line(f"{one.owned:,}"),
+        _part(one.owned, one.unowned, "isr", "error" if one.members else "dim"),
         line(f"{one.threads:,}"),
+        _part(one.threads - one.idle_threads, one.idle_threads, "isr", "warn"),
+        line(span(f"{one.members:,}", "" if one.members else "dim")),
         line(f"{one.topics:,}"),
     ]
 
 
-def _row(listed: Listed) -> Row:
+def _part(good: int, bad: int, style: str, bad_style: str) -> Line:
+    """A bar of the good ones among all; the rest of it is hatched."""
+    whole = good + bad
+    shown = bar(good / whole if whole else 0, BAR).rstrip()
+    return line(span(shown, style), span(REST * (BAR - len(shown)) if bad else "", bad_style))
+
+
+def _row(listed: Listed, most: int) -> Row:
     one = listed.counts
     state = listed.state.removesuffix("Rebalance")
     return Row(
         key=listed.key,
         cells=(
             line(listed.key),
-            line(listed.group.kind),
             line(span(state, "changed" if is_rebalancing(listed.group) else "")),
-            *(_counts(one) if listed.group.is_described else [line(span("?", "dim"))] * 7),
+            *(_counts(one, most) if listed.group.is_described else [line(span("?", "dim"))] * 10),
+            line(span(listed.group.kind, "dim")),
         ),
         mark="X" if one.dead_threads else "!" if one.unowned and one.members else "",
     )
@@ -151,10 +169,11 @@ def group_text(moment: Moment, query: GroupText, _: int, memory: Memory) -> Text
     if group is None:
         return sheet.say("there is no such group (any more)", "warn").answer()
     _facts(sheet, group, counts_of(moment, query.key, group, memory), moment.image)
+    named = naming(group.members, is_threaded=group.kind == ZOOKEEPER)
     for name, member in sorted(group.members.items()):
         subscription = ", ".join(f"{topic} x{threads}" for topic, threads in sorted(member.subscription.items()))
         parts = (name, member.instance_id or "", member.host, member.pattern if not member.host else "", subscription)
-        sheet.fact("member", "  ".join(part for part in parts if part))
+        sheet.fact(named.consumers[name].name, "  ".join(part for part in parts if part))
         topics: dict[str, list[int]] = {}
         for topic, number in member.reads:
             topics.setdefault(topic, []).append(number)
@@ -163,8 +182,9 @@ def group_text(moment: Moment, query: GroupText, _: int, memory: Memory) -> Text
     for found in moment.findings.found:
         if found.subject == f"group {query.key}":
             sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
-    _rebalances(sheet, group)
-    _positions(sheet, group, moment.image)
+    shorts = {owner: short.name for owner, short in named.of(sorted(_owners(group))).items()}
+    _rebalances(sheet, group, shorts)
+    _positions(sheet, group, moment.image, shorts)
     return sheet.answer()
 
 
@@ -188,34 +208,44 @@ def _facts(sheet: Sheet, group: GroupImage, one: GroupCounts, image: ClusterImag
             return
         sheet.fact("state", f"{group.state}{generation}").fact("protocol", protocol)
     sheet.fact("topics", ", ".join(topic.name for topic in subscribed_topics(group, image)) or "none")
-    sheet.fact("threads", f"{one.threads:,} in {one.members:,} members, {one.idle_threads:,} of them idle")
+    idle = f"{one.idle_threads:,} of them idle"
+    if group.kind == ZOOKEEPER:
+        sheet.fact("threads", f"{one.threads:,} in {one.members:,} consumers, {idle}")
+    else:
+        sheet.fact("members", f"{one.members:,}, {idle}")
     held = "read" if group.kind == SHARE else "owned"
     sheet.fact("partitions", f"{one.owned:,} {held}, {one.unowned:,} {held} by nobody")
     unknown = f"not known{_NO_LAG.get(group.kind, '')}"
     sheet.fact("lag", unknown if one.lag is None else f"{one.lag:,} records")
 
 
-def _rebalances(sheet: Sheet, group: GroupImage) -> None:
+def _owners(group: GroupImage) -> set[str]:
+    """Everybody who owns something, or did in a rebalance that was seen."""
+    past = (owner for each in group.rebalances for moved in (each.gained, each.lost) for owner in moved)
+    return {*group.owners.values(), *past}
+
+
+def _rebalances(sheet: Sheet, group: GroupImage, shorts: Mapping[str, str]) -> None:
     if not group.rebalances:
         return
     sheet.gap().say("rebalances that were seen, newest first", "dim")
     for past in reversed(group.rebalances):
         sheet.fact(clock_text(past.at_ms), rebalance_text(past), "changed" if past.took_ms is None else "")
-        for text in _moves(group, past):
+        for text in _moves(past, shorts):
             sheet.fact("", text, "dim")
 
 
-def _moves(group: GroupImage, past: Rebalance) -> Iterator[str]:
+def _moves(past: Rebalance, shorts: Mapping[str, str]) -> Iterator[str]:
     for sign, moved in (("+", past.gained), ("-", past.lost)):
         for owner, reads in moved.items():
             topics: dict[str, list[int]] = {}
             for topic, number in reads:
                 topics.setdefault(topic, []).append(number)
             owned = "  ".join(f"{topic} {ranges(sorted(numbers))}" for topic, numbers in topics.items())
-            yield f"{sign} {short_name(group, owner)}: {owned}"
+            yield f"{sign} {shorts[owner]}: {owned}"
 
 
-def _positions(sheet: Sheet, group: GroupImage, image: ClusterImage) -> None:
+def _positions(sheet: Sheet, group: GroupImage, image: ClusterImage, shorts: Mapping[str, str]) -> None:
     """A line for each partition, as `kafka-consumer-groups --describe` has it."""
     reads = sorted(group.offsets.keys() | group.owners.keys())
     if not reads:
@@ -227,7 +257,7 @@ def _positions(sheet: Sheet, group: GroupImage, image: ClusterImage) -> None:
         lag = None if offset is None or end is None else max(end - offset, 0)
         cells = " ".join(f"{_number(number):>{cells}}" for number, cells in ((offset, 12), (end, 12), (lag, 10)))
         owner = group.owners.get(read)
-        sheet.draw(f"{read!s:{width}} {cells}  ", "-" if owner is None else short_name(group, owner))
+        sheet.draw(f"{read!s:{width}} {cells}  ", "-" if owner is None else shorts[owner])
     if len(reads) > PARTITIONS_SHOWN:
         sheet.say(f"and {len(reads) - PARTITIONS_SHOWN:,} partitions more", "dim")
 
