@@ -124,19 +124,19 @@ def _counts(one: GroupCounts, most: int) -> list[Line]:
         lag_cell(one.lag),
         line(span(bar(one.lag / most if one.lag and most else 0, BAR), "number")),
         line(f"{one.owned:,}"),
-        _part(one.owned, one.unowned, "isr", "error" if one.members else "dim"),
+        _part(one.owned, one.unowned, "error" if one.members else "dim"),
         line(f"{one.threads:,}"),
-        _part(one.threads - one.idle_threads, one.idle_threads, "isr", "warn"),
+        _part(one.threads - one.idle_threads, one.idle_threads, "warn"),
         line(span(f"{one.members:,}", "" if one.members else "dim")),
         line(f"{one.topics:,}"),
     ]
 
 
-def _part(good: int, bad: int, style: str, bad_style: str) -> Line:
-    """A bar of the good ones among all; the rest of it is hatched."""
+def _part(good: int, bad: int, style: str) -> Line:
+    """A calm bar of the good ones among all; the rest of it is hatched, a cell at least."""
     whole = good + bad
-    shown = bar(good / whole if whole else 0, BAR).rstrip()
-    return line(span(shown, style), span(REST * (BAR - len(shown)) if bad else "", bad_style))
+    shown = bar(good / whole if whole else 0, BAR).rstrip()[: BAR - bool(bad)]
+    return line(span(shown, "dim"), span(REST * (BAR - len(shown)) if bad else "", style))
 
 
 def _row(listed: Listed, most: int) -> Row:

@@ -290,9 +290,8 @@ def owner_columns(one: Sharing, width: int, lag: int) -> tuple[Column, ...]:
 
 def owner_cells(owner: Owner, style: str | None = None) -> tuple[Line, ...]:
     """What stands in them; another style takes away what a name's own says only by colour."""
-    shown = owner.style or style or owner.hue
     return (
-        line(span(owner.label, shown), *_beside(owner)),
+        line(span(owner.label, owner.hue), *_beside(owner)),
         line(span(f"{owner.parts:,}", style or ("" if owner.parts else "dim"))),
         lag_cell(owner.lag),
     )

@@ -38,6 +38,7 @@ from tui.engine.consumers.owners import (
     with_before,
 )
 from tui.engine.consumers.queries import HOP, NO_REPLAY, PARTITION, GraphList, OwnershipList
+from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
 from tui.engine.rows import Column, Line, Window, line, span
 from tui.engine.sheets import clock_text
@@ -158,13 +159,20 @@ def ownership_of(moment: Moment, name: str, memory: Memory) -> Sharing:
 
 
 def _table(one: Sharing, verb: str) -> Listing:
-    most = max((owner.parts for owner in (*one.owners, *((one.nobody,) if one.nobody else ()))), default=0)
+    """Bars follow the figures that they compare: partitions, and lag."""
+    owners = (*one.owners, *((one.nobody,) if one.nobody else ()))
+    most = max((owner.parts for owner in owners), default=0)
+    most_lag = max((owner.lag or 0 for owner in owners), default=0)
 
     def cells(owner: Owner, place: int) -> tuple[Line, ...]:
         text = _owned(one, owner, place) or f"idle: {verb} nothing"
-        return (*owner_cells(owner), owner_bar(owner, most), line(span(text, owner.style)))
+        name, parts, lag = owner_cells(owner)
+        bars = owner_bar(owner, most), line(span(bar(owner.lag / most_lag if owner.lag else 0, BAR), "number"))
+        return (name, parts, bars[0], lag, bars[1], line(span(text, owner.style)))
 
-    return owner_listing(one, (*owner_columns(one, -8, LAG), Column("", BAR), Column(verb, -20)), cells)
+    name, parts, lag = owner_columns(one, -8, LAG)
+    columns = (name, parts, Column("", BAR, rank=1), lag, Column("", BAR, rank=2), Column(verb, -20))
+    return owner_listing(one, columns, cells)
 
 
 def _owned(one: Sharing, owner: Owner, place: int) -> str:

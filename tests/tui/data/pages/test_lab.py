@@ -12,6 +12,7 @@ from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
+from tui.engine.consumers.queries import BLANK
 from tui.engine.questions import LabTrial, MadeUp, PreviewQuestion
 from tui.engine.text import cells, plain
 
@@ -73,18 +74,19 @@ async def test_it_gets_every_strategy_of_its_kind_and_has_what_range_deals() -> 
     name, zookeeper_name = MADE_UP.keys
     classic = await pages.rows("lab-strategies", "lab-groups", scope=name)
     assert {row.key for row in classic.rows} > {"range", "roundrobin", "sticky", "uniform"}
-    assert {row.key for row in (await pages.rows("lab-strategies", "lab-groups", scope=zookeeper_name)).rows} == {
+    zookeeper = await pages.rows("lab-strategies", "lab-groups", scope=zookeeper_name)
+    assert {row.key for row in zookeeper.rows if not row.key.startswith(BLANK)} == {
         "zk-range",
         "zk-roundrobin",
         "zk-roundrobin-1.0",
     }
     dies = LabTrial(leaves="consumer-1", joins=1)
     consumers = rows_of(await pages.rows("lab-consumers", "lab-groups", scope=name, trial=dies))
-    assert [row.split(" | ")[:6] for row in consumers] == [
-        ["X", "consumer-1", "3", "0", "-", "-"],
-        [" ", "consumer-2", "2", "3", "-", "-"],
-        [" ", "consumer-3", "1", "2", "-", "-"],
-        ["+", "~new-1", "0", "1", "-", "-"],
+    assert [row.split(" | ") for row in consumers] == [
+        ["X", "c1", "consumer-1", "3", "0", "", "-", "-"],
+        [" ", "c2", "consumer-2", "2", "3", "█" * 8, "-", "-"],
+        [" ", "c3", "consumer-3", "1", "2", "█████▍", "-", "-"],
+        ["+", "c4", "new-1", "0", "1", "██▋", "-", "-"],
     ]
 
 
@@ -103,25 +105,28 @@ async def test_what_kafka_does_instead_because_of_a_bug_is_said_of_each_partitio
 async def test_strategies_are_of_the_group_after_what_happened_to_it() -> None:
     pages = Pages(IMAGE, PreviewQuestion())
     await pages.rows("lab-groups")
-    as_it_is = await pages.rows("lab-strategies", "lab-groups", scope="g")
-    assert [column.title for column in as_it_is.columns][1:] == [
-        "idle",
-        "each",
-        "most lag",
-        "moves",
-        "1 dies",
-        "1 joins",
-    ]
-    assert rows_of(as_it_is)[0].split(" | ")[1:6] == ["zk-range", "0", "2-2", "500", "1 of 1"]
+
+    async def shown(trial: LabTrial) -> tuple[list[str], list[list[str]]]:
+        window = await pages.rows("lab-strategies", "lab-groups", scope="g", trial=trial)
+        titles = [column.title for column in window.columns]
+        return titles, [row.split(" | ") for row in rows_of(window)[2:]]
+
+    titles, rows = await shown(LabTrial())
+    figures = ["moves", "", "at least", "idle", "balance", "each", "most lag"]
+    assert titles == ["strategy", "orders", *figures, "1 leaves", "1 joins"]
+    assert rows[0][1:5] == ["zk-range", "1  1 [2] 2", "1", "████████"]
+    assert rows[0][5:9] == ["1", "0", "██", "2-2"]
     dead = LabTrial(leaves="g_a")
-    after = await pages.rows("lab-strategies", "lab-groups", scope="g", trial=dead)
-    assert [column.title for column in after.columns][1:] == ["idle", "each", "most lag", "moves"]
-    for row in rows_of(after):
-        assert row.split(" | ")[2:] == ["0", "4-4", "600", "3 of 3"]
-    more = await pages.rows("lab-strategies", "lab-groups", scope="g", trial=LabTrial(leaves="g_a", joins=3))
-    moved = (await pages.rows("lab-partitions", scope="g", trial=LabTrial(leaves="g_a", joins=3))).rows
+    titles, rows = await shown(dead)
+    assert titles == ["strategy", "orders", *figures]
+    for row in rows:
+        assert row[2:] == ["[2][2][2] 2", "3", "████████", "3", "0", "█", "4-4", "600"]
+    more = LabTrial(leaves="g_a", joins=3)
+    _, rows = await shown(more)
+    moved = (await pages.rows("lab-partitions", scope="g", trial=more)).rows
     marked = sum(row.mark == "~" for row in moved)
-    assert rows_of(more)[0].split(" | ")[2:] == ["0", "1-1", "300", f"{marked} of 3"], "b could keep its one"
+    assert rows[0][3] == f"{marked}" and rows[0][5:] == ["3", "0", "████", "1-1", "300"], "c2 could keep its one"
+    assert rows[0][2].count("[") == marked
 
 
 async def test_it_says_that_it_is_made_up_and_what_it_reads() -> None:
@@ -152,21 +157,21 @@ async def test_bars_show_partitions_and_lag_now_and_by_both_strategies() -> None
     lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", trial=LabTrial(strategy="zk-roundrobin"))
     assert lines[0].strip() == ". has  = zk-range gives  # zk-roundrobin gives"
     assert lines[1].split("  ")[0].strip() == "" and "partitions" in lines[1] and "lag, records" in lines[1]
-    assert lines[-1].split() == ["a", "b", "a", "b"]
+    assert lines[-1].split() == ["c1", "c2", "c1", "c2"]
     partitions, lag = lines[3][:50], lines[3][50:]
-    assert "." in partitions and not {"=", "#"} & set(partitions), "only what a has now are three partitions"
-    assert "=" in lag and "." not in lag, "range gives b the two with 500 records, all others have fewer"
+    assert "." in partitions and not {"=", "#"} & set(partitions), "only what c1 has now are three partitions"
+    assert "=" in lag and "." not in lag, "range gives c2 the two with 500 records, all others have fewer"
 
 
 async def test_bars_of_a_group_without_known_lag_say_so() -> None:
     lines = await bars(made_up("orders*"), MADE_UP.keys[0])
     assert lines[1].strip() == "partitions; no lag is known"
-    assert lines[-1].split() == ["1", "2", "3"]
+    assert lines[-1].split() == ["c1", "c2", "c3"]
 
 
 async def test_who_dies_and_who_joins_is_told_by_the_names_below_the_bars() -> None:
     lines = await bars(Pages(IMAGE, PreviewQuestion()), "g", 60, LabTrial(leaves="g_a", joins=1))
-    assert lines[-1].split()[:3] == ["Xa", "b", "new-1"]
+    assert lines[-1].split()[:3] == ["Xc1", "c2", "c3"]
 
 
 @pytest.mark.parametrize("width", [1, 30, 39, 40, 79, 200])

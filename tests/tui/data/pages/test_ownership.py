@@ -36,21 +36,21 @@ def window(**asked: object) -> Window:
 def test_the_groups_and_what_is_the_matter_with_them():
     shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory())
     assert [column.title for column in shown.columns] == [
-        "group", "kind", "state", "members", "owned", "unowned", "idle", "lag", "threads", "topics",
+        "group", "state", "unowned", "idle", "lag", "", "owned", "", "threads", "", "members", "topics", "kind",
     ]  # fmt: skip
     assert rows_of(shown) == [
-        "  | audit | zookeeper |  | 0 | 0 | 0 | 0 | - | 0 | 0",
-        "X | billing | zookeeper |  | 2 | 4 | 2 | 1 | 1,204 | 3 | 2",
+        "  | audit |  | 0 | 0 | - |  | 0 |  | 0 |  | 0 | 0 | zookeeper",
+        "X | billing |  | 2 | 1 | 1,204 | ████████ | 4 | █████▍░░ | 3 | █████▍░░ | 2 | 2 | zookeeper",
     ]
 
 
 def test_the_table_has_first_what_needs_a_look():
     assert rows_of(window(view="table")) == [
-        "X | no owner | 2 | - | ######## | orders 10  payments 3",
-        "X | billing-b-12-0 | 1 | - | #### | owner is gone: payments 7",
-        "! | billing-c-40-0 | 0 | - | idle | idle: owns nothing",
-        "  | billing-a-77-0 | 2 | 1,204 | ######## | orders 2  payments 0",
-        "  | billing-a-77-1 | 1 | - | #### | orders 3",
+        "X | no owner | 2 | ████████ | - |  | orders 10  payments 3",
+        "X | c3-0 billing-b-12-0 | 1 | ████ | - |  | owner is gone: payments 7",
+        "! | c2-0 billing-c-40-0 | 0 | idle | - |  | idle: owns nothing",
+        "  | c1-0 billing-a-77-0 | 2 | ████████ | 1,204 | ████████ | orders 2  payments 0",
+        "  | c1-1 billing-a-77-1 | 1 | ████ | - |  | orders 3",
     ]
 
 
@@ -80,9 +80,9 @@ def test_the_graph_is_made_anew_only_when_the_group_or_its_partitions_change():
 
 def test_what_is_known_of_a_group():
     text = group_text(MOMENT, GroupText(key="billing", width=100), NOW_MS, Memory()).plain
-    assert "threads   3 in 2 members, 1 of them idle" in text
+    assert "threads   3 in 2 consumers, 1 of them idle" in text
     assert "partitions 4 owned, 2 owned by nobody" in text
-    assert "member    billing-a-77  static  orders x2, payments x1" in text
+    assert "c1        billing-a-77  static  orders x2, payments x1" in text
 
 
 def classic() -> Moment:
@@ -110,12 +110,12 @@ def classic() -> Moment:
 def test_groups_of_both_kinds_and_of_one_name_stand_side_by_side():
     shown = groups_window(classic(), GroupList(), NOW_MS, Memory())
     assert rows_of(shown) == [
-        "X | billing | zookeeper |  | 2 | 4 | 2 | 1 | 0 | 3 | 2",
-        "  | billing (classic) | classic | Stable | 2 | 3 | 0 | 0 | 10 | 2 | 1",
+        "X | billing |  | 2 | 1 | 0 |  | 4 | █████▍░░ | 3 | █████▍░░ | 2 | 2 | zookeeper",
+        "  | billing (classic) | Stable | 0 | 0 | 10 | ████████ | 3 | ████████ | 2 | ████████ | 2 | 1 | classic",
     ]
     graph = OwnershipList(scope="billing (classic)", view="graph", key="c1-0000", count=20, width=100)
     rows = rows_of(ownership_window(classic(), graph, NOW_MS, Memory()))
-    assert " ".join(rows[0].split()) == "| c1-0000 | 2 | 10 | ━┳━━━━━━━━━━━━ | orders 2 | 10"
+    assert " ".join(rows[0].split()) == "| c1 c1-0000 | 2 | 10 | ━┳━━━━━━━━━━━━ | orders 2 | 10"
 
 
 def test_a_classic_groups_text_has_its_past_and_every_partition():

@@ -28,8 +28,8 @@ def test_the_focus_has_its_edges_strong_and_all_else_dim():
         (("──────────────", "dim"),),
     ]
     names = [row.cells[0][0][1] for row in shown.rows if row.cells[0]]
-    assert names == ["warn", "", "dim"], "what needs a look does not step back"
-    assert [row.cells[4][1][1] for row in shown.rows] == ["error", "", "", "dim"]
+    assert names == ["warn", "hue0", "hue1"], "who it is never steps back"
+    assert [row.cells[4][1][1] for row in shown.rows] == ["error", "hue0", "hue0", "dim"]
 
 
 def test_a_hop_leads_from_an_owner_to_its_first_partition_and_back():

@@ -11,6 +11,7 @@ from tests.model.cluster.strategies import images
 from tests.model.consumers import ownership_graph as ownership
 from tests.tui.data.pages.ownership.groups import group_image, readers
 from tui.engine.consumers.graph_layout import layers_of
+from tui.engine.consumers.names import naming
 from tui.engine.consumers.owners import NO_OWNER, Sharing, last_moves, shared, sharing_of, with_before
 
 TWO, THREE = TopicPartition("t0", 2), TopicPartition("t0", 3)
@@ -70,7 +71,8 @@ def sharings(draw: st.DrawFn) -> Sharing:
     number = np.arange(len(owner))
     names = [f"c{place}" for place in range(owners)]
     states = draw(st.lists(st.sampled_from(("dead", "idle", "ok")), min_size=owners, max_size=owners))
-    return shared(("a", "b", "c", "d"), topic, number, owner, owner, np.full(len(owner), -1), names, states)
+    unknown = np.full(len(owner), -1)
+    return shared(("a", "b", "c", "d"), topic, number, owner, owner, unknown, names, states, naming(names))
 
 
 @given(sharings(), st.sampled_from(("partitions", "ranges")))
