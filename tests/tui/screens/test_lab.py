@@ -6,6 +6,8 @@ from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mark, mode, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import Describe
+from tui.engine.consumers.queries import BLANK
+from tui.engine.questions import PLAYED
 
 BILLING = 12
 """Partitions that the group billing reads."""
@@ -16,43 +18,47 @@ async def lab(pilot: Pilot[int], *keys: str) -> None:
     await press(pilot, "5")
     await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
     await press(pilot, "j")
-    await until(pilot, lambda: rows(pilot, "lab-partitions").total == BILLING)
+    await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3 and rows(pilot, "lab-strategies").total == 5)
     await press(pilot, *keys)
+
+
+def strategies(pilot: Pilot[int]) -> list[str]:
+    """Those that the cursor can go to."""
+    return [row.key for row in rows(pilot, "lab-strategies").answer.rows if not row.key.startswith(BLANK)]
 
 
 async def test_every_strategy_stands_beside_the_others(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
         await lab(pilot)
         assert mode(pilot) == "lab" and "SIMULATED" in text(pilot).split("\n")[0]
-        names = [row.key for row in rows(pilot, "lab-strategies").answer.rows]
-        assert names == ["zk-range", "zk-roundrobin", "zk-roundrobin-1.0"]
+        assert strategies(pilot) == ["zk-range", "zk-roundrobin", "zk-roundrobin-1.0"]
         assert rows(pilot, "lab-consumers").total == 3
-        assert sum(int(row.cells[2][0][0]) for row in rows(pilot, "lab-consumers").answer.rows) == BILLING
+        assert sum(int(row.cells[3][0][0]) for row in rows(pilot, "lab-consumers").answer.rows) == BILLING
 
 
 async def test_the_strategy_under_the_cursor_is_compared_with_the_one_in_use(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
-        await lab(pilot, "tab", "j")
+        await lab(pilot, "enter", "j")
         await until(pilot, lambda: kdrill(pilot).view_state.trial.strategy == "zk-roundrobin")
         await until(pilot, lambda: len(rows(pilot, "lab-partitions").answer.columns) == 6)
         titles = [column.title for column in rows(pilot, "lab-partitions").answer.columns]
-        assert titles[1:5] == ["has", "zk-roundrobin", "zk-range", "why"]
+        assert titles[1:5] == ["has", "gets", "why", "zk-range"]
 
 
 async def test_a_consumer_dies_and_its_partitions_go_to_others(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
-        await lab(pilot, "tab", "tab", "K")
+        await lab(pilot, "enter", "enter", "K")
         consumers = rows(pilot, "lab-consumers")
         dead = consumers.cursor_key
         await until(pilot, lambda: consumers.answer.rows[0].mark == "X")
-        assert consumers.answer.rows[0].cells[2][0][0] == "0"
-        assert f"dies      {dead[:12]}" in text(pilot)
+        assert consumers.answer.rows[0].cells[3][0][0] == "0"
+        await until(pilot, lambda: f"leaves    c1, {dead[:12]}" in text(pilot))
         moved = rows(pilot, "lab-partitions").answer.rows
         assert moved[0].mark == "~"
-        assert "Strategies if billing_billing-1-" in text(pilot)
+        assert "Strategies for billing if c1 leaves" in text(pilot)
         await press(pilot, "0")
         await until(pilot, lambda: consumers.answer.rows[0].mark == "")
-        await until(pilot, lambda: " Strategies ─" in text(pilot))
+        await until(pilot, lambda: " Strategies for billing ─" in text(pilot))
 
 
 async def test_members_join_and_the_fourth_press_sends_them_away(still: str) -> None:
@@ -67,7 +73,9 @@ async def test_members_join_and_the_fourth_press_sends_them_away(still: str) -> 
 
 async def test_why_a_partition_goes_where_it_goes_is_told_in_full(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
-        await lab(pilot, "tab", "tab", "tab", "tab", "d")
+        await lab(pilot, "enter", "enter", "tab", "tab")
+        await until(pilot, lambda: rows(pilot, "lab-partitions").total == BILLING)
+        await press(pilot, "d")
         assert isinstance(kdrill(pilot).screen, Describe)
         await until(pilot, lambda: "partitions of payments" in text(pilot))
         assert "zk-range" in text(pilot)
@@ -82,22 +90,65 @@ async def test_o_leads_to_the_group(still: str) -> None:
 
 async def test_bars_of_both_strategies_stand_beside_the_consumers(still: str) -> None:
     async with opened(still) as pilot:
-        await lab(pilot, "tab", "j", "v")
+        await lab(pilot, "enter", "j", "v", "v")
         await until(pilot, lambda: "zk-range gives" in text(pilot) and "zk-roundrobin gives" in text(pilot))
-        assert "partitions; no lag is known" in text(pilot) and "Partitions, those" not in text(pilot)
+        assert "partitions; no lag is known" in text(pilot) and "Flow" not in text(pilot)
         before = text(pilot)
-        await press(pilot, "tab", "K")
+        await press(pilot, "K")
         await until(pilot, lambda: rows(pilot, "lab-consumers").answer.rows[0].mark == "X")
-        await until(pilot, lambda: " X1-" in text(pilot) and text(pilot) != before)
+        await until(pilot, lambda: " Xc1" in text(pilot) and text(pilot) != before)
         await press(pilot, "v")
-        await until(pilot, lambda: "Partitions, those" in text(pilot))
+        await until(pilot, lambda: "Flow" in text(pilot) and "partitions move" in text(pilot))
 
 
 async def test_bars_are_drawn_without_colours_and_boxes_where_the_terminal_has_none(still: str) -> None:
     async with opened(still, theme="mono", ascii_only=True) as pilot:
-        await lab(pilot, "v")
+        await lab(pilot, "v", "v")
         await until(pilot, lambda: ". has  = zk-range gives" in text(pilot))
         assert text(pilot).isascii()
+
+
+def matrix(pilot: Pilot[int], strategy: str) -> str:
+    """A row of the matrix, in letters."""
+    row = next(row for row in rows(pilot, "lab-strategies").answer.rows if row.key == strategy)
+    return "".join(text for text, _ in row.cells[1])
+
+
+async def test_the_cursor_passes_over_now_and_tries_each_strategy(still: str) -> None:
+    async with opened(still) as pilot:
+        await lab(pilot, "enter")
+        matrix_rows = rows(pilot, "lab-strategies")
+        assert matrix_rows.cursor_key == "zk-range"
+        await press(pilot, "k")
+        assert matrix_rows.cursor_key == "zk-range"
+        await press(pilot, "g")
+        assert matrix_rows.cursor_key == "zk-range"
+        await press(pilot, "j")
+        await until(pilot, lambda: "zk-roundrobin: " in text(pilot))
+
+
+async def test_space_plays_from_now_to_then_and_stops(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        kdrill(pilot).animation_level = "full"
+        await lab(pilot, "enter", "j")
+        await until(pilot, lambda: ">" in matrix(pilot, "zk-roundrobin"))
+        then = matrix(pilot, "zk-roundrobin")
+        await press(pilot, "space")
+        assert kdrill(pilot).view_state.played < PLAYED
+        await until(pilot, lambda: kdrill(pilot).view_state.played == PLAYED)
+        await until(pilot, lambda: matrix(pilot, "zk-roundrobin") == then)
+        await press(pilot, "space", "space")
+        assert kdrill(pilot).view_state.played == PLAYED, "the second press stops it"
+
+
+async def test_space_goes_to_now_and_back_at_once_where_nothing_is_animated(still: str) -> None:
+    async with opened(still) as pilot:
+        kdrill(pilot).animation_level = "none"
+        await lab(pilot, "enter", "j", "space")
+        await until(pilot, lambda: ">" not in matrix(pilot, "zk-roundrobin"))
+        assert matrix(pilot, "zk-roundrobin") == matrix(pilot, f"{BLANK}1")
+        await press(pilot, "space")
+        await until(pilot, lambda: ">" in matrix(pilot, "zk-roundrobin"))
 
 
 async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(still: str) -> None:
@@ -112,8 +163,7 @@ async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(st
         await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3)
         assert mark(pilot, "lab-groups") == "?"
         await until(pilot, lambda: "it is not there" in text(pilot))
-        strategies = rows(pilot, "lab-strategies")
-        await until(pilot, lambda: {"range", "cooperative-sticky"} <= {row.key for row in strategies.answer.rows})
+        await until(pilot, lambda: {"range", "cooperative-sticky"} <= set(strategies(pilot)))
         await press(pilot, "J")
         await until(pilot, lambda: rows(pilot, "lab-consumers").total == 4)
         await press(pilot, "o")

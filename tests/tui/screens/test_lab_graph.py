@@ -14,7 +14,7 @@ async def shown(pilot: Pilot[int], *keys: str) -> LabGraph:
     await press(pilot, "5")
     await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
     await press(pilot, "j")
-    await until(pilot, lambda: rows(pilot, "lab-partitions").total)
+    await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3)
     await press(pilot, *keys, "V")
     graph = kdrill(pilot).screen.query_one(LabGraph)
     await until(pilot, lambda: graph.total)
@@ -25,7 +25,7 @@ async def test_what_would_move_is_drawn_and_called_simulated(still: str) -> None
     async with opened(still, size=SIZE) as pilot:
         kdrill(pilot).animation_level = "none"
         graph = await shown(pilot, "J")
-        await until(pilot, lambda: "+ ~new-1" in text(pilot) and "~ payments 11  was nobody" in text(pilot))
+        await until(pilot, lambda: "+ c4 new-1" in text(pilot) and "~ payments 11  was nobody" in text(pilot))
         lines = text(pilot).split("\n")
         assert "SIMULATED" in lines[0]
         assert any("SIMULATED: what would move" in line for line in lines)

@@ -6,7 +6,7 @@ from textual import on
 from textual.widget import Widget
 
 from tui.app.panes.frames import Framed
-from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.live_panes import LiveRows, LiveText
 from tui.app.panes.ownership_graph import OwnershipGraph
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
@@ -29,8 +29,9 @@ class Consumers(TimedScreen):
             LiveRows(GroupList(), empty="no consumer groups"),
             OwnershipGraph(OwnershipList(), empty=UNOWNED),
         )
+        about = Framed("Group", LiveText(GroupText(), id="group-text"), id="group-text-frame", least=(40, 5), grows=1)
         yield ByNeed(
-            Framed("Groups", groups, id="groups-frame", least=(40, 5)),
+            ByNeed(Framed("Groups", groups, id="groups-frame", least=(40, 5)), about, id="groups-and-text"),
             Framed("Ownership", graph, id="group-frame", least=(60, 8), grows=1),
             id="groups-and-graph",
         )
@@ -52,6 +53,10 @@ class Consumers(TimedScreen):
     def _narrow(self, event: RowHighlighted) -> None:
         self.intend(Narrow("group", event.key))
         self.query_one("#group-frame", Framed).name_it(f"Ownership of {event.key}" if event.key else "Ownership")
+        self.query_one("#group-text", LiveText).be_about(GroupText(key=event.key))
+
+    def is_offered(self, frame: Framed) -> bool:
+        return frame.id != "group-text-frame" or self.has_class("-very-wide")
 
     @on(RowSelected)
     def _enter(self, event: RowSelected) -> None:

@@ -36,12 +36,16 @@ OF_A_VIEW = {"flow": "lab-flow-frame", "partitions": "lab-moves-frame", "bars": 
 FRAME_S = 0.2
 
 
+FLOW = (76, 0)
+"""Cells in which bands are told apart; any lines will do."""
+
+
 class FlowPicture(LivePicture):
-    """Takes the room that lists leave to it."""
+    """As wide as it is good for, not as it happens to be drawn."""
 
     @property
     def wanted(self) -> tuple[int, int]:
-        return (0, 0)
+        return FLOW
 
 
 class RebalanceLab(AskedScreen):
@@ -61,10 +65,10 @@ class RebalanceLab(AskedScreen):
         )
         strategies = SteppingRows(LabStrategyList())
         below = ByNeed(
-            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(24, 5)),
+            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(28, 5)),
             Framed("Flow", FlowPicture(LabFlow(), id="lab-flow"), id="lab-flow-frame", least=(45, 5), grows=2),
             Framed("Partitions", LiveRows(LabPartitionList()), id="lab-moves-frame", least=(45, 5), grows=1),
-            Framed("Partitions and lag", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", grows=2),
+            Framed("Balance", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", least=(50, 9), grows=2),
             id="lab-below",
         )
         graph = Framed("SIMULATED: what would move", LabGraph(LabGraphList()), id="lab-graph-frame", grows=1)
@@ -76,8 +80,7 @@ class RebalanceLab(AskedScreen):
         self.watch(self.kdrill, "view_state", self._show_tried)
 
     def _show_tried(self) -> None:
-        view = self.kdrill.view_state.of("lab-consumers").view
-        self.update_classes({f"-{each}": each == view for each in OF_A_VIEW})
+        self.update_classes({f"-{each}": each == self._view for each in OF_A_VIEW})
         self._name_strategies()
 
     def _name_strategies(self) -> None:
@@ -96,18 +99,27 @@ class RebalanceLab(AskedScreen):
             self._name_strategies()
 
     def is_offered(self, frame: Framed) -> bool:
+        is_alone = self.has_class("-small") or self.has_class("-full")
+        if frame.id == "lab-frame":
+            return is_alone or self.has_class("-wide")
         if self.has_class("-graph"):
             return frame.id not in BELOW
-        shown = {OF_A_VIEW[self.kdrill.view_state.of("lab-consumers").view or "flow"]}
-        shown |= {"lab-moves-frame"} if self.has_class("-very-wide") else set()
-        return frame.id not in {*OF_A_VIEW.values(), "lab-graph-frame"} - shown
+        if frame.id == "lab-moves-frame" and self.has_class("-very-wide"):
+            return True
+        others = {*OF_A_VIEW.values(), "lab-graph-frame"} - {OF_A_VIEW[self._view]}
+        return frame.id not in others
+
+    @property
+    def _view(self) -> str:
+        return self.kdrill.view_state.of("lab-consumers").view
 
     def action_replay(self) -> None:
         """Plays what is tried from now to then; at once, where nothing is animated: from then to now and back."""
         was_playing, frame = self._playing is not None, self.kdrill.view_state.played
         self._stop()
         if was_playing or not animates(self):
-            self.ask(lambda state: analysis_choices.played_to(state, 0 if frame == PLAYED else PLAYED))
+            end = PLAYED if was_playing or frame < PLAYED else 0
+            self.ask(lambda state: analysis_choices.played_to(state, end))
             return
         self.ask(lambda state: analysis_choices.played_to(state, 0))
         self._playing = self.set_interval(FRAME_S, self._play_on)
@@ -134,7 +146,7 @@ class RebalanceLab(AskedScreen):
 
     def action_view(self) -> None:
         self.intend(SwitchView("lab-consumers"))
-        if self.has_class("-very-wide") and self.kdrill.view_state.of("lab-consumers").view == "partitions":
+        if self.has_class("-very-wide") and self._view == "partitions":
             self.intend(SwitchView("lab-consumers"))  # they are in sight anyway
         if self.focused is None or not self.focused.is_on_screen:
             self.set_focus(self.query_one("#lab-consumers"))
@@ -162,7 +174,8 @@ class RebalanceLab(AskedScreen):
         elif event.view.id == "lab-partitions":
             self.action_describe()
         else:
-            self.action_pane(1)
+            beside = "lab-strategies" if event.view.id == "lab-groups" else "lab-consumers"
+            self.set_focus(self.query_one(f"#{beside}"))
 
     def action_kill(self) -> None:
         consumer = self._consumer

@@ -27,7 +27,7 @@ BAR = 8
 REST = "░"
 COLUMNS = (
     Column("group", -14, "<", "group"),
-    Column("state", 11, "<", "state", rank=1),
+    Column("state", -5, "<", "state", rank=1),
     Column("unowned", 7, ">", "unowned"),
     Column("idle", 4, ">", "idle"),
     Column("lag", 9, ">", "lag"),
@@ -136,7 +136,7 @@ def _part(good: int, bad: int, style: str) -> Line:
     """A calm bar of the good ones among all; the rest of it is hatched, a cell at least."""
     whole = good + bad
     shown = bar(good / whole if whole else 0, BAR).rstrip()[: BAR - bool(bad)]
-    return line(span(shown, "dim"), span(REST * (BAR - len(shown)) if bad else "", style))
+    return line(span(shown, "rule"), span(REST * (BAR - len(shown)) if bad else "", style))
 
 
 def _row(listed: Listed, most: int) -> Row:

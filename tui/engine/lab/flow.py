@@ -63,7 +63,7 @@ def flows(before: Ints, after: Ints, moved: Ints, count: int) -> Flows:
 
 
 def folded(one: Flows, most: int) -> tuple[Flows, tuple[int, ...]]:
-    """`most` nodes: those that hand on and take least are one, if they must, the last; and which are not."""
+    """`most` nodes, and which; the last is all others, if need be: who neither comes nor goes, and moves least."""
     there = [node for node in range(len(one.has)) if one.has[node] or one.gets[node] or node < len(one.has) - 1]
     if len(there) <= most:
         kept, rest = there, []
@@ -72,7 +72,8 @@ def folded(one: Flows, most: int) -> tuple[Flows, tuple[int, ...]]:
             sum(flow.partitions for flow in one.moves if node in (flow.giver, flow.taker))
             for node in range(len(one.has))
         ]
-        kept = sorted(sorted(there, key=lambda node: (-busy[node], node))[: most - 1])
+        stay = [bool(has and gets) for has, gets in zip(one.has, one.gets, strict=True)]
+        kept = sorted(sorted(there, key=lambda node: (stay[node], -busy[node], node))[: most - 1])
         rest = [node for node in there if node not in kept]
     to = {node: place for place, node in enumerate(kept)} | dict.fromkeys(rest, len(kept))
     size = len(kept) + bool(rest)
