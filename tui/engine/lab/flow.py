@@ -6,7 +6,6 @@ is calm. Where cells cannot be filled, a band is made of the giver's number, the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from tui.engine.lab.trial import Dealt, Tried, dealt, preview_of, tried
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import PLAYED
-from tui.engine.rows import Line, Span, line, span
+from tui.engine.rows import Line, line, span
 from tui.engine.text import fit_line
 
 TITLE = "partitions that move"
@@ -68,10 +67,10 @@ def folded(one: Flows, most: int) -> tuple[Flows, tuple[int, ...]]:
     if len(there) <= most:
         kept, rest = there, []
     else:
-        busy = [
-            sum(flow.partitions for flow in one.moves if node in (flow.giver, flow.taker))
-            for node in range(len(one.has))
-        ]
+        busy = [0] * len(one.has)
+        for giver, taker, partitions in one.moves:
+            busy[giver] += partitions
+            busy[taker] += partitions
         stay = [bool(has and gets) for has, gets in zip(one.has, one.gets, strict=True)]
         kept = sorted(sorted(there, key=lambda node: (stay[node], -busy[node], node))[: most - 1])
         rest = [node for node in there if node not in kept]
@@ -151,21 +150,24 @@ def strands(one: Flows, lines: int) -> tuple[list[Strand], list[int], list[int]]
     return found, begins, ends
 
 
-def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> list[list[tuple[int, bool] | None]]:
-    """Half lines of cells: (node whose hue it has, whether it moves), or None. Moves reach `upto`, 0 to 1."""
-    rows: list[list[tuple[int, bool] | None]] = [[None] * width for _ in range(2 * lines)]
+def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> Ints:
+    """int64[half lines, cells]: 0, or twice the node whose hue it has + 2, and 1 more if it moves, up to `upto` (0 to 1)."""
+    canvas = np.zeros((2 * lines, width), np.int64)
+    across = np.arange(width) / max(width - 1, 1)
+    share = across * across * (3 - 2 * across)
+    down = np.arange(2 * lines)[:, np.newaxis]
+    is_first_half = 2 * np.arange(width) < width
     for strand in one:
         moves = strand.giver >= 0
-        reach = round(width * upto) if moves else width
-        for x in range(reach):
-            t = x / max(width - 1, 1)
-            share = t * t * (3 - 2 * t)
-            top, bottom = (a + (b - a) * share for a, b in zip(strand.left, strand.right, strict=True))
-            first = min(max(int(top + SLACK), 0), 2 * lines - 1)
-            whose = strand.giver if moves and 2 * x < width else strand.taker
-            for y in range(first, min(max(ceil(bottom - SLACK), first + 1), 2 * lines)):
-                rows[y][x] = (whose, moves)
-    return rows
+        top, bottom = (a + (b - a) * share for a, b in zip(strand.left, strand.right, strict=True))
+        first = np.clip((top + SLACK).astype(np.int64), 0, 2 * lines - 1)
+        last = np.maximum(np.ceil(bottom - SLACK).astype(np.int64), first + 1)
+        covered = (down >= first) & (down < last)
+        if moves:
+            covered[:, round(width * upto) :] = False
+        whose = np.where(is_first_half & moves, strand.giver, strand.taker)
+        canvas[covered] = np.broadcast_to((whose + 1) * 2 + moves, canvas.shape)[covered]
+    return canvas
 
 
 def lab_flow(look: AnalysisAnswer, query: LabFlow, _: int, memory: Memory) -> TextAnswer:
@@ -197,11 +199,8 @@ def _drawn(one: Tried, deal: Dealt, query: LabFlow) -> tuple[Line, ...]:
     left_side, right_side = _side(left, height), _side(right, height)
     lines: list[Line] = [head]
     for y in range(height):
-        middle = (
-            _halved(cells[2 * y : 2 * y + 2], named)
-            if is_halved
-            else _lettered(cells[2 * y], cells[2 * y + 1], named, width)
-        )
+        rows = cells[2 * y : 2 * y + 2]
+        middle = _halved(rows, named) if is_halved else _lettered(rows, named)
         lines.append(
             (*_label(some, named, left_side[y]), (" ", ""), *middle, (" ", ""), *_then(some, named, right_side[y]))
         )
@@ -263,25 +262,16 @@ def _then(some: Flows, named: Sequence[Node], node: int | None) -> Line:
     return tuple(fit_line([(name, style), (f" {some.gets[node]:,}", "dim"), (told, "changed")], RIGHT))
 
 
-Cells = Sequence[tuple[int, bool] | None]
-
-
-def _halved(rows: Sequence[Cells], named: Sequence[Node]) -> Line:
-    upper, lower = (
-        ["" if each is None else named[each[0]].moves if each[1] else named[each[0]].stays for each in row]
-        for row in rows
-    )
+def _halved(rows: Ints, named: Sequence[Node]) -> Line:
+    styles = ["", "", *(style for node in named for style in (node.stays, node.moves))]
+    upper, lower = ([styles[cell] for cell in row] for row in rows.tolist())
     pairs = zip(halves(upper, lower), upper, lower, strict=True)
     return tuple((" ", "") if not above and not below else piece for piece, above, below in pairs)
 
 
-def _lettered(upper: Cells, lower: Cells, named: Sequence[Node], width: int) -> Line:
-    pieces: list[Span] = []
-    for x in range(width):
-        both = [each for each in (upper[x], lower[x]) if each is not None]
-        chosen = next((each for each in both if each[1]), both[0] if both else None)
-        if chosen is None:
-            pieces.append((" ", ""))
-        else:
-            pieces.append((named[chosen[0]].sign, named[chosen[0]].style) if chosen[1] else ("·", "dim"))
-    return tuple(pieces)
+def _lettered(rows: Ints, named: Sequence[Node]) -> Line:
+    """What moves before what stays, where one cell has both."""
+    signs = [(" ", ""), (" ", ""), *(piece for node in named for piece in (("·", "dim"), (node.sign, node.style)))]
+    upper, lower = rows
+    chosen = np.where((upper % 2 == 1) | (upper > 0) & (lower % 2 == 0), upper, lower)
+    return tuple(signs[cell] for cell in chosen.tolist())

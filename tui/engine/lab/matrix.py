@@ -49,14 +49,14 @@ class Slots(NamedTuple):
         return len(self.ranges) * self.width + len(self.begins)
 
 
-def slots(topic: Sequence[int], room: int, digits: int, widths: Sequence[int] = (3, 2)) -> Slots:
+def slots(topic: Ints, room: int, digits: int, widths: Sequence[int] = (3, 2)) -> Slots:
     """Cells for P partitions, topic after topic, in so much room: of the first width in which each has its own.
 
     `widths` are cells more than `digits` less 1; where none will do, a cell stands for several, in proportion.
     """
     if not len(topic):
         return Slots((), frozenset(), digits + 1)
-    starts = [0, *(place for place, (one, next_one) in enumerate(pairwise(topic), 1) if one != next_one), len(topic)]
+    starts: list[int] = [0, *(np.flatnonzero(np.diff(topic)) + 1).tolist(), len(topic)]
     for width in (digits - 1 + width for width in widths):
         if len(topic) * width + len(starts) - 2 <= room:
             return Slots(tuple(range(p, p + 1) for p in range(len(topic))), frozenset(starts[1:-1]), width)
@@ -103,7 +103,7 @@ def _signed(number: str, width: int, *, is_moved: bool, is_mixed: bool) -> str:
     return text.rjust(width)
 
 
-def topic_title(grid: Slots, topic: Sequence[int], topics: Sequence[str]) -> str:
+def topic_title(grid: Slots, topic: Ints, topics: Sequence[str]) -> str:
     """Topics' names above the first of their cells."""
     text = ""
     at = 0
@@ -112,19 +112,19 @@ def topic_title(grid: Slots, topic: Sequence[int], topics: Sequence[str]) -> str
             at += 1
             text = text[: at - 1].ljust(at)
         if not place or place in grid.begins:
-            text = text.ljust(at) + plain(topics[topic[each.start]])
+            text = text.ljust(at) + plain(topics[int(topic[each.start])])
         at += grid.width
     return text[: grid.size]
 
 
-def ruler(grid: Slots, numbers: Sequence[int]) -> str:
+def ruler(grid: Slots, numbers: Ints) -> str:
     """Partitions' numbers above their cells; where they find no room, those that do."""
     signs = [" "] * grid.size
     at, free = 0, 0
     for place, each in enumerate(grid.ranges):
         if place in grid.begins:
             at, free = at + 1, 0
-        number = str(numbers[each.start])
+        number = str(int(numbers[each.start]))
         start = at + max(grid.width - len(number), 0) // (2 if grid.width - len(number) >= 2 else 1)
         if start >= free and start + len(number) <= grid.size:
             signs[start : start + len(number)] = number
@@ -166,7 +166,7 @@ class _Drawing:
         self.members = min(len(deal.consumer_of), MOST_MEMBERS)
         self.grid = self._grid()
         dealings = deal.dealings
-        title = topic_title(self.grid, dealings.topic.tolist(), dealings.topics)
+        title = topic_title(self.grid, dealings.topic, dealings.topics)
         self.columns = (Column("strategy", STRATEGY), Column(title, self.grid.size), *self._figures_columns())
 
     def _grid(self) -> Slots:
@@ -175,12 +175,11 @@ class _Drawing:
         room = self.query.width - EDGES - STRATEGY - GAP
         needed = sum(column.width + GAP for column in self._figures_columns() if column.rank <= 1)
         wished = sum(column.width + GAP for column in self._figures_columns())
-        topic: list[int] = dealings.topic.tolist()
         for left, widths in ((room - wished, (3, 2)), (room - needed, (2, 1))):
-            grid = slots(topic, max(left, 1), digits, widths)
+            grid = slots(dealings.topic, max(left, 1), digits, widths)
             if all(len(each) == 1 for each in grid.ranges):
                 return grid
-        return slots(topic, max(room - needed, 1), digits, ())
+        return slots(dealings.topic, max(room - needed, 1), digits, ())
 
     def _figures_columns(self) -> tuple[Column, ...]:
         changed = (Column("1 leaves", 8, ">", rank=5), Column("1 joins", 7, ">", rank=5)) if self.is_as_it_is else ()
@@ -200,7 +199,7 @@ class _Drawing:
         if index == 0:
             return Row(
                 key,
-                (line(span(self._legend(), "dim")), line(span(ruler(self.grid, dealings.partition.tolist()), "dim"))),
+                (line(span(self._legend(), "dim")), line(span(ruler(self.grid, dealings.partition), "dim"))),
             )
         named = self.deal.consumers
         if index == 1:

@@ -23,8 +23,8 @@ from tui.engine.text import cells
 class Case(NamedTuple):
     """A group: topic and number of each partition, who has it now, who gets it."""
 
-    topic: list[int]
-    number: list[int]
+    topic: Ints
+    number: Ints
     before: Ints
     gets: Ints
     named: list[Short]
@@ -41,8 +41,8 @@ def cases(draw: st.DrawFn) -> Case:
     owner = st.integers(NOBODY, consumers - 1)
     size = sum(counts)
     before, gets = (np.array(draw(st.lists(owner, min_size=size, max_size=size)), np.int64) for _ in range(2))
-    topic = [place for place, count in enumerate(counts) for _ in range(count)]
-    number = [each for count in counts for each in range(count)]
+    topic = np.repeat(np.arange(len(counts)), counts)
+    number = np.concatenate([np.arange(count) for count in counts])
     names = naming(f"consumer-{place:02}" for place in range(consumers)).consumers
     return Case(topic, number, before, gets, list(names.values()))
 
@@ -132,7 +132,7 @@ def flow_of(one: Case) -> Flows:
 
 
 @given(cases(), st.integers(2, 20))
-@example(Case([0], [0], np.array([0]), np.array([NOBODY]), [Short("c1", 0)]), 2)
+@example(Case(np.zeros(1, int), np.zeros(1, int), np.array([0]), np.array([NOBODY]), [Short("c1", 0)]), 2)
 def test_bands_add_up_to_what_moves_and_nodes_to_what_each_has(one: Case, most: int) -> None:
     whole = flow_of(one)
     some, kept = folded(whole, most)
@@ -153,8 +153,8 @@ def test_bands_stay_within_the_picture_and_moves_are_in_it_when_played(
     found, left, right = strands(some, lines)
     assert all(0 <= begin < lines for begin in (*left, *right))
     drawn = painted(found, width, lines, step / PLAYED)
-    assert len(drawn) == 2 * lines and all(len(row) == width for row in drawn)
-    whose = {cell[0] for row in drawn for cell in row if cell and cell[1]}
+    assert drawn.shape == (2 * lines, width)
+    whose = set((drawn[drawn % 2 == 1] // 2 - 1).tolist())
     assert whose <= {node for flow in some.moves for node in flow[:2]}
     assert bool(whose) == (step > 0 and len(one.moved) > 0)
 
