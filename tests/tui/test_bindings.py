@@ -146,6 +146,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("drill", "pick"): chooses(lambda state: state.marked),
     ("partitions", "pick"): chooses(lambda state: state.marked, "z", "z"),
     ("plans", "pick"): says("review"),
+    ("lab", "pick"): chooses(lambda state: state.played),
     "for_real": leads_to("sandbox"),
     ("partitions", "for_real"): Expected(leads_to("sandbox").effect, ("z", "z")),
     ("drill", "kill"): chooses(lambda state: state.drill.kill),

@@ -36,7 +36,7 @@ async def test_consumers_and_lab_say_that_brokers_were_not_asked(modern: str) ->
         assert NOT_ASKED in text(pilot)
         await press(pilot, "5")
         await settled(pilot)
-        await until(pilot, lambda: "asked for theirs: --bootstrap host:port" in text(pilot))
+        await until(pilot, lambda: "asked for theirs:" in text(pilot) and "--bootstrap host:port" in text(pilot))
 
 
 def test_a_preview_says_so_too(modern: str) -> None:

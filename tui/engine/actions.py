@@ -195,7 +195,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("view", "v", "v", "view", "brokers, pairs, racks, broker + rack, random sets", SWEEP, footer=2),
     Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=3),
     Action("kill", "K", "K", "leave", "the selected consumer leaves; again: undo", LAB, footer=2),
-    Action("replay", "space", "space", "play", "play what moves, from now to then; again: stop", LAB, footer=3),
+    Action("pick", "space", "space", "play", "play what moves, from now to then; again: stop", LAB, footer=3),
     Action("join", "J", "J", "join", "one more member joins, up to three; then none", LAB, footer=3),
     Action("reset", "0", "0", "reset", "nobody leaves or joins; no invented group", LAB),
     Action("made_up", "c", "c", "invent", "try a group that does not exist: :readers orders* 4", LAB, footer=11),

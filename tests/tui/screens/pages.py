@@ -45,7 +45,7 @@ PAGES: Mapping[str, Page] = {
     "help": Page(("question_mark",), back=("escape",)),
     "consumers": Page(("4", "j")),
     "ownership_table": Page(("v",), back=("v",)),
-    "lab": Page(("5", has("lab-groups"), "j", has("lab-partitions"))),
+    "lab": Page(("5", has("lab-groups"), "j", has("lab-consumers"))),
     "drill": Page(("6", has("drill-brokers"), "K", has("drill-map"), "comma", "comma")),
     "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
     "sandbox": Page(("8",)),

@@ -113,7 +113,7 @@ class RebalanceLab(AskedScreen):
     def _view(self) -> str:
         return self.kdrill.view_state.of("lab-consumers").view
 
-    def action_replay(self) -> None:
+    def action_pick(self) -> None:
         """Plays what is tried from now to then; at once, where nothing is animated: from then to now and back."""
         was_playing, frame = self._playing is not None, self.kdrill.view_state.played
         self._stop()

@@ -151,7 +151,7 @@ def strands(one: Flows, lines: int) -> tuple[list[Strand], list[int], list[int]]
 
 
 def painted(one: Iterable[Strand], width: int, lines: int, upto: float) -> Ints:
-    """int64[half lines, cells]: 0, or twice the node whose hue it has + 2, and 1 more if it moves, up to `upto` (0 to 1)."""
+    """int64[half lines, cells]: 0, or 2 + 2 * the node whose hue it has, 1 more if it moves; `upto` is 0 to 1."""
     canvas = np.zeros((2 * lines, width), np.int64)
     across = np.arange(width) / max(width - 1, 1)
     share = across * across * (3 - 2 * across)
