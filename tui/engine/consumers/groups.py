@@ -4,8 +4,11 @@ Who coordinates it, its members, where it stands, how it was rebalanced. Who own
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from math import isnan, nan
+from typing import NamedTuple, Protocol
 
+import msgspec
 import numpy as np
 
 from model.cluster.changes.between import rebalance_text
@@ -17,7 +20,7 @@ from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
 from tui.engine.consumers.queries import GroupList, GroupText
 from tui.engine.filters import Field, Numbers, Texts
-from tui.engine.glyphs import bar
+from tui.engine.glyphs import bar, sparks
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Column, Line, Row, Window, line, span
@@ -41,6 +44,18 @@ COLUMNS = (
     Column("kind", 9, "<", "kind", rank=4),
 )
 """What is wrong first. Bars: lag, on the scale of the largest; of partitions those owned, of threads those busy."""
+LAG_BAR = 5
+SPARKS = 20
+TEN_MINUTES = Column("10 min", SPARKS, rank=2)
+"""The lag of the last ten minutes, where somebody counted it."""
+
+
+class LagsSeen(Protocol):
+    """What was counted lately."""
+
+    def lag(self, group: str = "") -> Sequence[float]:
+        """Records that a group was behind, by its key, oldest first; NaN where that is not known."""
+        ...
 
 
 class Listed(NamedTuple):
@@ -79,8 +94,10 @@ def group_facts(image: ClusterImage, group: GroupImage) -> tuple[object, ...]:
     return (group, image.log_ends, image.admin.delete_topics, *partitions)
 
 
-def groups_window(moment: Moment, query: GroupList, now_ms: int, memory: Memory) -> Window:
-    """All groups of both kinds, by name."""
+def groups_window(
+    moment: Moment, query: GroupList, now_ms: int, memory: Memory, recent: LagsSeen | None = None
+) -> Window:
+    """All groups of both kinds, by name; with the lag of the last ten minutes, if that was counted."""
     groups = sorted(moment.image.every_group())
     listed = [Listed(key, group, counts_of(moment, key, group, memory)) for key, group in groups]
     most = max((one.counts.lag or 0 for one in listed), default=0)
@@ -88,13 +105,24 @@ def groups_window(moment: Moment, query: GroupList, now_ms: int, memory: Memory)
         count=len(listed),
         fields=lambda: _fields(listed),
         shown=("group", "kind", "state"),
-        row=lambda index: _row(listed[index], most),
+        row=lambda index: _with_lags(_row(listed[index], most), recent),
         place=place_in([one.key for one in listed]),
-        columns=COLUMNS,
+        columns=COLUMNS if recent is None else (*COLUMNS[: LAG_BAR + 1], TEN_MINUTES, *COLUMNS[LAG_BAR + 1 :]),
         made_from=tuple(part for one in listed for part in (one.group, one.counts)),
         nothing=no_groups(moment.image),
     )
     return window(listing, query, memory, now_ms)
+
+
+def _with_lags(row: Row, recent: LagsSeen | None) -> Row:
+    """The row with the sparks of its group's lag behind the lag's bar."""
+    if recent is None:
+        return row
+    lags = recent.lag(row.key)
+    edges = [len(lags) * each // SPARKS for each in range(SPARKS + 1)]
+    most = [max((lag for lag in lags[a:b] if not isnan(lag)), default=nan) for a, b in pairwise(edges)]
+    drawn = line(span(sparks(most, SPARKS), "number"))
+    return msgspec.structs.replace(row, cells=(*row.cells[: LAG_BAR + 1], drawn, *row.cells[LAG_BAR + 1 :]))
 
 
 def _fields(listed: Sequence[Listed]) -> dict[str, Field]:

@@ -1,6 +1,8 @@
 """Consumer groups: the list, the table and the graph of one group."""
 
 from dataclasses import replace
+from math import nan
+from typing import NamedTuple
 
 import msgspec
 
@@ -42,6 +44,24 @@ def test_the_groups_and_what_is_the_matter_with_them():
         "  | audit |  | 0 | 0 | - |  | 0 |  | 0 |  | 0 | 0 | zookeeper",
         "X | billing |  | 2 | 1 | 1,204 | ████████ | 4 | █████▍░░ | 3 | █████▍░░ | 2 | 2 | zookeeper",
     ]
+
+
+class Counted(NamedTuple):
+    """Lags as they were counted: of one group."""
+
+    group: str
+    lags: tuple[float, ...]
+
+    def lag(self, group: str = "") -> tuple[float, ...]:
+        return self.lags if group == self.group else (nan,) * len(self.lags)
+
+
+def test_the_lag_of_ten_minutes_stands_behind_the_lag_where_it_was_counted():
+    rising = Counted("billing", (*[nan] * 30, *map(float, range(30))))
+    shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory(), recent=rising)
+    assert [column.title for column in shown.columns][4:8] == ["lag", "", "10 min", "owned"]
+    sparks = [row.cells[6][0][0] for row in shown.rows]
+    assert sparks == [" " * 20, " " * 10 + "▁▁▂▃▄▅▆▆▇█"]
 
 
 def test_the_table_has_first_what_needs_a_look():
