@@ -102,10 +102,10 @@ BAR = 8
 
 def _consumer_columns(kind: str) -> tuple[Column, ...]:
     return (
-        Column(kind, 8, "<", "consumer"),
+        Column(kind, len(kind), "<", "consumer"),
         Column("host" if kind == "consumer" else "client id", -10, rank=3),
-        Column("has", 5, ">", rank=1),
-        Column("gets", 5, ">"),
+        Column("has", 4, ">", rank=1),
+        Column("gets", 4, ">"),
         Column("", BAR, rank=2),
         Column("lag", 8, ">", rank=4),
         Column("then", 8, ">", rank=4),
