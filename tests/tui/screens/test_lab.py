@@ -151,6 +151,19 @@ async def test_space_goes_to_now_and_back_at_once_where_nothing_is_animated(stil
         await until(pilot, lambda: ">" in matrix(pilot, "zk-roundrobin"))
 
 
+async def test_all_strategies_of_a_group_are_in_sight_on_the_smallest_screen(still: str) -> None:
+    async with opened(still) as pilot:
+        await press(pilot, "5")
+        await until(pilot, lambda: rows(pilot, "lab-groups").total == 2)
+        await press(pilot, "c")
+        await type_in(pilot, "* 9")
+        await press(pilot, "enter")
+        await until(pilot, lambda: rows(pilot, "lab-groups").total == 4)
+        await until(pilot, lambda: "server-range" in strategies(pilot))
+        assert len(strategies(pilot)) == 6
+        await until(pilot, lambda: all(f" {name} " in text(pilot) for name in strategies(pilot)))
+
+
 async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
         await press(pilot, "5")
@@ -164,6 +177,7 @@ async def test_a_group_is_made_up_of_topics_tried_as_a_real_one_and_forgotten(st
         assert mark(pilot, "lab-groups") == "?"
         await until(pilot, lambda: "it is not there" in text(pilot))
         await until(pilot, lambda: {"range", "cooperative-sticky"} <= set(strategies(pilot)))
+        await until(pilot, lambda: " server-range " in text(pilot))
         await press(pilot, "J")
         await until(pilot, lambda: rows(pilot, "lab-consumers").total == 4)
         await press(pilot, "o")

@@ -7,7 +7,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from tui.app import analysis_choices
-from tui.app.panes.frames import Framed
+from tui.app.panes.frames import EDGE, Framed
 from tui.app.panes.live_panes import LivePicture, LivePlot, LiveRows, LiveText, RowsShown
 from tui.app.panes.ownership_graph import LabGraph, SteppingRows, animates
 from tui.app.panes.shares import ByNeed
@@ -36,6 +36,19 @@ OF_A_VIEW = {"flow": "lab-flow-frame", "partitions": "lab-moves-frame", "bars": 
 FRAME_S = 0.2
 
 
+FEW_LINES = 8
+"""A frame beside the matrix wants no more lines than the terminal has divided by this."""
+
+
+class SmallFrame(Framed):
+    """A frame that leaves lines to the matrix, which is read as a whole; a list can be scrolled."""
+
+    @property
+    def wanted(self) -> tuple[int, int]:
+        width, height = super().wanted
+        return width, min(height, max(self.app.size.height // FEW_LINES + EDGE, self.least[1]))
+
+
 FLOW = (76, 0)
 """Cells in which bands are told apart; any lines will do."""
 
@@ -59,15 +72,15 @@ class RebalanceLab(AskedScreen):
 
     def panes(self) -> Iterable[Widget]:
         top = ByNeed(
-            Framed("Groups", LiveRows(LabGroupList()), id="lab-groups-frame", least=(30, 4)),
-            Framed("Assumptions", LiveText(LabText(), id="lab"), id="lab-frame", least=(40, 4)),
+            SmallFrame("Groups", LiveRows(LabGroupList()), id="lab-groups-frame", least=(30, 4)),
+            SmallFrame("Assumptions", LiveText(LabText(), id="lab"), id="lab-frame", least=(40, 4)),
             id="lab-top",
         )
         strategies = SteppingRows(LabStrategyList())
         below = ByNeed(
-            Framed("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(28, 5)),
+            SmallFrame("Consumers", LiveRows(LabConsumerList()), id="lab-consumers-frame", least=(28, 5)),
             Framed("Flow", FlowPicture(LabFlow(), id="lab-flow"), id="lab-flow-frame", least=(45, 5), grows=2),
-            Framed("Partitions", LiveRows(LabPartitionList()), id="lab-moves-frame", least=(45, 5), grows=1),
+            SmallFrame("Partitions", LiveRows(LabPartitionList()), id="lab-moves-frame", least=(45, 5), grows=1),
             Framed("Balance", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", least=(50, 9), grows=2),
             id="lab-below",
         )
