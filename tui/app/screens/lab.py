@@ -73,7 +73,7 @@ class RebalanceLab(AskedScreen):
     def panes(self) -> Iterable[Widget]:
         top = ByNeed(
             SmallFrame("Groups", LiveRows(LabGroupList()), id="lab-groups-frame", least=(30, 4)),
-            SmallFrame("Assumptions", LiveText(LabText(), id="lab"), id="lab-frame", least=(40, 4)),
+            Framed("Assumptions", LiveText(LabText(), id="lab"), id="lab-frame", least=(40, 4)),
             id="lab-top",
         )
         strategies = SteppingRows(LabStrategyList())

@@ -93,6 +93,7 @@ class TextPane(StripWidget, can_focus=True):
 
     def on_resize(self) -> None:
         self._lay_out()
+        self.refresh()  # what was drawn in the size before is of no use, whichever lines say the same
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()
