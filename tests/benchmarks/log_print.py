@@ -9,7 +9,7 @@ from pathlib import Path
 from model.log.records import Codec
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, start_of_rival, write_segment
-from tests.tui.command_line.running import KDRILL
+from tests.harness.command import KDRILL
 
 
 def measure(folder: Path) -> Iterable[Figure]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +13,7 @@ from model.analyses.scans.folders import ScanParameters, find_logs
 from model.log.records import Codec
 from tests.benchmarks.figure import Figure
 from tests.benchmarks.log_runs import dump_log_segments, figure, in_turns, write_segment
+from tests.harness.command import KDRILL
 from tests.model.log.records.segment_map import segment_map
 from tests.spark.running_spark import RunningSpark
 
@@ -21,7 +21,6 @@ SEGMENTS, SEGMENT_BYTES = 40, 1 << 18
 """Of a partition."""
 RUNS = 2
 _OFFSET = Struct(">q")
-COMMAND = (sys.executable, "-P", "-c", "from tui.cli import main; main()", "scan")
 
 
 def measure(folder: Path) -> Iterable[Figure]:
@@ -55,7 +54,7 @@ def _beside_rival(folder: Path, partitions: list[Path], codec: Codec, deep: bool
     files = ",".join(str(path) for partition in partitions for path in sorted(partition.glob("*.log")))
     ours, theirs = (["--deep"], ["--deep-iteration"]) if deep else ([], [])
     commands = {
-        "scan": [*COMMAND, "--engine", "here", *ours, *map(str, partitions)],
+        "scan": [*KDRILL, "scan", "--engine", "here", *ours, *map(str, partitions)],
         "rival": dump_log_segments(*theirs, "--files", files),
     }
     took = in_turns(commands, folder)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -15,8 +14,8 @@ from pathlib import Path
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from tests.benchmarks.timed_terminal import TimedTerminal, chosen, seen
 from tests.benchmarks.zookeeper_image import Znodes, kafka_znodes, other_znodes, topic_name, write_image
+from tests.harness.command import KDRILL, QUIET
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
 MINIMAL = (sys.executable, "-m", "tests.benchmarks.minimal_app")
 NEAR = 400
 """Rows from the first one on that one write in ten goes to: those in view are among them."""
@@ -86,8 +85,7 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         kept = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
         self._environment = {
-            "KDRILL_CONFIG": os.devnull,
-            "KDRILL_SPARK_MASTER": "off",
+            **QUIET,
             "PYTHONDONTWRITEBYTECODE": "",
             "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
             **{name: str(folder / "home") for name in kept},

@@ -21,8 +21,8 @@ from model.log.records import (
 )
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import Installation, install_or_skip
+from tests.harness.command import KDRILL
 from tests.model.log.batches import encode_end_transaction_marker
-from tests.tui.command_line.running import KDRILL
 
 pytestmark = pytest.mark.conformance
 

@@ -11,9 +11,9 @@ from model.cluster.ids import TopicPartition
 from model.controller.reassignment_requests import requested_moves
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.commands import Commands
+from tests.harness.command import kdrill
 from tests.harness.kafka import Cluster
 from tests.harness.waiting import eventually
-from tests.tui.command_line.running import kdrill
 
 pytestmark = [pytest.mark.conformance, pytest.mark.parametrize("cluster", ["3.9.1"], indirect=True)]
 

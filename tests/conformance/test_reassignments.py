@@ -15,10 +15,10 @@ from confluent_kafka.admin import (
 )
 
 from tests.conformance.kafka.client import Client
+from tests.harness.command import Done, kdrill, running
 from tests.harness.kafka import Cluster
 from tests.harness.kraft import KraftCluster
 from tests.harness.waiting import eventually
-from tests.tui.command_line.running import Done, kdrill, running
 from tests.zookeeper.counting_proxy import CountingProxy
 
 pytestmark = pytest.mark.conformance

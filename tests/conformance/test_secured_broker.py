@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +19,7 @@ from model.sources.source import SourceError
 from tests.authority import PASSWORD as STORE_PASSWORD
 from tests.authority import Authority
 from tests.conformance.kafka.releases import install_or_skip
+from tests.harness.command import kdrill_alone
 from tests.harness.kraft import PASSWORD, USER, SecuredBroker, secured_broker
 from tui.cli.following import follow
 from tui.cli.options import opening_of
@@ -129,9 +128,7 @@ def test_the_command_says_it_in_one_line_without_secrets(broker: SecuredBroker, 
     wrong = f'username="{USER}" password="wrong-canary"'
     file = properties(tmp_path, "SASL_SSL", broker.authority, SCRAM % wrong, "acks=all\n")
     file.chmod(0o644)
-    kdrill = [sys.executable, "-c", "from tui.cli.main import main; main()"]
-    command = [*kdrill, "status", f"kafka://{broker.sasl_ssl}", "--command-config", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    done = kdrill_alone("status", f"kafka://{broker.sasl_ssl}", "--command-config", file)
     lines = done.stderr.splitlines()
     assert (done.returncode, done.stdout, len(lines)) == (1, "", 3)
     assert lines[0] == f"kdrill: {file}: not used: acks (line 6)"

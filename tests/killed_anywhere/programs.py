@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
-NO_SPARK = {"KDRILL_SPARK_MASTER": "off"}
+from tests.harness.command import NO_SPARK
+
 SMALL = ("--brokers", "2", "--topics", "2")
 """Of a sandbox: quick to start, and enough to lose one of."""
 

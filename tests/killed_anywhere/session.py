@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO, Self
 
 from model.sandbox.processes import listening_ports
-from tests.killed_anywhere.programs import KDRILL, Program, kind_of
+from tests.harness.command import KDRILL, NO_CONFIG
+from tests.killed_anywhere.programs import Program, kind_of
 from tests.pseudo_terminal import Terminal
 
 MARK = "TESTS_KILLED_ANYWHERE"
@@ -60,9 +61,7 @@ class Session:
 
     def _environment(self) -> dict[str, str]:
         home = {name: str(self._folder / name) for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")}
-        return {MARK: self._mark, "TMPDIR": str(self.temporary), "KDRILL_CONFIG": os.devnull, **home} | dict(
-            self.program.environment
-        )
+        return {MARK: self._mark, "TMPDIR": str(self.temporary), **NO_CONFIG, **home} | dict(self.program.environment)
 
     @property
     def text(self) -> str:

@@ -10,7 +10,8 @@ import pytest
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.demo_tree import DemoTree, demo_tree
-from tests.pty.conftest import KDRILL, Open
+from tests.harness.command import KDRILL
+from tests.pty.conftest import Open
 
 COLOURS = re.compile(rb"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;\d+)*m")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.command import KDRILL, QUIET
 from tests.harness.waiting import eventually
-from tests.pty.conftest import KDRILL, QUIET
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 

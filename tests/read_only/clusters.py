@@ -6,17 +6,17 @@ import asyncio
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from typing import NamedTuple
 
 from model.hosts.kafka_client.kafka_client import address_of
 from model.sandbox.control.messages import SandboxOptions
-from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.demo.demo_sandbox import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.switchboard import CLIENT
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status
 from tests.conformance.kafka.api_counter import ApiCounter
+from tests.harness.sandbox import started_sandbox
 from tests.harness.small_demo import SMALL
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -65,15 +65,10 @@ def counted_brokers() -> Iterator[Counted]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    sandboxes: list[Sandbox] = []
-
-    async def start() -> Sandbox:
-        sandboxes.append(Sandbox(SandboxOptions(brokers=2), _ignore, _ignore))
-        await sandboxes[0].start()
-        return sandboxes[0]
-
+    ends = AsyncExitStack()
+    starting = ends.enter_async_context(started_sandbox(SandboxOptions(brokers=2)))
     try:
-        cluster = asyncio.run_coroutine_threadsafe(start(), loop).result().cluster
+        cluster = asyncio.run_coroutine_threadsafe(starting, loop).result().cluster
         with ExitStack() as stack:
             counters: list[ApiCounter] = []
             for broker, address in cluster._bound.items():
@@ -82,12 +77,7 @@ def counted_brokers() -> Iterator[Counted]:
                 loop.call_soon_threadsafe(way.lead_to, *address_of(counters[-1].address))
             yield Counted(f"kafka://{cluster.bootstrap}", tuple(counters))
     finally:
-        for sandbox in sandboxes:
-            asyncio.run_coroutine_threadsafe(sandbox.close(), loop).result()
+        asyncio.run_coroutine_threadsafe(ends.aclose(), loop).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-def _ignore(_: object) -> None:
-    """Nobody looks at it."""

@@ -1,21 +1,19 @@
 """`kdrill sandbox --headless` as a process: its one line, its ends, and what it leaves behind."""
 
-import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conformance.our_view import both_know, snapshot_of
+from tests.harness.command import kdrill, running
+from tests.harness.sandbox import ONE_BROKER, ready_line
 from tests.harness.waiting import eventually
 from tui.cli import main
-
-KDRILL = (str(Path(sys.executable).with_name("kdrill")), "sandbox")
-SMALL = ("--headless", "--brokers", "1", "--topics", "1", "--partitions", "1")
 
 
 @pytest.mark.parametrize(
@@ -41,33 +39,16 @@ def test_what_is_wrong_is_said_in_one_line(
     assert not said.out
 
 
-def ready_line(process: "subprocess.Popen[str]") -> dict[str, Any]:
-    assert process.stdout is not None
-    ready = json.loads(process.stdout.readline())
-    assert ready["format"] == "kdrill.sandbox/1"
-    assert ready["zookeeper"].endswith("/kafka")
-    return ready
-
-
 @pytest.fixture
 def start() -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     """Starts the command with a pipe as standard input."""
-    started: list[subprocess.Popen[str]] = []
+    with ExitStack() as ends:
 
-    def start(*arguments: str, stdin: int = subprocess.PIPE, **more: Any) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [*KDRILL, *SMALL, *arguments], stdin=stdin, stdout=subprocess.PIPE, text=True, **more
-        )
-        started.append(process)
-        return process
+        def start(*arguments: str, stdin: int = subprocess.PIPE, **more: Any) -> "subprocess.Popen[str]":
+            words = ("sandbox", "--headless", *ONE_BROKER, *arguments)
+            return ends.enter_context(running(*words, stdin=stdin, **more))
 
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None:
-                pipe.close()
+        yield start
 
 
 def test_killed_it_leaves_nothing_behind(start, is_gone):
@@ -100,7 +81,7 @@ def test_a_kept_folder_is_gone_on_with(start, tmp_path: Path):
 
 
 def test_one_that_is_to_end_before_it_serves_says_why_and_fails(start):
-    process = start(stderr=subprocess.PIPE)
+    process = start()
     assert process.stdin is not None and process.stderr is not None
     process.stdin.close()
     assert process.wait(60) == 1
@@ -126,8 +107,7 @@ def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(st
     ready = ready_line(start("--brokers", "2", "--racks", "2"))
     brokers = f"kafka://{ready['bootstrap']}"
     words = ("create", "--topic", "asked-for", "--partitions", "2", "--replication-factor", "2")
-    kdrill = (KDRILL[0], "topics", brokers, *words, "--allow-writes", "--yes")
-    done = subprocess.run(kdrill, capture_output=True, text=True, check=False, timeout=60)
+    done = kdrill("topics", brokers, *words, "--allow-writes", "--yes")
     assert done.returncode == 0, done.stderr
 
     def seen(source: str) -> dict[str, Any]:

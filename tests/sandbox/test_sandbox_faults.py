@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -13,7 +14,8 @@ from model.sandbox.control.messages import ProcessView, SandboxEvent, SandboxOpt
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.faults import faults
 from model.sandbox.processes import SandboxError
-from model.sandbox.scenario import Expectation, Scenario, ScenarioStep, parse_scenario
+from model.sandbox.scenario import Expectation, parse_scenario
+from tests.harness.sandbox import play, started_sandbox
 from tests.harness.waiting import eventually_async
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,18 +25,14 @@ IN_SYNC = Expectation(expect="in-sync", within_s=120)
 FLOWING = Expectation(expect="flowing", within_s=90)
 
 
-class Lab:
+class Lab(NamedTuple):
     """A sandbox under a small load, and what it told."""
 
-    def __init__(self) -> None:
-        self.events: list[SandboxEvent] = []
-        options = SandboxOptions(topics=2, partitions=3, load=True, rate=50)
-        self.sandbox = Sandbox(options, self.events.append, lambda _: None)
+    sandbox: Sandbox
+    events: list[SandboxEvent]
 
     async def play(self, *what: faults.Deed | Expectation) -> None:
-        """One after the other; each must pass."""
-        outcome = await self.sandbox.play(Scenario(steps=tuple(ScenarioStep(0, each) for each in what)))
-        assert outcome.passed, [step.text for step in outcome.steps if not step.passed]
+        await play(self.sandbox, *what)
 
     def process(self, name: str) -> ProcessView:
         return next(each for each in self.sandbox.state.processes if each.name == name)
@@ -50,11 +48,11 @@ class Lab:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def lab() -> AsyncIterator[Lab]:
-    lab = Lab()
-    await lab.sandbox.start()
-    await lab.play(FLOWING)
-    yield lab
-    await lab.sandbox.close()
+    events: list[SandboxEvent] = []
+    async with started_sandbox(SandboxOptions(topics=2, partitions=3, load=True, rate=50), events.append) as running:
+        lab = Lab(running, events)
+        await lab.play(FLOWING)
+        yield lab
     assert not Path(lab.sandbox.cluster.folder.path).exists()
 
 

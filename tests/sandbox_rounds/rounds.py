@@ -12,6 +12,7 @@ from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.faults import faults
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.scenario import Expectation, Scenario, ScenarioOutcome, ScenarioStep
+from tests.harness.sandbox import play, started_sandbox
 from tests.progress import Tell
 
 SAFE = {"unclean.leader.election.enable": "false", "min.insync.replicas": "2"}
@@ -61,9 +62,7 @@ def random_round(dice: random.Random) -> list[faults.Deed]:
 async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
     """Play so many; after each everything is repaired, and every replica has to come back in sync."""
     dice = random.Random(seed)
-    sandbox = Sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
-    await sandbox.start()
-    try:
+    async with started_sandbox(options(), lambda event: tell(f"{event.kind}: {event.text}")) as sandbox:
         told: list[str] = []
         steps = [ScenarioStep(0, Expectation(expect="flowing", within_s=120))]
         outcome = await sandbox.play(Scenario(steps=tuple(steps)))
@@ -75,8 +74,6 @@ async def play_rounds(rounds: int, seed: int, tell: Tell) -> RunResult:
             if not outcome.passed:
                 break
         return RunResult(tuple(told), outcome, await sandbox.audit())
-    finally:
-        await sandbox.close()
 
 
 def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
@@ -91,27 +88,18 @@ def _round(deeds: list[faults.Deed], lasts_s: float) -> Scenario:
 
 async def lose_records(tell: Tell) -> AuditReport:
     """With unclean elections allowed: a follower falls behind, leads, and what only the old leader had is lost."""
-    sandbox = Sandbox(options(unclean=True), lambda event: tell(f"{event.kind}: {event.text}"), lambda _: None)
-    await sandbox.start()
-    try:
+    async with started_sandbox(options(unclean=True), lambda event: tell(f"{event.kind}: {event.text}")) as sandbox:
         leader, others = await _alone(sandbox)
-        await _pass(sandbox, faults.Kill(leader))
-        await _pass(sandbox, *(faults.Start(other) for other in others))
-        await _pass(sandbox, Expectation(expect="led", within_s=120), Expectation(expect="flowing", within_s=120))
-        await _pass(sandbox, faults.Start(leader), Expectation(expect="in-sync", within_s=180))
+        await play(sandbox, faults.Kill(leader))
+        await play(sandbox, *(faults.Start(other) for other in others))
+        await play(sandbox, Expectation(expect="led", within_s=120), Expectation(expect="flowing", within_s=120))
+        await play(sandbox, faults.Start(leader), Expectation(expect="in-sync", within_s=180))
         return await sandbox.audit()
-    finally:
-        await sandbox.close()
 
 
 async def _alone(sandbox: Sandbox) -> tuple[int, list[int]]:
     """Leave one broker with what is acknowledged from then on; who, and who is down."""
     flowing = Expectation(expect="flowing", within_s=120)
-    await _pass(sandbox, flowing, faults.Kill(2), Expectation(expect="led", within_s=120), flowing)
-    await _pass(sandbox, faults.Kill(3), Expectation(expect="led", within_s=120), flowing, flowing)
+    await play(sandbox, flowing, faults.Kill(2), Expectation(expect="led", within_s=120), flowing)
+    await play(sandbox, faults.Kill(3), Expectation(expect="led", within_s=120), flowing, flowing)
     return 1, [2, 3]
-
-
-async def _pass(sandbox: Sandbox, *what: faults.Deed | Expectation) -> None:
-    outcome = await sandbox.play(Scenario(steps=tuple(ScenarioStep(0, each) for each in what)))
-    assert outcome.passed, [step.text for step in outcome.steps if not step.passed]

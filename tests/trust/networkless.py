@@ -13,8 +13,8 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.pseudo_terminal import Terminal
-from tests.tui.command_line.running import KDRILL, kdrill_alone, running
+from tests.harness.command import in_terminal, kdrill_alone
+from tests.harness.sandbox import headless_sandbox
 from tests.web.serving import served
 from tui.engine.actions import NUMBERS
 
@@ -43,9 +43,7 @@ def spark(folder: Path) -> None:
 
 def dashboard(zookeeper: str) -> None:
     """Every screen, in a terminal."""
-    environment = {"KDRILL_SPARK_MASTER": "off"}
-    terminal = Terminal((*KDRILL, f"zk://{zookeeper}"), columns=120, rows=40, environment=environment)
-    try:
+    with in_terminal(f"zk://{zookeeper}", columns=120, rows=40) as terminal:
         terminal.shows("LIVE")
         for key in NUMBERS:
             terminal.press(key)
@@ -55,8 +53,6 @@ def dashboard(zookeeper: str) -> None:
             terminal.until(lambda: "Keys on" not in terminal.text)
         terminal.press("Q")
         assert terminal.exit_code() == 0
-    finally:
-        terminal.close()
     print("dashboard", flush=True)
 
 
@@ -85,11 +81,7 @@ def main() -> int:
     folder = Path(sys.argv[1])
     with_spark = "spark" in sys.argv[2:]
     brokers = "2" if with_spark else "1"  # somebody has to outlive a sweep
-    with running("sandbox", "--headless", "--load", "--brokers", brokers, *SMALL) as sandbox:
-        assert sandbox.stdout is not None and sandbox.stderr is not None
-        line = sandbox.stdout.readline()
-        assert line, sandbox.stderr.read()
-        ready = json.loads(line)
+    with headless_sandbox("--load", "--brokers", brokers, *SMALL) as (sandbox, ready):
         print("sandbox", flush=True)
         commands(ready["zookeeper"], ready["bootstrap"], folder)
         dashboard(ready["zookeeper"])

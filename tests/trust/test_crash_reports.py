@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.demo_tree import DemoTree, demo_tree
-from tests.pseudo_terminal import Terminal
+from tests.harness.command import KDRILL, QUIET, in_terminal
 from tests.trust.canaries import canary, forms_in
 from tests.trust.ground import SECRET_VARIABLES
 from tests.trust.leaks import Search
@@ -62,7 +62,7 @@ thread.join()
 Ends()
 asyncio.run(forgets())
 """
-RUNS = {"CANARY_KEY": SECRET, "KDRILL_CONFIG": os.devnull, "KDRILL_SPARK_MASTER": "off", "COLUMNS": "300"}
+RUNS = {"CANARY_KEY": SECRET, **QUIET, "COLUMNS": "300"}
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def tree(zookeeper: str) -> Iterator[DemoTree]:
 
 def ran(program: str, *words: str, **environment: str) -> str:
     """What it said, having failed."""
-    command = [sys.executable, "-P", "-c", program, *words]
+    command = [*KDRILL[:-1], program, *words]
     done = subprocess.run(
         command, capture_output=True, text=True, env={**os.environ, **RUNS, **environment}, timeout=120, check=False
     )
@@ -85,14 +85,11 @@ def crashed(program: str, source: str, folder: Path) -> bytes:
     """What a dashboard left on the terminal after it failed at a key; all it wrote into files stands in the folder."""
     log = str(folder / "textual.log")
     environment = {**RUNS, "TEXTUAL_LOG": log, "XDG_STATE_HOME": str(folder)}
-    terminal = Terminal([sys.executable, "-P", "-c", program, source], columns=200, environment=environment)
-    try:
+    with in_terminal(source, program=program, columns=200, environment=environment) as terminal:
         terminal.shows("LIVE")
         terminal.press("?")
         assert terminal.exit_code() == 1
         return bytes(terminal.sent)
-    finally:
-        terminal.close()
 
 
 def test_of_the_dashboard(tree: DemoTree, tmp_path: Path) -> None:

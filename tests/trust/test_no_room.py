@@ -16,8 +16,7 @@ from model.cluster.findings import find
 from model.cluster.snapshot_file import write_snapshot
 from model.cluster.whole_file import write_new, write_whole
 from tests.demo_tree import DemoTree, demo_tree
-from tests.pseudo_terminal import Terminal
-from tests.pty.conftest import KDRILL, QUIET
+from tests.harness.command import in_terminal
 from tests.tui.data.small_cluster import small_image
 from tui.cli.main import main
 
@@ -168,10 +167,8 @@ def test_links_and_devices_are_written_to_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_dashboard_lives_on_and_says_what_it_cannot_keep(nowhere: Path, snapshot: Path) -> None:
-    terminal = Terminal(
-        [*KDRILL, str(snapshot)], columns=160, environment={**QUIET, "XDG_STATE_HOME": str(nowhere), "HOME": "/"}
-    )
-    try:
+    environment = {"XDG_STATE_HOME": str(nowhere), "HOME": "/"}
+    with in_terminal(str(snapshot), columns=160, environment=environment) as terminal:
         terminal.shows("SNAPSHOT", "Brokers")
         if not nowhere.is_dir():
             terminal.shows("nothing will be remembered")
@@ -186,5 +183,3 @@ def test_a_dashboard_lives_on_and_says_what_it_cannot_keep(nowhere: Path, snapsh
             assert after == ""
         assert "\n" not in after
         assert left(nowhere) == []
-    finally:
-        terminal.close()

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
+from tests.harness.command import KDRILL
 from tests.trust.canaries import forms_in
 from tests.trust.ground import Ground, environment_in, ground
 from tests.trust.leaks import Search
 from tests.trust.test_secrets_of_the_dashboard import WITH_SECRETS
-from tests.tui.command_line.running import KDRILL
 from tests.web.serving import Served
 from tui.engine.actions import NUMBERS
 

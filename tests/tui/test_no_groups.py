@@ -12,7 +12,7 @@ from model.consumers.ownership import NOT_ASKED
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.operations import Create
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 from tests.tui.dashboard import opened, press, settled, text, until
 
 BROKER = {"version": 5, "host": "b1", "port": 1, "jmx_port": -1, "timestamp": "1", "endpoints": ["PLAINTEXT://b1:1"]}

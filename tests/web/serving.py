@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from tests.tui.command_line.running import running
+from tests.harness.command import running
 
 
 class Served(NamedTuple):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType, WSServerHandshakeError, web
 
+from tests.harness.command import failure, kdrill_alone
 from tests.harness.waiting import eventually
-from tests.tui.command_line.running import failure, kdrill_alone
 from tests.web.serving import Served, served
 from tui.cli.address import ServeAddress
 from tui.cli.serve import DashboardServer, command_of

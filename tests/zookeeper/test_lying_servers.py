@@ -21,8 +21,8 @@ from model.sources.zookeeper.attempts import BEHIND
 from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
 from model.zookeeper.znodes import TooLarge, Znode
+from tests.harness.command import failure, kdrill_alone
 from tests.harness.waiting import eventually
-from tests.tui.command_line.running import failure, kdrill_alone
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.followed import followed
 from tests.zookeeper.lies import LARGE, STATES, TOPICS, WAYS, HostileNames, Way, large_payloads, served

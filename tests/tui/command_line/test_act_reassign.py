@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.cluster.texts import counted
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 from tests.zookeeper.counting_proxy import CountingProxy
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from typing import Any
 
 import pytest
 
-from tests.tui.command_line.running import KDRILL, NO_CONFIG
+from tests.harness.command import Done, kdrill, running
 from tui.cli.assign import written
 
 A_AND_B = {"a": {"topics": ["t"]}, "b": {"topics": ["t"]}}
@@ -17,19 +16,11 @@ RANGE: dict[str, Any] = {"assignor": "range", "topics": {"t": 3}, "members": A_A
 DONE, FAILED, USAGE = 0, 1, 2
 
 
-def assigned(*arguments: str, lines: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*KDRILL, "assign", *arguments],
-        input=lines,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **NO_CONFIG},
-        timeout=120,
-        check=False,
-    )
+def assigned(*arguments: str, lines: str) -> Done:
+    return kdrill("assign", *arguments, said=lines)
 
 
-def results(done: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+def results(done: Done) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -197,8 +188,7 @@ def test_names_of_any_kind_come_back_in_ascii() -> None:
 
 
 def test_results_come_while_cases_still_do() -> None:
-    command = [*KDRILL, "assign"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with running("assign", stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         for number in range(3):

@@ -8,7 +8,7 @@ import pytest
 
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.zookeeper.operations import Create
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 
 FAILED, USAGE = 1, 2
 COMMANDS = pytest.mark.parametrize(

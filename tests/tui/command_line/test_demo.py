@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 from tui.cli.main import COMMANDS
 from tui.cli.main import kdrill as kdrill_group
 

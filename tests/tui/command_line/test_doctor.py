@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.command_line.running import kdrill
+from tests.harness.command import kdrill
 from tui.cli.doctor import between_facts, folder_facts, free_memory, resource_facts, terminal_facts
 from tui.cli.doctor_programs import (
     FAMILIES,

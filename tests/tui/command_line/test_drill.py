@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.demo_tree import DemoTree
-from tests.tui.command_line.running import Done, failure, kdrill
+from tests.harness.command import Done, failure, kdrill
 
 SURVIVED, FAILED, HURT = 0, 1, 2
 

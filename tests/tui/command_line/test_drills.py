@@ -12,8 +12,8 @@ import pytest
 from model.cluster.cluster_image import ClusterImage, Provenance
 from model.cluster.findings import find
 from model.cluster.snapshot_file import write_snapshot
+from tests.harness.command import Done, failure, kdrill
 from tests.model.drills.clusters import cluster, topic
-from tests.tui.command_line.running import Done, failure, kdrill
 
 SURVIVED, FAILED, HURT = 0, 1, 2
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from model.log.records import Record, encode_batch
+from tests.harness.command import KDRILL, failure, kdrill, running
 from tests.segment_corpus import printed, unpack
-from tests.tui.command_line.running import KDRILL, failure, kdrill
 
 SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 NAME = "00000000000000000000.log"
@@ -144,14 +144,13 @@ def test_a_hostile_file_name(tmp_path: Path) -> None:
 def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
     path = tmp_path / NAME
     path.write_bytes(encode_batch([Record(n, 0, b"k", b"v" * 100) for n in range(5000)]))
-    command = [*KDRILL, "dump-log", "--print-data-log", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running("dump-log", "--print-data-log", str(path)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(60) in (-13, 141)
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
 
 
 def test_a_large_file_takes_little_memory(tmp_path: Path) -> None:

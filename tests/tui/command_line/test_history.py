@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.command import failure, kdrill
 from tests.spark.history.months import recorded
-from tests.tui.command_line.running import failure, kdrill
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 from tui.engine.actions import ACTIONS, MOTIONS, SCREENS, TITLES, holding
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
 
-from tests.tui.command_line.running import KDRILL, kdrill, kdrill_alone
+from tests.harness.command import kdrill, kdrill_alone, running
 from tui.cli.main import COMMANDS
 from tui.cli.main import kdrill as kdrill_group
 
@@ -43,9 +45,17 @@ def test_the_version() -> None:
     assert kdrill_alone("--version").stdout == f"kdrill, version {version('kdrill')}\n"
 
 
+def test_it_is_installed_under_its_name() -> None:
+    """All other tests run what this script runs."""
+    script = Path(sys.executable).with_name("kdrill")
+    assert subprocess.run([script, "--version"], capture_output=True, text=True, check=True).stdout == (
+        f"kdrill, version {version('kdrill')}\n"
+    )
+
+
 def test_help_into_a_pipe_that_nobody_reads_says_nothing() -> None:
-    with subprocess.Popen([*KDRILL, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running("--help") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""

@@ -12,9 +12,9 @@ import pytest
 
 from model.cluster.snapshot_file import write_snapshot
 from model.controller.reassignment_requests import requested_moves
+from tests.harness.command import failure
+from tests.harness.command import kdrill as run
 from tests.model.planning.clusters import cluster
-from tests.tui.command_line.running import failure
-from tests.tui.command_line.running import kdrill as run
 from tui.cli.main import kdrill
 
 DONE, FAILED, IMPOSSIBLE = 0, 1, 2

@@ -13,9 +13,9 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import CLASSIC, SHARE, GroupImage, Member
 from model.cluster.snapshot_file import write_snapshot
 from tests.demo_tree import DemoTree
+from tests.harness.command import Done, failure, kdrill
 from tests.spark.previews.groups import cluster
 from tests.spark.previews.many_groups import many_groups
-from tests.tui.command_line.running import Done, failure, kdrill
 
 FAILED, USAGE = 1, 2
 

@@ -12,8 +12,8 @@ from model.cluster.snapshot_file import read_snapshot
 from model.recordings.folder import said, the_cluster_in
 from model.recordings.playback import image_at
 from tests.demo_tree import DemoTree
+from tests.harness.command import failure, kdrill, running
 from tests.harness.waiting import eventually
-from tests.tui.command_line.running import failure, kdrill, running
 from tests.zookeeper.followed import facts, loaded
 
 CLUSTER = "cluster=kdrill-demo-cluster-00"

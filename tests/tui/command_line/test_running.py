@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.command_line.running import SIGNALS, kdrill
+from tests.harness.command import SIGNALS, kdrill
 
 
 def of_the_process() -> tuple[object, ...]:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from model.log.records import Record, encode_batch
+from tests.harness.command import failure, kdrill
 from tests.segment_corpus import unpack
-from tests.tui.command_line.running import failure, kdrill
 from tui.engine.text import cells
 
 SOUND, FAILED, DAMAGED = 0, 1, 2

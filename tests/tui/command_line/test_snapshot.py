@@ -10,7 +10,7 @@ import pytest
 
 from model.cluster.snapshot_file import read_snapshot
 from tests.demo_tree import DemoTree
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 
 
 @pytest.mark.parametrize("name", ["now.json", "now.json.zst"])

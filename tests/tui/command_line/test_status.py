@@ -18,8 +18,8 @@ from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.operations import Create
 from tests.demo_tree import DemoTree, demo_tree
+from tests.harness.command import kdrill, running
 from tests.model.drills.clusters import cluster, topic
-from tests.tui.command_line.running import KDRILL, kdrill, running
 
 HEALTHY, FINDINGS = 0, 2
 
@@ -142,13 +142,12 @@ def test_a_reader_that_goes_away_ends_watching_quietly_though_nothing_changes(tr
 
 
 def test_output_into_a_pipe_that_nobody_reads_fails_quietly(snapshot_file: Path) -> None:
-    command = [*KDRILL, "status", "--json", str(snapshot_file)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running("status", "--json", str(snapshot_file)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
         assert process.wait(60) == 141
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
 
 
 def lines_around(process: subprocess.Popen[str], tree: DemoTree) -> tuple[dict[str, Any], dict[str, Any]]:

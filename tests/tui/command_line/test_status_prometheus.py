@@ -9,9 +9,9 @@ import pytest
 
 from model.cluster.findings import SEVERITY
 from tests.demo_tree import DemoTree
+from tests.harness.command import failure, kdrill, running
 from tests.harness.waiting import eventually
 from tests.model.interchange.exposition_grammar import Labels, parsed
-from tests.tui.command_line.running import failure, kdrill, running
 
 DONE, FAILED, FINDINGS = 0, 1, 2
 

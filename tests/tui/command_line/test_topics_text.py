@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from model.cluster.snapshot_file import read_snapshot
+from tests.harness.command import failure
+from tests.harness.command import kdrill as run
 from tests.model.interchange.printed import FOLDER, printed
-from tests.tui.command_line.running import failure
-from tests.tui.command_line.running import kdrill as run
 from tui.cli.main import kdrill
 
 Command = Callable[..., Any]

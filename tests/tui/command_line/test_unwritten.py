@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.demo_tree import DemoTree
+from tests.harness.command import KDRILL, Done, kdrill
 from tests.limited_room import room_in
-from tests.tui.command_line.running import KDRILL, Done, kdrill
 
 FAILED, UNWRITTEN = 1, 3
 LINES = b'{"time_ms":1}\n' * 100_000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.waiting import eventually
-from tests.tui.command_line.running import PATIENCE_S, running
+from tests.harness.command import running
+from tests.harness.waiting import PATIENCE_S, eventually
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.tui.command_line.running import kdrill
+from tests.harness.command import kdrill
 from tui.cli.address import ARGUMENTS
 from tui.cli.main import COMMANDS, Verbs
 from tui.cli.main import kdrill as kdrill_group

@@ -32,8 +32,8 @@ from model.recordings.format import SCHEMA, PartHeader
 from model.sandbox import scenario
 from model.sandbox.control.messages import SandboxReady
 from model.sandbox.scenario import ScenarioOutcome
+from tests.harness.command import kdrill
 from tests.model.cluster.build import brokers, consumer, image, topic
-from tests.tui.command_line.running import kdrill
 from tui.cli import acting
 from tui.engine.config import ClusterConfig
 

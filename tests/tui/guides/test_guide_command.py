@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.architecture.source_tree import ROOT
-from tests.tui.command_line.running import failure, kdrill
+from tests.harness.command import failure, kdrill
 
 GUIDES = {file.stem: file.read_text(encoding="utf-8") for file in (ROOT / "tui/guides").glob("*.md")}
 

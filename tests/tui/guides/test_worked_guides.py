@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -18,10 +17,11 @@ from model.cluster.image_parts import Member
 from model.cluster.records import GroupDescribed
 from model.cluster.snapshot_file import write_snapshot
 from tests.architecture.source_tree import ROOT
+from tests.harness.command import KDRILL, NO_CONFIG
+from tests.harness.sandbox import headless_sandbox
 from tests.harness.waiting import eventually
 from tests.model.cluster.build import brokers, image, topic
 from tests.segment_corpus import unpack
-from tests.tui.command_line.running import KDRILL, NO_CONFIG, running
 from tests.tui.guides.console import Shown, missing, shown_commands
 
 GUIDES = ROOT / "tui/guides"
@@ -86,9 +86,8 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with running("sandbox", "--headless", "--brokers", "4", "--racks", "2", *PATIENT) as sandbox:
-        assert sandbox.stdout is not None
-        desk = Desk(tmp_path_factory.mktemp("desk"), json.loads(sandbox.stdout.readline())["zookeeper"])
+    with headless_sandbox("--brokers", "4", "--racks", "2", *PATIENT) as (_, ready):
+        desk = Desk(tmp_path_factory.mktemp("desk"), ready["zookeeper"])
         made = desk.run(f"kdrill topics zk://{ENSEMBLE} create {' '.join(ONE_RACK)}")
         assert made.returncode == 0, made.stdout
         describe = f"kdrill topics zk://{ENSEMBLE} describe --topic clicks"

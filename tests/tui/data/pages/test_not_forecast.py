@@ -11,9 +11,9 @@ import pytest
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.snapshot_file import write_snapshot
 from model.drills.voters import NOT_FORECAST
+from tests.harness.command import kdrill
 from tests.model.drills.test_voters import kraft
 from tests.model.planning.clusters import cluster
-from tests.tui.command_line.running import kdrill
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import small_image
 from tui.engine.acting.proposing import drills_said

@@ -1,4 +1,4 @@
-"""The real `kdrill` without a terminal: in this process, or in one of its own."""
+"""The real `kdrill`: in this process, in one of its own to its end or for as long as a test runs, in a terminal."""
 
 from __future__ import annotations
 
@@ -11,23 +11,27 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
+from tests.harness.waiting import PATIENCE_S
+from tests.pseudo_terminal import Terminal
 from tui.cli import main
 
 KDRILL = (sys.executable, "-P", "-c", "from tui.cli import main; main()")
+"""Python, and what it runs."""
 NO_CONFIG = {"KDRILL_CONFIG": os.devnull}
 """An empty configuration, whatever this machine's user has."""
+NO_SPARK = {"KDRILL_SPARK_MASTER": "off"}
+"""It takes seconds of both cores to start."""
+QUIET = {**NO_CONFIG, **NO_SPARK}
 
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 """What commands handle in their own ways."""
-
-PATIENCE_S = 60.0
 
 Done = subprocess.CompletedProcess[str]
 
@@ -69,7 +73,7 @@ def kdrill_alone(
         input=said,
         env={**os.environ, **NO_CONFIG, **(environment or {})},
         cwd=cwd,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
 
@@ -128,20 +132,24 @@ def _text(file: IO[bytes]) -> str:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """kdrill, running; ended at the end if need be."""
-    process = subprocess.Popen(
-        [*KDRILL, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **NO_CONFIG},
-    )
-    with process:
+def running(*arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
+    """kdrill, running; ended at the end if need be. `more` is for the process: `stdin`, `env` and the like."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": {**os.environ, **NO_CONFIG}}
+    with subprocess.Popen([*KDRILL, *arguments], text=True, **{**pipes, **more}) as process:
         try:
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def in_terminal(
+    *arguments: str, program: str = "", environment: Mapping[str, str | None] | None = None, **size: int
+) -> Iterator[Terminal]:
+    """kdrill, without Spark; `program` is what Python runs instead, `size` as a terminal has it."""
+    command = [*KDRILL[:-1], program or KDRILL[-1], *arguments]
+    with closing(Terminal(command, environment={**QUIET, **(environment or {})}, **size)) as terminal:
+        yield terminal
 
 
 def failure(done: Done) -> str:
