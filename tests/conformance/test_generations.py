@@ -34,9 +34,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp(f"generation-{release}-")
     chroot = f"{zookeeper.address}/generation-{release}"
     with Cluster(kafka, chroot, folder, in_turn=True, settings=NO_SHRINKING) as cluster:
-        found = Both(cluster, release)
-        yield found
-        found.close()
+        yield Both(cluster, release)
     shutil.rmtree(folder)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -108,19 +108,31 @@ async def three_servers() -> AsyncIterator[Ensemble]:
         folder.close()
 
 
+@contextmanager
+def kazoo(address: str, **more: Any) -> Iterator[Any]:
+    """Somebody else's session at `host:port/chroot`, which ends with the block; `more` is for kazoo, which has no types."""
+    client: Any = KazooClient(address, **more)
+    try:
+        client.start(timeout=PATIENCE_S)
+        yield client
+    finally:
+        client.stop()
+        client.close()
+
+
 class Znodes:
     """What others see at `host:port/chroot`, and may write there, while it is entered."""
 
     def __init__(self, address: str) -> None:
-        self.client: Any = KazooClient(address)  # kazoo has no types
+        self._address = address
+        self._ends = ExitStack()
 
     def __enter__(self) -> Self:
-        self.client.start(timeout=PATIENCE_S)
+        self.client = self._ends.enter_context(kazoo(self._address))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.client.stop()
-        self.client.close()
+        self._ends.close()
 
     def data(self, path: str) -> bytes | None:
         """What is in a znode; None when there is no such."""

@@ -2,12 +2,10 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.sandbox.demo.demo_sandbox import DemoCluster, DemoSandbox
 from model.sandbox.demo.state import opening_state
@@ -21,6 +19,7 @@ from model.znodes.payload import Unreadable
 from model.znodes.topics import LeaderIsrAndControllerEpoch, TopicAssignment
 from tests.harness.small_demo import SMALL
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import kazoo
 
 LIVE_BROKERS, DEAD_BROKER, RACKS = SMALL.live_brokers, SMALL.dead_broker, SMALL.racks
 NOW_MS = 1_700_000_000_000
@@ -40,17 +39,8 @@ Tree = dict[str, Found]
 Kind = TypeVar("Kind")
 
 
-@contextmanager
-def kazoo_client(source: str) -> Iterator[Any]:
-    client = KazooClient(source)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
-
-
 def read_tree(source: str) -> Tree:
-    with kazoo_client(source) as client:
+    with kazoo(source) as client:
 
         def walk(path: str) -> Iterator[tuple[str, Found]]:
             data, stat = client.get(path)
@@ -219,7 +209,7 @@ def test_the_sandbox_is_alive_and_leaves_nothing(tmp_path):
     with DemoSandbox(SMALL, period_s=0.01, archives=tmp_path) as sandbox:
         assert sandbox.source.startswith("zk://127.0.0.1:")
         assert sandbox.source.endswith("/kafka")
-        with kazoo_client(sandbox.source.removeprefix("zk://")) as client:
+        with kazoo(sandbox.source.removeprefix("zk://")) as client:
             epoch = client.get("/controller_epoch")[0]
             eventually(lambda: client.get("/controller_epoch")[0] != epoch)
     assert not list(tmp_path.glob("*.jsa"))

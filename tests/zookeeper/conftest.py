@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.heard import Heard
 
@@ -27,11 +27,8 @@ def chroot(writer: Any) -> str:
 @pytest.fixture
 def writer(zookeeper_server: EmbeddedZooKeeper) -> Iterator[Any]:
     """An ordinary kazoo client: somebody else's writes."""
-    client: Any = KazooClient(zookeeper_server.address)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    with kazoo(zookeeper_server.address) as client:
+        yield client
 
 
 @pytest.fixture

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
+from contextlib import ExitStack, suppress
 
-from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError, NoNodeError
 
 from model.znodes import paths
@@ -29,6 +27,7 @@ from model.znodes.topics import (
     ReassignmentEntry,
     TopicAssignment,
 )
+from tests.harness.zookeeper import kazoo
 
 BROKERS = range(6)
 
@@ -38,8 +37,8 @@ class KafkaLife:
 
     def __init__(self, address: str, seed: int, prefix: str = "a") -> None:
         """`address` is `host:port/chroot`, whose chroot must exist."""
-        self.client: Any = KazooClient(address)
-        self.client.start()
+        self._ends = ExitStack()
+        self.client = self._ends.enter_context(kazoo(address))
         self._dice = random.Random(seed)
         self._prefix = prefix
         self._topics: dict[str, int] = {}
@@ -48,8 +47,7 @@ class KafkaLife:
 
     def close(self) -> None:
         """End the session: its brokers, controller and consumers go."""
-        self.client.stop()
-        self.client.close()
+        self._ends.close()
 
     def found(self, topics: int = 20) -> None:
         """A cluster's first tree: what every broker makes at its start, some brokers and topics."""

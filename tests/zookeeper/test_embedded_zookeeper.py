@@ -3,13 +3,12 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 from msgspec.structs import astuple
 
 from model.hosts.memory_zookeeper.snapshot import session_password
@@ -20,23 +19,19 @@ from model.sandbox.processes import SandboxError, ServerDiedError
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions, ask_four_letters, server_status
 from model.zookeeper.operations import Create, Delete, SetData
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import kazoo
 
 SESSION_S = 60.0
 HOSTS = 12
 
 
-@contextmanager
-def kazoo_client(server: EmbeddedZooKeeper) -> Iterator[Any]:
+def kazoo_client(server: EmbeddedZooKeeper) -> AbstractContextManager[Any]:
     """With a session that outlives the restart of a server on a busy machine.
 
     A server that is ending may swallow the greeting; kazoo waits for the answer as long as a host's part of that time.
     """
     retry = {"max_tries": -1, "delay": 0.05, "max_delay": 0.5}
-    client = KazooClient(",".join([server.address] * HOSTS), timeout=SESSION_S, connection_retry=retry)
-    client.start()
-    yield client
-    client.stop()
-    client.close()
+    return kazoo(",".join([server.address] * HOSTS), timeout=SESSION_S, connection_retry=retry)
 
 
 def test_it_serves_on_loopback_only(own_zookeeper: EmbeddedZooKeeper):
@@ -65,17 +60,14 @@ def test_it_begins_as_a_server_in_memory_was(tmp_path: Path):
         assert done.answer.ok
         state = done.state
     with EmbeddedZooKeeper(tmp_path, begins_with=state) as server:
-        client: Any = KazooClient(server.address, client_id=(session, session_password(session)))
-        client.start()
-        assert client.client_id[0] == session
-        for path in ("/a", "/a/own", "/a/n-0000000002", "/a/b", "/a/b/c"):
-            node, (data, stat) = state.tree.get(path), client.get(path)
-            assert node is not None
-            assert (node.data, astuple(node.stat)) == (data, tuple(stat))
-        assert client.create("/a/n-", sequence=True) == "/a/n-0000000004"
-        assert client.get("/a")[1].pzxid == state.zxid + 1
-        client.stop()
-        client.close()
+        with kazoo(server.address, client_id=(session, session_password(session))) as client:
+            assert client.client_id[0] == session
+            for path in ("/a", "/a/own", "/a/n-0000000002", "/a/b", "/a/b/c"):
+                node, (data, stat) = state.tree.get(path), client.get(path)
+                assert node is not None
+                assert (node.data, astuple(node.stat)) == (data, tuple(stat))
+            assert client.create("/a/n-", sequence=True) == "/a/n-0000000004"
+            assert client.get("/a")[1].pzxid == state.zxid + 1
         server.kill()
         server.start()  # the snapshot is what it began with, and not what it has now
         with kazoo_client(server) as other:
@@ -271,8 +263,5 @@ def test_it_does_not_outlive_its_owner(is_gone, end: signal.Signals):
 
 
 def test_each_test_has_an_empty_root(zookeeper: str):
-    client: Any = KazooClient(zookeeper)
-    client.start()
-    assert client.get_children("/") == []
-    client.stop()
-    client.close()
+    with kazoo(zookeeper) as client:
+        assert client.get_children("/") == []

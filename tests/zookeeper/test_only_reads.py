@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from model.hosts.zookeeper.connection import BufferedClient, ReadOnlyClient, missing_internals
 from model.hosts.zookeeper.throttle import Meter
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.harness.zookeeper import kazoo
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -65,13 +65,11 @@ def test_a_whole_session_leaves_no_write_on_the_wire(
 
 def test_the_proxy_sees_a_write(proxy: CountingProxy, zookeeper_server: EmbeddedZooKeeper, chroot: str) -> None:
     """Else the test above proves nothing."""
-    client: Any = KazooClient(proxy.address)
-    client.start()
-    client.create(f"{chroot}/a", b"")
-    transaction = client.transaction()
-    transaction.set_data(f"{chroot}/a", b"1")
-    transaction.commit()
-    client.stop()
+    with kazoo(proxy.address) as client:
+        client.create(f"{chroot}/a", b"")
+        transaction = client.transaction()
+        transaction.set_data(f"{chroot}/a", b"1")
+        transaction.commit()
     assert set(proxy.writes()) == {"opcode 1", "opcode 14", "opcode 5 in multi"}
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.hosts.zookeeper.protocol import ZooKeeperUnsupported
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.znodes import EventKind, Missing, Znode
-from tests.harness.zookeeper import jars_of
+from tests.harness.zookeeper import jars_of, kazoo
 from tests.zookeeper.conftest import OpenReader
 from tests.zookeeper.counting_proxy import CountingProxy
 
@@ -21,12 +19,10 @@ pytestmark = pytest.mark.conformance
 @pytest.fixture(scope="module", params=["3.4.14", "3.5.10"])
 def old_server(request: pytest.FixtureRequest) -> Iterator[EmbeddedZooKeeper]:
     with EmbeddedZooKeeper(jars=jars_of(request.param)) as server:
-        client: Any = KazooClient(server.address)
-        client.start()
-        for number in range(1000):
-            client.create_async(f"/n{number}", b"%d" % number)
-        client.sync("/")
-        client.stop()
+        with kazoo(server.address) as client:
+            for number in range(1000):
+                client.create_async(f"/n{number}", b"%d" % number)
+            client.sync("/")
         yield server
 
 
@@ -41,21 +37,19 @@ def test_many_are_pipelined_in_order(old_server: EmbeddedZooKeeper, open_reader:
 
 
 def test_watches_fire_once_and_are_rearmed(old_server: EmbeddedZooKeeper, open_reader: OpenReader) -> None:
-    client: Any = KazooClient(old_server.address)
-    client.start()
     reader, heard = open_reader(old_server.address)
     heard.epoch(1)
     with pytest.raises(ZooKeeperUnsupported):
         reader.watch_recursive("/")
     paths = [f"/n{number}" for number in range(1000)]
-    reader.read_many(paths, watch=True)
-    zxid = reader.last_zxid
-    client.set("/n7", b"")
-    heard.paths("/n7")
-    reader.rearm(zxid, data=paths, existence=["/absent"])
-    client.set("/n8", b"")
-    heard.paths("/n8")
-    client.stop()
+    with kazoo(old_server.address) as client:
+        reader.read_many(paths, watch=True)
+        zxid = reader.last_zxid
+        client.set("/n7", b"")
+        heard.paths("/n7")
+        reader.rearm(zxid, data=paths, existence=["/absent"])
+        client.set("/n8", b"")
+        heard.paths("/n8")
     # The other watches were set twice; a server keeps one a path, so each change is reported once.
     assert [(event.kind, event.path) for event in heard.events] == [
         (EventKind.DATA_CHANGED, "/n7"),

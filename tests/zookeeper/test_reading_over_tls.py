@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.hosts.client_security.tls import tls_context
 from model.hosts.client_security.values import Store, Tls
 from model.hosts.zookeeper.protocol import AuthFailed, Connecting
 from model.zookeeper.znodes import Znode
 from tests.authority import Authority
-from tests.harness.zookeeper import SecureServer, secure_server
+from tests.harness.zookeeper import SecureServer, kazoo, secure_server
 from tests.zookeeper.conftest import OpenReader
 
 NODES = 2000
@@ -27,12 +25,10 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 @pytest.fixture(scope="module")
 def server(authority: Authority) -> Iterator[SecureServer]:
     with secure_server(authority) as server:
-        client: Any = KazooClient(server.plain)
-        client.start()
-        for number in range(NODES):
-            client.create_async(f"/n{number}", b"x" * 1000)
-        client.sync("/")
-        client.stop()
+        with kazoo(server.plain) as client:
+            for number in range(NODES):
+                client.create_async(f"/n{number}", b"x" * 1000)
+            client.sync("/")
         yield server
 
 

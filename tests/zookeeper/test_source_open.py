@@ -7,7 +7,6 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
 from model.hosts.zookeeper.settings import Credential
@@ -16,6 +15,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.feed import Moment
 from model.sources.source import Phase
 from model.sources.zookeeper.follower import Timing
+from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import facts, followed, loaded
 from tests.zookeeper.kafka_life import KafkaLife
@@ -83,11 +83,8 @@ def guarded(zookeeper: str) -> Iterator[Any]:
     """A cluster, and a client that may take permissions away: only OWNER may read what `guard` names."""
     with closing(KafkaLife(zookeeper, 1)) as life:
         life.found(topics=3)
-        client: Any = KazooClient(zookeeper, auth_data=[(OWNER.scheme, OWNER.secret)])
-        client.start()
-        yield client
-        client.stop()
-        client.close()
+        with kazoo(zookeeper, auth_data=[(OWNER.scheme, OWNER.secret)]) as client:
+            yield client
 
 
 def guard(client: Any, *paths: str) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import ndiff
 from typing import Any
 
-from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.controller import events
@@ -28,11 +27,10 @@ SETTLED_S = 2.0
 
 
 class RealZnodes:
-    """Of a real ZooKeeper."""
+    """Of a real ZooKeeper, by the session of the cluster's test."""
 
-    def __init__(self, address: str) -> None:
-        self.client: Any = KazooClient(hosts=address)  # kazoo has no types
-        self.client.start(timeout=30)
+    def __init__(self, client: Any) -> None:
+        self.client = client
 
     def create(self, path: str, data: bytes) -> None:
         self.client.create(path, data)
@@ -49,10 +47,6 @@ class RealZnodes:
         except NoNodeError:
             return None
         return data or b"", stat.version
-
-    def close(self) -> None:
-        self.client.stop()
-        self.client.close()
 
 
 class VirtualZnodes:
@@ -87,14 +81,11 @@ class Both:
             unclean_leader_election_enable=settings.unclean_leader_election_enable,
             auto_leader_rebalance_enable=False,
         )
-        self.real_znodes = RealZnodes(real.zookeeper)
+        self.real_znodes = RealZnodes(real.client)
         self.virtual_znodes = VirtualZnodes(self.virtual)
         self.topics: list[str] = []
         for broker in real.brokers:
             self.virtual.start(broker)
-
-    def close(self) -> None:
-        self.real_znodes.close()
 
     def meet(self) -> Seen:
         """Wait until both look the same; what they look like. Fails with both views if they do not."""

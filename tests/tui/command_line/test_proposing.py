@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 from tui.cli.main import main
 
@@ -61,13 +61,10 @@ ACTIONS = {
 @pytest.fixture
 def znodes(zookeeper: str) -> Iterator[Any]:
     """The tree on the test's own root, and a client of it."""
-    client: Any = KazooClient(zookeeper)
-    client.start()
-    for path, data in TREE.items():
-        client.create(path, data, makepath=True)
-    yield client
-    client.stop()
-    client.close()
+    with kazoo(zookeeper) as client:
+        for path, data in TREE.items():
+            client.create(path, data, makepath=True)
+        yield client
 
 
 @pytest.fixture

@@ -11,13 +11,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from kazoo.client import KazooClient
 from kazoo.security import make_digest_acl
 
 from model.hosts.child_process import Asked, frame, raw
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.demo_tree import demo_tree
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import kazoo
 from tests.tui.data.pulses import Pulses, live
 from tui.engine.cluster.queries import BrokerList, ZnodeList, ZnodeText
 from tui.engine.link import DATA_PROCESS, ProcessLink
@@ -71,11 +71,9 @@ async def test_a_source_that_cannot_be_opened_is_told_in_one_line(source: str) -
 
 
 async def test_secrets_reach_it_unseen_and_open_what_they_should(zookeeper: str) -> None:
-    client = KazooClient(zookeeper, default_acl=[make_digest_acl("ann", "s3cret", all=True)])
-    client.start()
-    client.add_auth("digest", "ann:s3cret")
-    client.create("/brokers/ids", makepath=True)
-    client.stop()
+    with kazoo(zookeeper, default_acl=[make_digest_acl("ann", "s3cret", all=True)]) as client:
+        client.add_auth("digest", "ann:s3cret")
+        client.create("/brokers/ids", makepath=True)
     source = f"zk://{zookeeper}"
     async with linked(Opening(source=source)) as (_, pulses):
         assert "no permission to read /brokers" in (await pulses.until(lambda pulse: pulse.fatal)).fatal

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from model.actions.proposal import ActionRefused, Proposal, Step, ZnodeWrite, check, create, delete, put
 from model.hosts.acting.carrying_out import AuditLog, Writers, carry_out
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.zookeeper.settings import Settings
+from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 
 
@@ -28,8 +29,8 @@ class Acting:
         self.writer = ZooKeeperWriter(settings, self.reading, 30)
         self.source = f"zk://{zookeeper}"
         self.audit = AuditLog(folder / "state", self.source)
-        self.other: Any = KazooClient(zookeeper.removesuffix("/nowhere"))  # kazoo has no types
-        self.other.start()
+        self._ends = ExitStack()
+        self.other = self._ends.enter_context(kazoo(zookeeper.removesuffix("/nowhere")))
 
     def propose(self, *steps: Step) -> Proposal:
         return Proposal("a try", steps)
@@ -43,8 +44,7 @@ class Acting:
     def close(self) -> None:
         self.writer.close()
         self.reading.close()
-        self.other.stop()
-        self.other.close()
+        self._ends.close()
 
 
 @pytest.fixture

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from kazoo.client import KazooClient
 
 from model.actions.proposal import ActionRefused
 from model.actions.reassignment import Asked, Move, Run, RunState
@@ -20,6 +20,7 @@ from model.hosts.acting.carrying_out import AuditLog, UnwrittenError, Writers
 from model.hosts.acting.reassigning import ReassignmentJournal, ZooKeeperRoute, reassign
 from model.hosts.acting.zookeeper_writes import ZnodeReading, ZooKeeperWriter
 from model.hosts.zookeeper.settings import Settings
+from tests.harness.zookeeper import kazoo
 from tests.limited_room import room_in
 
 MOVES = (Move("orders", 0, (1, 2), (2, 3)), Move("orders", 1, (2, 1), (1, 2)), Move("pay", 0, (3, 1), (3, 2)))
@@ -35,11 +36,10 @@ class Crash(Exception):  # noqa: N818 - it is no error here
 class Site:
     """A cluster with its controller, and a folder for state."""
 
-    def __init__(self, zookeeper: str, folder: Path) -> None:
+    def __init__(self, zookeeper: str, client: Any, folder: Path) -> None:
         server, slash, chroot = zookeeper.partition("/")
         settings = Settings(server, slash + chroot)
-        self.client: Any = KazooClient(zookeeper)  # kazoo has no types
-        self.client.start()
+        self.client = client
         for topic, partitions in BEFORE.items():
             self.client.create(f"/brokers/topics/{topic}", self._topic(partitions), makepath=True)
             self.client.create(f"/config/topics/{topic}", b'{"version":1,"config":{"own":"stays"}}', makepath=True)
@@ -95,8 +95,6 @@ class Site:
     def close(self) -> None:
         self.writer.close()
         self.reading.close()
-        self.client.stop()
-        self.client.close()
 
     @staticmethod
     def _topic(partitions: dict[str, list[int]]) -> bytes:
@@ -105,9 +103,8 @@ class Site:
 
 @pytest.fixture
 def site(zookeeper: str, tmp_path: Path) -> Iterator[Site]:
-    site = Site(zookeeper, tmp_path / "state")
-    yield site
-    site.close()
+    with kazoo(zookeeper) as client, closing(Site(zookeeper, client, tmp_path / "state")) as site:
+        yield site
 
 
 def a_run() -> RunState:

@@ -18,7 +18,6 @@ from confluent_kafka.admin._config import AlterConfigOpType, ConfigEntry, Config
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 from kafka import KafkaConsumer
 from kafka.admin import KafkaAdminClient
-from kazoo.client import KazooClient
 
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
@@ -26,6 +25,7 @@ from model.hosts.wire.names import ApiKey
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.host_processes import LONG_SESSION, BrokerProcess
 from tests.harness.waiting import eventually
+from tests.harness.zookeeper import kazoo
 
 PATIENCE_S = 60
 
@@ -176,12 +176,9 @@ def test_configurations_take_effect_while_brokers_run(cluster: Cluster) -> None:
     assert not is_too_large(cluster, "small")
     alter(cluster, ConfigResource.Type.TOPIC, "small", "max.message.bytes", "500")
     eventually(lambda: is_too_large(cluster, "small"), "the limit")
-    zookeeper: Any = KazooClient(cluster.zookeeper)
-    zookeeper.start()
-    zookeeper.set("/config/topics/small", b'{"version":1,"config":{}}')
-    zookeeper.create("/config/changes/config_change_", b'{"version":2,"entity_path":"topics/small"}', sequence=True)
-    zookeeper.stop()
-    zookeeper.close()
+    with kazoo(cluster.zookeeper) as tool:
+        tool.set("/config/topics/small", b'{"version":1,"config":{}}')
+        tool.create("/config/changes/config_change_", b'{"version":2,"entity_path":"topics/small"}', sequence=True)
     eventually(lambda: not is_too_large(cluster, "small"), "no limit")
     leader = str(cluster.leaders("small")[0])
     alter(cluster, ConfigResource.Type.BROKER, leader, "message.max.bytes", "500")

@@ -7,12 +7,11 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from kazoo.client import KazooClient
 
 from tests.harness.host_processes import BrokerProcess
+from tests.harness.zookeeper import kazoo
 
 
 @pytest.fixture
@@ -24,13 +23,10 @@ def stack() -> Iterator[ExitStack]:
 @contextmanager
 def registered(zookeeper: str, broker: int) -> Iterator[Callable[[], None]]:
     """Somebody else under this id, until the end or until the function is called."""
-    client: Any = KazooClient(zookeeper)
-    client.start()
     path = f"/brokers/ids/{broker}"
-    client.create(path, b"{}", ephemeral=True, makepath=True)
-    yield lambda: client.delete(path)
-    client.stop()
-    client.close()
+    with kazoo(zookeeper) as client:
+        client.create(path, b"{}", ephemeral=True, makepath=True)
+        yield lambda: client.delete(path)
 
 
 def test_what_is_wrong_is_told_in_the_last_line(zookeeper: str, tmp_path: Path, stack: ExitStack) -> None:

@@ -14,26 +14,25 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
-from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 from model.hosts.zookeeper_consumer.__main__ import main
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.host_processes import BrokerProcess, ConsumerProcess
 from tests.harness.waiting import PATIENCE_S, eventually
+from tests.harness.zookeeper import Znodes
 
 Run = Callable[..., ConsumerProcess]
 
 
-class Place:
+class Place(Znodes):
     """One broker, and what is in its ZooKeeper."""
 
     def __init__(self, zookeeper: str, broker: BrokerProcess) -> None:
         self.zookeeper = zookeeper
         broker.ready()
         self._servers: dict[str, Any] = {"bootstrap.servers": broker.address}
-        self.client: Any = KazooClient(zookeeper)
-        self.client.start(timeout=PATIENCE_S)
+        super().__init__(zookeeper)
 
     def create(self, topic: str, partitions: int) -> None:
         admin = AdminClient(self._servers)
@@ -63,11 +62,11 @@ def place(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPath
     zookeeper = f"{zookeeper_server.address}/zookeeper-consumers"
     broker = BrokerProcess(tmp_path_factory.mktemp("zookeeper-consumers"), zookeeper, 1)
     broker.start()
-    place = Place(zookeeper, broker)
-    yield place
-    place.client.stop()
-    place.client.close()
-    broker.kill()
+    try:
+        with Place(zookeeper, broker) as place:
+            yield place
+    finally:
+        broker.kill()
 
 
 @pytest.fixture
