@@ -14,6 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from tests.fast_tier import EXPRESSION
+from tests.whole_run import ALL, is_whole
 
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
@@ -47,13 +48,15 @@ class BySharedParts(LoadScopeScheduling):
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One for each core, and one for while others wait: sessions expire and brokers come back in their own time.
+    """One for each core, and more for while others wait: sessions expire and brokers come back in their own time.
 
-    The fast tier waits for nothing.
+    The fast tier waits for nothing. Two more are for a run without real Kafka, whose JVMs take what memory there is.
     """
-    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        return min(len(os.sched_getaffinity(0)) + (config.option.markexpr != EXPRESSION), WORKERS_MOST)
-    return 0
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return 0
+    is_fast = config.option.markexpr == EXPRESSION
+    is_plain = is_whole(config) and not config.getoption(ALL)
+    return min(len(os.sched_getaffinity(0)) + (not is_fast) + is_plain, WORKERS_MOST)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedParts:

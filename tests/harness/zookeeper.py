@@ -110,7 +110,7 @@ async def three_servers() -> AsyncIterator[Ensemble]:
 
 @contextmanager
 def kazoo(address: str, **more: Any) -> Iterator[Any]:
-    """Somebody else's session at `host:port/chroot`, which ends with the block; `more` is for kazoo, which has no types."""
+    """Somebody else's session at `host:port/chroot`, for as long as the block. `more` is kazoo's own settings."""
     client: Any = KazooClient(address, **more)
     try:
         client.start(timeout=PATIENCE_S)

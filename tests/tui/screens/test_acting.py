@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from kazoo.client import KazooClient
 
-from tests.harness.zookeeper import kazoo
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import SIGN, Confirm
@@ -22,8 +22,11 @@ WIDE = (150, 40)
 @pytest.fixture
 def znodes(cluster: Cluster) -> Iterator[Any]:
     """Somebody else's look at the cluster."""
-    with kazoo(cluster.address) as client:
-        yield client
+    client: Any = KazooClient(cluster.address)  # kazoo has no types
+    client.start()
+    yield client
+    client.stop()
+    client.close()
 
 
 def led_by_another(znodes: Any) -> tuple[str, int]:
