@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.whole_run import is_plain
+
 ROOT = Path(__file__).parents[1]
 
 FAST = (
@@ -56,7 +58,7 @@ EXPRESSION = "fast"
 """What `-m` says when only this tier is wanted: then no other file is even read."""
 
 FEWER_EXAMPLES = 30
-"""Of a property that does not say how many it wants; the whole suite has hypothesis' hundred."""
+"""Of a property that does not say how many it wants; hypothesis' hundred are for `--all`, and for files by name."""
 
 FORBIDDEN = frozenset(
     {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn", "subprocess.Popen"}
@@ -71,10 +73,10 @@ def is_fast(file: str) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Properties are tried with fewer examples where only this tier is wanted."""
+    """Properties are tried with fewer examples in this tier alone, and in the suite without `--all`."""
     config.addinivalue_line("markers", "fast: starts no process and opens no connection; a table says which they are")
     config.pluginmanager.register(NothingStarted(), "nothing-started")
-    if config.option.markexpr == EXPRESSION:
+    if config.option.markexpr == EXPRESSION or is_plain(config):
         settings.register_profile("fast", settings.get_profile("kdrill"), max_examples=FEWER_EXAMPLES)
         settings.load_profile("fast")
 

@@ -14,7 +14,7 @@ from xdist.scheduler import LoadScopeScheduling
 from xdist.workermanage import WorkerController
 
 from tests.fast_tier import EXPRESSION
-from tests.whole_run import ALL, is_whole
+from tests.whole_run import is_plain
 
 WORKERS_MOST = 4
 """Each has servers, brokers and JVMs of its own beside it."""
@@ -55,8 +55,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
         return 0
     is_fast = config.option.markexpr == EXPRESSION
-    is_plain = is_whole(config) and not config.getoption(ALL)
-    return min(len(os.sched_getaffinity(0)) + (not is_fast) + is_plain, WORKERS_MOST)
+    return min(len(os.sched_getaffinity(0)) + (not is_fast) + is_plain(config), WORKERS_MOST)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharedParts:

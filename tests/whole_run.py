@@ -59,12 +59,17 @@ def is_whole(config: pytest.Config) -> bool:
     return config.args_source is pytest.Config.ArgsSource.TESTPATHS and not asked
 
 
+def is_plain(config: pytest.Config) -> bool:
+    """Whether it was asked for without `--all`."""
+    return is_whole(config) and not config.getoption(ALL)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks instruments, and leaves out what was not asked for."""
     for item in items:
         if item.nodeid.startswith(INSTRUMENTS):
             item.add_marker("instrument")
-    if not is_whole(config) or config.getoption(ALL):
+    if not is_plain(config):
         left_out: list[pytest.Item] = []
     else:
         left_out = [item for item in items if _marks(item)]

@@ -10,18 +10,23 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.source_tree import ROOT
+from tests.fast_tier import FEWER_EXAMPLES
 from tests.whole_run import INSTRUMENTS
 
 FILES = {
     "conftest.py": """
-from tests import whole_run
+from hypothesis import settings
+from tests import fast_tier, whole_run
+
+settings.register_profile("kdrill", derandomize=True)
 
 def pytest_addoption(parser):
     parser.addoption(whole_run.ALL, action="store_true")
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "conformance: as in the suite")
-    config.pluginmanager.register(whole_run)
+    for hooks in (fast_tier, whole_run):
+        config.pluginmanager.register(hooks)
 """,
     "pytest.ini": "[pytest]\ntestpaths = tests\nasyncio_default_fixture_loop_scope = function\n",
     "tests/soak/test_soak.py": "def test_short(): pass",
@@ -36,7 +41,9 @@ def zookeeper(): pass
 
 def test_waiting(zookeeper): pass
 
-def test_quick(): pass
+def test_quick():
+    from hypothesis import settings
+    print(settings().max_examples, "examples")
 """,
 }
 
@@ -73,6 +80,15 @@ def test_it_says_at_its_start_what_it_runs_and_what_it_leaves_out(processes: str
 def test_who_asks_for_it_gets_it(asked: list[str], many: int, tmp_path: Path) -> None:
     said = run(tmp_path, "-n", "0", *asked)
     assert f"{many} passed" in said, said
+
+
+@pytest.mark.parametrize(
+    ("asked", "many"),
+    [(["-n", "0"], FEWER_EXAMPLES), (["-n", "2"], FEWER_EXAMPLES), (["-n", "2", "--all"], 100), (["tests"], 100)],
+)
+def test_a_property_has_fewer_examples_in_a_plain_run(asked: list[str], many: int, tmp_path: Path) -> None:
+    said = run(tmp_path, "-rP", *asked)
+    assert f"{many} examples" in said, said
 
 
 @pytest.mark.parametrize("instrument", INSTRUMENTS)
