@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from tests.harness.logged_process import LoggedProcess
-from tests.harness.waiting import eventually
+from tests.harness.waiting import PATIENCE_S, eventually
 from tests.model.hosts.live_broker.groups.members import PARTITIONS, TOPIC
 
 SHORT_SESSION_MS = 4_000
@@ -114,6 +114,18 @@ class ConsumerProcess(LoggedProcess):
         return [value for line in self.lines("consumed") for *_, value in line["values"]]
 
 
+def make_topic(bootstrap: str, topic: NewTopic) -> AdminClient:
+    """By a client that waits for a controller: told too early that there is none, it asks again only minutes later.
+
+    The client, which has connections.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
+    made = admin.create_topics([topic], request_timeout=PATIENCE_S, operation_timeout=PATIENCE_S)
+    made[topic.topic].result(PATIENCE_S)
+    return admin
+
+
 SETTINGS_OF_THREE = """
 offsets.topic.replication.factor=3
 group.initial.rebalance.delay.ms=500
@@ -132,8 +144,7 @@ class ClusterOfThree:
         for broker in self.brokers.values():
             broker.start()
         self.bootstrap = ",".join(broker.ready()["listeners"]["PLAINTEXT"] for broker in self.brokers.values())
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        admin.create_topics([NewTopic(TOPIC, PARTITIONS, 3)], request_timeout=60)[TOPIC].result(60)
+        make_topic(self.bootstrap, NewTopic(TOPIC, PARTITIONS, 3))
         self._producer = Producer({"bootstrap.servers": self.bootstrap, "acks": "all", "log_level": 0})
         return self
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.harness.host_processes import LONG_SESSION, BrokerProcess
+from tests.harness.host_processes import LONG_SESSION, BrokerProcess, make_topic
 from tests.harness.waiting import eventually
 from tests.server_load.clients import PATIENCE_S, TOPIC
 
@@ -27,17 +26,15 @@ def started_broker(
         broker.start(*overrides, files=files)
         broker.ready()
         if topic:
-            make_topic(broker, topic)
+            make_led_topic(broker, topic)
         yield broker
     finally:
         broker.kill()
 
 
-def make_topic(broker: BrokerProcess, name: str) -> None:
+def make_led_topic(broker: BrokerProcess, name: str) -> None:
     """Once its partitions have leaders. The client, and its connections, are gone then."""
-    admin = AdminClient({"bootstrap.servers": broker.address})
-    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
-    admin.create_topics([NewTopic(name, PARTITIONS, 1)], request_timeout=PATIENCE_S)[name].result(PATIENCE_S)
+    admin = make_topic(broker.address, NewTopic(name, PARTITIONS, 1))
 
     def are_led() -> bool:
         partitions = admin.list_topics(name, timeout=PATIENCE_S).topics[name].partitions

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.harness.host_processes import BrokerProcess
 from tests.harness.waiting import eventually
 from tests.sandbox.listening_sockets import listening_below
-from tests.server_load.brokers import PARTITIONS, make_topic, open_files, started_broker
+from tests.server_load.brokers import PARTITIONS, make_led_topic, open_files, started_broker
 from tests.server_load.clients import bare, idle, is_closed, work
 
 BUSY_ROUNDS = 2
@@ -42,6 +42,6 @@ async def test_without_files_for_more_clients_a_broker_lives_and_keeps_its_logs(
         for _, writer in crowd:
             writer.transport.abort()
         await asyncio.to_thread(eventually, lambda: open_files(broker.pid) < FEW_FILES // 2, "the end of the crowd")
-        await asyncio.to_thread(make_topic, broker, "another")
+        await asyncio.to_thread(make_led_topic, broker, "another")
         assert len(await work(broker.address, 5, 2, PARTITIONS)) == 30
         assert broker.running

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
-from tests.harness.host_processes import BrokerProcess
+from tests.harness.host_processes import BrokerProcess, make_topic
 from tests.harness.waiting import PATIENCE_S, eventually
 from tests.harness.zookeeper import Znodes
 
@@ -43,10 +43,7 @@ def znodes(zookeeper: str) -> Iterator[Znodes]:
 
 
 def create(bootstrap: str, topic: str, replicas: list[int]) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
-    new = NewTopic(topic, 1, replica_assignment=[replicas])
-    admin.create_topics([new], request_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
+    make_topic(bootstrap, NewTopic(topic, 1, replica_assignment=[replicas]))
 
 
 def write(bootstrap: str, topic: str) -> None:

@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from kazoo.exceptions import NoNodeError
 
 from model.hosts.zookeeper_consumer.__main__ import main
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
-from tests.harness.host_processes import BrokerProcess, ConsumerProcess
+from tests.harness.host_processes import BrokerProcess, ConsumerProcess, make_topic
 from tests.harness.waiting import PATIENCE_S, eventually
 from tests.harness.zookeeper import Znodes
 
@@ -31,18 +29,15 @@ class Place(Znodes):
     def __init__(self, zookeeper: str, broker: BrokerProcess) -> None:
         self.zookeeper = zookeeper
         broker.ready()
-        self._servers: dict[str, Any] = {"bootstrap.servers": broker.address}
+        self._bootstrap = broker.address
         super().__init__(zookeeper)
 
     def create(self, topic: str, partitions: int) -> None:
-        admin = AdminClient(self._servers)
-        eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
-        new = NewTopic(topic, partitions, 1)
-        admin.create_topics([new], request_timeout=PATIENCE_S, operation_timeout=PATIENCE_S)[topic].result(PATIENCE_S)
+        make_topic(self._bootstrap, NewTopic(topic, partitions, 1))
 
     def produce(self, topic: str, partitions: int, *values: str) -> None:
         """The values, around the partitions."""
-        producer = Producer({**self._servers, "acks": "all"})
+        producer = Producer({"bootstrap.servers": self._bootstrap, "acks": "all"})
         for number, value in enumerate(values):
             producer.produce(topic, value, partition=number % partitions)
         assert producer.flush(PATIENCE_S) == 0
