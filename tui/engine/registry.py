@@ -75,7 +75,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
     Entry(TopicText, Router.of_moment, topic_text),
     # Consumers
-    Entry(GroupList, Router.of_moment, groups_window, wants=LAGS),
+    Entry(GroupList, Router.of_recent, groups_window, wants=LAGS),
     Entry(OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
     Entry(GroupText, Router.of_moment, group_text, wants=LAGS),
     # A drill

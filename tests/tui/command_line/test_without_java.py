@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.tui.command_line.running import KDRILL, NO_CONFIG, PATIENCE_S, kdrill
+from tests.harness.command import KDRILL, NO_CONFIG, PATIENCE_S, kdrill
 from tui.cli.doctor_programs import installing, this_machine
 
 NO_JAVA = {"PATH": "", "JAVA_HOME": "", "KDRILL_JAVA": ""}

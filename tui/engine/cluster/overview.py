@@ -100,7 +100,7 @@ def _pictured(moment: Moment, query: OverviewPicture, recent: Recent) -> TextAns
     if not moment.image.provenance.complete:
         done, total = moment.status.done, moment.status.total
         progress = f" {done:,} of {total:,} topics" if total else ""
-        loading = line(span(f"loading{progress}; what is wrong is told once all is read", "waiting"))
+        loading = line(span(f"loading{progress}; findings come once everything was read", "waiting"))
         return _answer((there, loading), [])
     tiles = _tiles(moment, recent)
     shown, is_short = _fitting(tiles, query.width)

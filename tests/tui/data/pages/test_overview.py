@@ -120,11 +120,11 @@ def test_while_a_cluster_loads_nothing_is_judged() -> None:
         moment = Moment(1, image, find(image), (), SourceStatus("loading", done=1, total=2))
         alerts.take(moment)
         shown = findings_window(moment, FindingList(), NOW_MS, Memory())
-        assert (keys_of(shown), shown.note) == ([], "loading: what is wrong is told once all is read")
+        assert (keys_of(shown), shown.note) == ([], "still loading: findings come once everything was read")
         facts, lines = header_facts(moment), lines_of(tiles(moment))
         assert (facts.errors, facts.warnings, facts.offline, facts.under_replicated) == (0, 0, 0, 0)
         assert "DOWN" not in lines[0]
         if len(lines) > 1:
             seen += 1
-            assert lines[1:] == ["loading 1 of 2 topics; what is wrong is told once all is read"]
+            assert lines[1:] == ["loading 1 of 2 topics; findings come once everything was read"]
     assert seen > 5 and not alerts.raised
