@@ -111,10 +111,10 @@ def test_a_label_is_one_word_or_two_and_short_enough_for_help() -> None:
 
 SEVERAL_WORDS = {
     "filter": {"filter", "find"},
-    "kill": {"fail", "kill", "remove"},
+    "kill": {"fail", "kill", "leave", "remove"},
     "policy": {"policy", "tolerance"},
     "play": {"play", "pause"},
-    "pick": {"pick", "in/out"},
+    "pick": {"pick", "in/out", "play"},
     "act": {"plan", "review"},
 }
 """Ids whose key does another thing on another screen."""

@@ -216,6 +216,7 @@ STYLES: Mapping[str, tuple[str, str, str, str, str]] = {
 
 FILLED = frozenset(
     {
+        "bright",
         *CELLS,
         *(f"heat{step}" for step in range(HEATS)),
         *(f"{kind}{number}" for kind in ("fill", "moved", "kept") for number in range(IDENTITIES)),

@@ -86,5 +86,5 @@ def test_a_column_that_has_the_most_it_may_want_leaves_the_rest_to_others() -> N
     columns = (Column("id", 2), Column("subject", -6, most=10), Column("what", -6, rank=1))
     row = Row("x", ((("1", ""),), (("s" * 40, ""),), (("w" * 30, ""),)))
     needs = needs_of(columns, [row])
-    assert needs == [1, 10, 30]
+    assert needs == [2, 10, 30]
     assert [slot.width for slot in lay_out(columns, 44, needs=needs).slots] == [2, 10, 30]

@@ -64,6 +64,9 @@ class Partitions(TimedScreen):
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._name_the_form)
 
+    def is_offered(self, frame: Framed) -> bool:
+        return frame.id != "all-frame" or (self.has_class("-wide") and self.has_class("-tall"))
+
     def _name_the_form(self, state: ViewState) -> None:
         self.query_one("#map-frame", Framed).name_it(LEGENDS[state.of(LIST).view])
 

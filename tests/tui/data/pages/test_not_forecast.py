@@ -77,7 +77,7 @@ async def test_a_plan_says_it_where_it_speaks_of_drills() -> None:
         (await pages.text("plan-review", "all", view="verdict", width=200)).plain,
     ):
         lines = text.splitlines()
-        head = next(place for place, line in enumerate(lines) if line.startswith("partitions hurt"))
+        head = next(place for place, line in enumerate(lines) if line.startswith("Partitions affected"))
         assert lines[head + 1].startswith(SAID)
 
 

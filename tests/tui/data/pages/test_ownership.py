@@ -61,7 +61,7 @@ def test_the_lag_of_ten_minutes_stands_behind_the_lag_where_it_was_counted():
     shown = groups_window(MOMENT, GroupList(), NOW_MS, Memory(), recent=rising)
     assert [column.title for column in shown.columns][4:8] == ["lag", "", "10 min", "owned"]
     sparks = [row.cells[6][0][0] for row in shown.rows]
-    assert sparks == [" " * 20, " " * 10 + "▁▁▂▃▄▅▆▆▇█"]
+    assert sparks == [" " * 20, " " * 10 + "▂▂▂▃▄▅▆▆▇█"]
 
 
 def test_the_table_has_first_what_needs_a_look():
