@@ -72,25 +72,25 @@ async def _partitions(pilot: "Pilot[int]") -> None:
 
 
 async def _consumers(pilot: "Pilot[int]") -> None:
-    await pilot.press("escape", "4", "j", "tab")
+    await pilot.press("escape", "4", "j", "j", "tab")
 
 
 async def _drill(pilot: "Pilot[int]") -> None:
-    await pilot.press("6", "K")
-    timeline = pilot.app.screen.query_one("#drill-timeline", LiveRows)
-    await _settle(pilot, lambda: timeline.total > 0)
-    for _ in range(3):
+    await pilot.press("6", "j", "j", "K")
+    partitions = pilot.app.screen.query_one("#drill-map", LiveRows)
+    await _settle(pilot, lambda: partitions.total > 0)
+    for _ in range(8):
         await pilot.press("comma")
 
 
 async def _lab(pilot: "Pilot[int]") -> None:
     await pilot.press("5")
     await _settle(pilot, lambda: pilot.app.screen.query_one("#lab-groups", LiveRows).total > 1)
-    await pilot.press("j")
+    await pilot.press("j", "j")
     consumers = pilot.app.screen.query_one("#lab-consumers", LiveRows)
     await _settle(pilot, lambda: consumers.total > 1)
     before = consumers.total
-    await pilot.press("tab", "j", "J")
+    await pilot.press("tab", "tab", "j", "j", "j", "J")
     await _settle(pilot, lambda: consumers.total > before)
 
 

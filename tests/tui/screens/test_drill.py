@@ -136,7 +136,7 @@ async def test_v_goes_through_map_step_and_summary_where_only_one_has_room(still
         await until(pilot, lambda: rows(pilot).list_name == "drill-map")
     async with opened(still, size=(120, 40)) as pilot:
         await play(pilot, "K")
-        for pane in ("Course", "Who dies", "Summary", "Map: L", "Timeline", "Why, writes"):
+        for pane in ("Course", "Brokers", "Summary", "Map: L", "Timeline", "Why, writes"):
             assert pane in text(pilot)
         await press(pilot, "v")
         await until(pilot, lambda: "all panes are in sight" in text(pilot))

@@ -93,7 +93,7 @@ class Drill(LiveScreen):
             Framed("Course", Scrubber(CoursePicture(), id="course"), id="course-frame", least=(40, 8)),
             ByNeed(
                 ByNeed(
-                    Framed("Who dies", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5)),
+                    Framed("Brokers", LiveRows(DrillBrokerList()), id="who-frame", least=(34, 5)),
                     Framed("Summary", LiveText(DrillText(), id="summary"), id="summary-frame", least=(40, 5), rank=-1),
                     id="drill-who",
                 ),
