@@ -133,7 +133,7 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
     """The same on a copy that was set up before: many scenarios share the work that an image takes."""
     cluster = setup.reset()
     builder = TimelineBuilder(setup.image, setup.assumptions.start_ms, setup.znodes)
-    read = 0
+    read, last_ms = 0, 0.0
 
     def passed(until_ms: float) -> Generator[Progress, None, None]:
         nonlocal read
@@ -146,16 +146,31 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
             read = len(cluster.journal)
             yield Progress(cluster.now_ms, builder.length)
 
-    for act in scenario.acts:
-        _begin(setup, act)
-        if scenario.restart_after_ms is not None:
-            at_ms = max(scenario.restart_after_ms, setup.assumptions.session_timeout_ms)
+    began_ms: dict[int, float] = {}
+    """By broker, when something was done to it last."""
+    for number, act in enumerate(_acts(scenario)):
+        if act.after_ms is not None:
+            # Nobody registers before the old session is over.
+            over = [began_ms.get(broker, 0.0) + setup.assumptions.session_timeout_ms for broker in act.brokers]
+            at_ms = max([last_ms + act.after_ms, *(over if act.deed is Deed.START else ())])
             yield from passed(at_ms)
             cluster.run_until(at_ms)  # let it be then
-            _begin(setup, Act(Deed.START, act.brokers))
-        yield from passed(LONGEST_MS)
+        elif number:
+            yield from passed(LONGEST_MS)
+        last_ms = cluster.now_ms
+        began_ms.update(dict.fromkeys(act.brokers, last_ms))
+        _begin(setup, act)
+    yield from passed(LONGEST_MS)
     builder.take(cluster.journal[read:])  # what needed no time
     return Drill(scenario, setup.assumptions, builder.timeline(cluster.now_ms), cluster.at_rest)
+
+
+def _acts(scenario: Scenario) -> tuple[Act, ...]:
+    """All that is done, in order: a restart after a time is one more act."""
+    if scenario.restart_after_ms is None:
+        return scenario.acts
+    returns = [Act(Deed.START, act.brokers, after_ms=scenario.restart_after_ms) for act in scenario.acts]
+    return tuple(each for pair in zip(scenario.acts, returns, strict=True) for each in pair)
 
 
 def _begin(setup: ClusterSetup, act: Act) -> None:

@@ -33,6 +33,8 @@ class Act(msgspec.Struct, frozen=True):
 
     deed: Deed
     brokers: tuple[int, ...]
+    after_ms: float | None = None
+    """So long after what was done before it; None: once nothing happens any more."""
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +49,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
     restart_after_ms: float | None = None
     """When they are started again, after their death; None: never. Each registers once its old session is over."""
     then: tuple[Act, ...] = ()
-    """What is done after their death, one after the other, each once nothing happens any more."""
+    """What is done after their death, one after the other, each when it is said to be."""
 
     @property
     def acts(self) -> tuple[Act, ...]:
