@@ -120,7 +120,7 @@ def _sequence(brokers: Sequence[int], dice: np.random.Generator) -> Iterator[Act
     at_ms = sorted(float(round(WITHIN_MS * dice.random())) for _ in range(count - 1))
     for number in range(count):
         alive = [broker for broker in brokers if broker not in dead]
-        returns = dead and (len(alive) == 1 or dice.random() < 0.4)
+        returns = bool(dead) and (len(alive) == 1 or dice.random() < 0.4)
         some = sorted(dead) if returns else alive
         broker = some[int(dice.random() * len(some))]
         dead.symmetric_difference_update({broker})

@@ -1,0 +1,115 @@
+"""A fleet: each row is the drill of its scenario, whoever plays it; the scenarios are those that were asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+
+from model.analyses.analysis import run_here
+from model.analyses.errors import AnalysisError
+from model.analyses.fleets.fleet import FLEET, FleetRow, fleet_arrays
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, scenarios
+from model.cluster.cluster_image import ClusterImage
+from model.drills.drill import run
+from model.drills.scenario import Act, Deed, of_acts
+from tests.model.drills.clusters import became, cluster, clusters, topic
+from tests.spark.running_spark import RunningSpark
+
+TWELVE = cluster(range(1, 13), *topic((1, 2, 3), (1, 2, 3), 1))
+THREE = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), *topic((3,), (3,), 3, name="lonely"))
+
+
+def fleet(image: ClusterImage, *generators: str, **more: object) -> tuple[FleetRow, ...]:
+    parameters = msgspec.convert({"generators": generators, **more}, FleetParameters)
+    return run_here(FLEET, fleet_arrays(image), parameters).rows
+
+
+def test_twelve_brokers_in_three_racks_have_so_many_scenarios() -> None:
+    made = scenarios(TWELVE, FleetParameters(generators=GENERATORS))
+    assert Counter(one.generator for one in made) == {
+        "single": 48,
+        "pair": 594,
+        "rack": 30,
+        "rolling": 4,
+        "random": 1_000,
+    }
+
+
+def test_one_pair_in_so_many_is_played_when_that_is_asked() -> None:
+    assert len(scenarios(TWELVE, FleetParameters(generators=("pair",), every=11))) == 54
+
+
+@settings(max_examples=15)
+@given(clusters())
+def test_a_row_is_the_drill_of_that_scenario(image: ClusterImage) -> None:
+    parameters = FleetParameters(generators=("single",))
+    made = scenarios(image, parameters)
+    for row in fleet(image, "single"):
+        one = made[row.number]
+        ruled = image
+        if one.controller is not None:
+            office = msgspec.structs.replace(image.controller, broker=one.controller)
+            ruled = msgspec.structs.replace(image, controller=office)
+        drill = run(ruled, one.scenario)
+        waits = [outage.lasted_ms(drill.timeline.end_ms) for outage in drill.timeline.outages]
+        assert row.lost == drill.summary.unclean
+        assert row.offline_after == drill.summary.newly_offline
+        assert row.moved == drill.summary.leaders_moved
+        assert row.longest_s == pytest.approx(max(waits, default=0) / 1000)
+        assert row.leaderless_s == pytest.approx(sum(waits) / 1000)
+
+
+@settings(max_examples=10)
+@given(clusters())
+def test_who_has_no_leader_refuses_producers(image: ClusterImage) -> None:
+    for row in fleet(image, "single", "random", count=4):
+        assert not row.error
+        assert row.under_min_s >= row.leaderless_s - 1e-6
+        assert row.longest_s <= min(row.leaderless_s, row.ended_s)
+
+
+def test_a_lonely_partition_waits_for_its_broker() -> None:
+    dies, returns = (row for row in fleet(THREE, "single") if row.text.startswith("b3 dies") and row.controller == 1)
+    assert (dies.offline_after, dies.leaderless) == (1, 1)
+    assert returns.offline_after == 0
+    assert 900 < returns.longest_s < 902
+    assert returns.badness < dies.badness
+
+
+def test_the_controllers_own_death_costs_more() -> None:
+    elsewhere, on_it = (row for row in fleet(THREE, "single") if row.text == "b1 dies")
+    assert (elsewhere.controller, on_it.controller) == (2, 1)
+    assert on_it.longest_s > elsewhere.longest_s
+
+
+def test_who_dies_while_another_catches_up_takes_the_last_copy_in_sync() -> None:
+    rows = {row.text: row for row in fleet(THREE, "pair") if row.controller == 3}
+    caught = rows["b2 dies while b1 catches up"]
+    assert caught.offline_after == 1
+    assert rows["b2 dies after b1"].offline_after == 1
+
+
+def test_the_same_seed_plays_the_same_sequences() -> None:
+    one, again, other = (fleet(THREE, "random", count=5, seed=seed) for seed in (1, 1, 2))
+    assert one == again
+    assert [row.ended_s for row in one] != [row.ended_s for row in other]
+
+
+def test_where_nobody_can_die_there_is_no_fleet() -> None:
+    with pytest.raises(AnalysisError, match="too few brokers"):
+        fleet(cluster([], *topic((1,), (1,), 1), controller=None), "single")
+
+
+def test_spark_plays_what_this_process_plays(spark: RunningSpark) -> None:
+    parameters = FleetParameters(generators=("single", "pair", "rack", "random"), count=20, seed=3)
+    arrays = fleet_arrays(THREE)
+    assert spark.run(FLEET, arrays, parameters) == run_here(FLEET, arrays, parameters)
+
+
+def test_a_broker_may_die_so_long_after_another() -> None:
+    drill = run(THREE, of_acts([Act(Deed.KILL, (1,)), Act(Deed.KILL, (2,), after_ms=1_000)]))
+    assert [row.at_ms for row in drill.timeline.rows if type(row).__name__ == "BrokerCrashed"] == [0, 1_000]
+    assert became(drill)[0] == -1
