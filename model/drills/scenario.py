@@ -28,7 +28,7 @@ class Deed(StrEnum):
     """They start at the same moment, having been dead."""
 
 
-class Act(msgspec.Struct, frozen=True):
+class Act(msgspec.Struct, frozen=True, omit_defaults=True):
     """Something that is done to brokers, in ascending order."""
 
     deed: Deed

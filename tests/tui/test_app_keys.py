@@ -230,7 +230,12 @@ async def test_an_overlay_keeps_row_one_and_goes_on_asking(still: str) -> None:
 async def test_every_pane_is_reached_by_tab_in_any_size(still: str, size: tuple[int, int]) -> None:
     async with opened(still, size=size) as pilot:
         map_panes = 3 if size >= (120, 40) and size[1] >= 40 else 2
-        for key, count in (("1", 5 if size[1] >= 50 else 4), ("2", 2), ("3", map_panes), ("4", 3 if size[0] >= 160 else 2)):
+        for key, count in (
+            ("1", 5 if size[1] >= 50 else 4),
+            ("2", 2),
+            ("3", map_panes),
+            ("4", 3 if size[0] >= 160 else 2),
+        ):
             await press(pilot, key)
             reached = set[str | None]()
             for _ in range(6):

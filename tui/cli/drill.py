@@ -26,6 +26,7 @@ from model.drills.sentences import steps_of
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from spark_tasks.spark_client import Engine
+from tui.cli import fleet as fleets
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
@@ -249,7 +250,12 @@ def takes_times(command: Command) -> Command:
 @click.option(
     "--all", "everything", is_flag=True, help="with --json, also partitions that nothing happens to; without, no bounds"
 )
-@click.option("--json", "as_json", is_flag=True, help="one kdrill.drill/1 object, or kdrill.drills/1")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="one kdrill.drill/1 object, or kdrill.drills/1; of a fleet, kdrill.fleet/1 as lines",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write to this file")
 def drill(
     opening: Opening,
@@ -281,9 +287,9 @@ def drill(
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
-    if wanted.kind is not None:
+    if wanted.kind is not None or wanted.fleet is not None:
         _check_alone(acts or rack is not None, restart_after, everything=everything)
-        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+        hurts, told = _many(opening, wanted, engine, unclean=unclean, as_json=as_json)
     else:
         wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
         played = _played(opening, wish, times)
@@ -291,6 +297,14 @@ def drill(
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
     put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
+
+
+def _many(opening: Opening, wanted: Wanted, engine: Engine, *, unclean: bool, as_json: bool) -> tuple[bool, Any]:
+    """Many scenarios, counted or played: whether any hurts, and what to print."""
+    if wanted.fleet is None:
+        return drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+    asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
+    return fleets.fleet(image_of(opening), asked, engine, wanted.limit, as_json=as_json)
 
 
 def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
@@ -314,7 +328,9 @@ def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
 def _check_alone(chosen: object, restart_after: float | None, *, everything: bool) -> None:
     """Many scenarios are counted, not played in time."""
     if chosen:
-        raise click.UsageError("--each-... and --random choose who dies: leave out --kill, --rack, --stop and --start")
+        raise click.UsageError(
+            "--each-..., --random and --fleet choose who dies: leave out --kill, --rack, --stop and --start"
+        )
     if restart_after is not None:
         raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")
     context = click.get_current_context()

@@ -153,7 +153,7 @@ LARGE = 300_000_000
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """The options that ask for many scenarios; `kind` None: none does."""
+    """The options that ask for many scenarios to be counted (`kind`) or played (`fleet`); both None: none does."""
 
     kind: Kind | None
     size: int
@@ -161,6 +161,10 @@ class Wanted(msgspec.Struct, frozen=True):
     seed: int
     rate: float
     limit: int | None
+    fleet: str | None
+
+
+_FLEET = "play every scenario of these kinds in virtual time: single, pair, rack, rolling, random:N"
 
 
 def takes_scenarios(command: Command) -> Command:
@@ -174,7 +178,8 @@ def takes_scenarios(command: Command) -> Command:
     @each("rack", "racks", "fail every rack")
     @each("broker-and-rack", "brokers-and-racks", "fail every rack together with each broker outside it")
     @click.option("--random", metavar="K:N", help="fail N random sets of K brokers")
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="seed for --random")
+    @click.option("--fleet", metavar="KIND[,KIND...]", help=_FLEET)
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="seed for random scenarios")
     @click.option(
         "--failure-rate",
         metavar="PERCENT",
@@ -193,11 +198,12 @@ def takes_scenarios(command: Command) -> Command:
     def with_scenarios(
         kinds: tuple[Kind, ...], random: str | None, seed: int, failure_rate: float, limit: int | None, **others: Any
     ) -> Any:
+        fleet: str | None = others.pop("fleet")
         size, count = _random(random)
         kind: list[Kind] = [*kinds, *(["random"] if random is not None else [])]
-        if len(kind) > 1:
-            raise click.UsageError("--each-... and --random exclude each other: ask for one at a time")
-        wanted = Wanted(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit)
+        if len(kind) + (fleet is not None) > 1:
+            raise click.UsageError("--each-..., --random and --fleet exclude each other: ask for one at a time")
+        wanted = Wanted(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit, fleet)
         return command(wanted=wanted, **others)
 
     return with_scenarios

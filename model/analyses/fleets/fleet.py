@@ -167,10 +167,7 @@ class LeastInSync(NamedTuple):
 def _least_in_sync(image: ClusterImage) -> LeastInSync:
     found = health(image, image.topics, surroundings(image))
     columns = found.columns
-    names = [
-        TopicPartition(columns.topics[topic].name, number)
-        for topic, number in zip(columns.topic.tolist(), columns.partitions.tolist(), strict=True)
-    ]
+    names = [TopicPartition(topic.name, number) for topic in columns.topics for number in topic.partitions.tolist()]
     under = np.flatnonzero(found.under_min_isr | found.offline)
     least = dict(zip(names, found.min_isr.tolist(), strict=True))
     return LeastInSync(least, {names[row] for row in under.tolist()})

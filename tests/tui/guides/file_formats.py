@@ -16,6 +16,7 @@ import pyarrow as pa
 import pytest
 
 from model.actions.proposal import ApiCall, Proposal
+from model.analyses.fleets.fleet import FleetRow
 from model.analyses.history.results import ClusterHistory
 from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
@@ -64,6 +65,7 @@ def file_formats() -> Iterator[str]:
     )
     yield from _of_clusters()
     yield _of_groups()
+    yield from _of_fleets()
     yield from _of_acting()
     yield from _written_by_hand()
     yield from _of_json()
@@ -94,6 +96,11 @@ def _of_groups() -> str:
         "- `explanation`, with `--explain`: `balance`, a sentence, and `partitions`, each with `member`, `topic`, "
         "`partition`, `before`, `waits` and `why`"
     )
+
+
+def _of_fleets() -> Iterator[str]:
+    yield "## Fleet of drills: kdrill.fleet/1\n\nJSON lines: what was asked, then a line a scenario, without zeros."
+    yield from _structs(FleetRow)
 
 
 def _of_acting() -> Iterator[str]:

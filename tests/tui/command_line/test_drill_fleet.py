@@ -1,0 +1,52 @@
+"""`kdrill drill --fleet`: each scenario is played, and how long it hurts is told, for people and programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from model.cluster.snapshot_file import read_snapshot
+from model.drills.drill import run
+from model.drills.scenario import of_brokers
+from tests.harness.command import failure, kdrill
+
+HURT = 2
+
+
+def test_people_read_the_worst_first(snapshot_file: Path) -> None:
+    done = kdrill("drill", snapshot_file, "--fleet", "single,rack", "--engine", "here", "--limit", "3")
+    assert (done.returncode, done.stderr) == (HURT, "")
+    lines = done.stdout.splitlines()
+    head = next(place for place, line in enumerate(lines) if line.startswith("scenario "))
+    lost, offline = zip(
+        *(map(int, line.rpartition(")")[2].split()[:2]) for line in lines[head + 1 : head + 4]), strict=True
+    )
+    assert list(zip(lost, offline, strict=True)) == sorted(zip(lost, offline, strict=True), reverse=True)
+    assert "none of them worse: --limit lists more" in lines[-1]
+
+
+def test_programs_read_a_manifest_and_a_line_for_each_scenario(snapshot_file: Path) -> None:
+    done = kdrill("drill", snapshot_file, "--fleet", "single", "--engine", "here", "--json")
+    manifest, *rows = map(json.loads, done.stdout.splitlines())
+    assert (manifest["format"], manifest["scenarios"]) == ("kdrill.fleet/1", len(rows))
+    image = read_snapshot(snapshot_file)
+    for broker in image.brokers:
+        row = next(r for r in rows if r["text"] == f"b{broker} dies" and r["controller"] == image.controller.broker)
+        summary = run(image, of_brokers([broker])).summary
+        assert (row.get("offline_after", 0), row.get("moved", 0)) == (summary.newly_offline, summary.leaders_moved)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--fleet", "all"), "--fleet: 'all' is none of single, pair, rack, rolling and random:N"),
+        (("--fleet", "random"), "--fleet: 'random' is not random:N"),
+        (("--fleet", "single:3"), "--fleet: 'single:3' is none of"),
+        (("--fleet", "single", "--kill", "1"), "choose who dies"),
+        (("--fleet", "single", "--each-pair"), "exclude each other"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_line(snapshot_file: Path, options: tuple[str, ...], said: str) -> None:
+    assert said in failure(kdrill("drill", snapshot_file, *options))
