@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import pytest
 from textual.command import CommandPalette
 from textual.screen import Screen
@@ -19,14 +18,12 @@ from tests.tui.conftest import Cluster
 from tests.tui.dashboard import Keys, kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.data.logs.log_folders import write_log
 from tests.tui.screens.pages import PAGES, arrive, look_into_logs
-from tests.tui.screens.still_sandbox import WithStillSandbox
+from tests.tui.screens.still_sandbox import WithSandbox
 from tui.app.app import Kdrill
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.screens.overlays import Describe, Help
 from tui.app.widgets.prompt_line import PromptLine
 from tui.engine.actions import OVERLAY, SCREENS, Action, holding
-from tui.engine.link import OnPulse
-from tui.engine.messages import SANDBOX, Pulse
 from tui.engine.view_state import ViewState
 
 
@@ -215,16 +212,6 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     "suspend_process": Expected(lambda pilot, _: vars(pilot.app)["was_suspended"]),
 }
 """(screen, action), or the action wherever no row says otherwise → what its key does."""
-
-
-class WithSandbox(WithStillSandbox):
-    """A sandbox by its header, too."""
-
-    async def open(self, on_pulse: OnPulse) -> None:
-        def told(pulse: Pulse) -> None:
-            on_pulse(msgspec.structs.replace(pulse, header=msgspec.structs.replace(pulse.header, kind=SANDBOX)))
-
-        await super().open(told)
 
 
 @pytest.fixture

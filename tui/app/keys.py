@@ -15,8 +15,9 @@ from tui.engine.rows import Window
 
 PHRASES = (
     "{kill} kills",
-    "{kill_rack} its rack",
-    "{wish('terminate')} shuts it down",
+    "{kill}: fail",
+    "{kill_rack}: fail",
+    "{wish('terminate')}: shut",
     "{refresh} plays",
     "{refresh} works",
     "{refresh} looks",

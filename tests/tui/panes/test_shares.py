@@ -97,3 +97,17 @@ async def test_a_title_is_part_of_what_a_pane_wants() -> None:
         await pilot.pause()
         await pilot.pause()
         assert frame.title in screen_lines(app)[0]
+
+
+async def test_a_pane_that_is_hidden_while_its_contents_come_does_no_harm() -> None:
+    app = Two()
+    async with app.run_test(size=(100, 12)) as pilot:
+        app.query(Framed).first().post_message(ContentShown(app.lists[0]))
+        await pilot.pause()
+        for frame in app.query(Framed):
+            frame.display = False
+            frame.post_message(ContentShown(frame))
+        await pilot.pause()
+        frame.display = True
+        await pilot.pause()
+        assert frame.size.width == 100 - EDGE

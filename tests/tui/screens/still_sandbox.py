@@ -16,7 +16,7 @@ from tests.tui.dashboard import NOW_MS
 from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.listing import Memory
-from tui.engine.messages import ListQuery, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.messages import SANDBOX, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
 from tui.engine.rows import Window
 from tui.engine.sandbox.facts import Drawn
 from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
@@ -92,3 +92,13 @@ class WithStillSandbox:
 
     async def close(self) -> None:
         await self._link.close()
+
+
+class WithSandbox(WithStillSandbox):
+    """A sandbox by its header, too."""
+
+    async def open(self, on_pulse: OnPulse) -> None:
+        def told(pulse: Pulse) -> None:
+            on_pulse(msgspec.structs.replace(pulse, header=msgspec.structs.replace(pulse.header, kind=SANDBOX)))
+
+        await super().open(told)

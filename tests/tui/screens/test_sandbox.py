@@ -8,7 +8,7 @@ import msgspec
 from textual.geometry import Offset
 
 from tests.tui.dashboard import kdrill, opened, press, rows, settled, text, until
-from tests.tui.screens.still_sandbox import WithStillSandbox
+from tests.tui.screens.still_sandbox import WithSandbox, WithStillSandbox
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.sandbox import PictureOfCluster, Sandbox
@@ -36,7 +36,7 @@ class Counting(WithStillSandbox):
 
 
 async def test_arrows_and_clicks_choose_what_keys_break(still: str) -> None:
-    async with opened(still, size=(120, 40), link=WithStillSandbox) as pilot:
+    async with opened(still, size=(120, 40), link=WithSandbox) as pilot:
         await press(pilot, "8")
         screen = kdrill(pilot).screen
         assert isinstance(screen, Sandbox)
@@ -58,7 +58,7 @@ async def test_arrows_and_clicks_choose_what_keys_break(still: str) -> None:
 
 
 async def test_lists_are_a_key_away_and_have_the_same_cursor(still: str) -> None:
-    async with opened(still, size=(120, 40), link=WithStillSandbox) as pilot:
+    async with opened(still, size=(120, 40), link=WithSandbox) as pilot:
         await press(pilot, "8")
         await until(pilot, lambda: "session" in text(pilot))
         await press(pilot, "l", "v")

@@ -116,8 +116,9 @@ class ByNeed(Group):
 
     @on(ContentShown)
     def _look_again(self) -> None:
-        claims = tuple((claim_of(child, 0), claim_of(child, 1)) for child in self.children if child.display)
+        shown = [child for child in self.children if child.display]
+        claims = tuple((claim_of(child, 0), claim_of(child, 1)) for child in shown)
         if claims != self._claimed:
             self._claimed = claims
-            # Of a child: Textual has a widget's ancestors arranged anew, not the widget itself.
-            next(child for child in self.children if child.display).refresh(layout=True)
+            for child in shown[:1]:  # Textual has a widget's ancestors arranged anew, not the widget itself.
+                child.refresh(layout=True)

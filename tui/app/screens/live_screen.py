@@ -112,9 +112,16 @@ class LiveScreen(Page):
             selected=at_hand.cursor_key,
             main=main.cursor_key,
             orders=len(_orders(at_hand)),
-            has_text=bool(self.query(LiveText)),
+            has_text=bool(self._texts),
             clusters=len(self.kdrill.contexts),
         )
+
+    @property
+    def _texts(self) -> list[LiveText]:
+        """The texts that are in sight, or would be if there were room."""
+        return [
+            text for text in self.query(LiveText) if not isinstance(text.parent, Framed) or self.is_offered(text.parent)
+        ]
 
     @property
     def named_here(self) -> Mapping[str, str]:
@@ -152,11 +159,20 @@ class LiveScreen(Page):
 
     @property
     def _in_reading_order(self) -> list[Framed]:
-        """Frames from left to right and from top to bottom; where one hides the others, as the screen has them."""
+        """Frames from left to right and from top to bottom, one that is hidden right after the one before it.
+
+        Where one hides all others they come as the screen has them.
+        """
         frames = list(self.query(Framed))
         if self._is_alone:
             return frames
-        return sorted(frames, key=lambda frame: (frame.region.y, frame.region.x))
+        corners: dict[Framed, tuple[int, int]] = {}
+        corner = (0, 0)
+        for frame in frames:
+            if frame.region.area:
+                corner = (frame.region.y, frame.region.x)
+            corners[frame] = corner
+        return sorted(frames, key=corners.__getitem__)
 
     @property
     def _is_alone(self) -> bool:
@@ -204,7 +220,7 @@ class LiveScreen(Page):
         self.copy(focused.copy_text if isinstance(focused, LiveText) else self.list_at_hand.copied)
 
     def action_copy_text(self) -> None:
-        self.copy(next((pane.copy_text for pane in self.query(LiveText)), ""))
+        self.copy(next((text.copy_text for text in self._texts), ""))
 
     def action_export(self) -> None:
         """The command that writes what is shown, with a name for the file that is not taken yet."""

@@ -17,6 +17,7 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import ContentShown, RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, EffectList, EventText
+from tui.engine.conditions import Here
 from tui.engine.messages import Spot, TextAnswer, TextQuery
 from tui.engine.sandbox.queries import (
     NO_SANDBOX,
@@ -127,6 +128,13 @@ class Sandbox(LiveScreen):
     def _tell_kind(self) -> None:
         """Of a cluster that is no sandbox there is the picture alone, which says so."""
         self.set_class(NO_SANDBOX in self.picture.plain, "-no-sandbox")
+        self.show_keys()
+
+    @property
+    def here(self) -> Here:
+        """What keys are about is under the picture's cursor, also while no list of processes is in sight."""
+        here = super().here
+        return here._replace(main=self.chosen, selected=here.selected if self._is_in_feed else self.chosen)
 
     def first_pane(self) -> Widget:
         return self.picture
@@ -179,6 +187,11 @@ class Sandbox(LiveScreen):
             return at_hand.cursor_key
         return self.picture.chosen if self.is_drawn else self.processes.cursor_key
 
+    @property
+    def _is_in_feed(self) -> bool:
+        """Whether the feed of causes and effects is at hand."""
+        return (self.bottom.return_to or self.focused) is self.query_one("#effects")
+
     @on(RowHighlighted, "#sandbox-processes")
     def _follow(self, event: RowHighlighted) -> None:
         if event.key and (event.view.has_focus or not self.is_drawn):
@@ -225,8 +238,7 @@ class Sandbox(LiveScreen):
         self.action_describe()
 
     def action_describe(self) -> None:
-        focused = self.bottom.return_to or self.focused
-        if focused is self.query_one("#effects"):
+        if self._is_in_feed:
             self.kdrill.describe(EventText(key=self.list_at_hand.cursor_key), "")
         elif self.has_class("-no-sandbox"):
             self.kdrill.describe(BrokerText(key=self.chosen.rpartition(" ")[2]))

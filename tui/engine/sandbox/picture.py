@@ -101,6 +101,7 @@ class Picture:
         self._size = max(width, 1), max(height, 1)
         self._is_filled = is_filled
         self._canvas = Canvas(*self._size)
+        self._trunk = 0
         self._head = 0 if facts.is_sandbox else 2
 
     def drawn(self) -> tuple[tuple[Span, ...], ...]:
@@ -188,6 +189,7 @@ class Picture:
 
     def _brokers(self, form: Form, y: int, end: int) -> int:
         columns, count = self._grid(form)
+        self._trunk = y
         if not form.broker:
             return self._chips(y, end)
         margin = GAP if count > 1 else 0
@@ -237,7 +239,6 @@ class Picture:
             for foot in feet:
                 canvas.wire(foot, y - 1 if form.top else y, foot, y)
             centres += feet
-            self._trunk = y
         else:
             left = 0
             canvas.wire(left, self._trunk, left, y)

@@ -174,6 +174,12 @@ def test_without_zookeeper_no_session_ends() -> None:
     assert "NO ZOOKEEPER" in told and "session held" in told and "session ends" not in told
 
 
+def test_without_zookeeper_and_without_brokers_both_are_told() -> None:
+    state = SandboxState(processes=(process("zookeeper", "zookeeper 1", "killed", NOW_MS - 1_000),))
+    told = drawn(state).plain
+    assert "NO ZOOKEEPER" in told and "zookeeper 1" in told and "broker" not in told
+
+
 def test_the_cursor_begins_on_the_controller_and_stays_where_it_is_put() -> None:
     here = sandbox(process("broker", "broker 4"))
     assert drawn(here).title == "broker 4"  # the small cluster's controller
