@@ -8,15 +8,18 @@ from textual.pilot import Pilot
 
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
+from tui.app.panes.live_panes import LiveText
 from tui.app.panes.map_panes import MapRows
 from tui.app.screens.overlays import Describe
+from tui.engine.messages import STOPPABLE
 
 
 async def sweep(pilot: Pilot[int], *keys: str) -> None:
     """Goes to the sweep, presses these, and waits for the answer."""
     await press(pilot, "7", *keys)
     await until(pilot, lambda: rows(pilot, "sweep-scenarios").total > 0)
-    await until(pilot, lambda: "affected  " in text(pilot))
+    summary = kdrill(pilot).screen.query_one("#sweep", LiveText)
+    await until(pilot, lambda: "scenarios" in summary.copy_text and STOPPABLE not in summary.copy_text)
     await press(pilot)
 
 

@@ -108,12 +108,12 @@ def row_of(path: str, branch: Branch, row: int) -> int:
 
 
 COLUMNS = (
-    Column("znode", -16),
+    Column("znode", -26),
     Column("what", -16, rank=1),
     Column("v", 2, ">", rank=2),
     Column("e", 1, rank=2),
 )
-"""v: the payload's version; e: E for ephemeral. Whose it is stands beside the tree."""
+"""v: the payload's version; e: E for ephemeral. Names keep their cells: what a znode is stands beside the tree, too."""
 
 _OF_BROKERS = (Column("metadata", -30),)
 """What brokers tell has no payload versions, and nothing there is ephemeral."""
