@@ -104,10 +104,12 @@ async def test_a_pane_that_is_hidden_while_its_contents_come_does_no_harm() -> N
     async with app.run_test(size=(100, 12)) as pilot:
         app.query(Framed).first().post_message(ContentShown(app.lists[0]))
         await pilot.pause()
-        for frame in app.query(Framed):
-            frame.display = False
-            frame.post_message(ContentShown(frame))
+        frames = app.query(Framed)
+        for each in frames:
+            each.display = False
+            each.post_message(ContentShown(each))
         await pilot.pause()
+        frame = frames.last()
         frame.display = True
         await pilot.pause()
         assert frame.size.width == 100 - EDGE
