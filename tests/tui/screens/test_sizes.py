@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from tests.tui.dashboard import Keys, kdrill, opened, settled
 from tests.tui.data.logs.log_folders import write_log
+from tests.tui.quiet import resized
 from tests.tui.screens.pages import PAGES, look_into_logs, walk
 from tests.tui.screens.still_sandbox import WithStillSandbox
 from tui.app.panes.frames import Framed
@@ -27,13 +28,6 @@ SIZES = (
     *((60, 16), (72, 20), (80, 24), (90, 30), (100, 24), (119, 39)),
     *((120, 40), (140, 44), (160, 50), (180, 50), (200, 60), (240, 80)),
 )
-
-
-LATER = (
-    *("overview", "overview_bars", "consumers", "ownership_table", "lab", "drill", "sweep", "sandbox", "plans"),
-    *("brokers", "events"),
-)
-"""Pages whose lists and groups are not laid out by need yet."""
 
 
 @pytest.fixture(scope="module")
@@ -56,13 +50,14 @@ async def test_in_terminals_of_any_size(still: str, logs: str, seed: int) -> Non
 
 async def all_is_well(still: str, logs: str, sizes: Sequence[tuple[int, int]]) -> None:
     found: list[str] = []
-    async with opened(still, size=sizes[-1], link=WithStillSandbox) as pilot:
+    async with opened(still, size=SIZES[-1], link=WithStillSandbox) as pilot:
         await look_into_logs(pilot, logs)
         async for page in walk(pilot, PAGES):
-            for size in sizes if page not in LATER else ():
-                await pilot.resize_terminal(*size)
+            for size in sizes:
+                await resized(pilot, *size)
                 await settled(pilot)
                 found += [f"{page} {size[0]}x{size[1]} {said}" for said in complaints(pilot)]
+            await resized(pilot, *SIZES[-1])  # all lists that the way to the next page waits for are in sight
     assert not found, "\n".join(found)
 
 

@@ -117,9 +117,9 @@ def _link_row(link: LinkView) -> Row:
 PROCESS_COLUMNS = (
     Column("process", 24, "<", "name"),
     Column("state", 8, "<", "state"),
-    Column("since", 5, ">", "age"),
-    Column("pid", 8, ">", "pid"),
-    Column("what", -12),
+    Column("since", 5, ">", "age", rank=2),
+    Column("pid", 8, ">", "pid", rank=3),
+    Column("what", -12, rank=1),
 )
 PROCESS_SIGNS: Mapping[str, tuple[str, str]] = {
     "running": ("", "ok"),
