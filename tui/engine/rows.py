@@ -38,7 +38,7 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     head: str = ""
     """A line above the title: what names in it have in common."""
     most: int = 0
-    """Cells beyond which it grows with the other flexible ones only, however long its texts are; 0: none."""
+    """Cells beyond which it grows only once no other column is cut off, however long its texts are; 0: none."""
 
 
 class Across(msgspec.Struct, frozen=True, array_like=True):

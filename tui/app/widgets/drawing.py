@@ -132,8 +132,8 @@ def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0, needs: Se
     """The first column and, of the others, those that fit: by rank, or in their order after `skipped` of them.
 
     Where columns in between were dropped by rank, the first step aside begins with the first of all.
-    `needs` are the cells that each column's contents want. What is left over goes to columns that are cut off, and
-    then to the flexible ones. A flexible column gives up cells that it does not need before another one is dropped.
+    `needs` are the cells that each column's contents want. What is left over goes to columns that are cut off, to those
+    of long texts after others, and then to the flexible ones. A flexible column gives up cells that it does not need before another one is dropped.
     """
     columns = columns or WHOLE
     needs = needs if len(needs) == len(columns) else [0] * len(columns)
@@ -181,8 +181,10 @@ def _shared_out(
     columns: tuple[Column, ...], shown: Sequence[int], least: Sequence[int], needs: Sequence[int], left: int
 ) -> dict[int, int]:
     widths = {index: least[index] for index in shown}
-    for index in sorted(shown, key=lambda index: columns[index].rank):
-        more = min(max(needs[index] - widths[index], 0), left)
+    modest = [modest_need(column, need) for column, need in zip(columns, needs, strict=True)]
+    by_rank = sorted(shown, key=lambda index: columns[index].rank)
+    for index, need in [(index, each[index]) for each in (modest, needs) for index in by_rank]:
+        more = min(max(need - widths[index], 0), left)
         widths[index] += more
         left -= more
     flexible = [index for index in shown if columns[index].width < 0]
@@ -190,6 +192,11 @@ def _shared_out(
     for place, index in enumerate(flexible):
         widths[index] += share + (place < odd)
     return widths
+
+
+def modest_need(column: Column, need: int) -> int:
+    """The cells a column takes before others do that are cut off, of those that its contents need."""
+    return min(need, column.most or need)
 
 
 def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[int] = ()) -> list[int]:
@@ -201,7 +208,7 @@ def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[i
             need = len(text) if text.isascii() else cells(plain(text))
             if not place:
                 need += INDENT * (row.depth + (row.open is not None or row.depth > 0))
-            needs[place] = max(needs[place], min(need, columns[place].most or need))
+            needs[place] = max(needs[place], need)
     return needs
 
 

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Region
 from textual.strip import Strip
 
-from tui.app.widgets.drawing import EDGES, GAP, WHOLE, Layout, RowDrawing, StripWidget, lay_out, needs_of
+from tui.app.widgets.drawing import EDGES, GAP, WHOLE, Layout, RowDrawing, StripWidget, lay_out, modest_need, needs_of
 from tui.app.widgets.lists import (
     CloseNode,
     OpenNode,
@@ -154,7 +154,8 @@ class LineView(StripWidget, can_focus=True):
     def wanted(self) -> tuple[int, int]:
         """Cells and lines in which nothing would be cut off."""
         columns, needs = self._window.columns, self._needs
-        widths = [max(need, column.width) for need, column in zip(needs, columns or WHOLE, strict=bool(columns))]
+        pairs = zip(columns or WHOLE, needs, strict=bool(columns))
+        widths = [max(modest_need(column, need), column.width) for column, need in pairs]
         filled = EDGES + sum(widths) + GAP * max(len(widths) - 1, 0)
         return max(filled, self._window.wants), self._header_lines + max(self.total, 1)
 
