@@ -30,13 +30,13 @@ BAR = 8
 REST = "░"
 COLUMNS = (
     Column("group", -14, "<", "group"),
-    Column("state", -5, "<", "state", rank=1),
+    Column("state", -11, "<", "state", rank=1),
     Column("unowned", 7, ">", "unowned"),
     Column("idle", 4, ">", "idle"),
     Column("lag", 9, ">", "lag"),
-    Column("", BAR, rank=1),
-    Column("owned", 6, ">", "owned", rank=3),
     Column("", BAR, rank=2),
+    Column("owned", 6, ">", "owned", rank=3),
+    Column("", BAR, rank=3),
     Column("threads", 7, ">", "threads", rank=3),
     Column("", BAR, rank=4),
     Column("members", 7, ">", "members", rank=3),
@@ -46,7 +46,7 @@ COLUMNS = (
 """What is wrong first. Bars: lag, on the scale of the largest; of partitions those owned, of threads those busy."""
 LAG_BAR = 5
 SPARKS = 20
-TEN_MINUTES = Column("10 min", SPARKS, rank=2)
+TEN_MINUTES = Column("10 min", SPARKS, rank=1)
 """The lag of the last ten minutes, where somebody counted it."""
 
 
