@@ -21,6 +21,8 @@ from model.cluster.records import (
 )
 from model.sources.feed import Moment
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state
+from tui.app.panes.frames import EDGE
+from tui.app.widgets.drawing import EDGES, lay_out
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_of, ownership_window
 from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
@@ -62,6 +64,16 @@ def test_the_lag_of_ten_minutes_stands_behind_the_lag_where_it_was_counted():
     assert [column.title for column in shown.columns][4:8] == ["lag", "", "10 min", "owned"]
     sparks = [row.cells[6][0][0] for row in shown.rows]
     assert sparks == [" " * 20, " " * 10 + "▂▂▂▃▄▅▆▆▇█"]
+
+
+def test_a_state_is_whole_in_80_cells_beside_the_lag_of_ten_minutes():
+    columns = groups_window(MOMENT, GroupList(), NOW_MS, Memory(), recent=Counted("billing", (1.0,))).columns
+    layout = lay_out(
+        columns, 80 - EDGES - EDGE, needs=[15, len("rebalancing"), *(column.width for column in columns[2:])]
+    )
+    widths = {columns[slot.column].title: slot.width for slot in layout.slots}
+    assert widths["state"] == len("rebalancing")
+    assert widths["10 min"] == 20
 
 
 def test_the_table_has_first_what_needs_a_look():
