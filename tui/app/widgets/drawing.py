@@ -133,7 +133,8 @@ def lay_out(columns: tuple[Column, ...], width: int, skipped: int = 0, needs: Se
 
     Where columns in between were dropped by rank, the first step aside begins with the first of all.
     `needs` are the cells that each column's contents want. What is left over goes to columns that are cut off, to those
-    of long texts after others, and then to the flexible ones. A flexible column gives up cells that it does not need before another one is dropped.
+    of long texts after others, and then to the flexible ones. A flexible column gives up cells that it does not need
+    before another one is dropped.
     """
     columns = columns or WHOLE
     needs = needs if len(needs) == len(columns) else [0] * len(columns)
