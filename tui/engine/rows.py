@@ -38,7 +38,10 @@ class Column(msgspec.Struct, frozen=True, array_like=True):
     head: str = ""
     """A line above the title: what names in it have in common."""
     most: int = 0
-    """Cells beyond which it grows only once no other column is cut off, however long its texts are; 0: none."""
+    """Cells beyond which it grows only once no other column is cut off, however long its texts are; 0: none.
+
+    A column of a fixed width has that, and asks for room for no more than this.
+    """
 
 
 class Across(msgspec.Struct, frozen=True, array_like=True):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.app.widgets.drawing import GAP, lay_out, needs_of, titles
+from tui.app.widgets.drawing import GAP, lay_out, modest_need, needs_of, titles
 from tui.engine.rows import Column, Row
 from tui.engine.text import cells
 
@@ -90,3 +90,16 @@ def test_a_column_that_has_the_most_it_may_want_leaves_the_rest_to_others() -> N
     needs = needs_of(columns, [row])
     assert [slot.width for slot in lay_out(columns, 44, needs=needs).slots] == [2, 10, 30]
     assert [slot.width for slot in lay_out(columns, 64, needs=needs).slots] == [2, 30, 30], "nobody else is cut off"
+
+
+def test_a_bar_as_wide_as_its_list_does_not_ask_for_all_of_that() -> None:
+    columns = (Column("dies", -26), Column("affected", 38, most=12))
+    assert [modest_need(column, need) for column, need in zip(columns, (4, 38), strict=True)] == [4, 12]
+    assert [slot.width for slot in lay_out(columns, 60, needs=(4, 38)).slots] == [21, 38]
+
+
+def test_all_columns_are_shown_in_the_cells_that_they_want() -> None:
+    columns = (Column("dies", -26, "<", "dies"), Column("lost", 5, ">", "lost", 1), Column("busiest", 12, rank=2))
+    needs = needs_of(columns, [Row("b3", ((("b3", ""),), (("1", ""),), (("69 on b4", ""),)))])
+    wanted = sum(modest_need(column, need) for column, need in zip(columns, needs, strict=True)) + 2 * GAP
+    assert [slot.column for slot in lay_out(columns, wanted, needs=needs).slots] == [0, 1, 2]

@@ -108,7 +108,7 @@ class Drill(LiveScreen):
                             "Why, writes, requests",
                             LiveText(DrillStepText(), id="step"),
                             id="step-frame",
-                            least=(44, 10),
+                            least=(44, 6),
                         ),
                         id="drill-telling",
                     ),

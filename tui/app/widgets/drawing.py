@@ -175,7 +175,12 @@ def _least(column: Column, need: int) -> int:
     """Cells below which the column is not shown."""
     if column.width > 0 or not need:
         return abs(column.width)
-    return min(-column.width, max(need, cells(column.title) + bool(column.sort)))
+    return min(-column.width, max(need, _titled(column)))
+
+
+def _titled(column: Column) -> int:
+    """Cells of a column's title; where it is flexible, with the sign that it is sorted by."""
+    return cells(column.title) + (column.width < 0 and column.sort != "")
 
 
 def _shared_out(
@@ -196,13 +201,14 @@ def _shared_out(
 
 
 def modest_need(column: Column, need: int) -> int:
-    """The cells a column takes before others do that are cut off, of those that its contents need."""
+    """The cells a column takes before others do that are cut off, of those that it has and its contents need."""
+    need = max(need, column.width)
     return min(need, column.most or need)
 
 
 def needs_of(columns: tuple[Column, ...], rows: Iterable[Row], known: Sequence[int] = ()) -> list[int]:
     """The cells that each column's title and contents take, and took before: columns stay while rows come and go."""
-    needs = list(known) if len(known) == len(columns) else [cells(column.title) for column in columns]
+    needs = list(known) if len(known) == len(columns) else [*map(_titled, columns)]
     for row in rows:
         for place, line in enumerate(row.cells[: len(columns)]):
             text = line[0][0] if len(line) == 1 else "".join([text for text, _ in line])

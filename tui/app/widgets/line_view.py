@@ -155,7 +155,7 @@ class LineView(StripWidget, can_focus=True):
         """Cells and lines in which nothing would be cut off."""
         columns, needs = self._window.columns, self._needs
         pairs = zip(columns or WHOLE, needs, strict=bool(columns))
-        widths = [max(modest_need(column, need), column.width) for column, need in pairs]
+        widths = [modest_need(column, need) for column, need in pairs]
         filled = EDGES + sum(widths) + GAP * max(len(widths) - 1, 0)
         return max(filled, self._window.wants), self._header_lines + max(self.total, 1)
 

@@ -36,14 +36,15 @@ NUMBERS = 80
 
 
 def scenario_columns(width: int) -> tuple[Column, ...]:
-    """Of a list of so many cells."""
+    """Of a list of so many cells. A bar takes what there is, and asks for no more than it needs."""
+    bar = max(BARS[0], min(width - NUMBERS, BARS[-1]))
     return (
         Column("dies", -26, "<", "dies"),
         Column("lost", 5, ">", "unclean"),
         Column("offline", 7, ">", "newly_offline"),
         Column("min ISR", 7, ">", "newly_under_min_isr", 1),
         Column("moved", 6, ">", "leaders_moved", 2),
-        Column("affected", max(BARS[0], min(width - NUMBERS, BARS[-1])), "<", "", 3),
+        Column("affected", bar, "<", "", 3, most=BARS[0]),
         Column("under-repl", 10, ">", "under_replicated", 4),
         Column("busiest", 12, ">", "most_leaders", 5),
     )
