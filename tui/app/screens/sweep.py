@@ -42,7 +42,7 @@ class Sweep(AskedScreen):
                 Framed("Failures, worst first", LiveRows(ScenarioList()), id="scenarios-frame", grows=1, rank=1),
                 id="sweep-lists",
             ),
-            Framed("Summary", LiveText(SweepText(), id="sweep"), id="sweep-frame", least=(36, 6), rank=2),
+            Framed("Summary", LiveText(SweepText(), id="sweep"), id="sweep-frame", least=(36, 6), grows=1, rank=2),
             id="sweep-both",
         )
 
