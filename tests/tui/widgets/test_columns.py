@@ -1,10 +1,12 @@
 """Columns fit, and every one can be reached."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.app.widgets.drawing import GAP, lay_out, modest_need, needs_of, titles
+from tui.app.widgets.drawing import EDGES, GAP, lay_out, modest_need, needs_of, titles
 from tui.engine.rows import Column, Row
+from tui.engine.sweep.pages import scenario_columns
 from tui.engine.text import cells
 
 COLUMNS = st.lists(
@@ -103,3 +105,10 @@ def test_all_columns_are_shown_in_the_cells_that_they_want() -> None:
     needs = needs_of(columns, [Row("b3", ((("b3", ""),), (("1", ""),), (("69 on b4", ""),)))])
     wanted = sum(modest_need(column, need) for column, need in zip(columns, needs, strict=True)) + 2 * GAP
     assert [slot.column for slot in lay_out(columns, wanted, needs=needs).slots] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("width", [95, 100, 120, 150])
+def test_no_column_is_dropped_for_the_bar_of_the_worst_failures(width: int) -> None:
+    columns = scenario_columns(width)
+    needs = [cells("rack rack-a: b1 b4 b7 b10"), *(column.width for column in columns[1:])]
+    assert len(lay_out(columns, width - EDGES, needs=needs).slots) == len(columns)

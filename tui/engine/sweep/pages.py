@@ -32,7 +32,8 @@ SCENARIO_COUNTS = (
 """Field of Counts, title, and the style of a number above 0; the worst first."""
 BARS = range(12, 41)
 """Cells of a bar: as many as the list has beside its numbers."""
-NUMBERS = 80
+NUMBERS = 84
+"""Cells of all else, with a name of 26 cells."""
 
 
 def scenario_columns(width: int) -> tuple[Column, ...]:
