@@ -101,13 +101,13 @@ def test_a_drill(open_kdrill: Open, tree: DemoTree) -> None:
     terminal = open_kdrill(tree.source, columns=120, rows=40)
     terminal.shows("LIVE", "Brokers")
     terminal.press("6")
-    terminal.shows("SIMULATED", "nobody dies yet", "kafka-1")
+    terminal.shows("SIMULATED", "No failure chosen", "kafka-1")
     terminal.press("K")
     terminal.shows("Broker 1 died", "session of broker 1 expired", "led again")
     terminal.press("<")
     terminal.shows("not yet")
     terminal.press("u")
-    terminal.shows("nobody dies yet")
+    terminal.shows("No failure chosen")
     terminal.press("Q")
     assert terminal.exit_code() == 0
 
