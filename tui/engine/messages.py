@@ -181,6 +181,8 @@ class TextAnswer(msgspec.Struct, frozen=True, array_like=True):
     """Of a picture, what the cursor can be on, in the order of reading; the title is the key of what it is on."""
     again_ms: int = 0
     """After this time it is another one although nothing changed: it counts seconds. 0: it does not."""
+    wants: int = 0
+    """Cells in which none of its lines would be broken, however wide it was asked for; 0: as its lines are."""
 
 
 class Wish(msgspec.Struct, frozen=True, tag=True):

@@ -86,9 +86,11 @@ class Sheet:
         self._title = title
         self._width = max(width, 24)
         self._lines: list[Line] = []
+        self._wants = 0
 
     def fact(self, name: str, text: str, style: str = "") -> "Sheet":
         """A name and what there is to say; a name too long for its column is written all the same."""
+        self._wants = max(self._wants, max(NAMES, len(name) + 1) + len(text))
         for number, part in enumerate(self._wrapped(text, self._width - max(NAMES, len(name) + 1))):
             self._lines.append(
                 line(span((name if number == 0 else "").ljust(NAMES - 1) + " ", "dim"), span(part, style))
@@ -97,6 +99,7 @@ class Sheet:
 
     def say(self, text: str, style: str = "") -> "Sheet":
         """Adds sentences, wrapped to the whole width."""
+        self._wants = max(self._wants, len(text))
         self._lines += [line(span(part, style)) for part in self._wrapped(text, self._width)]
         return self
 
@@ -112,7 +115,8 @@ class Sheet:
     def answer(self) -> TextAnswer:
         """The lines, and their text for the clipboard without control sequences."""
         text = "\n".join("".join(plain(piece) for piece, _ in each).rstrip() for each in self._lines)
-        return TextAnswer(self._title, tuple(self._lines), text)
+        drawn = max(map(len, text.split("\n")))
+        return TextAnswer(self._title, tuple(self._lines), text, wants=max(self._wants, drawn))
 
     @staticmethod
     def _wrapped(text: str, width: int) -> list[str]:

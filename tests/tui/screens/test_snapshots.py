@@ -27,8 +27,9 @@ from tests.tui.screen_text import SNAPSHOTS, difference, screen_codes, screen_li
 from tests.tui.screens.pages import PAGES, Page, look_into_logs, walk
 from tests.tui.screens.still_sandbox import WithStillSandbox
 from tests.tui.test_app_colour import COLOUR
-from tui.app.panes.live_panes import LivePlot
+from tui.app.panes.live_panes import LivePicture, LivePlot
 from tui.engine.actions import SCREENS
+from tui.engine.glyphs import ASCII
 
 SIZES = ((80, 24), (120, 40), (300, 80))
 LOGS = "kdrill-logs-"
@@ -121,13 +122,22 @@ async def differences(pilot: Keys, look: str, pages: Mapping[str, Page]) -> str:
                     difference(f"{place}.colours.txt", screen_styles(pilot.app)),
                 ]
             case "mono":
-                has_plot = any(plot.is_on_screen for plot in pilot.app.screen.query(LivePlot))
-                found.append(difference(f"{place}{'.mono' * has_plot}.txt", lines, is_kept=has_plot))
+                drawn = has_picture(pilot)
+                found.append(difference(f"{place}{'.mono' * drawn}.txt", lines, is_kept=drawn))
                 assert not COLOUR.search(screen_codes(pilot.app)), f"{name} has a colour"
+            case _ if has_picture(pilot):
+                found += [f"{place}: {line}" for line in lines if not line.isascii()]
             case _:
                 found.append(unlike(f"{place}.txt", lines))
     assert seen == set(SCREENS) or pages is not PAGES, "a screen has no page"
     return "\n".join(diff for diff in found if diff)
+
+
+def has_picture(pilot: Keys) -> bool:
+    """Whether something is drawn with other signs where cells cannot be filled with colours."""
+    screen = pilot.app.screen
+    drawn = [*screen.query(LivePlot), *screen.query(LivePicture), *screen.query("#lab-strategies")]
+    return any(each.is_on_screen for each in drawn)
 
 
 def unlike(name: str, lines: list[str]) -> str:
@@ -142,7 +152,7 @@ def unlike(name: str, lines: list[str]) -> str:
 
 def may_stand_for(sign: str, usual: str) -> bool:
     """Whether a sign is in ASCII what this one is elsewhere."""
-    return " " <= sign <= "~" and sign in FALLBACKS.get(usual, usual)
+    return " " <= sign <= "~" and (sign in FALLBACKS.get(usual, usual) or sign == usual.translate(ASCII))
 
 
 async def test_a_small_terminal_reads_as_it_did(still: str) -> None:

@@ -62,8 +62,6 @@ class Framed(StripWidget):
         self.most = most
         self.grows = grows
         self.rank = rank
-        self._wanted = (0, 0)
-        self._wanted_on = Size(0, 0)
         self._strips: dict[str, Strip] = {}
 
     @property
@@ -73,14 +71,10 @@ class Framed(StripWidget):
 
     @property
     def wanted(self) -> tuple[int, int]:
-        """Cells and lines in which nothing is cut off, the frame included; the most since the terminal has its size."""
+        """Cells and lines in which nothing is cut off, the frame included."""
         width, height = getattr(self.pane, "wanted", (0, 0))
         width = max(width, cells(plain(self.title)) + TITLED)
-        if self._wanted_on != self.app.size:
-            self._wanted_on, self._wanted = self.app.size, (0, 0)
-        width = min(width + EDGE, self.most or width + EDGE)
-        self._wanted = (max(self._wanted[0], width), max(self._wanted[1], height + EDGE))
-        return self._wanted
+        return min(width + EDGE, self.most or width + EDGE), height + EDGE
 
     def name_it(self, title: str) -> None:
         if title != self.title:

@@ -262,6 +262,7 @@ class LiveText(TextPane):
     def take(self, answer: TextAnswer) -> None:
         """Shows what was answered; where it counts seconds, it is asked for again when the next one is over."""
         self.copy_text = answer.plain
+        self.unbroken = answer.wants
         if answer.lines != self._source:
             self.show(answer.lines)
             self.post_message(ContentShown(self))

@@ -1,8 +1,8 @@
 """How panes side by side, or one below the other, share their room: by what they hold.
 
 Each gets the least it can be read in, then what its contents want, the first in rank before others; what is left over
-goes to those that grow, such as pictures. Contents that shrink give nothing back until the terminal's size changes:
-panes do not jump about.
+goes to those that grow, such as pictures. It depends on what is shown alone, not on what was; long lists want their
+lines in steps, so that panes do not jump about while rows come and go.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Drill(LiveScreen):
                             "Why, writes, requests",
                             LiveText(DrillStepText(), id="step"),
                             id="step-frame",
-                            least=(44, 6),
+                            least=(44, 10),
                         ),
                         id="drill-telling",
                     ),

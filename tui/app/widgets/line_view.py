@@ -36,6 +36,8 @@ from tui.app.widgets.lists import (
 from tui.engine.rows import Column, Row, Span, Window
 
 WHEEL_LINES = 3
+FEW, STEP = 9, 4
+"""A list of fewer rows wants a line for each; a longer one in steps of so many."""
 EMPTY = Window(first=0, total=0, rows=())
 TITLES = -1
 """The header's place among the strips kept; the line above it, if there is one, is before it."""
@@ -157,7 +159,8 @@ class LineView(StripWidget, can_focus=True):
         pairs = zip(columns or WHOLE, needs, strict=bool(columns))
         widths = [modest_need(column, need) for column, need in pairs]
         filled = EDGES + sum(widths) + GAP * max(len(widths) - 1, 0)
-        return max(filled, self._window.wants), self._header_lines + max(self.total, 1)
+        lines = self.total if self.total < FEW else -(-self.total // STEP) * STEP
+        return max(filled, self._window.wants), self._header_lines + max(lines, 1)
 
     # What the operator does
 

@@ -43,6 +43,8 @@ class TextPane(StripWidget, can_focus=True):
         super().__init__(id=id)
         self.top = 0
         """First line in view, counted after wrapping."""
+        self.unbroken = 0
+        """Cells of the longest line before whoever provides the lines broke it; 0: they are not broken."""
         self._empty = empty
         self._wrap = wrap
         self._source: tuple[Line, ...] = ()
@@ -60,6 +62,7 @@ class TextPane(StripWidget, can_focus=True):
     def wanted(self) -> tuple[int, int]:
         """Cells of the longest line, or in which text reads well, and lines as they are wrapped now."""
         longest = max((sum(cells(plain(text)) for text, _ in line) for line in self._source), default=0)
+        longest = self.unbroken or longest
         return min(longest, READS_WELL) + 1, len(self._lines)
 
     def show(self, lines: Sequence[Sequence[Span]], *, keep_place: bool = True) -> None:
