@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from tests.screenshots.png import Strips, drawn, strips_of
 from tui.app.app import Kdrill
-from tui.app.panes.live_panes import LiveRows
+from tui.app.panes.live_panes import LivePicture
 from tui.engine.text import cells
 
 MOVING_SIZE = (112, 34)
@@ -72,13 +72,9 @@ async def record_failover(pilot: "Pilot[int]", settle: Settle) -> list[Frame]:
     await pilot.pause(2.0)
     recorder.caption = "8: the sandbox"
     await pilot.press("8")
-    processes = app.screen.query_one("#sandbox-processes", LiveRows)
-    await settle(pilot, lambda: processes.total > 0)
     controller = app.facts.controller
-    while processes.cursor_key != f"broker {controller}":
-        await pilot.press("j")
-        await pilot.pause(0.3)
-    await pilot.pause(1.0)
+    await settle(pilot, lambda: f"broker {controller}" in app.screen.query_one(LivePicture).copy_text)
+    await pilot.pause(2.0)
     recorder.caption = f"K: kill -9 the broker under the cursor, which is the controller (b{controller})"
     await pilot.press("K")
     await settle(pilot, lambda: app.facts.controller not in (None, controller) and app.facts.brokers_down == 1)

@@ -31,8 +31,8 @@ from tui.engine.sheets import (
 COLUMNS = (
     Column("time", 12, "<", "age"),
     Column("kind", 18, "<", "kind", rank=2),
-    Column("subject", 16, "<", "subject"),
-    Column("what", -20, rank=1),
+    Column("subject", 16, "<", "subject", rank=1),
+    Column("what", -20),
 )
 
 
