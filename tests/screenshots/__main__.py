@@ -63,7 +63,9 @@ async def _overview(pilot: "Pilot[int]") -> None:
 async def _znodes(pilot: "Pilot[int]") -> None:
     app = pilot.app
     assert isinstance(app, Kdrill)
-    app.show_znode("/brokers/topics/payments/partitions/0/state")
+    path = "/brokers/topics/payments/partitions/0/state"
+    app.show_znode(path)
+    await _settle(pilot, lambda: app.screen.query_one("#znodes", LiveRows).cursor_key == path)
 
 
 async def _partitions(pilot: "Pilot[int]") -> None:

@@ -17,8 +17,8 @@ from tui.app.widgets.edge_lines import tab_line
 from tui.engine.actions import NUMBERS, TITLES
 
 LINES, WORDS = 0.5, 0.9
-"""Of the lines, so many are the same but for their figures; and of the words. An age that is longer by a letter breaks a
-sentence elsewhere, and shifts half a screen's lines."""
+"""Of the lines, so many are the same but for their figures; and of the words. An age that is longer by a letter breaks
+a sentence elsewhere, and shifts half a screen's lines."""
 
 
 def worded(text: str) -> list[str]:
