@@ -65,7 +65,7 @@ async def _znodes(pilot: "Pilot[int]") -> None:
     assert isinstance(app, Kdrill)
     path = "/brokers/topics/payments/partitions/0/state"
     app.show_znode(path)
-    await _settle(pilot, lambda: app.screen.query_one("#znodes", LiveRows).cursor_key == path)
+    await _settle(pilot, lambda: any(rows.cursor_key == path for rows in app.screen.query(LiveRows)))
 
 
 async def _partitions(pilot: "Pilot[int]") -> None:
