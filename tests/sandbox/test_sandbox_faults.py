@@ -20,8 +20,6 @@ from tests.harness.waiting import eventually_async
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-SOON_MISSED = {"zookeeper.session.timeout.ms": "4000"}
-"""What most of these tests wait for is the end of a session."""
 LED = Expectation(expect="led", within_s=90)
 IN_SYNC = Expectation(expect="in-sync", within_s=120)
 FLOWING = Expectation(expect="flowing", within_s=90)
@@ -51,8 +49,7 @@ class Lab(NamedTuple):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def lab() -> AsyncIterator[Lab]:
     events: list[SandboxEvent] = []
-    options = SandboxOptions(topics=2, partitions=3, load=True, rate=50, settings=SOON_MISSED)
-    async with started_sandbox(options, events.append) as running:
+    async with started_sandbox(SandboxOptions(topics=2, partitions=3, load=True, rate=50), events.append) as running:
         lab = Lab(running, events)
         await lab.play(FLOWING)
         yield lab
