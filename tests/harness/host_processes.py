@@ -19,11 +19,12 @@ from tests.harness.waiting import PATIENCE_S, eventually
 from tests.model.hosts.live_broker.groups.members import PARTITIONS, TOPIC
 
 SHORT_SESSION_MS = 4_000
+BROKERS_SESSION_MS = 6_000
 """Short, for who is killed or stands still is missed only when its session ends."""
 LONG_SESSION = "zookeeper.session.timeout.ms=30000"
 """For clusters in which nobody dies: a busy machine shall not look like a death."""
 SETTINGS = f"""
-zookeeper.session.timeout.ms={SHORT_SESSION_MS}
+zookeeper.session.timeout.ms={BROKERS_SESSION_MS}
 zookeeper.connection.timeout.ms=60000
 default.replication.factor=2
 num.partitions=2
