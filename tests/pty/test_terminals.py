@@ -29,9 +29,9 @@ def test_without_a_source_a_sandbox_opens_in_which_a_broker_can_be_killed_and_co
     terminal = open_kdrill(columns=130, rows=40)
     terminal.until(lambda: "LIVE" in terminal.lines[0] and "3 brokers up" in terminal.lines[0])
     terminal.press("8")
-    terminal.until(lambda: "broker 1           " in terminal.text and "running" in terminal.text)
-    terminal.press("jK")
-    terminal.until(lambda: "broker 1 was killed" in terminal.text)
+    terminal.until(lambda: "broker 1 " in terminal.text and " UP " in terminal.text)
+    terminal.press("K")  # the cursor is on the controller
+    terminal.until(lambda: "was killed (SIGKILL" in terminal.text)
     terminal.until(lambda: "2 up 1 DOWN" in terminal.lines[0])
     terminal.press("u")
     terminal.until(lambda: "3 brokers up" in terminal.lines[0])

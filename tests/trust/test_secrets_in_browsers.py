@@ -89,7 +89,7 @@ async def looked_around(tab: Tab) -> None:
             await tab.type_in(f"{'' if number else other_view}:zk {path}\r", f" {path} ")
     await tab.type_in("H", "history")
     for key in NUMBERS:
-        await tab.type_in(f"q{key}?", "the keys that work here")
+        await tab.type_in(f"q{key}?", " Keys on ")
 
 
 def secrets_held(process: int) -> set[str]:

@@ -47,7 +47,7 @@ def server(zookeeper_server: EmbeddedZooKeeper) -> Iterator[Served]:
 
 def test_it_is_looked_at_by_keys_left_and_opened_again(browser: Browser, server: Served, tmp_path: Path) -> None:
     tab = Tab(browser, server.url)
-    tab.shows("READ-ONLY", "LIVE", "kafka-1.example")
+    tab.shows("READ-ONLY", "LIVE", "dead-letters-4")
     tab.press("3")
     tab.shows("[3]Partitions", "__consumer_offsets-0")
     tab.press("j")

@@ -112,6 +112,10 @@ async def test_a_pane_gets_more_room_as_soon_as_it_has_more_to_say(still: str) -
         frame = kdrill(pilot).screen.query_one("#sandbox-load-frame", Framed)
         pane = kdrill(pilot).screen.query_one("#sandbox-load", LiveText)
         before = frame.outer_size.height
-        pane.show([line(f"fault {number}") for number in range(18)])
-        pane.post_message(ContentShown(pane))
-        await until(pilot, lambda: frame.outer_size.height > before)
+
+        def has_room() -> bool:
+            pane.show([line(f"fault {number}") for number in range(18)])  # until the data process is asked again
+            pane.post_message(ContentShown(pane))
+            return frame.outer_size.height > before
+
+        await until(pilot, has_room)
