@@ -55,7 +55,7 @@ def test_it_is_looked_at_by_keys_left_and_opened_again(browser: Browser, server:
     tab.says("copied 20 characters", lambda: tab.press("y"))
     eventually(lambda: tab.page.evaluate("navigator.clipboard.readText()") == "__consumer_offsets-0")
     tab.press("?")
-    tab.shows("the keys that work here")
+    tab.shows("Keys on partitions")
     tab.press("Escape")
     tab.shows("[3]Partitions")
     tab.press("/")
