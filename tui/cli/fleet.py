@@ -18,6 +18,7 @@ from model.drills.setup_znodes import rules_of
 from model.drills.voters import not_forecast
 from spark_tasks.spark_client import Engine
 from tui.cli.options import compute
+from tui.cli.output import json_line
 from tui.engine.text import cells, plain
 
 FORMAT = "kdrill.fleet/1"
@@ -66,7 +67,7 @@ def _json_lines(image: ClusterImage, parameters: FleetParameters, result: FleetR
         "asked": msgspec.to_builtins(parameters),
     }
     for document in (manifest, *(msgspec.to_builtins(row) for row in result.rows)):
-        yield msgspec.json.encode(document).decode().encode("ascii", "backslashreplace").decode()
+        yield json_line(document)
 
 
 def _lines(image: ClusterImage, result: FleetResult, limit: int | None, how: str) -> Iterator[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from model.cluster.snapshot_file import read_snapshot
+from model.cluster.snapshot_file import read_snapshot, write_snapshot
 from model.drills.drill import run
 from model.drills.scenario import of_brokers
 from tests.harness.command import failure, kdrill
+from tests.model.drills.clusters import cluster, topic
 
 HURT = 2
 
@@ -36,6 +38,14 @@ def test_programs_read_a_manifest_and_a_line_for_each_scenario(snapshot_file: Pa
         row = next(r for r in rows if r["text"] == f"b{broker} dies" and r["controller"] == image.controller.broker)
         summary = run(image, of_brokers([broker])).summary
         assert (row.get("offline_after", 0), row.get("moved", 0)) == (summary.newly_offline, summary.leaders_moved)
+
+
+def test_lines_are_json_whatever_racks_are_called(tmp_path: Path) -> None:
+    image = cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1))
+    brokers = {id: msgspec.structs.replace(each, rack=f"ré-{id}") for id, each in image.brokers.items()}
+    write_snapshot(tmp_path / "named.json", msgspec.structs.replace(image, brokers=brokers))
+    done = kdrill("drill", tmp_path / "named.json", "--fleet", "rack", "--engine", "here", "--json")
+    assert any(json.loads(line).get("text") == "rack ré-1 dies" for line in done.stdout.splitlines())
 
 
 @pytest.mark.parametrize(
