@@ -66,26 +66,31 @@ def _run(kind: str, zookeeper: str, folder: Path) -> Run:
     with cluster:
         eventually(lambda: _knows_all(cluster), "all brokers in the metadata")
         ready_s = time.perf_counter() - began
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        admin = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap})
         write_s, read_s = _transfer(cluster, admin)
         return Run(ready_s, _fail_over(cluster, admin), write_s, read_s)
 
 
 def _knows_all(cluster: Cluster) -> bool:
     """Asked by a new client each time: one that heard of no controller asks again only minutes later."""
-    known = AdminClient({"bootstrap.servers": cluster.bootstrap}).list_topics(timeout=10)
+    known = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap}).list_topics(timeout=10)
     return known.controller_id in known.brokers and len(known.brokers) == len(BROKERS)
 
 
 def _transfer(cluster: Cluster, admin: AdminClient) -> tuple[float, float]:
     _create(cluster, admin, ["data"], 6)
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all", "linger.ms": 20})
+    producer = Producer({"log_level": 0, "bootstrap.servers": cluster.bootstrap, "acks": "all", "linger.ms": 20})
     with _timed() as writing:
         for number in range(RECORDS):
             producer.produce("data", RECORD, partition=number % 6)
             producer.poll(0)
         assert producer.flush(PATIENCE_S) == 0
-    settings: dict[str, Any] = {"bootstrap.servers": cluster.bootstrap, "group.id": "none", "enable.auto.commit": False}
+    settings: dict[str, Any] = {
+        "log_level": 0,
+        "bootstrap.servers": cluster.bootstrap,
+        "group.id": "none",
+        "enable.auto.commit": False,
+    }
     consumer = Consumer(settings)
     consumer.assign([TopicPartition("data", number, 0) for number in range(6)])
     with _timed() as reading:

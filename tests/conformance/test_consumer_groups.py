@@ -80,6 +80,7 @@ def billing(cluster: Cluster) -> Consumer:
     """The group's only consumer, subscribed; it commits when it is told to."""
     consumer = Consumer(
         {
+            "log_level": 0,
             "bootstrap.servers": cluster.bootstrap,
             "group.id": "billing",
             "auto.offset.reset": "earliest",
@@ -116,7 +117,7 @@ def followed(cluster: Cluster) -> Iterator[Feed]:
 def test_a_group_is_as_kafka_describes_it(version: str, zookeeper: str, tmp_path: Path) -> None:
     with Cluster(install_or_skip(version), zookeeper, tmp_path, size=1) as cluster:
         cluster.create("orders", dict.fromkeys(range(PARTITIONS), (1,)))
-        producer = Producer({"bootstrap.servers": cluster.bootstrap, "acks": "all"})
+        producer = Producer({"log_level": 0, "bootstrap.servers": cluster.bootstrap, "acks": "all"})
         produce(producer, 20)
         consumer = billing(cluster)
         with followed(cluster) as feed:

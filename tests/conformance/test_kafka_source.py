@@ -24,7 +24,7 @@ RECORDS = 20
 
 
 def produce(bootstrap: str, topic: str, partitions: int) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+    producer = Producer({"log_level": 0, "bootstrap.servers": bootstrap, "acks": "all"})
     for number in range(RECORDS):
         producer.produce(topic, "x" * 100, partition=number % partitions)
     assert eventually(lambda: producer.flush(1) == 0, "all records to be acknowledged")

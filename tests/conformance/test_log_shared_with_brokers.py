@@ -57,7 +57,7 @@ def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("log-folders")
     with Cluster(kafka, f"{zookeeper_server.address}/log-folders", folder, size=1, settings=CLEANER) as cluster:
         eventually(lambda: has_controller(cluster), "the broker to know its controller", 120)
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        admin = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap})
         wanted = [NewTopic(topic, 1, 1, config=CONFIG) for topic in TOPICS]
         wanted.append(NewTopic(TO_COMPACT, 1, 1, config=COMPACT_CONFIG))
         for done in admin.create_topics(wanted).values():
@@ -70,7 +70,7 @@ def broker(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPat
 
 def has_controller(cluster: Cluster) -> bool:
     """A client that was told too early that there is none does not ask again for minutes."""
-    metadata = AdminClient({"bootstrap.servers": cluster.bootstrap}).list_topics(timeout=30)
+    metadata = AdminClient({"log_level": 0, "bootstrap.servers": cluster.bootstrap}).list_topics(timeout=30)
     return metadata.controller_id >= 0
 
 
@@ -80,7 +80,7 @@ def logs(cluster: Cluster) -> Path:
 
 def consumed(cluster: Cluster, topic: str, end_offset: int, isolation: str = "read_uncommitted") -> Read:
     """All records that a consumer gets up to an offset."""
-    config = {"bootstrap.servers": cluster.bootstrap, "group.id": "g", "isolation.level": isolation}
+    config = {"log_level": 0, "bootstrap.servers": cluster.bootstrap, "group.id": "g", "isolation.level": isolation}
     consumer = Consumer({**config, "check.crcs": True, "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, 0, 0)])
     found: Read = []
@@ -186,7 +186,12 @@ def test_a_broker_serves_what_was_written_here(broker: Cluster, clean: bool) -> 
 
 def test_a_killed_broker_s_folder_is_recovered_as_it_does_itself(broker: Cluster, tmp_path: Path) -> None:
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
-        config = {"bootstrap.servers": broker.bootstrap, "enable.idempotence": True, "compression.type": codec}
+        config = {
+            "log_level": 0,
+            "bootstrap.servers": broker.bootstrap,
+            "enable.idempotence": True,
+            "compression.type": codec,
+        }
         producer = Producer({**config, "linger.ms": 5, "batch.num.messages": 20})
         for number in range(200):
             producer.produce("produced", f"{codec}-{number}" * 20, key=str(number), partition=0)

@@ -146,7 +146,7 @@ def mixed(kafka: Installation, zookeeper_server: EmbeddedZooKeeper, tmp_path: Pa
 
 def knows_all(address: str) -> bool:
     """Asked by a new client each time: one that heard of no controller asks again only minutes later."""
-    known = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+    known = AdminClient({"log_level": 0, "bootstrap.servers": address}).list_topics(timeout=10)
     return known.controller_id in known.brokers and set(known.brokers) == {JAVA, OURS}
 
 
@@ -184,7 +184,7 @@ def same_records(cluster: Cluster) -> list[tuple[bytes | None, bytes | None]]:
 
 @pytest.mark.timeout(600)
 def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) -> None:
-    admin = AdminClient({"bootstrap.servers": mixed.bootstrap})
+    admin = AdminClient({"log_level": 0, "bootstrap.servers": mixed.bootstrap})
     both = [[JAVA, OURS]]
     topics = [
         NewTopic(TOPIC, PARTITIONS, replica_assignment=both * PARTITIONS),
@@ -193,7 +193,7 @@ def test_coordinators_java_and_ours_take_over_from_each_other(mixed: Cluster) ->
     for created in admin.create_topics(topics, request_timeout=60).values():
         created.result(60)
     eventually(lambda: in_sync(mixed), "all replicas to be in sync")
-    producer = Producer({"bootstrap.servers": mixed.bootstrap, "acks": "all"})
+    producer = Producer({"log_level": 0, "bootstrap.servers": mixed.bootstrap, "acks": "all"})
     produced: list[str] = []
 
     def produce() -> None:

@@ -6,6 +6,7 @@ What happens to processes, and what is in their znodes; a client of brokers is t
 from __future__ import annotations
 
 import json
+import os
 import random
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -197,9 +198,16 @@ class Cluster(Znodes):
         }
 
 
+_WORKERS = 16
+
+
 def free_ports() -> Iterator[int]:
-    """Ports below those the system gives to outgoing connections, so that none takes one during a restart."""
-    ports = range(20_000, 32_000)
+    """Ports below those the system gives to outgoing connections, so that none takes one during a restart.
+
+    Each of pytest's workers has its own, so that no two choose the same at the same moment.
+    """
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    ports = range(20_000 + worker % _WORKERS, 32_000, _WORKERS)
     return (port for port in random.sample(ports, len(ports)) if not is_open(port))
 
 

@@ -133,7 +133,12 @@ class KraftCluster:
         for node in self._nodes.values():
             if not node.running:
                 node.start()
-        eventually(lambda: self.living() == set(self._ports), "all nodes", 150)
+        eventually(lambda: self.living() == set(self._ports), "all nodes", 150, standing=self._last_words)
+
+    def _last_words(self) -> str:
+        """Of the nodes that are not living."""
+        absent = set(self._ports) - self.living()
+        return "\n".join(f"node {number}: {self._nodes[number].log[-1500:]}" for number in sorted(absent))
 
     def living(self) -> set[int]:
         """The brokers that are not fenced, as another client is told."""

@@ -118,7 +118,7 @@ VICTIM = "kdrill-load-billing-c1"
 
 def members(lab: Lab, group: str) -> set[str]:
     """Client ids, as the group's coordinator knows them. In a thread: it is reached through this loop's proxies."""
-    admin = AdminClient({"bootstrap.servers": lab.sandbox.cluster.bootstrap})
+    admin = AdminClient({"log_level": 0, "bootstrap.servers": lab.sandbox.cluster.bootstrap})
     described = admin.describe_consumer_groups([group])[group].result()
     return {member.client_id for member in described.members}
 

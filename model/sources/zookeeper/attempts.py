@@ -71,18 +71,19 @@ class Trust:
 TRIAL_S = 1.0
 
 
-def why_hopeless(address: ZooKeeperAddress, *, tls: bool) -> str | None:
-    """Why no more patience helps, as far as the last failure does not say it; None where it may help.
+def why_hopeless(address: ZooKeeperAddress, last: str, *, tls: bool) -> str | None:
+    """Why no more patience helps, one line; None where it may help. `last` is what the last attempt failed of.
 
     That is where every host refuses connections or has no address, or speaks TLS where we do not, or the other way
     round. A host that is silent may only be slow.
     """
     hosts = hosts_of(address.hosts)
-    if all(map(_refuses, hosts)):
-        return ""
+    refusals = [*map(_refusal, hosts)]
+    if all(refusals):
+        return last or refusals[-1]
     if any(_speaks_tls(host) is not (not tls) for host in hosts):
         return None
-    return "" if tls else PLAIN_ON_TLS
+    return last if tls else PLAIN_ON_TLS
 
 
 def _speaks_tls(host: tuple[str, int]) -> bool | None:
@@ -101,14 +102,17 @@ def _speaks_tls(host: tuple[str, int]) -> bool | None:
         return None
 
 
-def _refuses(host: tuple[str, int]) -> bool:
+def _refusal(host: tuple[str, int]) -> str:
+    """Why nobody can be there; empty where somebody may be."""
     try:
         socket.create_connection(host, TRIAL_S).close()
-    except (ConnectionRefusedError, socket.gaierror, UnicodeError):
-        return True
+    except ConnectionRefusedError:
+        return f"{host[0]}:{host[1]}: Connection refused"
+    except (socket.gaierror, UnicodeError):
+        return f"cannot resolve host {host[0]}"
     except OSError:
-        return False
-    return False
+        return ""
+    return ""
 
 
 def cost_between(before: Usage, after: Usage, seconds: float, watches: int) -> Cost:

@@ -127,7 +127,9 @@ class Follower:
                 return
             reason = reason_of(self._inbox.state)
             self._falter(reason)
-            why = self._trust.why_hopeless(self._reader.usage, reason) or why_hopeless(self._address, tls=self._tls)
+            why = self._trust.why_hopeless(self._reader.usage, reason) or why_hopeless(
+                self._address, reason, tls=self._tls
+            )
         self._end(why or reason_of(self._inbox.state) or "no answer")
 
     def _is_answered_within(self, timeout_s: float) -> bool:

@@ -29,7 +29,11 @@ class Workload:
         self._sent = 0
         self._stop = threading.Event()
         self._produced = threading.Event()
-        common: dict[str, Any] = {"bootstrap.servers": bootstrap, "topic.metadata.refresh.interval.ms": 500}
+        common: dict[str, Any] = {
+            "log_level": 0,
+            "bootstrap.servers": bootstrap,
+            "topic.metadata.refresh.interval.ms": 500,
+        }
         self._producer = Producer(
             {**common, "acks": "all", "enable.idempotence": True, "delivery.timeout.ms": 60_000, "linger.ms": 5}
         )

@@ -38,7 +38,7 @@ class Cluster:
         self.brokers = brokers
         self.ready = [broker.ready() for broker in brokers]
         self.bootstrap = ",".join(broker.address for broker in brokers)
-        self.admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        self.admin = AdminClient({"log_level": 0, "bootstrap.servers": self.bootstrap})
 
     @property
     def controller(self) -> int:
@@ -93,7 +93,7 @@ def test_clients_write_and_read_what_they_wrote(cluster: Cluster) -> None:
         if error is not None:
             failed.append(error)
 
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "enable.idempotence": True})
+    producer = Producer({"log_level": 0, "bootstrap.servers": cluster.bootstrap, "enable.idempotence": True})
     for number in range(300):
         producer.produce("orders", str(number), key=str(number % 7), on_delivery=told)
     assert producer.flush(PATIENCE_S) == 0 and not failed
@@ -164,7 +164,7 @@ def alter(cluster: Cluster, kind: ConfigResource.Type, name: str, key: str, valu
 def is_too_large(cluster: Cluster, topic: str) -> bool:
     """Whether 1,000 bytes are more than the topic takes."""
     told: list[Any] = []
-    producer = Producer({"bootstrap.servers": cluster.bootstrap})
+    producer = Producer({"log_level": 0, "bootstrap.servers": cluster.bootstrap})
     producer.produce(topic, b"x" * 1000, on_delivery=lambda error, _: told.append(error))
     assert producer.flush(PATIENCE_S) == 0
     return told[0] is not None and told[0].code() == confluent_kafka.KafkaError.MSG_SIZE_TOO_LARGE

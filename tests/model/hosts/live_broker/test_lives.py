@@ -48,7 +48,7 @@ def create(bootstrap: str, topic: str, replicas: list[int]) -> None:
 
 def write(bootstrap: str, topic: str) -> None:
     told: list[object] = []
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+    producer = Producer({"log_level": 0, "bootstrap.servers": bootstrap, "acks": "all"})
     producer.produce(topic, b"x", on_delivery=lambda error, _: told.append(error))
     assert producer.flush(PATIENCE_S) == 0 and told == [None]
 
@@ -126,10 +126,10 @@ def test_a_broker_whose_last_log_dir_fails_ends(start: Start, znodes: Znodes) ->
     broker = start(1)
     broker.ready()
     (broker.faults / "log.dir.bytes.limit").write_text("1")
-    admin = AdminClient({"bootstrap.servers": broker.address})
+    admin = AdminClient({"log_level": 0, "bootstrap.servers": broker.address})
     eventually(lambda: admin.list_topics(timeout=PATIENCE_S).controller_id >= 0, "a controller")
     admin.create_topics([NewTopic("orders", 1, 1)], request_timeout=PATIENCE_S)
-    producer = Producer({"bootstrap.servers": broker.address})
+    producer = Producer({"log_level": 0, "bootstrap.servers": broker.address})
     while broker.running:
         producer.produce("orders", b"x")
         producer.poll(0.1)

@@ -89,7 +89,7 @@ def test_one_whose_session_expires_resigns_and_comes_back_as_a_new_broker(
 
 def test_clients_of_kafka_see_the_cluster(zookeeper: str, run: Run) -> None:
     controller = run(zookeeper, 9)
-    client: dict[str, Any] = {"bootstrap.servers": f"127.0.0.1:{controller.port()}"}
+    client: dict[str, Any] = {"log_level": 0, "bootstrap.servers": f"127.0.0.1:{controller.port()}"}
     controller.wait_for("Broker 9 came|raised the epoch to 1")
     # A client that hears of no controller asks again only minutes later.
     eventually(lambda: AdminClient(client).list_topics(timeout=30).controller_id == 9)

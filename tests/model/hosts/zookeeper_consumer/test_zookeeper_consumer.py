@@ -37,7 +37,7 @@ class Place(Znodes):
 
     def produce(self, topic: str, partitions: int, *values: str) -> None:
         """The values, around the partitions."""
-        producer = Producer({"bootstrap.servers": self._bootstrap, "acks": "all"})
+        producer = Producer({"log_level": 0, "bootstrap.servers": self._bootstrap, "acks": "all"})
         for number, value in enumerate(values):
             producer.produce(topic, value, partition=number % partitions)
         assert producer.flush(PATIENCE_S) == 0

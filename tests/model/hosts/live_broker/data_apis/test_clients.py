@@ -35,7 +35,7 @@ def produce(bootstrap: str, values: list[str], **config: object) -> list[int]:
         assert error is None, error
         offsets.append(message.offset() or 0)
 
-    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, **config})
+    producer = confluent_kafka.Producer({"log_level": 0, "bootstrap.servers": bootstrap, **config})
     for value in values:
         producer.produce("orders", value, partition=0, on_delivery=told)
     assert producer.flush(PATIENCE_S) == 0
@@ -45,7 +45,7 @@ def produce(bootstrap: str, values: list[str], **config: object) -> list[int]:
 def consume(bootstrap: str, count: int, offset: int = 0, **config: object) -> list[str]:
     """So many records of partition 0, by librdkafka."""
     consumer = confluent_kafka.Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "g", "enable.auto.commit": False, **config}
+        {"log_level": 0, "bootstrap.servers": bootstrap, "group.id": "g", "enable.auto.commit": False, **config}
     )
     consumer.assign([confluent_kafka.TopicPartition("orders", 0, offset)])
     values: list[str] = []

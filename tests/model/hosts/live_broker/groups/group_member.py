@@ -41,6 +41,7 @@ def librdkafka(bootstrap: str, group: str, topic: str, strategy: str, session_ms
     """confluent-kafka: subscribe, and commit every record."""
     consumer = Consumer(
         {
+            "log_level": 0,
             "bootstrap.servers": bootstrap,
             "group.id": group,
             "session.timeout.ms": session_ms,
