@@ -168,11 +168,11 @@ def _said_before(rows: Sequence[timeline.AnyRow], first: int, sender: int) -> li
 
 
 def _killed(rows: Sequence[BrokerCrashed]) -> str:
-    return f"{_capital(brokers(row.broker for row in rows))} died; ZooKeeper does not know yet"
+    return f"{_capital(brokers(row.broker for row in rows))} failed; ZooKeeper does not know yet"
 
 
 def _silent(rows: Sequence[timeline.BrokerFellSilent]) -> str:
-    return f"{_capital(brokers(row.broker for row in rows))} died; the controller does not know yet"
+    return f"{_capital(brokers(row.broker for row in rows))} failed; the controller does not know yet"
 
 
 def _asked(rows: Sequence[ControllerAsked]) -> str:

@@ -1,4 +1,4 @@
-"""`kdrill drill`: what would happen if brokers died, stopped or started now, played on a copy of the cluster.
+"""`kdrill drill`: what would happen if brokers failed, stopped or started now, played on a copy of the cluster.
 
 What is done to brokers happens in the order of the options. For people, the drill is told as what was assumed, what
 it means, who suffers, and how it went.
@@ -83,7 +83,7 @@ def _ids(deed: Deed, text: str) -> Iterator[int]:
 
 MOST_PARTITIONS = 20
 MOST_ROWS = 60
-_DID: Mapping[Deed, str] = {Deed.KILL: "died", Deed.STOP: "shut down", Deed.START: "started again"}
+_DID: Mapping[Deed, str] = {Deed.KILL: "failed", Deed.STOP: "shut down", Deed.START: "started again"}
 
 
 def lines(drill: Drill, *, everything: bool = False) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _scenario(drill: Drill) -> str:
     scenario = drill.scenario
     rack, back = scenario.rack, scenario.restart_after_ms
     acts = [f"{brokers(act.brokers)} {_DID[act.deed]}" for act in scenario.acts]
-    acts[0] = acts[0].replace(" died", f" (rack {rack}) died") if rack is not None else acts[0]
+    acts[0] = acts[0].replace(" failed", f" (rack {rack}) failed") if rack is not None else acts[0]
     restart = "" if back is None else f", and started again after {_seconds(back)}"
     return f"what if {', then '.join(acts)}{', unclean elections allowed' if scenario.unclean else ''}{restart}"
 
@@ -329,7 +329,7 @@ def _check_alone(chosen: object, restart_after: float | None, *, everything: boo
     """Many scenarios are counted, not played in time."""
     if chosen:
         raise click.UsageError(
-            "--each-..., --random and --fleet choose who dies: leave out --kill, --rack, --stop and --start"
+            "--each-..., --random and --fleet choose who fails: leave out --kill, --rack, --stop and --start"
         )
     if restart_after is not None:
         raise click.UsageError("--restart-after is for one scenario: give --kill or --rack")

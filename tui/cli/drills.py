@@ -43,7 +43,7 @@ def lines(
     unclean = ", unclean elections allowed" if parameters.unclean else ""
     if first := not_forecast(image):
         yield first
-    yield plain(f"{image.provenance.source}: what if {_who(result, parameters)} died{unclean}")
+    yield plain(f"{image.provenance.source}: what if {_who(result, parameters)} failed{unclean}")
     yield f"assumed: rules of Kafka {rules_of(image).since} and later; replicas stay out of sync, no broker returns"
     yield f"computed {'by ' if engine.startswith('spark') else ''}{engine} in {seconds:,.2f} s"
     yield ""
@@ -83,9 +83,9 @@ def _worst(result: DrillResult) -> Iterator[str]:
     if not result.listed:
         return
     names = [plain(_victims(one)) for one in result.listed]
-    width = max(len("who dies"), *map(cells, names))
+    width = max(len("who fails"), *map(cells, names))
     yield ""
-    yield f"{'who dies':<{width}}  {'  '.join(HEADS)}"
+    yield f"{'who fails':<{width}}  {'  '.join(HEADS)}"
     for one, name in zip(result.listed, names, strict=True):
         counts = one.counts
         numbers = (

@@ -145,9 +145,9 @@ def _worst(worst: WorstMoment | None) -> Iterator[str]:
     if drill is not None and drill.note:
         yield _fact("", f"no drill: {drill.note}")
     elif drill is not None and drill.kill is None:
-        yield _fact("", "one more death then, whoever's, would have hurt nothing more")
+        yield _fact("", "one more broker failing then, whichever, would have affected nothing more")
     elif drill is not None:
-        yield _fact("", f"{drill.hurting:,} of {drill.scenarios:,} brokers would have hurt by dying then, too;")
+        yield _fact("", f"{drill.hurting:,} of {drill.scenarios:,} brokers would have done harm by failing then, too;")
         more = f"{drill.newly_offline:,} more offline, {drill.newly_under_min_isr:,} more under min ISR"
         yield _fact("", f"broker {drill.kill} most: {more}")
     yield _fact("", f"kdrill {plain(quote(worst.source))}")  # to be copied: never cut

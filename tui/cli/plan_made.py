@@ -175,7 +175,7 @@ def _lines(image: ClusterImage, parameters: EachBrokerParameters, outcome: Engin
     yield plain(f"{image.provenance.source}: each broker removed in turn ({_REACHES[parameters.reach]})")
     yield f"computed {outcome.engine} in {outcome.seconds:.1f} s"
     yield ""
-    yield f"{'':<18}{'if it dies':>11}{'to remove it:':>16}{'':>13}{'without it: spread':>20}"
+    yield f"{'':<18}{'if it fails':>11}{'to remove it:':>16}{'':>13}{'without it: spread':>20}"
     yield f"{'broker':<8}{'rack':<10}{'hurt':>11}{'copies':>9}{'bytes':>9}{'leaders':>9}{'replicas':>10}{'leaders':>9}"
     for row in result.brokers:
         yield _row(row)

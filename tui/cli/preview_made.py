@@ -55,7 +55,7 @@ def group_lines(preview: GroupPreview, names: GroupNames, join: int) -> Iterator
     for each in preview.strategies:
         yield _row(plain(each.strategy), each.rebalanced, used=each.strategy == names.uses)
     yield from _section(f"if {counted(join, 'consumer')} joined:", _joined(preview.strategies))
-    yield from _section("if one consumer died, at worst:", _died(preview.strategies, names.consumers))
+    yield from _section("if one consumer failed, at worst:", _died(preview.strategies, names.consumers))
     for each in preview.strategies:
         if each.rebalanced and each.rebalanced.waits:
             waiting = counted(each.rebalanced.waits, "partition")

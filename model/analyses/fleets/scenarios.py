@@ -59,9 +59,9 @@ def _singles(image: ClusterImage, parameters: FleetParameters) -> Iterator[Fleet
     for broker in sorted(image.brokers):
         for place in _places(image, (broker,)):
             dies = Act(Deed.KILL, (broker,))
-            yield _made("single", (dies,), parameters, place, f"{_named(broker)} dies")
+            yield _made("single", (dies,), parameters, place, f"{_named(broker)} fails")
             back = Act(Deed.START, (broker,), after_ms=BACK_MS)
-            yield _made("single", (dies, back), parameters, place, f"{_named(broker)} dies, back after 15 min")
+            yield _made("single", (dies, back), parameters, place, f"{_named(broker)} fails, back after 15 min")
 
 
 def _pairs(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
@@ -72,9 +72,9 @@ def _pairs(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetSc
         soon = Act(Deed.KILL, (other,), after_ms=WHILE_CATCHING_UP_MS)
         both = f"{_named(one)} and {_named(other)}"
         for place in _places(image, (one, other)):
-            yield _made("pair", (Act(Deed.KILL, (one, other)),), parameters, place, f"{both} die together")
-            yield _made("pair", (first, second), parameters, place, f"{_named(other)} dies after {_named(one)}")
-            told = f"{_named(other)} dies while {_named(one)} catches up"
+            yield _made("pair", (Act(Deed.KILL, (one, other)),), parameters, place, f"{both} fail together")
+            yield _made("pair", (first, second), parameters, place, f"{_named(other)} fails after {_named(one)}")
+            told = f"{_named(other)} fails while {_named(one)} catches up"
             yield _made("pair", (first, returns, soon), parameters, place, told)
 
 
@@ -84,11 +84,11 @@ def _racks(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetSc
         inside = of_rack(image, rack).kill
         dies = Act(Deed.KILL, inside)
         for place in _places(image, inside, inside[:1]):
-            yield _made("rack", (dies,), parameters, place, f"rack {rack} dies")
+            yield _made("rack", (dies,), parameters, place, f"rack {rack} fails")
         for other in sorted(image.brokers.keys() - set(inside)):
             if len(image.brokers) > len(inside) + 1:
                 elsewhere = next(iter(_places(image, (*inside, other), ())))
-                told = f"{_named(other)} dies after rack {rack}"
+                told = f"{_named(other)} fails after rack {rack}"
                 yield _made("rack", (dies, Act(Deed.KILL, (other,))), parameters, elsewhere, told)
 
 

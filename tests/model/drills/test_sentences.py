@@ -12,7 +12,7 @@ def test_the_death_of_a_leader() -> None:
     drill = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1), controller=3), of_brokers([1]))
     lines = list(steps_of(drill.timeline.rows))
     assert [one.text for one in lines] == [
-        "Broker 1 died; ZooKeeper does not know yet",
+        "Broker 1 failed; ZooKeeper does not know yet",
         "the session of broker 1 expired",
         "b3: Broker 1 went: 1 replica offline.",
         "b3 wrote 1 partition state: t-0 v1 leader 1>2 isr 1,2,3>2,3 epoch 1",

@@ -72,7 +72,7 @@ def test_who_has_no_leader_refuses_producers(image: ClusterImage) -> None:
 
 
 def test_a_lonely_partition_waits_for_its_broker() -> None:
-    dies, returns = (row for row in fleet(THREE, "single") if row.text.startswith("b3 dies") and row.controller == 1)
+    dies, returns = (row for row in fleet(THREE, "single") if row.text.startswith("b3 fails") and row.controller == 1)
     assert (dies.offline_after, dies.leaderless) == (1, 1)
     assert returns.offline_after == 0
     assert 900 < returns.longest_s < 902
@@ -80,16 +80,16 @@ def test_a_lonely_partition_waits_for_its_broker() -> None:
 
 
 def test_the_controllers_own_death_costs_more() -> None:
-    elsewhere, on_it = (row for row in fleet(THREE, "single") if row.text == "b1 dies")
+    elsewhere, on_it = (row for row in fleet(THREE, "single") if row.text == "b1 fails")
     assert (elsewhere.controller, on_it.controller) == (2, 1)
     assert on_it.longest_s > elsewhere.longest_s
 
 
 def test_who_dies_while_another_catches_up_takes_the_last_copy_in_sync() -> None:
     rows = {row.text: row for row in fleet(THREE, "pair") if row.controller == 3}
-    caught = rows["b2 dies while b1 catches up"]
+    caught = rows["b2 fails while b1 catches up"]
     assert caught.offline_after == 1
-    assert rows["b2 dies after b1"].offline_after == 1
+    assert rows["b2 fails after b1"].offline_after == 1
 
 
 def test_the_same_seed_plays_the_same_sequences() -> None:

@@ -23,13 +23,13 @@ def test_people_read_what_was_assumed_who_suffers_and_how_it_went(snapshot_file:
     done = kdrill("drill", snapshot_file, "--kill", "3,4")
     assert (done.returncode, done.stderr) == (HURT, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"{snapshot_file}: what if brokers 3, 4 died"
+    assert lines[0] == f"{snapshot_file}: what if brokers 3, 4 failed"
     assert lines[1].startswith("assumed: session timeout 18 s, 2 ms per ZooKeeper write, 15 ms per request, rules of ")
     assert "offline            2 → 3" in lines
     assert "controller         b4 → one of b1, b2, b6, epoch 118 → 119" in lines
     assert "3 partitions affected, worst first:" in lines
     assert "  offline        orders-2   leader 3→none, ISR 3,4→4, epoch 39→41, never led again" in lines
-    assert "       0.000 s  Brokers 3, 4 died; ZooKeeper does not know yet" in lines
+    assert "       0.000 s  Brokers 3, 4 failed; ZooKeeper does not know yet" in lines
 
 
 def test_programs_read_one_object(snapshot_file: Path) -> None:
@@ -103,7 +103,7 @@ def test_brokers_are_killed_stopped_and_started_in_the_order_given(snapshot_file
         {"deed": "start", "brokers": [3, 5]},
     ]
     lines = kdrill("drill", snapshot_file, *words).stdout.splitlines()
-    assert lines[0].endswith(": what if broker 1 shut down, then brokers 3, 4 died, then brokers 3, 5 started again")
+    assert lines[0].endswith(": what if broker 1 shut down, then brokers 3, 4 failed, then brokers 3, 5 started again")
     assert any("broker 1 asked b4 for a controlled shutdown" in line for line in lines)
 
 
@@ -161,7 +161,7 @@ def test_the_demo_cluster_is_drilled_where_it_is_asked_for() -> None:
         (["--start", "9"], "broker 9: unknown here, no replica is assigned to it; dead: 5"),
         (["--start", "five"], "--start: 'five' is no broker id"),
         (["--kill", "1", "--restart-after", "5", "--start", "1"], "--restart-after is for one death and nothing else"),
-        (["--stop", "1", "--each-broker"], "choose who dies: leave out --kill, --rack, --stop and --start"),
+        (["--stop", "1", "--each-broker"], "choose who fails: leave out --kill, --rack, --stop and --start"),
         (["--kill", "1,2,3,4,6"], "that is every live broker (1, 2, 3, 4, 6): nobody is left to take over"),
         (["--rack", "r9"], "no live broker is in rack 'r9'; racks: r1, r2, r3"),
         (["--kill", "1", "--request", "-1"], "-1.0 is not in the range 0<=x<=86400000"),

@@ -35,7 +35,7 @@ def test_programs_read_a_manifest_and_a_line_for_each_scenario(snapshot_file: Pa
     assert (manifest["format"], manifest["scenarios"]) == ("kdrill.fleet/1", len(rows))
     image = read_snapshot(snapshot_file)
     for broker in image.brokers:
-        row = next(r for r in rows if r["text"] == f"b{broker} dies" and r["controller"] == image.controller.broker)
+        row = next(r for r in rows if r["text"] == f"b{broker} fails" and r["controller"] == image.controller.broker)
         summary = run(image, of_brokers([broker])).summary
         assert (row.get("offline_after", 0), row.get("moved", 0)) == (summary.newly_offline, summary.leaders_moved)
 
@@ -45,7 +45,7 @@ def test_lines_are_json_whatever_racks_are_called(tmp_path: Path) -> None:
     brokers = {id: msgspec.structs.replace(each, rack=f"ré-{id}") for id, each in image.brokers.items()}
     write_snapshot(tmp_path / "named.json", msgspec.structs.replace(image, brokers=brokers))
     done = kdrill("drill", tmp_path / "named.json", "--fleet", "rack", "--engine", "here", "--json")
-    assert any(json.loads(line).get("text") == "rack ré-1 dies" for line in done.stdout.splitlines())
+    assert any(json.loads(line).get("text") == "rack ré-1 fails" for line in done.stdout.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_lines_are_json_whatever_racks_are_called(tmp_path: Path) -> None:
         (("--fleet", "all"), "--fleet: 'all' is none of single, pair, rack, rolling and random:N"),
         (("--fleet", "random"), "--fleet: 'random' is not random:N"),
         (("--fleet", "single:3"), "--fleet: 'single:3' is none of"),
-        (("--fleet", "single", "--kill", "1"), "choose who dies"),
+        (("--fleet", "single", "--kill", "1"), "choose who fails"),
         (("--fleet", "single", "--each-pair"), "exclude each other"),
     ],
 )

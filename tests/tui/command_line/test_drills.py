@@ -33,14 +33,14 @@ def test_people_read_the_worst_first_fatal_sets_and_how_probable_a_loss_is(snaps
     done = kdrill("drill", snapshot_file, "--each-pair", "--limit", "3", "--failure-rate", "2")
     assert (done.returncode, done.stderr) == (HURT, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"{snapshot_file}: what if any two brokers (10 pairs) died"
+    assert lines[0] == f"{snapshot_file}: what if any two brokers (10 pairs) failed"
     assert lines[2].startswith("computed in process in ")
     assert (
         "scenarios          10, of which 10 hurt: partitions go offline, fall below min.insync.replicas, "
         in done.stdout
     )
     place = lines.index(
-        "who dies      new offline  new under min  unclean  under-replicated  leaders moved  most leaders"
+        "who fails     new offline  new under min  unclean  under-replicated  leaders moved  most leaders"
     )
     assert lines[place + 1].split() == ["brokers", "1,", "2", "1", "1", "0", "5", "1", "2", "on", "b3"]
     assert lines[place + 4] == "… 7 more, none of them worse: --limit lists more"

@@ -65,7 +65,7 @@ def test_people_see_every_strategy_side_by_side(payments: Path) -> None:
         "uniform 2-3 0 3-15 2 2",
         "server-range 2-3 0 3-13 3 2",
     ]
-    joined, died = lines.index("if 1 consumer joined:"), lines.index("if one consumer died, at worst:")
+    joined, died = lines.index("if 1 consumer joined:"), lines.index("if one consumer failed, at worst:")
     assert lines[joined + 3] == "sticky 2 0 1-10 4 4"
     assert lines[died + 1 : died + 3] == ["range 4 0 6-22 4 0", "a, which has 4 partitions"]
     assert lines[died + 13] == "cooperative-sticky takes two rebalances: 2 partitions wait for the second"

@@ -88,10 +88,10 @@ LEADERS = slice(3, 5)
 """The columns that say nothing before something is chosen."""
 GONE_BEFORE = "gone before"
 DEED_MARKS: Mapping[Deed, str] = {Deed.KILL: DIES, Deed.STOP: STOPS, Deed.START: STARTS}
-COMING: Mapping[str, str] = {DIES: "dies", STOPS: "shuts down", STARTS: "starts", GONE: GONE_BEFORE}
+COMING: Mapping[str, str] = {DIES: "fails", STOPS: "shuts down", STARTS: "starts", GONE: GONE_BEFORE}
 """A mark → the state of a broker before the drill is played."""
 BROKER_STYLES: Mapping[str, str] = {
-    "dies": "dead",
+    "fails": "dead",
     "shuts down": "dead",
     "starts": "added",
     "dead": "dead",

@@ -78,7 +78,7 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     back = "nobody comes back" if after_ms is None else f"up again after {after_ms / 1000:g} s"
     if plan.restart_after_ms is not None and after_ms is None:
         back = "up again when all is over"
-    sheet.fact("dies", _named(scenario.kill) or "nobody")
+    sheet.fact("fails", _named(scenario.kill) or "nobody")
     for act in scenario.then:
         sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
     sheet.say("Assumptions", "heading")

@@ -141,7 +141,7 @@ def _drills(sheet: Sheet, before: DrillFigures, after: DrillFigures) -> None:
         then, now = (_hurt(getattr(figures, name)) for figures in (before, after))
         sheet.fact(name, f"{then:>9} > {now}")
     then, now = ("-" if one.loss is None else f"{100 * one.loss:.3g}%" for one in (before, after))
-    sheet.fact("loss", f"{then:>9} > {now} if each broker dies with {100 * before.loss_rate:g}%")
+    sheet.fact("loss", f"{then:>9} > {now} if each broker is lost with {100 * before.loss_rate:g} % probability")
 
 
 def _hurt(worst: Worst | None) -> str:
@@ -258,7 +258,7 @@ def _verdict(sheet: Sheet, look: AnalysisAnswer, planned: Planned, _: str, __: t
             sheet.say(before.not_forecast, "warn")
         for kind in ("broker", "pair", "rack"):
             sheet.fact(kind, f"{_worst(getattr(before, kind))}  >  {_worst(getattr(after, kind))}")
-        sheet.fact("loss", f"{_loss(before)}  >  {_loss(after)}, if each broker dies with {100 * before.loss_rate:g}%")
+        sheet.fact("loss", f"{_loss(before)}  >  {_loss(after)}, if each broker is lost with {100 * before.loss_rate:g} % probability")
     _leaders(sheet.gap(), planned.plan)
     how_to_run(sheet.gap(), look.image.generation, planned.plan, len(kept_batches(look)))
     return sheet.answer()

@@ -40,7 +40,7 @@ def scenario_columns(width: int) -> tuple[Column, ...]:
     """Of a list of so many cells. A bar takes what there is, and asks for no more than it needs."""
     bar = max(BARS[0], min(width - NUMBERS, BARS[-1]))
     return (
-        Column("dies", -26, "<", "dies"),
+        Column("fails", -26, "<", "fails"),
         Column("lost", 5, ">", "unclean"),
         Column("offline", 7, ">", "newly_offline"),
         Column("min ISR", 7, ">", "newly_under_min_isr", 1),
@@ -85,12 +85,12 @@ def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome], query: Sce
     def fields() -> dict[str, Field]:
         counts = {field: Numbers(_numbers(listed, field)) for field, _, _ in SCENARIO_COUNTS}
         most_leaders = Numbers(np.array([one.most_leaders for one in listed], np.int64))
-        return {"dies": Texts(lambda: names), **counts, "most_leaders": most_leaders}
+        return {"fails": Texts(lambda: names), **counts, "most_leaders": most_leaders}
 
     return Listing(
         count=len(listed),
         fields=fields,
-        shown=("dies",),
+        shown=("fails",),
         row=lambda index: _scenario_row(names[index], listed[index], most, bar),
         place=place_in(names),
         columns=columns,
@@ -214,7 +214,7 @@ def _chance(chance: LossChance) -> str:
 def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
     question = look.question
     assert isinstance(question, SweepQuestion)
-    sheet.fact("dies", KINDS[question.kind])
+    sheet.fact("fails", KINDS[question.kind])
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
     if look.engine:
         sheet.fact("engine", f"{look.engine}, {look.seconds:.2f} s")
