@@ -99,7 +99,7 @@ def _pictured(moment: Moment, query: OverviewPicture, recent: Recent) -> TextAns
     there = _there(moment)
     if not moment.image.provenance.complete:
         done, total = moment.status.done, moment.status.total
-        progress = f" {done:,} of {total:,} topics" if total else ""
+        progress = f" {done:,} of {total:,} znodes" if total else ""
         loading = line(span(f"loading{progress}; findings come once everything was read", "waiting"))
         return _answer((there, loading), [])
     tiles = _tiles(moment, recent)

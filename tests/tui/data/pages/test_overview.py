@@ -126,5 +126,5 @@ def test_while_a_cluster_loads_nothing_is_judged() -> None:
         assert "DOWN" not in lines[0]
         if len(lines) > 1:
             seen += 1
-            assert lines[1:] == ["loading 1 of 2 topics; findings come once everything was read"]
+            assert lines[1:] == ["loading 1 of 2 znodes; findings come once everything was read"]
     assert seen > 5 and not alerts.raised
