@@ -145,7 +145,7 @@ def _worst(worst: WorstMoment | None) -> Iterator[str]:
     if drill is not None and drill.note:
         yield _fact("", f"no drill: {drill.note}")
     elif drill is not None and drill.kill is None:
-        yield _fact("", "one more broker failing then, whichever, would have affected nothing more")
+        yield _fact("", "any one more failure then would have done no harm")
     elif drill is not None:
         yield _fact("", f"{drill.hurting:,} of {drill.scenarios:,} brokers would have done harm by failing then, too;")
         more = f"{drill.newly_offline:,} more offline, {drill.newly_under_min_isr:,} more under min ISR"

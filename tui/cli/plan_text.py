@@ -172,7 +172,7 @@ def _drills(before: DrillFigures, after: DrillFigures) -> Iterator[str]:
             yield f"  {'worst ' + name:<18}{_worst(old):>22}{_worst(new):>22}"
     if before.loss is not None or after.loss is not None:
         yield f"  {'chance of loss':<18}{_chance(before):>22}{_chance(after):>22}"
-        yield f"  (all in-sync replicas of a partition are lost, each broker with {100 * after.loss_rate:g} % probability)"
+        yield f"  (all in-sync replicas of a partition are lost, each broker with {100 * after.loss_rate:g} %)"
 
 
 def _worst(worst: Worst | None) -> str:

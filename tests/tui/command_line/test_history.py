@@ -32,7 +32,7 @@ def test_it_is_said_in_80_columns(folder: Path) -> None:
         "orders-2                1 h 10 min from 2024-10-03T23:10:00Z",
         "2024-10-03T23:10:00Z  broker 1 → broker 2",
         "  worst moment    2024-10-03T23:10:00Z: 4 offline, 0 under-replicated",
-        "1 of 2 brokers would have hurt by dying then, too;",
+        "1 of 2 brokers would have done harm by failing then, too;",
         "broker 3 most: 1 more offline",
         "  storms          g                      7 in 6 min 0 s, 2024-10-03T23:57Z",
         "  worst moment    none: nothing was ever offline or under-replicated",
