@@ -102,7 +102,7 @@ def test_moves_are_counted_and_the_last_ones_told():
         for number in range(7)
     ]
     text = told(moment=moment_of(small_image(), *moves))
-    assert "moved     7 times since kdrill began" in text
+    assert "moved     7 times since " in text
     assert [line.split("  ")[-1] for line in text.split("\n") if "move " in line] == [
         f"move {number}" for number in (6, 5, 4, 3, 2)
     ]
@@ -112,7 +112,7 @@ def test_who_goes_and_the_next_one_are_one_move():
     gone = Change("controller-lost", "controller", "b4 is no longer the controller", "error", WRITTEN_MS, 1)
     elected = Change("controller-elected", "controller", "b2 elected controller", "info", WRITTEN_MS + 5, 2)
     text = told(moment=moment_of(small_image(), gone, elected))
-    assert "moved     1 time since kdrill began" in text
+    assert "moved     1 time since " in text
     assert "b4 is no longer the controller" in text and "b2 elected controller" in text
     assert "moved     nobody has taken over yet" in told(moment=moment_of(small_image(), gone))
 
