@@ -6,13 +6,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.engine.questions import PLAYED, SWEEPS, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
-from tui.engine.view_state import Narrow, ViewState, reduce
+from tui.engine.questions import PLAYED, SWEEPS, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.view_state import VIEWS, Narrow, SwitchView, ViewState, reduce
 
 Kept = Literal["sweep", "preview", "plan"]
 """Which of the view state's questions."""
 
 MOST_JOINS = 3
+OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")
+"""Lists of the lab about the group at hand."""
 TOLERANCES = (0.0, 5.0, 10.0)
 """Percent of the mean that a broker may be off."""
 
@@ -53,6 +55,15 @@ def _sweep(state: ViewState, change: Callable[[SweepQuestion], dict[str, Any]]) 
 def on_bench(state: ViewState, **changes: object) -> ViewState:
     """Something else is tried on the group, and shown as it would be then."""
     return replace(state, trial=msgspec.structs.replace(state.trial, **changes), played=PLAYED)
+
+
+def of_case(state: ViewState, group: str, trial: LabTrial) -> ViewState:
+    """The lab is about one case of all: this group with that change, in the first view."""
+    for name in OF_ONE_GROUP:
+        state = reduce(state, Narrow(name, group))
+    while state.of("lab-consumers").view != VIEWS["lab-consumers"][0]:
+        state = reduce(state, SwitchView("lab-consumers"))
+    return replace(state, trial=trial, played=PLAYED)
 
 
 def cleared(state: ViewState) -> ViewState:

@@ -18,10 +18,15 @@ kdrill.preview/1: {"format", "groups": [{"group", "kind", "state", "uses",
     "refused", "differs_from_kafka": TEXT or null,
     "joined": FIGURES, "worst_leave": LEAVE, "leaves": [LEAVE],
     "explanation": {"balance", "partitions"}}}}],
+  "estate": {"now": TOTAL, "strategies": [{"strategy", "refused",
+    "rebalanced": TOTAL, "leaves": TOTAL, "joins": TOTAL}]},
   "provenance": {"source", "zxid", "parameters", "engine", "seconds"}}
 FIGURES: {"members", "idle", "partitions_min", "partitions_max", "lag_min",
   "lag_max", "moves", "moves_lower_bound", "waits", "unowned", "spread",
   "shares": {MEMBER: {"partitions", "lag"}}}; shares and leaves with --group
+TOTAL: {"groups", "moving", "moves", "moves_lower_bound", "idle", "with_idle",
+  "spread", "lag_max", "lag_group"}: all groups that the strategy takes; of
+  "leaves", each group's worst consumer fails
 LEAVE: FIGURES, and {"consumer", "handed_on"}
 """
 
@@ -33,6 +38,7 @@ LEAVE: FIGURES, and {"consumer", "handed_on"}
 @click.option("--each-leaves", is_flag=True, help="also fail each consumer in turn")
 @click.option("--join", metavar="N", type=click.IntRange(0, 10_000), default=0, help="also let N consumers join")
 @click.option("--explain", "explained", is_flag=True, help="with --group: why each partition goes where it goes")
+@click.option("--summary", "is_summed_up", is_flag=True, help="sum all groups up by strategy; the default above 12")
 @click.option("--all", "everything", is_flag=True, help="list everything")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.preview/1 object")
 @takes_engine
@@ -53,6 +59,7 @@ def preview(opening: Opening, engine: "Engine", as_json: bool, **options: Any) -
     \b
     Example: kdrill preview zk://zk1:2181/kafka --group payments --each-leaves
              kdrill preview noon.json.zst --strategy sticky --join 2 --json
+             kdrill preview noon.json.zst --summary --each-leaves --join 1
 
     Exits 0, or 2 where there is no such group or strategy.
     """

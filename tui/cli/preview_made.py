@@ -5,13 +5,15 @@ imports this module when it is wanted.
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import click
 import msgspec
 
+from model.analyses.previews import estate
+from model.analyses.previews.estate import Case, Change, Total
 from model.analyses.previews.group_arrays import Staged, previewed, stage
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
@@ -23,6 +25,7 @@ from model.analyses.previews.result import (
     StrategyPreview,
     group_document,
     preview_document,
+    strategies_for,
 )
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, listed
@@ -117,23 +120,54 @@ def short(number: int) -> str:
     return f"{number:.0e}"
 
 
-def summary_lines(previews: Sequence[GroupPreview]) -> Iterator[str]:
-    """Many groups, summed up by strategy."""
-    yield f"  {'':<{NAME_CELLS}}{'groups':>8}{'refused':>9}{'with idle':>11}{'spread':>8}{'moves':>10}{'at least':>10}"
-    yield _sum("now", [preview.now for preview in previews], len(previews))
-    names = dict.fromkeys(each.strategy for preview in previews for each in preview.strategies)
-    for name in names:
-        of = [each.rebalanced for preview in previews for each in preview.strategies if each.strategy == name]
-        yield _sum(name, [figures for figures in of if figures is not None], len(of))
-    yield "spread: most partitions of a member minus fewest, in the least even group"
+CHANGED: Mapping[Change, str] = {"rebalanced": "", "leaves": "  a consumer fails", "joins": "  {join}"}
+MOST_CASES, MOST_ORPHANING = 12, 4
+"""Listed; so many of those in which the only consumer fails, which every strategy is at a loss about."""
 
 
-def _sum(name: str, figures: Sequence[Figures], groups: int) -> str:
-    idle = sum(each.idle > 0 for each in figures)
-    spread = max((each.spread for each in figures), default=0)
-    moves, least = sum(each.moves for each in figures), sum(each.moves_lower_bound for each in figures)
-    moved = f"{short(moves):>10}{short(least):>10}" if name != "now" else ""
-    return f"  {name:<{NAME_CELLS}}{groups:>8,}{groups - len(figures):>9,}{idle:>11,}{short(spread):>8}{moved}"
+def estate_lines(previews: Sequence[GroupPreview], groups: Sequence[GroupNames], join: int) -> Iterator[str]:
+    """Many groups, summed up by strategy; and the worst cases."""
+    heads = f"{'groups':>7}{'refused':>8}{'idle':>7}{'spread':>7}{'moves':>9}{'at least':>9}{'lag':>8}"
+    yield f"  {'':<{NAME_CELLS}}{heads}"
+    yield _sum("now", estate.now(previews), moves=False)
+    for one in estate.totals(previews):
+        for change, total in one.by_change.items():
+            if total.groups:
+                name = CHANGED[change].format(join="1 joins" if join == 1 else f"{join:,} join") or plain(one.strategy)
+                yield _sum(name, total, None if change != "rebalanced" else one.refused)
+    yield "spread: most partitions of a member minus fewest, in the least even group;"
+    yield "lag: of the member with the most"
+    bad = [case for case in estate.cases(previews) if case.needless or case.orphaned]
+    orphaning = [case for case in bad if case.orphaned][:MOST_ORPHANING]
+    worst = [*orphaning, *(case for case in bad if not case.orphaned)][:MOST_CASES]
+    if worst:
+        yield ""
+        yield "worst cases: partitions left without an owner, or moved needlessly"
+        yield f"  {'no owner':>8}{'moves':>7}{'at least':>9}{'idle':>6}{'lag':>8}  group, change and strategy"
+    for case in worst:
+        lag = "" if case.figures.lag_max is None else short(case.figures.lag_max)
+        least = short(case.figures.moves_lower_bound + case.handed_on)
+        figures = f"{short(case.orphaned):>8}{short(case.moves):>7}{least:>9}{case.figures.idle:>6,}{lag:>8}"
+        yield f"  {figures}  {_case(case, groups, join)}"
+
+
+def _sum(name: str, total: Total, refused: int | None = None, *, moves: bool = True) -> str:
+    lag = "" if total.lag_max is None else short(total.lag_max)
+    moved = (short(total.moves), short(total.moves_lower_bound)) if moves else ("", "")
+    figures = f"{total.idle:>7,}{short(total.spread):>7}{moved[0]:>9}{moved[1]:>9}{lag:>8}"
+    return f"  {name:<{NAME_CELLS}}{total.groups:>7,}{'' if refused is None else f'{refused:,}':>8}{figures}".rstrip()
+
+
+CASE_CELLS = WIDTH - 42
+
+
+def _case(case: Case, groups: Sequence[GroupNames], join: int) -> str:
+    change = {"rebalanced": "", "leaves": ", 1 fails", "joins": f", {join:,} join{'s' if join == 1 else ''}"}[
+        case.change
+    ]
+    of_all = strategies_for(PreviewParameters(), zookeeper=groups[case.group].is_zookeeper)
+    strategies = "" if case.strategies == of_all else f", {', '.join(case.strategies)}"
+    return cut(f"{plain(groups[case.group].key)}{change}{strategies}", CASE_CELLS)
 
 
 def explanation_lines(strategy: str, balance: str, rows: Sequence[Explanation], *, everything: bool) -> Iterator[str]:
@@ -171,6 +205,7 @@ class Wish:
     join: int
     explained: bool
     everything: bool
+    is_summed_up: bool
 
     @property
     def parameters(self) -> PreviewParameters:
@@ -197,7 +232,20 @@ class PreviewReport:
             "engine": outcome.engine,
             "seconds": round(outcome.seconds, 6),
         }
-        return preview_document(map(self._group_document, self._previews), provenance)
+        return preview_document(map(self._group_document, self._previews), self._estate(), provenance)
+
+    def _estate(self) -> dict[str, Any]:
+        """All groups together; groups and consumers by their names."""
+        groups = self._staged.groups
+        totals = [
+            {
+                "strategy": one.strategy,
+                "refused": one.refused,
+                **{change: _total(total, groups) for change, total in one.by_change.items() if total.groups},
+            }
+            for one in estate.totals(self._previews)
+        ]
+        return {"now": _total(estate.now(self._previews), groups), "strategies": totals}
 
     def _group_document(self, preview: GroupPreview) -> dict[str, Any]:
         document = group_document(preview, self._staged.groups[preview.group])
@@ -219,9 +267,9 @@ class PreviewReport:
             others = not_previewed(self._image)
             yield from wrapped(f"{source}: {others}") if others else (f"{source}: {no_groups(self._image)}",)
             return
-        if len(self._previews) > MOST_BLOCKS and not self._wish.everything:
-            yield f"{source}: {len(self._previews):,} consumer groups"
-            yield from summary_lines(self._previews)
+        if self._wish.is_summed_up or (len(self._previews) > MOST_BLOCKS and not self._wish.everything):
+            yield f"{source}: {counted(len(self._previews), 'consumer group')}"
+            yield from estate_lines(self._previews, self._staged.groups, self._wish.join)
             yield "--group NAME shows one of them, --all every one, and so does --json"
         else:
             for preview in self._previews:
@@ -246,6 +294,10 @@ class PreviewReport:
                 yield from explanation_lines(
                     each.strategy, balance(outcome), explain(outcome), everything=self._wish.everything
                 )
+
+
+def _total(total: Total, groups: Sequence[GroupNames]) -> dict[str, Any]:
+    return msgspec.to_builtins(total) | {"lag_group": None if total.lag_group < 0 else groups[total.lag_group].key}
 
 
 def _refusal(lab: Lab, strategy: str) -> str:

@@ -24,7 +24,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "partitions": ("matrix", "list"),
     "group": ("graph", "table"),
     "brokers": ("table", "bars"),
-    "lab-consumers": ("flow", "partitions", "bars"),
+    "lab-consumers": ("flow", "partitions", "bars", "groups"),
     "lab-graph": ("graph",),
     "plan-review": ("changes", "verdict", "forward", "rollback"),
     "log-segments": ("table", "bars"),

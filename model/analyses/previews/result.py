@@ -197,6 +197,8 @@ def _shares(shares: Iterable[Share], members: Sequence[str]) -> dict[str, Any]:
     return {"shares": told} if told else {}
 
 
-def preview_document(groups: Iterable[dict[str, Any]], provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """All groups, and where it comes from."""
-    return {"format": FORMAT, "groups": list(groups), "provenance": provenance}
+def preview_document(
+    groups: Iterable[dict[str, Any]], estate: Mapping[str, Any], provenance: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All groups, what they come to together, and where it comes from."""
+    return {"format": FORMAT, "groups": list(groups), "estate": estate, "provenance": provenance}

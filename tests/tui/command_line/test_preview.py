@@ -183,6 +183,27 @@ def test_many_groups_are_summed_up(tmp_path: Path) -> None:
     many = saved(tmp_path / "many.json.zst", many_groups(40))
     lines = table(kdrill("preview", many.name, cwd=tmp_path))
     assert lines[0] == "many.json.zst: 40 consumer groups"
-    assert lines[1] == "groups refused with idle spread moves at least"
+    assert lines[1] == "groups refused idle spread moves at least lag"
     assert [line.split()[0] for line in lines[2:6]] == ["now", "range", "roundrobin", "sticky"]
-    assert len(document(kdrill("preview", many, "--json"))["groups"]) == 40
+    told = document(kdrill("preview", many, "--json"))
+    assert len(told["groups"]) == 40
+    moves = sum(
+        (group["strategies"].get("range", {}).get("rebalanced") or {"moves": 0})["moves"] for group in told["groups"]
+    )
+    totals = {one["strategy"]: one for one in told["estate"]["strategies"]}
+    assert totals["range"]["rebalanced"]["moves"] == moves > totals["sticky"]["rebalanced"]["moves"]
+    assert told["estate"]["now"]["groups"] == 40
+
+
+def test_a_summary_tells_every_change_and_the_worst_cases(payments: Path) -> None:
+    lines = table(kdrill("preview", payments.name, "--summary", "--each-leaves", "--join", "1", cwd=payments.parent))
+    assert lines[0] == "payments.json: 1 consumer group"
+    assert lines[1:6] == [
+        "groups refused idle spread moves at least lag",
+        "now 1 1 4 22",
+        "range 1 0 0 1 3 2 13",
+        "a consumer fails 1 0 0 8 4 22",
+        "1 joins 1 0 0 6 4 13",
+    ]
+    assert "worst cases: partitions left without an owner, or moved needlessly" in lines
+    assert any(line.endswith("payments, range, server-range") for line in lines)

@@ -46,6 +46,7 @@ PAGES: Mapping[str, Page] = {
     "consumers": Page(("4", "j")),
     "ownership_table": Page(("v",), back=("v",)),
     "lab": Page(("5", has("lab-groups"), "j", has("lab-consumers"))),
+    "lab_estate": Page(("5", has("lab-groups"), "v", "v", "v", has("lab-cases"))),
     "drill": Page(("6", has("drill-brokers"), "K", has("drill-map"), "comma", "comma")),
     "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
     "sandbox": Page(("8",)),

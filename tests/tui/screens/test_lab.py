@@ -71,6 +71,21 @@ async def test_members_join_and_the_fourth_press_sends_them_away(still: str) -> 
         await until(pilot, lambda: rows(pilot, "lab-consumers").total == 3)
 
 
+async def test_all_groups_at_once_and_the_worst_case_opens_as_it_is(still: str) -> None:
+    async with opened(still, size=(120, 40)) as pilot:
+        await lab(pilot, "v", "v", "v")
+        await until(pilot, lambda: rows(pilot, "lab-cases").total and rows(pilot, "lab-totals").total)
+        totals = [row.key for row in rows(pilot, "lab-totals").answer.rows]
+        assert totals[:3] == ["now", "zk-range", "zk-roundrobin"]
+        group, strategy, leaves, joins = rows(pilot, "lab-cases").cursor_key.split("\n")
+        await press(pilot, "enter")
+        await until(pilot, lambda: rows(pilot, "lab-strategies").cursor_key == strategy)
+        trial = kdrill(pilot).view_state.trial
+        assert (trial.strategy, trial.leaves, trial.joins) == (strategy, leaves, int(joins))
+        assert rows(pilot, "lab-groups").cursor_key == group
+        assert rows(pilot, "lab-consumers").is_on_screen and not rows(pilot, "lab-cases").is_on_screen
+
+
 async def test_why_a_partition_goes_where_it_goes_is_told_in_full(still: str) -> None:
     async with opened(still, size=(170, 40)) as pilot:
         await lab(pilot, "enter", "enter", "tab", "tab")
@@ -97,7 +112,7 @@ async def test_bars_of_both_strategies_stand_beside_the_consumers(still: str) ->
         await press(pilot, "K")
         await until(pilot, lambda: rows(pilot, "lab-consumers").answer.rows[0].mark == "X")
         await until(pilot, lambda: " Xc1" in text(pilot) and text(pilot) != before)
-        await press(pilot, "v")
+        await press(pilot, "v", "v")
         await until(pilot, lambda: "Flow" in text(pilot) and "partitions move" in text(pilot))
 
 

@@ -16,6 +16,7 @@ from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.consumers.queries import GroupText
 from tui.engine.lab.queries import (
     LabBars,
+    LabCaseList,
     LabConsumerList,
     LabFlow,
     LabGraphList,
@@ -25,14 +26,16 @@ from tui.engine.lab.queries import (
     LabPartitionText,
     LabStrategyList,
     LabText,
+    LabTotalList,
+    trial_in,
 )
 from tui.engine.questions import PLAYED
-from tui.engine.view_state import Narrow, SwitchView
+from tui.engine.view_state import VIEWS, Narrow, SwitchView
 
-OF_ONE_GROUP = ("lab-strategies", "lab-consumers", "lab-partitions", "lab-graph")
 BELOW = ("lab-consumers-frame", "lab-flow-frame", "lab-moves-frame", "lab-bars-frame")
 OF_A_VIEW = {"flow": "lab-flow-frame", "partitions": "lab-moves-frame", "bars": "lab-bars-frame"}
-"""What stands beside the consumers, by the view that `v` goes on from."""
+"""What stands beside the consumers, by the view that `v` goes on from; `groups` is about all groups at once."""
+ALL_GROUPS = ("lab-totals-frame", "lab-cases-frame")
 FRAME_S = 0.2
 
 
@@ -84,16 +87,26 @@ class RebalanceLab(AskedScreen):
             Framed("Balance", LivePlot(LabBars(), id="lab-bars"), id="lab-bars-frame", least=(50, 9), grows=2),
             id="lab-below",
         )
+        totals = Framed("All groups by strategy", LiveRows(LabTotalList()), id="lab-totals-frame", least=(40, 6))
+        worst = Framed(
+            "All groups, the worst first", LiveRows(LabCaseList()), id="lab-cases-frame", least=(40, 6), grows=1
+        )
         graph = Framed("SIMULATED: what would move", LabGraph(LabGraphList()), id="lab-graph-frame", grows=1)
         yield ByNeed(
-            top, Framed("Strategies", strategies, id="lab-strategies-frame", least=(40, 7)), below, graph, id="lab-all"
+            top,
+            Framed("Strategies", strategies, id="lab-strategies-frame", least=(40, 7)),
+            below,
+            totals,
+            worst,
+            graph,
+            id="lab-all",
         )
 
     def on_mount(self) -> None:
         self.watch(self.kdrill, "view_state", self._show_tried)
 
     def _show_tried(self) -> None:
-        self.update_classes({f"-{each}": each == self._view for each in OF_A_VIEW})
+        self.update_classes({f"-{each}": each == self._view for each in VIEWS["lab-consumers"]})
         self._name_strategies()
 
     def _name_strategies(self) -> None:
@@ -112,6 +125,8 @@ class RebalanceLab(AskedScreen):
             self._name_strategies()
 
     def is_offered(self, frame: Framed) -> bool:
+        if (self._view == "groups") != (frame.id in ALL_GROUPS) and frame.id not in ("lab-groups-frame", "lab-frame"):
+            return False
         is_alone = self.has_class("-small") or self.has_class("-full")
         if frame.id == "lab-frame":
             return is_alone or self.has_class("-wide")
@@ -119,7 +134,7 @@ class RebalanceLab(AskedScreen):
             return frame.id not in BELOW
         if frame.id == "lab-moves-frame" and self.has_class("-very-wide"):
             return True
-        others = {*OF_A_VIEW.values(), "lab-graph-frame"} - {OF_A_VIEW[self._view]}
+        others = {*OF_A_VIEW.values(), "lab-graph-frame"} - {OF_A_VIEW.get(self._view, "")}
         return frame.id not in others
 
     @property
@@ -161,14 +176,16 @@ class RebalanceLab(AskedScreen):
         self.intend(SwitchView("lab-consumers"))
         if self.has_class("-very-wide") and self._view == "partitions":
             self.intend(SwitchView("lab-consumers"))  # they are in sight anyway
-        if self.focused is None or not self.focused.is_on_screen:
+        if self._view == "groups":
+            self.set_focus(self.query_one("#lab-cases"))
+        elif self.focused is None or self.focused.id == "lab-cases" or not self.focused.is_on_screen:
             self.set_focus(self.query_one("#lab-consumers"))
 
     @on(RowHighlighted, "#lab-groups")
     def _narrow(self, event: RowHighlighted) -> None:
         if event.key != self.kdrill.view_state.of("lab-strategies").scope:
             self.ask(lambda state: analysis_choices.on_bench(state, strategy="", leaves=""))
-        for name in OF_ONE_GROUP:
+        for name in analysis_choices.OF_ONE_GROUP:
             self.intend(Narrow(name, event.key))
         self.query_one("#lab", LiveText).be_about(LabText(key=event.key))
         self.query_one("#lab-bars", LivePlot).be_about(LabBars(key=event.key))
@@ -182,13 +199,24 @@ class RebalanceLab(AskedScreen):
 
     @on(RowSelected)
     def _enter(self, event: RowSelected) -> None:
-        if event.view.id == "lab-consumers":
+        if event.view.id == "lab-cases":
+            self._try_case(event.key)
+        elif event.view.id == "lab-consumers":
             self.action_kill()
         elif event.view.id == "lab-partitions":
             self.action_describe()
         else:
             beside = "lab-strategies" if event.view.id == "lab-groups" else "lab-consumers"
             self.set_focus(self.query_one(f"#{beside}"))
+
+    def _try_case(self, key: str) -> None:
+        """Opens its group with that change."""
+        if key:
+            group, trial = trial_in(key)
+            self.ask(lambda state: analysis_choices.of_case(state, group, trial))
+            self.query_one("#lab-groups", LiveRows).seek(group)
+            self.query_one("#lab-strategies", LiveRows).seek(trial.strategy)
+            self.set_focus(self.query_one("#lab-strategies"))
 
     def action_kill(self) -> None:
         consumer = self._consumer

@@ -123,7 +123,9 @@ def _session(sheet: Sheet, controller: ControllerImage, znode: Znode | Unread | 
 def _moves(sheet: Sheet, moment: Moment) -> None:
     moves = [change for change in moment.feed if change.kind in MOVES]
     taken = sum(change.kind != "controller-lost" for change in moves)  # one who goes and the next one are one move
-    often = f"{counted(taken, 'time')} since {clock_text(moment.feed[0].time_ms)}" if taken else "not since kdrill began"
+    often = (
+        f"{counted(taken, 'time')} since {clock_text(moment.feed[0].time_ms)}" if taken else "not since kdrill began"
+    )
     if moves and not taken:
         often = "nobody has taken over yet"
     sheet.fact("moved", often, "warn" if moves else "")

@@ -30,6 +30,26 @@ class LabConsumerList(LabList, frozen=True):
     name = "lab-consumers"
 
 
+class LabTotalList(ListQuery, frozen=True, kw_only=True):
+    """Every strategy over all groups."""
+
+    name = "lab-totals"
+    question: PreviewQuestion = NO_QUESTION
+
+
+class LabCaseList(ListQuery, frozen=True, kw_only=True):
+    """All groups under all strategies, after every change."""
+
+    name = "lab-cases"
+    question: PreviewQuestion = NO_QUESTION
+
+
+def trial_in(key: str) -> tuple[str, LabTrial]:
+    """The group of a case's key, and what is tried on it there."""
+    group, strategy, leaves, joins = key.split("\n")
+    return group, LabTrial(strategy, leaves, int(joins))
+
+
 class LabPartitionList(LabList, frozen=True):
     """Its partitions, those that move first."""
 
