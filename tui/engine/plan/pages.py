@@ -18,7 +18,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.glyphs import bars, paired
 from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
-from tui.engine.plan.queries import PlanReviewText, PlanText
+from tui.engine.queries import PlanReviewText, PlanText
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
 from tui.engine.sheets import NAMES, Sheet, clock_text
@@ -258,7 +258,10 @@ def _verdict(sheet: Sheet, look: AnalysisAnswer, planned: Planned, _: str, __: t
             sheet.say(before.not_forecast, "warn")
         for kind in ("broker", "pair", "rack"):
             sheet.fact(kind, f"{_worst(getattr(before, kind))}  >  {_worst(getattr(after, kind))}")
-        sheet.fact("loss", f"{_loss(before)}  >  {_loss(after)}, if each broker is lost with {100 * before.loss_rate:g} % probability")
+        sheet.fact(
+            "loss",
+            f"{_loss(before)}  >  {_loss(after)}, if each broker is lost with {100 * before.loss_rate:g} % probability",
+        )
     _leaders(sheet.gap(), planned.plan)
     how_to_run(sheet.gap(), look.image.generation, planned.plan, len(kept_batches(look)))
     return sheet.answer()
