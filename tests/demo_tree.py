@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.demo.demo import DemoCluster
 from tests.harness.small_demo import SMALL
 
 

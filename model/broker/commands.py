@@ -8,7 +8,7 @@ import msgspec
 
 from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import ProposedIsr
 
 
 class FetchState(msgspec.Struct, frozen=True, gc=False):

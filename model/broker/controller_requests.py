@@ -12,11 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from model.broker.commands import AssignTopicId, Command, CreateLog, DeleteLog, PartitionDecision, StopFetching
-from model.broker.partition import EMPTY_LOG, Held, LogPositions, Logs, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import EMPTY_LOG, Conditions, Held, LogPositions, Logs, Partition
 from model.broker.roles import become_follower, become_leader, start_fetching, take_on
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
     BrokerAnswer,

@@ -17,6 +17,7 @@ import msgspec
 
 from model.broker.commands import PartitionDecision, ProposeIsr
 from model.broker.partition import (
+    Conditions,
     FollowerProgress,
     LogPositions,
     Partition,
@@ -24,10 +25,8 @@ from model.broker.partition import (
     raise_high_watermark,
     why_out_of_sync,
 )
-from model.broker.replication_rules import Conditions
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import AnswerRequest, PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.znodes.paths import partition_state_path
 from model.znodes.topics import (

@@ -10,7 +10,7 @@ import msgspec
 
 from model.broker.controller_requests import BrokerEpochs, Served, refuse_request, ruled_by
 from model.cluster.ids import LEADER_DURING_DELETE, NO_LEADER, TopicPartition
-from model.controller.commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
+from model.controller.events_and_commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 
 UNKNOWN_BROKER = -1
 

@@ -12,8 +12,7 @@ from enum import Enum
 import msgspec
 
 from model.broker.commands import Command, FetchState, RestartLog, TruncateLog
-from model.broker.partition import UNKNOWN_EPOCH, UNKNOWN_OFFSET, LogPositions
-from model.broker.replication_rules import ReplicationRules
+from model.broker.partition import UNKNOWN_EPOCH, UNKNOWN_OFFSET, LogPositions, ReplicationRules
 from model.cluster.ids import TopicPartition
 from model.controller.leader_and_isr import LeaderAndIsr
 

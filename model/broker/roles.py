@@ -13,11 +13,18 @@ from typing import NamedTuple
 import msgspec
 
 from model.broker.commands import Command, PartitionDecision, StartFetching, StartLeaderEpoch, StopFetching
-from model.broker.partition import FollowerProgress, Held, Leading, LogPositions, Partition, raise_high_watermark
+from model.broker.partition import (
+    Conditions,
+    FollowerProgress,
+    Held,
+    Leading,
+    LogPositions,
+    Partition,
+    raise_high_watermark,
+)
 from model.broker.replication import initial_fetch_state
-from model.broker.replication_rules import Conditions
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, PartitionToServe
+from model.controller.events_and_commands import BrokerAnswer, PartitionToServe
 
 _UNKNOWN = FollowerProgress()
 

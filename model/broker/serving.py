@@ -12,8 +12,7 @@ from enum import Enum
 
 import msgspec
 
-from model.broker.partition import UNKNOWN_EPOCH, UNKNOWN_OFFSET, LogPositions, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import UNKNOWN_EPOCH, UNKNOWN_OFFSET, Conditions, LogPositions, Partition
 from model.cluster.ids import TopicPartition
 
 NO_ERROR = "NONE"

@@ -18,9 +18,8 @@ from typing import TypeVar
 import msgspec
 
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.controller.commands import Command, PartitionToServe, PartitionToStop
 from model.controller.elections import Ballot, Liveness
-from model.controller.events import Event
+from model.controller.events_and_commands import Command, Event, PartitionToServe, PartitionToStop
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import UNLED
 from model.controller.topics import DeletionQueues, Leadership, Partition, Topics

@@ -15,10 +15,19 @@ from typing import Any
 
 import msgspec
 
-from model.controller import events
-from model.controller.commands import AnswerRequest, AskZooKeeper, Command, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller import events_and_commands
 from model.controller.context import Activity, ControllerContext, RequestBatch, Step, StepOutcome
-from model.controller.events import Event, RequestReceived, SessionExpired, ZooKeeperAnswered
+from model.controller.events_and_commands import (
+    AnswerRequest,
+    AskZooKeeper,
+    Command,
+    Event,
+    LeaderAndIsrRequest,
+    RequestReceived,
+    SessionExpired,
+    StopReplicaRequest,
+    ZooKeeperAnswered,
+)
 from model.controller.generations import Settings
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.brokers import ReadBroker, ReadBrokers
@@ -107,13 +116,13 @@ def steps_for(event: Event, context: ControllerContext) -> Steps:
     return _ACTIVE_CONTROLLER[type(event)](event) if context.active else ()
 
 
-def _answered(event: events.RequestAnswered) -> Steps:
+def _answered(event: events_and_commands.RequestAnswered) -> Steps:
     if isinstance(event.sent, LeaderAndIsrRequest):
         return _log_dirs(event, event.sent) if event.answer.error == "NONE" else ()
     return _stopped(event, event.sent) if isinstance(event.sent, StopReplicaRequest) else ()
 
 
-def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps:
+def _log_dirs(event: events_and_commands.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps:
     errors = [(name, error) for name, error in event.answer.partition_errors if error != "NONE"]
     served = frozenset(entry.partition for entry in sent.partitions)
     failed = served.intersection(name for name, error in errors if error == "KAFKA_STORAGE_ERROR")
@@ -121,7 +130,7 @@ def _log_dirs(event: events.RequestAnswered, sent: LeaderAndIsrRequest) -> Steps
     return (NoteLogDirs(event.broker, failed, working),)
 
 
-def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
+def _stopped(event: events_and_commands.RequestAnswered, sent: StopReplicaRequest) -> Steps:
     """Only answers about copies that were to be deleted count.
 
     A request that is refused as a whole (a stale broker or controller epoch) names no copies, and nothing follows.
@@ -141,40 +150,42 @@ def _stopped(event: events.RequestAnswered, sent: StopReplicaRequest) -> Steps:
 
 _TIMERS: Mapping[str, Steps] = {REBALANCE_TIMER: (Rebalance(),), TOKEN_TIMER: (ExpireTokens(),)}
 _ANY_BROKER: Mapping[type[Event], Callable[[Any], Steps]] = {
-    events.BrokerStarted: steps_at_start,
-    events.SessionEstablished: steps_on_session,
-    events.SessionExpired: lambda _: (ForgetSession(),),
+    events_and_commands.BrokerStarted: steps_at_start,
+    events_and_commands.SessionEstablished: steps_on_session,
+    events_and_commands.SessionExpired: lambda _: (ForgetSession(),),
     # Kafka only looks whether to resign. If that controller is gone by now, no watch was left to tell: stand, too.
-    events.ControllerChanged: lambda _: (ResignIfMoved(), ElectController()),
-    events.ControllerZnodeDeleted: lambda _: (ResignIfMoved(), ElectController()),
+    events_and_commands.ControllerChanged: lambda _: (ResignIfMoved(), ElectController()),
+    events_and_commands.ControllerZnodeDeleted: lambda _: (ResignIfMoved(), ElectController()),
 }
 _ACTIVE_CONTROLLER: Mapping[type[Event], Callable[[Any], Steps]] = {
-    events.BrokersChanged: lambda _: (ReadBrokers(compare=True),),
-    events.BrokerModified: lambda event: (ReadBroker(event.broker),),
-    events.TopicsChanged: lambda _: (CompareTopics(),),
-    events.PartitionsModified: lambda event: (CompareAssignment(event.topic),),
-    events.DeletionsRequested: lambda _: (ReadMarkers(),),
-    events.ReassignmentZnodeCreated: lambda _: (ReassignFromZnode(),),
-    events.PreferredElectionZnodeCreated: lambda _: (ElectPreferredFromZnode(),),
-    events.IsrChangesNotified: lambda _: (ListNotifications(ISR_CHANGES),),
-    events.LogDirsFailed: lambda _: (ListNotifications(LOG_DIR_EVENTS),),
-    events.UncleanElectionAllowed: lambda event: (AllowUnclean(event.topic),),
-    events.ReassignmentsRequested: lambda event: (ReassignByRequest(event.request, event.targets),),
-    events.ElectionRequested: lambda event: (
+    events_and_commands.BrokersChanged: lambda _: (ReadBrokers(compare=True),),
+    events_and_commands.BrokerModified: lambda event: (ReadBroker(event.broker),),
+    events_and_commands.TopicsChanged: lambda _: (CompareTopics(),),
+    events_and_commands.PartitionsModified: lambda event: (CompareAssignment(event.topic),),
+    events_and_commands.DeletionsRequested: lambda _: (ReadMarkers(),),
+    events_and_commands.ReassignmentZnodeCreated: lambda _: (ReassignFromZnode(),),
+    events_and_commands.PreferredElectionZnodeCreated: lambda _: (ElectPreferredFromZnode(),),
+    events_and_commands.IsrChangesNotified: lambda _: (ListNotifications(ISR_CHANGES),),
+    events_and_commands.LogDirsFailed: lambda _: (ListNotifications(LOG_DIR_EVENTS),),
+    events_and_commands.UncleanElectionAllowed: lambda event: (AllowUnclean(event.topic),),
+    events_and_commands.ReassignmentsRequested: lambda event: (ReassignByRequest(event.request, event.targets),),
+    events_and_commands.ElectionRequested: lambda event: (
         ElectByRequest(event.request, "unclean" if event.unclean else "preferred", event.partitions),
     ),
-    events.ControlledShutdownRequested: lambda event: (
+    events_and_commands.ControlledShutdownRequested: lambda event: (
         ShutDownBroker(event.request, event.broker, event.broker_epoch),
     ),
-    events.AlterPartitionReceived: lambda event: (
+    events_and_commands.AlterPartitionReceived: lambda event: (
         AlterPartitions(event.request, event.broker, event.broker_epoch, event.proposals),
     ),
-    events.ReassignmentListRequested: lambda event: (ListReassignments(event.request, event.partitions),),
-    events.ProducerIdsRequested: lambda event: (AllocateProducerIds(event.request, event.broker, event.broker_epoch),),
-    events.FeatureUpdatesRequested: lambda event: (UpdateFeatures(event.request, event.updates),),
-    events.ReassignedStateWritten: lambda event: (LookAtReassigned(event.partition),),
-    events.RequestAnswered: _answered,
-    events.TimerFired: lambda event: _TIMERS.get(event.timer, ()),
+    events_and_commands.ReassignmentListRequested: lambda event: (ListReassignments(event.request, event.partitions),),
+    events_and_commands.ProducerIdsRequested: lambda event: (
+        AllocateProducerIds(event.request, event.broker, event.broker_epoch),
+    ),
+    events_and_commands.FeatureUpdatesRequested: lambda event: (UpdateFeatures(event.request, event.updates),),
+    events_and_commands.ReassignedStateWritten: lambda event: (LookAtReassigned(event.partition),),
+    events_and_commands.RequestAnswered: _answered,
+    events_and_commands.TimerFired: lambda event: _TIMERS.get(event.timer, ()),
 }
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from model.cluster.ids import NO_LEADER
 from model.controller.elections import Liveness
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr, without
 
 

@@ -13,8 +13,8 @@ from model.drills.setup import ClusterSetup
 from model.drills.timeline import QuorumShrank, Timeline
 from model.drills.timeline_builder import TimelineBuilder, kraft_rows
 from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
-from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import BrokerCrashed
+from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 
 LONGEST_MS = 3_600_000.0

@@ -16,7 +16,7 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.partition_columns import stacked
 from model.cluster.topic_image import NOBODY, TopicImage, unpadded, widened
-from model.controller.events import (
+from model.controller.events_and_commands import (
     ControllerZnodeDeleted,
     DeletionsRequested,
     Event,
@@ -28,7 +28,7 @@ from model.drills.setup_controllers import controllers_of, topics_of
 from model.drills.setup_znodes import UNCLEAN_KEY, ClusterZnodes, controller_of, registration_of, settings_of
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.memory_zookeeper.state import server_over
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.virtual.virtual_broker import VirtualBroker
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import broker_path

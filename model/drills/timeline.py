@@ -16,7 +16,7 @@ from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerRequest
+from model.controller.events_and_commands import BrokerRequest
 from model.hosts.virtual import journal
 
 

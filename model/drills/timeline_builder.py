@@ -19,8 +19,7 @@ from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
 from model.cluster.partition_columns import stacked
 from model.cluster.texts import metadata_place
-from model.controller.commands import LeaderAndIsrRequest
-from model.controller.events import ControlledShutdownRequested
+from model.controller.events_and_commands import ControlledShutdownRequested, LeaderAndIsrRequest
 from model.drills.timeline import (
     AnyRow,
     BrokerFellSilent,

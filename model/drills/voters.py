@@ -12,8 +12,8 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import NO_QUORUM_LEADER
 from model.cluster.texts import listed
 from model.drills.timeline import AnyRow, QuorumShrank
-from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
+from model.hosts.virtual.scheduled_events import Assumptions
 
 NOT_FORECAST = (
     "Not forecast on KRaft: leader epochs, and what becomes of eligible leader replicas (ELR); the rules played are "

@@ -18,7 +18,7 @@ import msgspec
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import listed
-from model.controller.reassignment_requests import RequestedMoves, requested_moves
+from model.controller.requests import RequestedMoves, requested_moves
 
 MOST_ID = 2**31 - 1
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.log.leader_epochs import NO_EPOCH, LeaderEpochs, read_leader_epochs, write_leader_epochs
+from model.log.checkpoints import NO_EPOCH, LeaderEpochs, read_leader_epochs, write_leader_epochs
 from model.log.names import (
     DELETED,
     LEADER_EPOCH_FILE,

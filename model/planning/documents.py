@@ -22,7 +22,7 @@ The document is plain values for JSON. Times are ms since epoch, sizes bytes.
 | `partitions` | in the order of batches: `topic`, `partition`, `replicas` [before, after], `bytes` of one replica |
 
 Files of Kafka's tool are as `ReassignPartitionsCommand.parseExecuteAssignmentArgs` (3.9) reads them, and
-`model.controller.reassignment_requests` reads them back. Kafka does not look at keys that it does not know, in the
+`model.controller.requests` reads them back. Kafka does not look at keys that it does not know, in the
 file and in its partitions: `kdrill` says which moment of which cluster the file is for and how the plan was cut into
 batches, and `current` what a partition's replicas were then. A bare file has neither.
 """

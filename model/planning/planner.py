@@ -11,7 +11,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, listed
 from model.cluster.topic_image import NOBODY, Ints, rows_of, widened
-from model.controller.reassignment_requests import RequestedMoves
+from model.controller.requests import RequestedMoves
 from model.interchange.tool_files import read_plan
 from model.planning.balance import balance_of, cost_of
 from model.planning.batches import Sent, in_batches

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from model.hosts.memory_zookeeper.snapshot import snapshot_bytes, snapshot_name
-from model.hosts.memory_zookeeper.state import ServerState
+from model.hosts.memory_zookeeper.state import ServerState, snapshot_bytes, snapshot_name
 from model.sandbox.java import Java, find_java, java_environment, zookeeper_jars
 from model.sandbox.processes import (
     LOOPBACK,

@@ -1,12 +1,19 @@
-"""A file as a source, by what is in it: a snapshot, or what `kafka-topics --describe` printed. Nothing ever changes."""
+"""Files as sources, by what is in them: a snapshot, what `kafka-topics --describe` printed, a moment of a recording.
+
+Each tells everything once, and nothing ever changes.
+"""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from model.cluster.cluster_image import records_of
+from model.cluster.cluster_image import ClusterImage, records_of
 from model.cluster.snapshot_file import SnapshotError, read_raw, read_snapshot
 from model.interchange.tool_files import TextError
 from model.interchange.topics_text import is_topics_text, read_topics_text, records_of_text
+from model.recordings.folder import RecordingError, said, the_cluster_in
+from model.recordings.playback import Stretch, image_at, images, stretch_around
+from model.sources.addresses import RecordingName
 from model.sources.source import Batch, Sink, Source, SourceError, SourceStatus
 
 
@@ -69,6 +76,52 @@ class TopicsTextSource:
     def _printed_ms(self) -> int:
         is_kept = self._path.is_file()
         return int(1000 * (self._path.stat().st_mtime if is_kept else time.time()))
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+END_MS = 1 << 52
+"""Later than anything was recorded."""
+
+
+class RecordingSource:
+    """The image at a recording's time. Raises SourceError where it cannot be read, or nothing is known of that time."""
+
+    def __init__(self, name: RecordingName) -> None:
+        self._name = name
+        try:
+            self._folder = the_cluster_in(name.path)
+            self._image = image_at(self._folder, name.at_ms)
+        except RecordingError as error:
+            raise SourceError(str(error)) from None
+
+    @property
+    def name(self) -> str:
+        return str(self._name)
+
+    def open(self, sink: Sink) -> None:
+        seen = self._image.provenance
+        at_ms = self._name.at_ms or seen.time_ms
+        sink.take(Batch(tuple(records_of(self._image)), seen.zxid, at_ms, listing=True))
+        reason = f"recorded of {seen.source}, last change {said(seen.time_ms)}"
+        sink.report(SourceStatus("snapshot", since_ms=at_ms, reason=reason, verified_ms=at_ms))
+
+    @property
+    def opened_ms(self) -> int:
+        return END_MS if self._name.at_ms is None else self._name.at_ms
+
+    def around(self, at_ms: int, most: int) -> Stretch:
+        try:
+            return stretch_around(self._folder, at_ms, most)
+        except RecordingError as error:
+            raise SourceError(str(error)) from None
+
+    def images(self, from_ms: int, to_ms: int) -> Iterator[tuple[int, ClusterImage]]:
+        try:
+            yield from images(self._folder, from_ms, to_ms)
+        except RecordingError as error:
+            raise SourceError(str(error)) from None
 
     def close(self) -> None:
         """Nothing is open."""

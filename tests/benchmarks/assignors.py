@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from model.consumers.assignors.case import Case, CaseMember, topic_id_hashes, topic_walk
+from model.consumers.assignors.from_scratch import assign_ranges, assign_round_robin
 from model.consumers.assignors.group import NO_GENERATION, Claims, Group, Ints, ownership
 from model.consumers.assignors.java_hashing import string_hashes, walk
-from model.consumers.assignors.ranges import assign_ranges
-from model.consumers.assignors.round_robin import assign_round_robin
 from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
 from model.consumers.assignors.strategies import STRATEGIES, assign
 from model.consumers.assignors.uniform import assign_uniformly

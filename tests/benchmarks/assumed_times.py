@@ -1,7 +1,7 @@
 """What a drill assumes that things take, measured: ten ZooKeeper reads, ten fenced writes, a request to a broker 3.9.1.
 
-There is no rival. The medians are the defaults of `model.hosts.virtual.assumptions`, rounded; both ends are on this
-machine, so a network comes on top.
+There is no rival. The medians are the defaults of `model.hosts.virtual.scheduled_events`, rounded; both ends are on
+this machine, so a network comes on top.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
+from model.controller.events_and_commands import BrokerRequest, LeaderAndIsrRequest, PartitionToServe
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.steps.znodes import fenced
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.scheduled_events import Assumptions
 from model.hosts.wire.connection import Connection
 from model.hosts.writing_zookeeper.session import WritingSession
 from model.hosts.zookeeper.settings import Settings

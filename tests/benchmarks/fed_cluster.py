@@ -21,8 +21,8 @@ from model.sources.feed import Feed, Moment
 from model.sources.source import Batch
 from tests.benchmarks.zookeeper_image import BROKERS, FACTOR, TIME_MS, replicas_of, topic_name
 from tui.engine.listing import Memory
-from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partitions_window, table_of
+from tui.engine.queries import PartitionList
 
 PARTITIONS = 100
 """Of each topic."""

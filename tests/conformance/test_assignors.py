@@ -16,8 +16,7 @@ import pytest
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.kafka_differences import best_answer
-from model.consumers.assignors.strategies import STRATEGIES, assign
+from model.consumers.assignors.strategies import STRATEGIES, assign, best_answer
 from tests.conformance.java.answers import answers
 from tests.conformance.random_groups import CLIENTS, COORDINATORS, random_case
 from tests.conformance.random_threads import random_threads, znodes

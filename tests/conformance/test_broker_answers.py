@@ -16,7 +16,7 @@ from model.broker.metadata import BrokerNode, Endpoint
 from model.broker.partition import EMPTY_LOG
 from model.broker.serving import EpochEnd, find_partition, look_up_epoch_end
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     BrokerRequest,
     LeaderAndIsrRequest,
     PartitionToKnow,

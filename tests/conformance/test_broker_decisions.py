@@ -18,11 +18,10 @@ from kio.static.primitive import i32Timedelta
 
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.isr import hear_isr_answer, record_fetch
-from model.broker.partition import EMPTY_LOG, Partition
-from model.broker.replication_rules import Conditions, ReplicationSettings, replication_rules_of
+from model.broker.partition import EMPTY_LOG, Conditions, Partition, ReplicationSettings, replication_rules_of
 from model.broker.roles import become_leader
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,

@@ -18,16 +18,20 @@ from kio.static.primitive import i32Timedelta
 
 from model.broker.controller_requests import BrokerEpochs, Replicas, serve_leader_and_isr
 from model.broker.isr import record_append, record_fetch
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, LogPositions, Partition
 from model.broker.serving import LATEST_TIMESTAMP, Isolation, OffsetQuestion, Read, judge_read, look_up_offset
 from model.cluster.ids import TopicPartition
-from model.controller.commands import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
+from model.controller.events_and_commands import (
+    LeaderAndIsrRequest,
+    PartitionToKnow,
+    PartitionToServe,
+    UpdateMetadataRequest,
+)
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import shaped, shapes
 from model.hosts.wire.names import error_name
-from model.log.leader_epochs import LeaderEpochs
+from model.log.checkpoints import LeaderEpochs
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from tests.harness.kafka import LoneBroker, lone_broker
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.reassignment_requests import requested_moves
+from model.controller.requests import requested_moves
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.commands import Commands
 from tests.harness.command import kdrill

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from model.controller.commands import BrokerAnswer, BrokerRequest
+from model.controller.events_and_commands import BrokerAnswer, BrokerRequest
 from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, api_key, entity_of
 from model.hosts.wire.connection import Connection
 from model.sandbox.java import java_environment

@@ -19,8 +19,9 @@ from model.broker.metadata import BrokerNode, Endpoint
 from model.broker.partition import Partition
 from model.broker.settings.server_properties import read_server_properties
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
+    AlterPartitionReceived,
     AnswerRequest,
     BrokerAnswer,
     LeaderAndIsrRequest,
@@ -28,10 +29,10 @@ from model.controller.commands import (
     PartitionToKnow,
     PartitionToServe,
     PartitionToStop,
+    RequestReceived,
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.controller.events import AlterPartitionReceived, RequestReceived
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.live_broker.apis.metadata_requests import MetadataRequests

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from zlib import crc32
 
-from model.sandbox.demo.plan import DemoPlan, DemoTopic, Incident, Reading
-from model.sandbox.demo.state import DemoState
+from model.sandbox.demo.state import DemoPlan, DemoState, DemoTopic, Incident, Reading
 from model.sandbox.demo.tree import (
     Change,
     committed,

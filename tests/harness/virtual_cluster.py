@@ -10,15 +10,14 @@ import msgspec
 
 from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import AnswerRequest
+from model.controller import events_and_commands
 from model.controller.decide import ControllerState
-from model.controller.events import Event
+from model.controller.events_and_commands import AnswerRequest, Event
 from model.controller.generations import Settings, generation_of
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import Assumptions, Fate, Network, Passage, perfect
 from model.hosts.virtual.journal import Record
+from model.hosts.virtual.scheduled_events import Assumptions, Fate, Network, Passage, perfect
 from model.hosts.virtual.virtual_cluster import VirtualCluster as World
 from model.hosts.virtual.world import Process
 from model.znodes.cluster import BrokerRegistration
@@ -127,7 +126,7 @@ class VirtualCluster:
         """A znode, as a tool would read it."""
         return read(self.world.zookeeper.tree, GetData(path))
 
-    def ask(self, kind: type[events.RequestReceived], **fields: Any) -> AnswerRequest:
+    def ask(self, kind: type[events_and_commands.RequestReceived], **fields: Any) -> AnswerRequest:
         """Ask the controller and wait for its answer."""
         number = self.world.ask(kind(request=0, **fields), self.controller)
         self.settle()

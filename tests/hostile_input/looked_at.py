@@ -17,8 +17,8 @@ from model.sources.source import SourceStatus
 from tests.hostile_input.shown import check_lines, check_shown
 from tests.tui.data.asked import MOMENT_LISTS, list_query, rows_shown, text_query, text_shown
 from tui.cli.status_shown import as_json, as_metrics, as_text
-from tui.engine.consumers.queries import OwnershipList
 from tui.engine.listing import Memory
+from tui.engine.queries import OwnershipList
 from tui.engine.text import plain
 
 NOW_MS = 1_790_000_000_000

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from model.hosts.kafka_client.kafka_client import address_of
 from model.sandbox.control.messages import SandboxOptions
-from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.switchboard import CLIENT
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import pytest
 
-from model.sandbox.demo.demo_sandbox import DemoCluster, DemoSandbox
+from model.sandbox.demo.demo import DemoCluster, DemoSandbox
 from model.sandbox.demo.state import opening_state
 from model.sandbox.demo.tree import next_change, opening_commands
 from model.sandbox.processes import SandboxError

@@ -17,8 +17,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import CLASSIC
-from model.sandbox.demo.demo_sandbox import DemoCluster, DemoSandbox
-from model.sandbox.demo.demo_source import DemoSource, past_of
+from model.sandbox.demo.demo import DemoCluster, DemoSandbox, DemoSource, past_of
 from model.sandbox.demo.large_plan import LARGE
 from model.sandbox.demo.script import STEP_MS, Script, classic_groups
 from model.sandbox.demo.state import ClassicGroup, new_client, opening_state

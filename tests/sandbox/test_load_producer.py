@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
+from model.sandbox.load.clients import MOST_WAITING, TICK_S, LoadProducer
 from model.sandbox.load.ledger import UNKNOWN_OFFSET, Ledger, number_of, numbered_record
-from model.sandbox.load.producer import MOST_WAITING, TICK_S, LoadProducer
 
 ORDERS = tuple(TopicPartition("orders", number) for number in range(3))
 LOST = KafkaError(KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, "the log has lost records", fatal=True)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from textual.pilot import Pilot
 
 from model.sandbox.control.messages import SandboxOptions
-from model.sandbox.demo.demo_sandbox import DemoSandbox
-from model.sandbox.demo.demo_source import DemoSource
+from model.sandbox.demo.demo import DemoSandbox, DemoSource
 from model.sandbox.demo.large_plan import LARGE
 from model.sandbox.demo.script import Script
 from model.sources.addresses import ZooKeeperAddress, parse_source

@@ -9,8 +9,8 @@ from typing import TypeVar
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.hosts.virtual.assumptions import ZOOKEEPER
+from model.controller import events_and_commands
+from model.hosts.virtual.scheduled_events import ZOOKEEPER
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import (
     PartitionEntry,
@@ -163,7 +163,7 @@ class Operation:
 
     def elect_preferred(self) -> None:
         names = tuple(name for name, _ in partitions(self.cluster.zookeeper))
-        self.cluster.ask(events.ElectionRequested(request=0, partitions=names))
+        self.cluster.ask(events_and_commands.ElectionRequested(request=0, partitions=names))
 
     def elect_preferred_by_znode(self) -> None:
         names = [name for name, _ in partitions(self.cluster.zookeeper)]
@@ -175,7 +175,7 @@ class Operation:
         if self.dice.random() < 0.3:
             self.unclean = True
             names = tuple(name for name, _ in partitions(self.cluster.zookeeper))
-            self.cluster.ask(events.ElectionRequested(request=0, partitions=names, unclean=True))
+            self.cluster.ask(events_and_commands.ElectionRequested(request=0, partitions=names, unclean=True))
 
     def allow_unclean(self) -> None:
         name = self._one(sorted(self.wanted))
@@ -184,7 +184,7 @@ class Operation:
             config = b'{"version":1,"config":{"unclean.leader.election.enable":"true"}}'
             self.cluster.write(SetData(f"/config/topics/{name}", config))
             for broker in self.cluster.controllers:
-                self.cluster.tell(broker, events.UncleanElectionAllowed(topic=name))
+                self.cluster.tell(broker, events_and_commands.UncleanElectionAllowed(topic=name))
 
     # Dice
 
@@ -215,7 +215,7 @@ class Operation:
 
     def _move(self, name: TopicPartition, target: tuple[int, ...] | None) -> None:
         self._note_override(name)
-        number = self.cluster.ask(events.ReassignmentsRequested(request=0, targets=((name, target),)))
+        number = self.cluster.ask(events_and_commands.ReassignmentsRequested(request=0, targets=((name, target),)))
         self._moves.setdefault(name.topic, []).append(number)
 
     def _note_override(self, name: TopicPartition) -> None:

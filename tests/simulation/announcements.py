@@ -7,7 +7,7 @@ Source: `KafkaController.onPartitionReassignment`, `updateCurrentReassignment`, 
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import LeaderAndIsrRequest
+from model.controller.events_and_commands import LeaderAndIsrRequest
 from model.hosts.virtual.journal import RequestServed, ZnodeWrite
 from model.znodes.topics import TopicAssignment, decode_topic
 

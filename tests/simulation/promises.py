@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from model.cluster.ids import NO_LEADER, TopicPartition
-from model.controller.commands import LeaderAndIsrRequest
-from model.controller.events import AlterPartitionReceived
+from model.controller.events_and_commands import AlterPartitionReceived, LeaderAndIsrRequest
 from model.hosts.virtual import journal
 from model.hosts.virtual.journal import OPERATOR, ZnodeWrite, znode_writes
 from model.hosts.virtual.virtual_cluster import VirtualCluster

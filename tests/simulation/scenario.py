@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from model.controller.generations import Generation, Settings, generation_of
-from model.hosts.virtual.assumptions import LOST, ON_TIME, Assumptions, Fate, Passage
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, Assumptions, Fate, Passage
 from model.znodes.cluster import BrokerRegistration
 
 START_MS = 1_795_244_000_000

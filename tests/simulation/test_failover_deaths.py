@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.generations import LATEST
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.scheduled_events import Assumptions
 from model.znodes.topics import TopicAssignment
 from model.zookeeper.operations import Create
 from tests.simulation.endings import check_ending
@@ -45,7 +45,7 @@ def in_the_middle_of_things() -> History:
     cluster.crash(2)
     cluster.expire(2)
     history.run_for(1_000)
-    cluster.ask(events.ReassignmentsRequested(request=0, targets=((TopicPartition("moved", 0), (3, 1)),)))
+    cluster.ask(events_and_commands.ReassignmentsRequested(request=0, targets=((TopicPartition("moved", 0), (3, 1)),)))
     cluster.write(Create("/admin/delete_topics/gone"))
     history.operation.wanted = {"led", "moved"}
     assert cluster.controllers == (0,)

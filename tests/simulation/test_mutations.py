@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from model.controller.commands import Command, LeaderAndIsrRequest, SendRequest
 from model.controller.context import StepOutcome
 from model.controller.elections import Ballot, ElectionResult, Strategy, elected
+from model.controller.events_and_commands import Command, LeaderAndIsrRequest, SendRequest
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.steps import broker_requests, controller_election, elections, notifications, reassignment, znodes

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import ZnodeSession, start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.zookeeper.operations import Write

@@ -8,7 +8,7 @@ from tui.app.commands import WORDS
 from tui.app.screens.overlays import LABELS, command_lines, help_lines
 from tui.app.screens.page import bindings
 from tui.app.widgets.line_view import LineView, TreeLines
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.actions import ACTIONS, EVERYWHERE, MOTIONS, SCREENS, Action, footer_keys, holding
 from tui.engine.conditions import (
     BREAKING,

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.style import Style
 
-from tui.app.widgets.plot_view import ansi_lines
+from tui.app.widgets.text_and_plot import ansi_lines
 from tui.engine.text import plain
 
 

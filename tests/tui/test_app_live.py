@@ -2,13 +2,13 @@
 
 import asyncio
 
-from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.zookeeper.operations import Create, Delete, SetData
 from tests.harness.small_demo import SMALL
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import BEGAN_MS, Keys, kdrill, mark, mode, opened, press, rows, settled, text, until
-from tui.engine.consumers.queries import name_in
+from tui.engine.queries import name_in
 
 SHRINK, EXPAND, LEAVE, MOVE_CONTROLLER = 1, 5, 7, 13
 """Numbers of the demo's steps."""

@@ -11,8 +11,7 @@ from tui.cli import typed_requests
 from tui.engine.actions import CommandError
 from tui.engine.messages import Wish
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
-from tui.engine.plan.queries import WritePlan
-from tui.engine.sandbox.queries import SandboxWish
+from tui.engine.queries import SandboxWish, WritePlan
 
 
 @dataclass

@@ -11,8 +11,8 @@ import pytest
 
 from tests.tui.dashboard import Keys, kdrill, opened, press, rows, settled, text, until
 from tui.app.export import rows_as_csv
-from tui.engine.consumers.queries import GroupList
 from tui.engine.messages import HeaderFacts
+from tui.engine.queries import GroupList
 from tui.engine.rows import Column, Row, Window, line
 
 

@@ -15,7 +15,7 @@ from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
 from tui.app.keys import PHRASES
 from tui.app.screens.overlays import help_lines
 from tui.app.widgets.line_view import LineView, TreeLines
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.actions import ACTIONS, EVERYWHERE, Action, holding
 from tui.engine.conditions import Here
 from tui.engine.config import ConfigError, load_config

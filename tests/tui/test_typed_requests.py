@@ -12,7 +12,7 @@ from tui.app.commands import REQUESTS, completed
 from tui.cli import typed_requests
 from tui.cli.typed_requests import elsewhere, offered, request_of
 from tui.engine.actions import CommandError
-from tui.engine.requests import (
+from tui.engine.questions import (
     AddPartitions,
     AlterConfigs,
     CreateTopic,

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import astuple
 
-from model.hosts.memory_zookeeper.snapshot import session_password
-from model.hosts.memory_zookeeper.state import answer, new_server, open_session
+from model.hosts.memory_zookeeper.state import answer, new_server, open_session, session_password
 from model.sandbox.embedded_zookeeper import ZnodeSession
 from model.sandbox.java import Java
 from model.sandbox.processes import SandboxError, ServerDiedError

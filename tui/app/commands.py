@@ -8,10 +8,8 @@ from typing import Literal, Protocol
 from tui.engine.actions import SCREENS, CommandError
 from tui.engine.messages import Wish
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
-from tui.engine.plan.queries import WritePlan
-from tui.engine.questions import MOST_MADE_UP
-from tui.engine.requests import Request
-from tui.engine.sandbox.queries import SandboxWish
+from tui.engine.queries import SandboxWish, WritePlan
+from tui.engine.questions import MOST_MADE_UP, Request
 
 
 class TypedRequests(Protocol):

@@ -34,7 +34,6 @@ from tui.app.screens.sandbox import Sandbox
 from tui.app.screens.sweep import Sweep
 from tui.app.screens.znodes import Znodes
 from tui.app.tour import BEGUN, OVER, followed
-from tui.engine.acting.queries import ProposalText
 from tui.engine.actions import OVERLAY, CommandError, has_znodes, worded
 from tui.engine.cluster.queries import FindingText, ZnodeText
 from tui.engine.drill.choices import broker_of
@@ -53,7 +52,8 @@ from tui.engine.messages import (
     Wish,
 )
 from tui.engine.past.queries import ComparisonText
-from tui.engine.requests import Request
+from tui.engine.queries import ProposalText
+from tui.engine.questions import Request
 from tui.engine.view_state import Filter, ListState, Zoom, reduce
 
 

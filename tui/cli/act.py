@@ -20,10 +20,10 @@ from tui.cli.act_options import ActOptions, offsets_in, reset_of, takes_act_opti
 from tui.cli.main import Verbs
 from tui.cli.options import takes_source
 from tui.engine.opening import Opening
-from tui.engine.requests import DeleteGroup, ElectPreferred, RemoveDeleteMarker, ResetOffsets
+from tui.engine.questions import DeleteGroup, ElectPreferred, RemoveDeleteMarker, ResetOffsets
 
 if TYPE_CHECKING:
-    from tui.engine.requests import Request
+    from tui.engine.questions import Request
 
 
 class ActionCommand(click.Command):

@@ -21,7 +21,7 @@ from tui.cli.output import json_line, let_go, tell
 from tui.engine.acting.proposing import proposal_of, step_text
 from tui.engine.acting.way import Way
 from tui.engine.opening import Opening
-from tui.engine.requests import DeleteGroup, Request, ResetOffsets
+from tui.engine.questions import DeleteGroup, Request, ResetOffsets
 from tui.engine.text import plain
 
 FORMAT = "kdrill.act/1"

@@ -79,9 +79,8 @@ def _answer_all(fallback: "Strategy | None", *, as_kafka: bool, explain: bool) -
 def answer(line: bytes, fallback: "Strategy | None", *, as_kafka: bool, explain: bool = False) -> dict[str, Any]:
     from model.consumers.assignors.case import read_case  # noqa: PLC0415
     from model.consumers.assignors.group import AssignorError  # noqa: PLC0415
-    from model.consumers.assignors.kafka_differences import best_answer  # noqa: PLC0415
     from model.consumers.assignors.strategies import assign as assign_case  # noqa: PLC0415
-    from model.consumers.assignors.strategies import strategy_named  # noqa: PLC0415
+    from model.consumers.assignors.strategies import best_answer, strategy_named  # noqa: PLC0415
 
     case_id = None
     try:

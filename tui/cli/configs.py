@@ -15,7 +15,7 @@ from model.controller.topic_validation import topic_name_problem
 from model.znodes.configs import DEFAULT_ENTITY, sanitise
 from tui.cli.act import ActionCommand
 from tui.cli.main import Verbs
-from tui.engine.requests import AlterConfigs
+from tui.engine.questions import AlterConfigs
 
 Command = Callable[..., Any]
 KINDS = ("topics", "brokers", "clients", "users", "ips")

@@ -17,8 +17,7 @@ import msgspec
 
 from model.sandbox.processes import SandboxError
 from model.sources.source import Source, SourceError
-from tui.cli.output import DEMO, let_go
-from tui.cli.waiting import Waiting
+from tui.cli.output import DEMO, Waiting, let_go
 from tui.engine.opening import Opening
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def _opened(opening: Opening) -> Iterator[Opening]:
     if not opening.is_demo:
         yield opening
         return
-    from model.sandbox.demo.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+    from model.sandbox.demo.demo import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
 
     try:
         with DemoSandbox(period_s=None) as demo:

@@ -28,8 +28,7 @@ from model.cluster.texts import counted
 from model.recordings.folder import RecordingError, parse_time, said
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
-from tui.cli.output import json_line
-from tui.cli.waiting import Duration
+from tui.cli.output import Duration, json_line
 from tui.engine.text import cells, fit, plain
 
 MOST_ROWS = 5

@@ -18,8 +18,7 @@ import click
 
 from model.hosts.process import tell_no_values
 from tui.cli.address import ARGUMENTS, with_address
-from tui.cli.output import let_go, tell
-from tui.cli.waiting import BEGUN
+from tui.cli.output import BEGUN, let_go, tell
 
 
 def docstring(module: str, function: str) -> str:

@@ -17,8 +17,7 @@ from model.analyses.errors import AnalysisError
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from model.hosts.zookeeper.throttle import ReadLimits
 from spark_tasks.messages import JobFailed, SparkLost
-from tui.cli.output import progress, tell
-from tui.cli.waiting import begun_s
+from tui.cli.output import begun_s, progress, tell
 from tui.engine.config import ClusterConfig, Config, ConfigError, Elsewhere, SaslConfig, TlsConfig, load_config
 from tui.engine.opening import NOBODY, Login, Opening, Patience
 

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from model.planning.request import Batching, NewBroker, PlanRequest, Reach, Throttling
 from tui.cli.options import with_all
-from tui.cli.waiting import Duration
+from tui.cli.output import Duration
 
 _UNITS = {
     "": 1,

@@ -13,8 +13,7 @@ from model.recordings.recorder import Recorder
 from model.sources.feed import Moment
 from tui.cli.following import follow, run
 from tui.cli.options import takes_source
-from tui.cli.output import tell
-from tui.cli.waiting import Duration
+from tui.cli.output import Duration, tell
 from tui.engine.opening import Opening
 
 TICK_S = 1.0

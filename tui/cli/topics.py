@@ -8,7 +8,7 @@ from model.controller.topic_validation import topic_name_problem
 from tui.cli.act import ActionCommand
 from tui.cli.configs import checked, settings_of
 from tui.cli.main import Verbs
-from tui.engine.requests import AddPartitions, CreateTopic, DeleteTopics
+from tui.engine.questions import AddPartitions, CreateTopic, DeleteTopics
 
 Replicas = tuple[tuple[int, ...], ...]
 

@@ -14,7 +14,7 @@ from tui.cli.act import ActionCommand, act
 from tui.cli.configs import configs
 from tui.cli.topics import topics
 from tui.engine.actions import CommandError
-from tui.engine.requests import Request
+from tui.engine.questions import Request
 
 GROUPS: Mapping[str, click.Group] = {"topics": topics, "configs": configs, "act": act}
 

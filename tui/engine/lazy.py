@@ -8,12 +8,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from model.cluster.cluster_image import ClusterImage
-from tui.engine.acting.queries import ProposalText
 from tui.engine.jobs import Jobs
 from tui.engine.listing import Page, loaded
 from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
 from tui.engine.opening import Opening
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import ProposalText, WritePlan
 from tui.engine.questions import PlanQuestion
 
 if TYPE_CHECKING:

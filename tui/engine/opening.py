@@ -100,7 +100,7 @@ class ServedSource(msgspec.Struct, frozen=True, omit_defaults=True):
 async def served_source(opening: Opening, ends: AsyncExitStack, tell: Callable[[str], None]) -> ServedSource:
     """Starts what the opening needs, to be ended by `ends`; nothing where it names a source. Raises SandboxError."""
     if opening.is_demo:
-        from model.sandbox.demo.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+        from model.sandbox.demo.demo import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
 
         demo = DemoSandbox()
         await asyncio.to_thread(demo.open)

@@ -58,7 +58,7 @@ async def serve(output: BinaryIO) -> None:
 async def _open(opening: Opening, ends: contextlib.AsyncExitStack, tell: Callable[[Pulse], object]) -> DataService:
     name, kind, sandbox = opening.name, opening.kind, None
     if opening.is_demo:
-        from model.sandbox.demo.demo_sandbox import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
+        from model.sandbox.demo.demo import DemoSandbox  # noqa: PLC0415 - only the demo pays for it
 
         kind, demo = "DEMO", DemoSandbox()
         await asyncio.to_thread(demo.open)

@@ -5,7 +5,7 @@ imported: they are loaded when they are first wanted, so that the first screens 
 """
 
 from model.sources.source import CONFIGS, GROUPS, LOG_DIRS
-from tui.engine.acting.queries import ConfirmProposal, ProposalText
+from tui.engine import queries
 from tui.engine.cluster import queries as of_cluster
 from tui.engine.cluster.brokers import broker_text, brokers_window, rack_text
 from tui.engine.cluster.controller import admin_work_window, controller_text, registration_text, states_text
@@ -15,28 +15,22 @@ from tui.engine.cluster.overview import overview_picture
 from tui.engine.cluster.znode_tree import ZnodeService
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.drill import queries as of_drill
 from tui.engine.drill.course import course_picture
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
-from tui.engine.lab import queries as of_lab
-from tui.engine.logs import queries as of_logs
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import NO_WISH, ONLY_SHOWS
 from tui.engine.partitions.map import map_window
 from tui.engine.partitions.picture import partitions_picture
-from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicList, TopicText
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
 from tui.engine.past.pages import event_strip, past_comparison, past_event_text, past_window
 from tui.engine.past.queries import ComparisonText, EventStrip, MarkMoment, PastEventList, PastEventText, SaveSnapshot
-from tui.engine.plan import queries as of_plan
 from tui.engine.plots import plot_text
 from tui.engine.router import Entry, Router
 from tui.engine.sandbox.pages import process_text, sandbox_links, sandbox_processes, sandbox_standing
 from tui.engine.sandbox.picture import cluster_picture
-from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sweep import queries as of_sweep
 
 NO_LOGS = f"{ONLY_SHOWS}: no log folder is read"
@@ -69,15 +63,15 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_cluster.ZnodeHistoryText, Router.of_tree, ZnodeService.text, wants=SIZES),
     Entry(of_cluster.Acknowledge, Router.wish, Router.acknowledge),
     # Partitions
-    Entry(PartitionList, Router.of_moment, map_window, wants=SETTINGS),
-    Entry(TopicList, Router.of_moment, topics_window, wants=SETTINGS),
-    Entry(PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
-    Entry(PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
-    Entry(TopicText, Router.of_moment, topic_text),
+    Entry(queries.PartitionList, Router.of_moment, map_window, wants=SETTINGS),
+    Entry(queries.TopicList, Router.of_moment, topics_window, wants=SETTINGS),
+    Entry(queries.PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
+    Entry(queries.PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
+    Entry(queries.TopicText, Router.of_moment, topic_text),
     # Consumers
-    Entry(GroupList, Router.of_recent, groups_window, wants=LAGS),
-    Entry(OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
-    Entry(GroupText, Router.of_moment, group_text, wants=LAGS),
+    Entry(queries.GroupList, Router.of_recent, groups_window, wants=LAGS),
+    Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),
+    Entry(queries.GroupText, Router.of_moment, group_text, wants=LAGS),
     # A drill
     Entry(of_drill.DrillBrokerList, Router.of_drill, drill_brokers),
     Entry(of_drill.DrillTimelineList, Router.of_drill, drill_timeline),
@@ -94,43 +88,43 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_sweep.HeatList, Router.of_analysis, "sweep.heat.sweep_heat"),
     Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
     Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
-    Entry(of_lab.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
-    Entry(of_lab.LabStrategyList, Router.of_analysis, "lab.matrix.lab_strategies", wants=LAGS),
-    Entry(of_lab.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),
-    Entry(of_lab.LabPartitionList, Router.of_analysis, "lab.rows.lab_partitions", wants=LAGS),
-    Entry(of_lab.LabGraphList, Router.of_analysis, "lab.pages.lab_graph", wants=LAGS),
-    Entry(of_lab.LabTotalList, Router.of_analysis, "lab.estate.lab_totals", wants=LAGS),
-    Entry(of_lab.LabCaseList, Router.of_analysis, "lab.estate.lab_cases", wants=LAGS),
-    Entry(of_lab.LabText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
-    Entry(of_lab.LabGroupText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
-    Entry(of_lab.LabPartitionText, Router.of_analysis, "lab.rows.lab_partition_text", wants=LAGS),
-    Entry(of_lab.LabFlow, Router.of_analysis, "lab.flow.lab_flow", wants=LAGS),
-    Entry(of_lab.LabBars, Router.of_analysis, "lab.pages.lab_bars", wants=LAGS),
-    Entry(of_plan.PlanBrokerList, Router.of_analysis, "plan.pictures.plan_brokers", wants=SIZES),
-    Entry(of_plan.PlanChangeList, Router.of_analysis, "plan.planned.plan_changes", wants=SIZES),
-    Entry(of_plan.PlanBatchList, Router.of_analysis, "plan.planned.plan_batches", wants=SIZES),
-    Entry(of_plan.PlanMatrix, Router.of_analysis, "plan.pictures.plan_matrix", wants=SIZES),
-    Entry(of_plan.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
-    Entry(of_plan.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
-    Entry(of_plan.WritePlan, Router.wish, Router.write_plan, refused=NO_WISH),
+    Entry(queries.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),
+    Entry(queries.LabStrategyList, Router.of_analysis, "lab.matrix.lab_strategies", wants=LAGS),
+    Entry(queries.LabConsumerList, Router.of_analysis, "lab.rows.lab_consumers", wants=LAGS),
+    Entry(queries.LabPartitionList, Router.of_analysis, "lab.rows.lab_partitions", wants=LAGS),
+    Entry(queries.LabGraphList, Router.of_analysis, "lab.pages.lab_graph", wants=LAGS),
+    Entry(queries.LabTotalList, Router.of_analysis, "lab.estate.lab_totals", wants=LAGS),
+    Entry(queries.LabCaseList, Router.of_analysis, "lab.estate.lab_cases", wants=LAGS),
+    Entry(queries.LabText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
+    Entry(queries.LabGroupText, Router.of_analysis, "lab.pages.lab_text", wants=LAGS),
+    Entry(queries.LabPartitionText, Router.of_analysis, "lab.rows.lab_partition_text", wants=LAGS),
+    Entry(queries.LabFlow, Router.of_analysis, "lab.flow.lab_flow", wants=LAGS),
+    Entry(queries.LabBars, Router.of_analysis, "lab.pages.lab_bars", wants=LAGS),
+    Entry(queries.PlanBrokerList, Router.of_analysis, "plan.pictures.plan_brokers", wants=SIZES),
+    Entry(queries.PlanChangeList, Router.of_analysis, "plan.planned.plan_changes", wants=SIZES),
+    Entry(queries.PlanBatchList, Router.of_analysis, "plan.planned.plan_batches", wants=SIZES),
+    Entry(queries.PlanMatrix, Router.of_analysis, "plan.pictures.plan_matrix", wants=SIZES),
+    Entry(queries.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
+    Entry(queries.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
+    Entry(queries.WritePlan, Router.wish, Router.write_plan, refused=NO_WISH),
     # Log folders
-    Entry(of_logs.LogPartitionList, Router.of_logs, "logs.pages.partition_list", refused=NO_LOGS),
-    Entry(of_logs.LogSegmentList, Router.of_logs, "logs.pages.segment_list", refused=NO_LOGS),
-    Entry(of_logs.LogBatchList, Router.of_logs, "logs.pages.batch_list", refused=NO_LOGS),
-    Entry(of_logs.LogRecordList, Router.of_logs, "logs.pages.record_list", refused=NO_LOGS),
-    Entry(of_logs.LogLookupList, Router.of_logs, "logs.pages.lookup_list", refused=NO_LOGS),
-    Entry(of_logs.LogPartitionText, Router.of_logs, "logs.pages.partition_text", refused=NO_LOGS),
-    Entry(of_logs.LogSegmentText, Router.of_logs, "logs.pages.segment_text", refused=NO_LOGS),
-    Entry(of_logs.LogBatchText, Router.of_logs, "logs.pages.batch_text", refused=NO_LOGS),
-    Entry(of_logs.LogRecordText, Router.of_logs, "logs.pages.record_text", refused=NO_LOGS),
-    Entry(of_logs.LogLookupText, Router.of_logs, "logs.pages.lookup_text", refused=NO_LOGS),
+    Entry(queries.LogPartitionList, Router.of_logs, "logs.pages.partition_list", refused=NO_LOGS),
+    Entry(queries.LogSegmentList, Router.of_logs, "logs.pages.segment_list", refused=NO_LOGS),
+    Entry(queries.LogBatchList, Router.of_logs, "logs.pages.batch_list", refused=NO_LOGS),
+    Entry(queries.LogRecordList, Router.of_logs, "logs.pages.record_list", refused=NO_LOGS),
+    Entry(queries.LogLookupList, Router.of_logs, "logs.pages.lookup_list", refused=NO_LOGS),
+    Entry(queries.LogPartitionText, Router.of_logs, "logs.pages.partition_text", refused=NO_LOGS),
+    Entry(queries.LogSegmentText, Router.of_logs, "logs.pages.segment_text", refused=NO_LOGS),
+    Entry(queries.LogBatchText, Router.of_logs, "logs.pages.batch_text", refused=NO_LOGS),
+    Entry(queries.LogRecordText, Router.of_logs, "logs.pages.record_text", refused=NO_LOGS),
+    Entry(queries.LogLookupText, Router.of_logs, "logs.pages.lookup_text", refused=NO_LOGS),
     # The sandbox
-    Entry(ClusterPicture, Router.of_cluster_drawn, cluster_picture, refused=NO_PROCESSES, wants=LAGS),
-    Entry(ProcessList, Router.of_sandbox, sandbox_processes, refused=NO_PROCESSES),
-    Entry(LinkList, Router.of_sandbox, sandbox_links, refused=NO_PROCESSES),
-    Entry(SandboxText, Router.of_sandbox, sandbox_standing, refused=NO_PROCESSES),
-    Entry(ProcessText, Router.of_sandbox, process_text, refused=NO_PROCESSES),
-    Entry(SandboxWish, Router.wish, Router.in_sandbox, refused=NO_WISH),
+    Entry(queries.ClusterPicture, Router.of_cluster_drawn, cluster_picture, refused=NO_PROCESSES, wants=LAGS),
+    Entry(queries.ProcessList, Router.of_sandbox, sandbox_processes, refused=NO_PROCESSES),
+    Entry(queries.LinkList, Router.of_sandbox, sandbox_links, refused=NO_PROCESSES),
+    Entry(queries.SandboxText, Router.of_sandbox, sandbox_standing, refused=NO_PROCESSES),
+    Entry(queries.ProcessText, Router.of_sandbox, process_text, refused=NO_PROCESSES),
+    Entry(queries.SandboxWish, Router.wish, Router.in_sandbox, refused=NO_WISH),
     # The past
     Entry(PastEventList, Router.of_past, past_window),
     Entry(PastEventText, Router.of_past, past_event_text),
@@ -139,8 +133,8 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(MarkMoment, Router.wish, Router.mark),
     Entry(SaveSnapshot, Router.wish, Router.save_snapshot, refused=NO_WISH),
     # What is done to the cluster, and what is under way
-    Entry(ProposalText, Router.of_proposal),
-    Entry(ConfirmProposal, Router.wish, Router.confirm, refused=NO_WISH),
+    Entry(queries.ProposalText, Router.of_proposal),
+    Entry(queries.ConfirmProposal, Router.wish, Router.confirm, refused=NO_WISH),
     Entry(JobsText, Router.of_jobs),
     Entry(StopJobs, Router.wish, Router.stop),
 )

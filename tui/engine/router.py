@@ -15,12 +15,10 @@ from typing import Any, Union, cast
 import msgspec
 
 from model.sources.feed import Moment
-from tui.engine.acting.queries import ConfirmProposal, ProposalText
 from tui.engine.cluster.controller import znodes_behind
 from tui.engine.cluster.findings import Alerts
 from tui.engine.cluster.queries import Acknowledge, ControllerText, FindingList, RegistrationText
 from tui.engine.cluster.znode_tree import ZnodeService
-from tui.engine.consumers.queries import OwnershipList
 from tui.engine.drill.playback import DrillService
 from tui.engine.jobs import Jobs, jobs_text
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
@@ -29,9 +27,8 @@ from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, Te
 from tui.engine.past.pages import More
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.past.service import PastService, saved
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import NO_SANDBOX, ConfirmProposal, OwnershipList, ProposalText, SandboxWish, WritePlan
 from tui.engine.sandbox.facts import Drawn
-from tui.engine.sandbox.queries import NO_SANDBOX, SandboxWish
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.sheets import refusal
 

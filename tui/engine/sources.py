@@ -27,7 +27,7 @@ def source_of(opening: Opening) -> Source:
     if not isinstance(named, ZooKeeperAddress):
         return file_source(named)
     if opening.demo_began_ms:
-        from model.sandbox.demo.demo_source import DemoSource  # noqa: PLC0415 - only the demo pays for it
+        from model.sandbox.demo.demo import DemoSource  # noqa: PLC0415 - only the demo pays for it
 
         return DemoSource(named, opening.demo_began_ms)
     limit_s, login = opening.connect_timeout_s, opening.login
@@ -54,7 +54,7 @@ def zookeeper_login(login: Login) -> dict[str, Any]:
 
 def _recording(name: RecordingName) -> Source:
     # Arrow takes a while to load, and only recordings need it.
-    from model.sources.recording_source import RecordingSource  # noqa: PLC0415
+    from model.sources.file_source import RecordingSource  # noqa: PLC0415
 
     return RecordingSource(name)
 

@@ -26,7 +26,7 @@ from model.drills.scenario import ScenarioError, check
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import StateWritten
 from model.drills.voters import is_kraft
-from model.hosts.virtual.assumptions import Assumptions
+from model.hosts.virtual.scheduled_events import Assumptions
 
 SNAPSHOT = Path("the snapshot of a fleet")
 

@@ -18,8 +18,7 @@ from model.analyses.previews.result import Figures, GroupNames, newcomers
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import alike_to_clients
 from model.consumers.assignors.group import NOBODY, AssignorError, Group, Ints
-from model.consumers.assignors.kafka_differences import TAKEN_FOR_EQUAL, difference, failure, throws_at_times
-from model.consumers.assignors.strategies import strategy_named
+from model.consumers.assignors.strategies import TAKEN_FOR_EQUAL, difference, failure, strategy_named, throws_at_times
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,7 @@ from model.analyses.scans import findings
 from model.analyses.scans.findings import Gathered
 from model.analyses.scans.tally import Report
 from model.cluster.whole_file import MOST_FACTS, read_whole
-from model.log.checkpoints import TopicPartition, read_meta_properties, read_offsets, read_topic_id
-from model.log.leader_epochs import read_leader_epochs
+from model.log.checkpoints import TopicPartition, read_leader_epochs, read_meta_properties, read_offsets, read_topic_id
 from model.log.names import (
     CLEAN_SHUTDOWN_FILE,
     CLEANED,

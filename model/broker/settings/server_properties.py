@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from model.broker.replication_rules import replication_rules_of
+from model.broker.partition import replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import KEYS, OWN_KEYS, remark_on
 from model.broker.settings.kinds import Key

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar, cast
 import msgspec
 
 from model.broker.life import ShutdownSettings
-from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import TOPIC_KEYS, remark_on
 from model.broker.settings.keys import (

@@ -13,9 +13,8 @@ import numpy as np
 from model.cluster.texts import counted
 from model.consumers.assignors.assignment import AssignedCase
 from model.consumers.assignors.case import racks_that_matter
+from model.consumers.assignors.from_scratch import ZOOKEEPER_RELEASES, Cut, even_cut, partition_hashes, rounded_up_cut
 from model.consumers.assignors.group import NOBODY, Group, Ints, counts_of
-from model.consumers.assignors.ranges import Cut, even_cut, rounded_up_cut
-from model.consumers.assignors.round_robin import ZOOKEEPER_RELEASES, partition_hashes
 
 
 class Facts:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
-from model.controller.commands import (
+from model.controller.context import ControllerContext, RequestBatch, Step, StepOutcome
+from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
     BrokerRequest,
@@ -23,7 +24,6 @@ from model.controller.commands import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.controller.context import ControllerContext, RequestBatch, Step, StepOutcome
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.topics import Partition

@@ -15,8 +15,8 @@ from typing import TypeVar
 import msgspec
 
 from model.cluster.texts import brokers, counted
-from model.controller.commands import DropRequests
 from model.controller.context import ControllerContext, LiveBroker, Step, StepOutcome
+from model.controller.events_and_commands import DropRequests
 from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
 from model.controller.steps.broker_requests import SendAllMetadata, SendMetadata
 from model.controller.steps.deletion import FailDeletions, ResumeDeletionsOf

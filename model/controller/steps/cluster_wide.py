@@ -13,8 +13,8 @@ KIP-730 (3.0); `onControllerFailover` ("delete-expired-tokens"), `DelegationToke
 from collections.abc import Iterable, Iterator, Mapping
 
 from model.cluster.texts import counted, listed
-from model.controller.commands import AnswerRequest, FeatureOutcome, ProducerIds, StartTimer
 from model.controller.context import ControllerContext, Step, StepOutcome
+from model.controller.events_and_commands import AnswerRequest, FeatureOutcome, ProducerIds, StartTimer
 from model.controller.features import (
     FeatureUpdate,
     features_after_election,

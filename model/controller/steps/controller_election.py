@@ -8,9 +8,8 @@ Source: `KafkaController.elect`, `maybeResign` and `onControllerResignation` (3.
 `incrementControllerEpoch` (1.1), `kafka.server.ZookeeperLeaderElector` (0.8 to 1.0).
 """
 
-from model.controller.commands import CancelTimer, DropRequests
 from model.controller.context import NO_CONTROLLER, Activity, ControllerContext, RequestBatch, Step, StepOutcome
-from model.controller.events import BrokerStarted, SessionEstablished
+from model.controller.events_and_commands import BrokerStarted, CancelTimer, DropRequests, SessionEstablished
 from model.controller.steps.brokers import MakeClusterId, MakeZnode, RegisterBroker
 from model.controller.steps.cluster_wide import TOKEN_TIMER
 from model.controller.steps.failover import TakeOver

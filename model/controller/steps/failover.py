@@ -5,8 +5,8 @@ state machines start (from 0.10.2), for brokers that are new would reject leader
 releases leave out or do in another order is in `forms`.
 """
 
-from model.controller.commands import StartTimer
 from model.controller.context import Activity, ControllerContext, Step, StepOutcome
+from model.controller.events_and_commands import StartTimer
 from model.controller.steps.broker_requests import SendMetadata
 from model.controller.steps.brokers import ReadBrokers
 from model.controller.steps.cluster_wide import ExpireTokens, SetUpFeatures

@@ -3,7 +3,7 @@
 Brokers learn of a changed replica list by a higher leader epoch, which fences what was sent before. What is done or
 was overtaken is taken out of `/admin/reassign_partitions`. Up to 2.3 the goal was not written down; what else differs
 between releases is in `znode_formats.ReassignmentRules`. Which goals are accepted is decided in
-`model.controller.reassignment_requests`; `steps.requests` takes requests.
+`model.controller.requests`; `steps.requests` takes requests.
 
 Source: `KafkaController.onPartitionReassignment` (3.9); the letters are those of its comment (U, A, B). KIP-455.
 `updateLeaderEpochAndSendRequest`, `maybeRemoveFromZkReassignment` (3.9).
@@ -17,7 +17,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.texts import replicas
 from model.controller.context import ControllerContext, Step, StepOutcome
 from model.controller.elections import Strategy
-from model.controller.events import ReassignmentZnodeCreated
+from model.controller.events_and_commands import ReassignmentZnodeCreated
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
 from model.controller.steps.broker_requests import SendBatch, SendMetadata, serve

@@ -8,14 +8,25 @@ Source: `KafkaController.processReplicaLeaderElection`, `onReplicaElection`, `ch
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted, listed
-from model.controller.commands import AnswerRequest, PartitionOutcome, StartTimer
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.election_requests import STRATEGY, ElectionKind, election_problem, partitions_to_rebalance
 from model.controller.elections import Strategy
-from model.controller.events import PreferredElectionZnodeCreated
+from model.controller.events_and_commands import (
+    AnswerRequest,
+    PartitionOutcome,
+    PreferredElectionZnodeCreated,
+    StartTimer,
+)
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.reassignment_requests import reassign_by_request, reassign_by_znode, reassign_unkept
 from model.controller.refusal import Refusal
+from model.controller.requests import (
+    STRATEGY,
+    ElectionKind,
+    election_problem,
+    partitions_to_rebalance,
+    reassign_by_request,
+    reassign_by_znode,
+    reassign_unkept,
+)
 from model.controller.state_machines import PartitionAndReplica, PartitionState, ReplicaState
 from model.controller.steps.broker_requests import SendBatch, stop
 from model.controller.steps.partitions import MovePartitions

@@ -31,8 +31,7 @@ from model.hosts.live_broker.apis.producer_ids import (
     blocks_in_zookeeper,
     blocks_of_controller,
 )
-from model.hosts.live_broker.apis.topic_creation import AutoTopics, TopicMaker
-from model.hosts.live_broker.apis.topic_requests import TopicRequests
+from model.hosts.live_broker.apis.topic_requests import AutoTopics, TopicMaker, TopicRequests
 from model.hosts.live_broker.identity import Listening, broker_id, check_cluster, cluster_id, note_identity
 from model.hosts.live_broker.parts import (
     AskController,

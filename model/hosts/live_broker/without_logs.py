@@ -15,7 +15,12 @@ from kio.schema.errors import ErrorCode
 from model.broker.controller_requests import BrokerEpochs, refuse_request, ruled_by
 from model.broker.metadata import BrokerNode, learn, serve_update_metadata
 from model.broker.settings.settings import Settings
-from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.controller.events_and_commands import (
+    BrokerAnswer,
+    LeaderAndIsrRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
 from model.hosts.live_broker.apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.parts import BrokerKind, MetadataCache, Parts, PartsContext
 from model.hosts.wire.connection import Connection

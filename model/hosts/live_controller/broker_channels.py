@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.controller import commands
+from model.controller import events_and_commands
 from model.controller.context import LiveBroker
 from model.hosts.wire.connection import Channel, Connection
 from model.hosts.wire.messages import Entity, name_of, shaped, shapes
@@ -34,7 +34,12 @@ from model.hosts.wire.names import (
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_broker
 from model.znodes.payload import UnusablePayloadError
 
-Entry = TypeVar("Entry", commands.PartitionToServe, commands.PartitionToKnow, commands.PartitionToStop)
+Entry = TypeVar(
+    "Entry",
+    events_and_commands.PartitionToServe,
+    events_and_commands.PartitionToKnow,
+    events_and_commands.PartitionToStop,
+)
 Registrations = Mapping[int, BrokerRegistration]
 LOWEST: Mapping[int, int] = {ApiKey.LEADER_AND_ISR: 2, ApiKey.UPDATE_METADATA: 5, ApiKey.STOP_REPLICA: 3}
 """Before these versions the layout is another one."""
@@ -43,7 +48,7 @@ LOWEST: Mapping[int, int] = {ApiKey.LEADER_AND_ISR: 2, ApiKey.UPDATE_METADATA: 5
 class OutgoingRequest(msgspec.Struct, frozen=True):
     """A request to one broker. `registrations` are those of all brokers at the time, for their addresses."""
 
-    request: commands.BrokerRequest
+    request: events_and_commands.BrokerRequest
     broker_epoch: int
     registrations: Registrations
     listener: str
@@ -55,7 +60,7 @@ def endpoint(registration: BrokerRegistration, listener: str) -> Endpoint | None
     return next((each for each in listeners if each.listener == listener), listeners[0] if listeners else None)
 
 
-def api_key(request: commands.BrokerRequest) -> int:
+def api_key(request: events_and_commands.BrokerRequest) -> int:
     """Which API a request is for."""
     return _KEYS[type(request)]
 
@@ -65,13 +70,15 @@ def entity_of(letter: OutgoingRequest, version: int) -> Entity:
     return _WRITE[type(letter.request)](letter, letter.request, shapes(api_key(letter.request), version, "request"))
 
 
-def answer_of(request: commands.BrokerRequest, response: Entity) -> commands.BrokerAnswer:
+def answer_of(request: events_and_commands.BrokerRequest, response: Entity) -> events_and_commands.BrokerAnswer:
     """What a broker answered."""
-    return commands.BrokerAnswer(error_name(response.error_code), tuple(_partition_errors(request, response)))
+    return events_and_commands.BrokerAnswer(
+        error_name(response.error_code), tuple(_partition_errors(request, response))
+    )
 
 
-def _leader_and_isr(letter: OutgoingRequest, request: commands.LeaderAndIsrRequest, module: Any) -> Entity:
-    def state(entry: commands.PartitionToServe) -> Entity:
+def _leader_and_isr(letter: OutgoingRequest, request: events_and_commands.LeaderAndIsrRequest, module: Any) -> Entity:
+    def state(entry: events_and_commands.PartitionToServe) -> Entity:
         return shaped(
             module.LeaderAndIsrPartitionState,
             partition_index=entry.partition.partition,
@@ -106,8 +113,10 @@ def _leader_and_isr(letter: OutgoingRequest, request: commands.LeaderAndIsrReque
     return _request(module.LeaderAndIsrRequest, letter, type_=0, topic_states=topics, live_leaders=leaders)
 
 
-def _update_metadata(letter: OutgoingRequest, request: commands.UpdateMetadataRequest, module: Any) -> Entity:
-    def state(entry: commands.PartitionToKnow) -> Entity:
+def _update_metadata(
+    letter: OutgoingRequest, request: events_and_commands.UpdateMetadataRequest, module: Any
+) -> Entity:
+    def state(entry: events_and_commands.PartitionToKnow) -> Entity:
         return shaped(
             module.UpdateMetadataPartitionState,
             partition_index=entry.partition.partition,
@@ -151,7 +160,7 @@ def _live_broker(broker: int, registration: BrokerRegistration, module: Any) -> 
     return module.UpdateMetadataBroker(id_=broker, endpoints=endpoints, rack=registration.rack)
 
 
-def _stop_replica(letter: OutgoingRequest, request: commands.StopReplicaRequest, module: Any) -> Entity:
+def _stop_replica(letter: OutgoingRequest, request: events_and_commands.StopReplicaRequest, module: Any) -> Entity:
     topics = tuple(
         module.StopReplicaTopicState(
             topic_name=topic,
@@ -184,14 +193,20 @@ def _by_topic(entries: Iterable[Entry]) -> Iterator[tuple[str, Iterator[Entry]]]
     return groupby(sorted(entries, key=_topic), key=_topic)
 
 
-def _topic(entry: commands.PartitionToServe | commands.PartitionToKnow | commands.PartitionToStop) -> str:
+def _topic(
+    entry: events_and_commands.PartitionToServe
+    | events_and_commands.PartitionToKnow
+    | events_and_commands.PartitionToStop,
+) -> str:
     return entry.partition.topic
 
 
-def _partition_errors(request: commands.BrokerRequest, response: Entity) -> Iterator[tuple[TopicPartition, str]]:
+def _partition_errors(
+    request: events_and_commands.BrokerRequest, response: Entity
+) -> Iterator[tuple[TopicPartition, str]]:
     """LeaderAndIsr answers by topic id from v5 on, by name before; UpdateMetadata says nothing of partitions."""
     topics: Any = getattr(response, "topics", ())
-    if topics and isinstance(request, commands.LeaderAndIsrRequest):
+    if topics and isinstance(request, events_and_commands.LeaderAndIsrRequest):
         names = {text: name for name, text in request.topic_ids}
         for topic in topics:
             name = names.get(topic_id_text(topic.topic_id))
@@ -203,20 +218,20 @@ def _partition_errors(request: commands.BrokerRequest, response: Entity) -> Iter
             yield TopicPartition(each.topic_name, each.partition_index), error_name(each.error_code)
 
 
-_KEYS: Mapping[type[commands.BrokerRequest], int] = {
-    commands.LeaderAndIsrRequest: ApiKey.LEADER_AND_ISR,
-    commands.UpdateMetadataRequest: ApiKey.UPDATE_METADATA,
-    commands.StopReplicaRequest: ApiKey.STOP_REPLICA,
+_KEYS: Mapping[type[events_and_commands.BrokerRequest], int] = {
+    events_and_commands.LeaderAndIsrRequest: ApiKey.LEADER_AND_ISR,
+    events_and_commands.UpdateMetadataRequest: ApiKey.UPDATE_METADATA,
+    events_and_commands.StopReplicaRequest: ApiKey.STOP_REPLICA,
 }
-_WRITE: Mapping[type[commands.BrokerRequest], Callable[[OutgoingRequest, Any, Any], Entity]] = {
-    commands.LeaderAndIsrRequest: _leader_and_isr,
-    commands.UpdateMetadataRequest: _update_metadata,
-    commands.StopReplicaRequest: _stop_replica,
+_WRITE: Mapping[type[events_and_commands.BrokerRequest], Callable[[OutgoingRequest, Any, Any], Entity]] = {
+    events_and_commands.LeaderAndIsrRequest: _leader_and_isr,
+    events_and_commands.UpdateMetadataRequest: _update_metadata,
+    events_and_commands.StopReplicaRequest: _stop_replica,
 }
 
 
 RETRY_BACKOFF_S = 0.1
-OnChannelAnswer = Callable[[commands.BrokerRequest, commands.BrokerAnswer], None]
+OnChannelAnswer = Callable[[events_and_commands.BrokerRequest, events_and_commands.BrokerAnswer], None]
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -268,7 +283,7 @@ def _written(letter: OutgoingRequest, connection: Connection) -> Entity:
     return entity_of(letter, version)
 
 
-OnAnswer = Callable[[int, commands.BrokerRequest, commands.BrokerAnswer], None]
+OnAnswer = Callable[[int, events_and_commands.BrokerRequest, events_and_commands.BrokerAnswer], None]
 
 
 class BrokerChannels:
@@ -289,7 +304,7 @@ class BrokerChannels:
             read = {broker: _registration(known) for broker, known in live.items()}
             self._registrations = {broker: known for broker, known in read.items() if known is not None}
 
-    def send(self, command: commands.SendRequest) -> None:
+    def send(self, command: events_and_commands.SendRequest) -> None:
         """Queue a request. A broker whose registration names no place gets nothing."""
         letter = OutgoingRequest(command.request, command.broker_epoch, self._registrations, self._listener)
         known = self._registrations.get(command.broker)
@@ -322,7 +337,7 @@ class BrokerChannels:
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     def _open(self, broker: int, address: tuple[str, int]) -> BrokerChannel:
-        def answered(request: commands.BrokerRequest, answer: commands.BrokerAnswer) -> None:
+        def answered(request: events_and_commands.BrokerRequest, answer: events_and_commands.BrokerAnswer) -> None:
             self._on_answer(broker, request, answer)
 
         channel = self._channels[broker] = BrokerChannel(broker, address, self._client_id, answered)

@@ -23,11 +23,18 @@ import msgspec
 
 from model.broker.settings.keys import CONTROLLER_STOP_FILE, FAILOVER_STEPS
 from model.cluster.whole_file import read_text
-from model.controller import commands, events
-from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest, Command
+from model.controller import events_and_commands
 from model.controller.context import Activity, ControllerContext, Step
 from model.controller.decide import ControllerState, decide, new_controller
-from model.controller.events import Event, RequestAnswered, event_for
+from model.controller.events_and_commands import (
+    AnswerRequest,
+    BrokerAnswer,
+    BrokerRequest,
+    Command,
+    Event,
+    RequestAnswered,
+    event_for,
+)
 from model.controller.generations import Settings
 from model.controller.steps.elections import WriteElected
 from model.controller.steps.topics import ReadStates
@@ -124,7 +131,7 @@ class LiveController:
     def __init__(self, options: ControllerOptions, sessions: SuccessiveSessions, on_registered: OnRegistered) -> None:
         self._registration = options.registration
         self._state = new_controller(options.settings)
-        self._inbox: deque[events.Event] = deque()
+        self._inbox: deque[events_and_commands.Event] = deque()
         self._wakeup = asyncio.Event()
         self._sessions = sessions
         sessions.on_expired = self._expired
@@ -138,12 +145,12 @@ class LiveController:
         self._channels = BrokerChannels(options.listener, options.client_id, self._answered)
         self._stop = FailoverStop(options.faults)
         self._carry_out: Mapping[type[Command], Callable[[Any], None]] = {
-            commands.AskZooKeeper: self._ask_zookeeper,
-            commands.SendRequest: self._channels.send,
-            commands.DropRequests: lambda command: self._channels.drop(command.broker),
-            commands.StartTimer: self._start_timer,
-            commands.CancelTimer: self._cancel_timer,
-            commands.AnswerRequest: self._answer,
+            events_and_commands.AskZooKeeper: self._ask_zookeeper,
+            events_and_commands.SendRequest: self._channels.send,
+            events_and_commands.DropRequests: lambda command: self._channels.drop(command.broker),
+            events_and_commands.StartTimer: self._start_timer,
+            events_and_commands.CancelTimer: self._cancel_timer,
+            events_and_commands.AnswerRequest: self._answer,
         }
 
     @property
@@ -157,10 +164,12 @@ class LiveController:
         assert proposed is not None
         session = self._sessions.newest_id
         registration = self._registration(_now_ms())
-        self._register(events.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session))
+        self._register(
+            events_and_commands.BrokerStarted(registration=registration, proposed_cluster_id=proposed, session=session)
+        )
         self._tasks.spawn(self._decide_all())
 
-    async def ask(self, event: Callable[[int], events.RequestReceived]) -> AnswerRequest:
+    async def ask(self, event: Callable[[int], events_and_commands.RequestReceived]) -> AnswerRequest:
         """Hand the controller an event that is given a number, and wait for its answer."""
         number = secrets.randbits(62)
         answer: asyncio.Future[AnswerRequest] = asyncio.get_running_loop().create_future()
@@ -189,11 +198,11 @@ class LiveController:
     def _expired(self) -> None:
         _LOGGER.warning("the ZooKeeper session expired")
         self._registering = False
-        self._put(events.SessionExpired())
+        self._put(events_and_commands.SessionExpired())
 
     def allow_unclean(self, topic: str) -> None:
         """unclean.leader.election.enable is true for a topic."""
-        self._put(events.UncleanElectionAllowed(topic=topic))
+        self._put(events_and_commands.UncleanElectionAllowed(topic=topic))
 
     def set_unclean_default(self, *, allowed: bool) -> None:
         """unclean.leader.election.enable of the broker is another one from now on."""
@@ -201,13 +210,13 @@ class LiveController:
         settings = msgspec.structs.replace(context.settings, unclean_leader_election_enable=allowed)
         self._state = msgspec.structs.replace(self._state, context=context.replace(settings=settings))
         if allowed:
-            self._put(events.UncleanElectionAllowed())
+            self._put(events_and_commands.UncleanElectionAllowed())
 
-    def _register(self, event: events.BrokerStarted | events.SessionEstablished) -> None:
+    def _register(self, event: events_and_commands.BrokerStarted | events_and_commands.SessionEstablished) -> None:
         self._registering = True
         self._put(event)
 
-    def _put(self, event: events.Event) -> None:
+    def _put(self, event: events_and_commands.Event) -> None:
         self._inbox.append(event)
         self._wakeup.set()
 
@@ -219,8 +228,8 @@ class LiveController:
             self._wakeup.clear()
             await self._wakeup.wait()
 
-    def _decide(self, event: events.Event) -> None:
-        if isinstance(event, events.SessionEstablished):
+    def _decide(self, event: events_and_commands.Event) -> None:
+        if isinstance(event, events_and_commands.SessionEstablished):
             self._sessions.use_next()
         before = self._state
         decision = decide(before, msgspec.structs.replace(event, at_ms=_now_ms()))
@@ -233,7 +242,7 @@ class LiveController:
             self._carry_out[type(command)](command)
         if before.context.active and not self._state.context.active:
             self._channels.drop_all()
-        if isinstance(event, events.SessionExpired):
+        if isinstance(event, events_and_commands.SessionExpired):
             self._tasks.spawn(self._renew_session())
         self._look_at_registration(before.context.broker_epoch)
 
@@ -248,15 +257,15 @@ class LiveController:
 
     # Commands
 
-    def _ask_zookeeper(self, command: commands.AskZooKeeper) -> None:
+    def _ask_zookeeper(self, command: events_and_commands.AskZooKeeper) -> None:
         self._tasks.spawn(self._question(command.question, command.requests))
 
-    def _start_timer(self, command: commands.StartTimer) -> None:
+    def _start_timer(self, command: events_and_commands.StartTimer) -> None:
         self._cancel_timer(command)
         fire = asyncio.get_running_loop().call_later
         self._timers[command.timer] = fire(command.after_ms / 1000, self._fired, command.timer)
 
-    def _cancel_timer(self, command: commands.StartTimer | commands.CancelTimer) -> None:
+    def _cancel_timer(self, command: events_and_commands.StartTimer | events_and_commands.CancelTimer) -> None:
         timer = self._timers.pop(command.timer, None)
         if timer is not None:
             timer.cancel()
@@ -270,21 +279,25 @@ class LiveController:
 
     def _fired(self, timer: str) -> None:
         self._timers.pop(timer, None)
-        self._put(events.TimerFired(timer=timer))
+        self._put(events_and_commands.TimerFired(timer=timer))
 
     def _answered(self, broker: int, sent: BrokerRequest, answer: BrokerAnswer) -> None:
         if answer.error != "NONE":
             _LOGGER.warning("broker %d answered %s with %s", broker, type(sent).__name__, answer.error)
-        self._put(events.RequestAnswered(broker=broker, sent=sent, answer=answer))
+        self._put(events_and_commands.RequestAnswered(broker=broker, sent=sent, answer=answer))
 
     async def _question(self, number: int, requests: tuple[ZooKeeperRequest, ...]) -> None:
-        self._put(events.ZooKeeperAnswered(question=number, answers=await self._sessions.ask(requests)))
+        self._put(events_and_commands.ZooKeeperAnswered(question=number, answers=await self._sessions.ask(requests)))
 
     async def _renew_session(self) -> None:
         previous = await self._sessions.renew()
         session = self._sessions.newest_id
         registration = self._registration(_now_ms())
-        self._register(events.SessionEstablished(registration=registration, previous_session=previous, session=session))
+        self._register(
+            events_and_commands.SessionEstablished(
+                registration=registration, previous_session=previous, session=session
+            )
+        )
 
     def _failed_at(self, error: BaseException) -> None:
         _LOGGER.error("this must not happen", exc_info=error)

@@ -8,8 +8,7 @@ from typing import Final
 
 import msgspec
 
-from model.controller.commands import AnswerRequest, BrokerAnswer, BrokerRequest
-from model.controller.events import RequestReceived
+from model.controller.events_and_commands import AnswerRequest, BrokerAnswer, BrokerRequest, RequestReceived
 from model.znodes.paths import CONTROLLER_EPOCH
 from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, Write
 

@@ -23,16 +23,19 @@ from model.broker.isr import (
     record_fetch,
 )
 from model.broker.metadata import UNKNOWN_BROKER
-from model.broker.partition import EMPTY_LOG, LogPositions, Partition
-from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.partition import EMPTY_LOG, LogPositions, Partition, ReplicationSettings, replication_rules_of
 from model.broker.serving import Isolation, Read, judge_read
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import AlterPartitionReceived, ProposedIsr
+from model.controller.events_and_commands import AlterPartitionReceived, AnswerRequest, PartitionOutcome, ProposedIsr
 from model.controller.generations import Generation
-from model.hosts.virtual.assumptions import ZOOKEEPER, Assumptions, microseconds
-from model.hosts.virtual.channels import ask_controller, can_reach, lose_connection
-from model.hosts.virtual.questions import ask_at_once
-from model.hosts.virtual.scheduled_events import FollowerLags, LeaderLooks, LeaderWrites
+from model.hosts.virtual.channels import ask_at_once, ask_controller, can_reach, lose_connection
+from model.hosts.virtual.scheduled_events import (
+    ZOOKEEPER,
+    Assumptions,
+    FollowerLags,
+    LeaderLooks,
+    LeaderWrites,
+    microseconds,
+)
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, keep
 from model.hosts.virtual.world import UNCONNECTED, Process, World
 from model.znodes.paths import ISR_CHANGES

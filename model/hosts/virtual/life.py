@@ -11,26 +11,24 @@ import msgspec
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.metadata import UNKNOWN_BROKER
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest
 from model.controller.decide import ControllerState, new_controller
-from model.controller.events import BrokerStarted, ControlledShutdownRequested
+from model.controller.events_and_commands import AnswerRequest, BrokerStarted, ControlledShutdownRequested
 from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.state import ServerState
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.memory_zookeeper.watches import ONE_SHOT, WatchTable
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import ZOOKEEPER
 from model.hosts.virtual.channels import (
     ask_controller,
     can_reach,
     can_reach_zookeeper,
     lose_connection,
     note_silence,
+    transact,
     wake_channels,
 )
 from model.hosts.virtual.leaders import look_soon, note_fetching, replication_settings
-from model.hosts.virtual.questions import transact
-from model.hosts.virtual.scheduled_events import Reconnects, ShutdownGoesOn
+from model.hosts.virtual.scheduled_events import ZOOKEEPER, Reconnects, ShutdownGoesOn
 from model.hosts.virtual.sessions import begin_session, end, hear, remove_process
 from model.hosts.virtual.virtual_broker import UNREGISTERED, VirtualBroker, lose
 from model.hosts.virtual.world import UNCONNECTED, Process, World, link

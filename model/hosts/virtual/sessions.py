@@ -9,20 +9,22 @@ from typing import Any, Final
 
 import msgspec
 
-from model.controller import events
-from model.controller.commands import (
+from model.controller import events_and_commands
+from model.controller.decide import decide
+from model.controller.events_and_commands import (
     AnswerRequest,
     AskZooKeeper,
     CancelTimer,
     DropRequests,
+    Event,
     SendRequest,
     StartTimer,
+    event_for,
 )
-from model.controller.decide import decide
-from model.controller.events import Event, event_for
 from model.hosts.memory_zookeeper.state import end_session, open_session
 from model.hosts.memory_zookeeper.tree import read
 from model.hosts.virtual import channels
+from model.hosts.virtual.channels import ask_zookeeper, send_next, tell_watchers, transact
 from model.hosts.virtual.journal import (
     BrokerCrashed,
     ControllerElected,
@@ -32,7 +34,6 @@ from model.hosts.virtual.journal import (
     SessionOpened,
 )
 from model.hosts.virtual.leaders import look_soon, note_fetching
-from model.hosts.virtual.questions import ask_zookeeper, send_next, tell_watchers, transact
 from model.hosts.virtual.scheduled_events import (
     AnswersArrive,
     ControllerIsAsked,
@@ -108,7 +109,7 @@ def hear_answers(world: World, process: Process, arrived: AnswersArrive) -> None
         channels.wake_channels(world)
         process = world.processes[process.id]
     if is_over:
-        hear(world, process, events.ZooKeeperAnswered(question=asking.question, answers=asking.answers()))
+        hear(world, process, events_and_commands.ZooKeeperAnswered(question=asking.question, answers=asking.answers()))
     else:
         send_next(world, process)
 
@@ -176,7 +177,7 @@ def begin_session(world: World, process: Process) -> Process:
 def _renew(world: World, process: Process) -> None:
     before = process.session
     process = begin_session(world, process)
-    event = events.SessionEstablished(
+    event = events_and_commands.SessionEstablished(
         registration=process.registration, previous_session=before, session=process.session
     )
     hear(world, process, event)
@@ -191,10 +192,10 @@ def _forget_session(world: World, process: Process) -> None:
         return
     asking = process.asking
     process = world.put(process.replace(connection=UNCONNECTED, expired=True, asking=None))
-    hear(world, process, events.SessionExpired())
+    hear(world, process, events_and_commands.SessionExpired())
     if asking is not None:
         answers = (Answer(Code.SESSION_EXPIRED),) * len(asking.requests)
-        answered = events.ZooKeeperAnswered(question=asking.question, answers=answers)
+        answered = events_and_commands.ZooKeeperAnswered(question=asking.question, answers=answers)
         hear(world, world.processes[process.id], answered)
     world.after(world.assumptions.zookeeper_write_ms, Reconnects(process.id, process.number))
 

@@ -11,26 +11,34 @@ from typing import Any, Final
 import msgspec
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import AnswerRequest
+from model.controller import events_and_commands
 from model.controller.decide import ControllerState
-from model.controller.events import AlterPartitionReceived, ControlledShutdownRequested, Event, RequestReceived
+from model.controller.events_and_commands import (
+    AlterPartitionReceived,
+    AnswerRequest,
+    ControlledShutdownRequested,
+    Event,
+    RequestReceived,
+)
 from model.controller.generations import Settings
 from model.hosts.memory_zookeeper.state import ServerState
-from model.hosts.virtual import channels, leaders, life, questions, scheduled_events, sessions
-from model.hosts.virtual.assumptions import Assumptions, Network, microseconds, perfect
+from model.hosts.virtual import channels, leaders, life, scheduled_events, sessions
 from model.hosts.virtual.journal import OPERATOR, ControllerAsked, Record, RequestAnswered, RequestServed
 from model.hosts.virtual.leaders import forget_request, hear_outcome, log_of, look_soon
 from model.hosts.virtual.life import controller_in_zookeeper, hear_shutdown
 from model.hosts.virtual.scheduled_events import (
     AnswerArrives,
+    Assumptions,
     ControllerIsAsked,
     ControllerIsTold,
     ControllerReplies,
     ForProcess,
+    Network,
     RequestArrives,
     ScheduledEvent,
     TimerFires,
+    microseconds,
+    perfect,
 )
 from model.hosts.virtual.sessions import hear
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
@@ -72,7 +80,7 @@ def hear_answer(world: World, process: Process, arrived: AnswerArrives) -> None:
     sent = channel.queue[0].request
     process = channels.put_channel(world, process, receiver, Channel(channel.queue[1:], channel.attempt))
     channels.try_to_send(world, process, receiver)
-    event = events.RequestAnswered(broker=receiver, sent=sent, answer=arrived.answer)
+    event = events_and_commands.RequestAnswered(broker=receiver, sent=sent, answer=arrived.answer)
     hear(world, world.processes[process.id], event)
 
 
@@ -101,7 +109,7 @@ def fire_timer(world: World, process: Process, fired: TimerFires) -> None:
     if process.timers.get(fired.timer) is fired.run:
         timers = {name: timer for name, timer in process.timers.items() if name != fired.timer}
         process = world.put(process.replace(timers=timers))
-        hear(world, process, events.TimerFired(timer=fired.timer))
+        hear(world, process, events_and_commands.TimerFired(timer=fired.timer))
 
 
 def ask(world: World, request: RequestReceived, broker: int | None) -> int:
@@ -237,14 +245,14 @@ class VirtualCluster:
     # What people and tools do
 
     def write(self, operation: Operation) -> Answer:
-        return questions.write(self._world, operation)
+        return channels.write(self._world, operation)
 
     def ask_zookeeper(self, broker: int, request: ZooKeeperRequest) -> Answer | None:
         """One request in a broker's own session, answered at once, as by what of the broker is not modelled here.
 
         None: it has no connection, or no session any more. Raises KeyError for a broker that does not run.
         """
-        return questions.ask_at_once(self._world, self._world.processes[broker], request)
+        return channels.ask_at_once(self._world, self._world.processes[broker], request)
 
     def ask(self, request: RequestReceived, broker: int | None = None) -> int:
         """Send a request to a broker, None: the controller that ZooKeeper names. The number to find the answer by.
@@ -314,7 +322,7 @@ def _dispatch(world: World, event: ScheduledEvent) -> None:
 
 _TO_ALL: Final[Mapping[type[ScheduledEvent], Callable[[World, Any], None]]] = {
     scheduled_events.SessionTimesOut: sessions.time_out,
-    scheduled_events.QuestionArrives: questions.arrive,
+    scheduled_events.QuestionArrives: channels.arrive,
     scheduled_events.RequestArrives: serve,
     scheduled_events.ControllerIsAsked: be_asked,
 }

@@ -8,13 +8,20 @@ from typing import cast
 
 import msgspec
 
-from model.controller.commands import AnswerRequest, BrokerRequest
 from model.controller.decide import ControllerState
-from model.controller.events import RequestReceived
+from model.controller.events_and_commands import AnswerRequest, BrokerRequest, RequestReceived
 from model.hosts.memory_zookeeper.state import ServerState, new_server, open_session
-from model.hosts.virtual.assumptions import Assumptions, Due, Network, Passage, Schedule, microseconds
 from model.hosts.virtual.journal import Record
-from model.hosts.virtual.scheduled_events import ScheduledEvent, Timer
+from model.hosts.virtual.scheduled_events import (
+    Assumptions,
+    Due,
+    Network,
+    Passage,
+    Schedule,
+    ScheduledEvent,
+    Timer,
+    microseconds,
+)
 from model.hosts.virtual.virtual_broker import VirtualBroker
 from model.zookeeper.operations import Answer, ZooKeeperRequest
 

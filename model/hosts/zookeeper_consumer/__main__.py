@@ -24,8 +24,12 @@ from model.hosts.zookeeper.protocol import ZooKeeperError
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 
 with without_hypothesis():
-    from model.hosts.zookeeper_consumer.fetching import RESETS, ConsumerOptions, FetchSettings
-    from model.hosts.zookeeper_consumer.zookeeper_consumer import ZooKeeperConsumer
+    from model.hosts.zookeeper_consumer.zookeeper_consumer import (
+        RESETS,
+        ConsumerOptions,
+        FetchSettings,
+        ZooKeeperConsumer,
+    )
 
 STRATEGIES = {
     "range": "zk-range",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from model.planning.optimum import highs
-from model.planning.optimum.assigning import assign_replicas, choose_leaders
+from model.planning.optimum.assigning import assign_replicas, choose_leaders, searched
 from model.planning.optimum.exchanging import exchanged
 from model.planning.optimum.measures import Band, Bands, Bounds, bands_of, least_led, placement_of, with_rack_rule
 from model.planning.optimum.problem import (
@@ -37,7 +37,6 @@ from model.planning.optimum.problem import (
     fixed_rows,
 )
 from model.planning.optimum.program import Matrix, Program, program_of
-from model.planning.optimum.searching import searched
 
 
 class Elastic(NamedTuple):

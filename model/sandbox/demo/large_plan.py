@@ -3,7 +3,7 @@
 A value only: forty topics of 500 partitions, one broker dead, another overloaded, a third so new that it holds little.
 """
 
-from model.sandbox.demo.plan import DemoPlan, DemoStep, DemoTopic, Incident, Reading
+from model.sandbox.demo.state import DemoPlan, DemoStep, DemoTopic, Incident, Reading
 from model.sandbox.demo.tree import (
     client_joins,
     client_leaves,

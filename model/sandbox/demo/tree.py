@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from model.sandbox.demo.plan import DemoPlan, DemoStep
 from model.sandbox.demo.state import (
     ClassicGroup,
     DemoConsumer,
     DemoGroup,
     DemoPartition,
+    DemoPlan,
     DemoState,
+    DemoStep,
     consumed,
     new_client,
     new_consumer,

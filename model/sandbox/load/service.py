@@ -5,10 +5,9 @@ import uuid
 from collections.abc import Mapping
 
 from model.cluster.ids import TopicPartition
-from model.sandbox.load.consumers import GroupConsumer, audit, topics_of
+from model.sandbox.load.clients import GroupConsumer, LoadProducer, audit, topics_of
 from model.sandbox.load.ledger import Ledger
 from model.sandbox.load.messages import AuditReport, ConsumerFacts, LoadFacts, LoadOrder, LoadSetup
-from model.sandbox.load.producer import LoadProducer
 from model.sandbox.processes import SandboxError
 
 DRAIN_S = 20.0

@@ -14,7 +14,7 @@ from typing import Any
 
 from kazoo.exceptions import NoNodeError
 
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.generations import default_settings, generation_of
 from model.zookeeper.operations import Create, Delete, SetData
 from tests.conformance.kafka.seen import PREFERRED_ELECTION, REASSIGNMENTS, Seen, Znodes, marker, seen
@@ -143,7 +143,9 @@ class Both:
         Up to 3.2 leaders sometimes take a follower back that still fetches while it leaves, and its end costs another
         epoch. Then our leaders do so, too.
         """
-        self.virtual.world.ask(events.ControlledShutdownRequested(request=0, broker=broker), self.virtual.controller)
+        self.virtual.world.ask(
+            events_and_commands.ControlledShutdownRequested(request=0, broker=broker), self.virtual.controller
+        )
         self.virtual.world.pause(broker)
         self.virtual.settle()
         self.real.brokers[broker].stop()

@@ -12,11 +12,10 @@ from random import Random
 from model.analyses import analysis
 from model.analyses.scans.combining import SCAN
 from model.analyses.scans.folders import NothingToScanError, ScanParameters, find_logs
-from model.log.checkpoints import read_meta_properties, read_offsets, read_topic_id
+from model.log.checkpoints import read_leader_epochs, read_meta_properties, read_offsets, read_topic_id
 from model.log.dump.decoders import Decoder
 from model.log.dump.dump_file import dump_file
 from model.log.dump.facts import DumpOptions, file_name
-from model.log.leader_epochs import read_leader_epochs
 from model.log.names import LEADER_EPOCH_FILE, DamagedFileError
 from model.log.records import Codec, Damage, Producer, Record, encode_batch, encode_message_set
 from model.log.recovery import Checkpointed, open_log

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from model.controller.reassignment_requests import requested_moves
+from model.controller.requests import requested_moves
 from model.interchange.tool_files import election_text, read_election, read_plan
 from tests.hostile_input.broken_json import broken_json
 from tests.hostile_input.broken_text import broken_text

@@ -21,7 +21,7 @@ from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.playback import image_at, images, stretch_around
 from model.recordings.rows import Encoder
 from model.sources.addresses import RecordingName
-from model.sources.recording_source import RecordingSource
+from model.sources.file_source import RecordingSource
 from model.sources.source import Batch, SourceError, SourceStatus
 from tests.hostile_input.broken_bytes import broken
 from tests.hostile_input.broken_json import broken_json

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from itertools import combinations
 
-from model.broker.replication_rules import ReplicationSettings
+from model.broker.partition import ReplicationSettings
 from tests.model.broker.network import BROKERS, Network, Node
 
 Step = tuple[str, int]

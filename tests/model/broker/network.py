@@ -22,7 +22,7 @@ from model.broker.commands import (
 )
 from model.broker.controller_requests import BrokerEpochs, Replicas, serve_leader_and_isr
 from model.broker.isr import AlterPartitionQueue, check_isr, hear_isr_answer, record_append, record_fetch
-from model.broker.partition import LogPositions, Partition, follow_high_watermark
+from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, follow_high_watermark
 from model.broker.replication import (
     FetchAnswer,
     TruncationDecision,
@@ -34,14 +34,13 @@ from model.broker.replication import (
     settle,
     truncate_unasked,
 )
-from model.broker.replication_rules import Conditions, ReplicationSettings
 from model.broker.serving import ACKS_ALL, Isolation, Read, acknowledge, judge_read, look_up_epoch_end, refuse_produce
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
 from model.controller.elections import Liveness
+from model.controller.events_and_commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
 from model.controller.isr_changes import Rejection, accept_proposal
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.log.leader_epochs import LeaderEpochs
+from model.log.checkpoints import LeaderEpochs
 
 NAME = TopicPartition("orders", 0)
 BROKERS = (1, 2, 3)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions, ReplicationSettings, replication_rules_of
+from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, replication_rules_of
 from model.broker.roles import become_follower, become_leader, take_on
 from model.cluster.ids import TopicPartition
-from model.controller.commands import PartitionToServe
+from model.controller.events_and_commands import PartitionToServe
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.log.leader_epochs import EpochStart, LeaderEpochs
+from model.log.checkpoints import EpochStart, LeaderEpochs
 
 NAME = TopicPartition("orders", 0)
 LIVE = frozenset({1, 2, 3})

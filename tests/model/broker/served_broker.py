@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from model.broker.commands import Command, CreateLog, DeleteLog, StartLeaderEpoch
 from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
 from model.broker.metadata import BrokerNode, MetadataImage, learn, serve_update_metadata
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, LogPositions, Partition
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
-from model.log.leader_epochs import LeaderEpochs
+from model.controller.events_and_commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.log.checkpoints import LeaderEpochs
 
 
 @dataclass

@@ -6,8 +6,7 @@ import pytest
 
 from model.broker.isr import RETRY_BACKOFF_MS, AlterPartitionQueue
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import AnswerRequest, PartitionOutcome, ProposedIsr
 
 
 def proposal(partition: int, *isr: int) -> ProposedIsr:

@@ -17,11 +17,10 @@ from model.broker.commands import (
     StopFetching,
 )
 from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, LogPositions, Partition
 from model.broker.roles import lose_log_dir, with_storage_errors
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     BrokerAnswer,
     LeaderAndIsrRequest,
     PartitionToServe,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from model.broker.commands import FetchState
-from model.broker.partition import LogPositions
+from model.broker.partition import LATEST, LogPositions, ReplicationRules, replication_rules_of
 from model.broker.replication import (
     FetchAnswer,
     Fetcher,
@@ -20,7 +20,6 @@ from model.broker.replication import (
     plan_round,
     settle,
 )
-from model.broker.replication_rules import LATEST, ReplicationRules, replication_rules_of
 from model.cluster.ids import TopicPartition
 from tests.model.broker.partitions import NAME, log_to
 

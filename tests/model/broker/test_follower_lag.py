@@ -6,8 +6,7 @@ import pytest
 
 from model.broker.commands import ProposeIsr
 from model.broker.isr import check_isr, record_fetch
-from model.broker.partition import Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, Partition
 from tests.model.broker.partitions import START_MS, at, leader_of, log_to
 
 LAG_MS = 30_000

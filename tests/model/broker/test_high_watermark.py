@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from model.broker.isr import record_append, record_fetch
-from model.broker.partition import Partition, follow_high_watermark
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, Partition, follow_high_watermark
 from tests.model.broker.partitions import START_MS, at, follower_of, leader_of, log_to
 
 

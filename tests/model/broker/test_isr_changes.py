@@ -8,8 +8,7 @@ import pytest
 from model.broker.commands import PartitionDecision, ProposeIsr
 from model.broker.isr import REACTIONS, check_isr, hear_isr_answer, record_fetch
 from model.broker.partition import Partition
-from model.controller.commands import PartitionOutcome
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker.partitions import NAME, START_MS, at, leader_of, log_to
 

@@ -13,7 +13,7 @@ from model.broker.metadata import (
     serve_update_metadata,
 )
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
+from model.controller.events_and_commands import BrokerAnswer, PartitionToKnow, UpdateMetadataRequest
 from model.controller.leader_and_isr import LeaderAndIsr
 
 STANDING = BrokerEpochs(broker=1, broker_epoch=40, controller_epoch=7)

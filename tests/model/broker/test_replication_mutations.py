@@ -13,9 +13,8 @@ from model.broker import isr as isr_changes
 from model.broker import partition as high_watermark
 from model.broker import roles
 from model.broker.commands import FetchState
-from model.broker.partition import LogPositions, Partition
+from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings
 from model.broker.replication import FetchAnswer, FetchJudgement, judge_fetch
-from model.broker.replication_rules import Conditions, ReplicationSettings
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker import network
 from tests.model.broker.histories import play, random_history

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from model.broker.replication_rules import ReplicationRules, ReplicationSettings, replication_rules_of
+from model.broker.partition import ReplicationRules, ReplicationSettings, replication_rules_of
 from tests.model.broker.histories import Step, play
 
 CUT_AT_THE_HIGH_WATERMARK = """

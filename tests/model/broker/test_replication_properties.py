@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.partition import ReplicationSettings, replication_rules_of
 from tests.model.broker.histories import STEPS, WEIGHTS, Step, play, random_history, recover
 from tests.model.broker.network import BROKERS
 

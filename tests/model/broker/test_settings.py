@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from model.broker.life import ShutdownSettings
-from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, UNSERVED_KEYS, UNSERVED_TOPIC_KEYS, remark_on
 from model.broker.settings.kinds import Whole, as_text

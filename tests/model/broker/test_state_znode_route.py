@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from model.broker.isr import IsrChangeNotices, isr_found, isr_write, isr_written
 from model.cluster.ids import TopicPartition
-from model.controller.commands import PartitionOutcome
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.znodes.topics import decode_isr_change, decode_partition_state
 from model.zookeeper.operations import Answer, Code

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.broker.commands import FetchState, RestartLog, TruncateLog
-from model.broker.partition import NoEpochs
+from model.broker.partition import NoEpochs, replication_rules_of
 from model.broker.replication import (
     epoch_to_ask,
     initial_fetch_state,
@@ -14,7 +14,6 @@ from model.broker.replication import (
     truncate_by_epoch,
     truncate_unasked,
 )
-from model.broker.replication_rules import replication_rules_of
 from model.broker.serving import EpochEnd, look_up_epoch_end
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.broker.partitions import NAME, leader_of, log_to

@@ -13,8 +13,13 @@ import pytest
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
-from model.controller.events import ReassignmentsRequested
+from model.controller.events_and_commands import (
+    BrokerRequest,
+    LeaderAndIsrRequest,
+    ReassignmentsRequested,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
 from model.hosts.virtual.journal import BrokerBooted, RequestServed
 from model.zookeeper.operations import Create
 from tests.harness.virtual_cluster import VirtualCluster

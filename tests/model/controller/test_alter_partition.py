@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import AnswerRequest
-from model.controller.events import ProposedIsr
+from model.controller import events_and_commands
+from model.controller.events_and_commands import AnswerRequest, ProposedIsr
 from model.controller.generations import generation_of
 from model.zookeeper.operations import SetData
 from tests.harness.virtual_cluster import VirtualCluster
@@ -47,7 +46,9 @@ def propose(
     live = cluster.nodes[0].controller.context.live.get(broker)
     epoch = 0 if live is None else live.epoch - older_by
     proposal = ProposedIsr(T0, leader_epoch, version, isr, recovering)
-    return cluster.ask(events.AlterPartitionReceived, broker=broker, broker_epoch=epoch, proposals=(proposal,))
+    return cluster.ask(
+        events_and_commands.AlterPartitionReceived, broker=broker, broker_epoch=epoch, proposals=(proposal,)
+    )
 
 
 def errors(answer: AnswerRequest) -> list[str]:
@@ -74,7 +75,7 @@ def test_what_is_so_already_is_not_written_again() -> None:
 def test_a_broker_that_shuts_down_does_not_join() -> None:
     cluster = cluster_of_three()
     propose(cluster, 1, 0)
-    cluster.world.ask(events.ControlledShutdownRequested(request=0, broker=2), 0)
+    cluster.world.ask(events_and_commands.ControlledShutdownRequested(request=0, broker=2), 0)
     cluster.settle()
     assert errors(propose(cluster, 1, 0, 2, version=1)) == ["NONE", "INELIGIBLE_REPLICA"]
 
@@ -84,7 +85,7 @@ def test_up_to_3_2_nobody_asked_who_is_shutting_down() -> None:
     for broker in range(3):
         cluster.start(broker)
     create_topic(cluster, "t", (1, 0, 2))
-    cluster.world.ask(events.ControlledShutdownRequested(request=0, broker=2), 0)
+    cluster.world.ask(events_and_commands.ControlledShutdownRequested(request=0, broker=2), 0)
     cluster.settle()
     epoch, isr, _, version = state(cluster)
     assert isr == [1, 0]

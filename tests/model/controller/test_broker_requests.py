@@ -7,7 +7,8 @@ from typing import TypeVar
 import pytest
 
 from model.cluster.ids import LEADER_DURING_DELETE, TopicPartition
-from model.controller.commands import (
+from model.controller.context import ControllerContext, LiveBroker
+from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     NO_EPOCH,
     LeaderAndIsrRequest,
@@ -15,7 +16,6 @@ from model.controller.commands import (
     StopReplicaRequest,
     UpdateMetadataRequest,
 )
-from model.controller.context import ControllerContext, LiveBroker
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import PartitionAndReplica

@@ -6,11 +6,18 @@ import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import AnswerRequest, AskZooKeeper, Command, LeaderAndIsrRequest, SendRequest
+from model.controller import events_and_commands
 from model.controller.context import Activity
 from model.controller.decide import ControllerState, decide, new_controller
-from model.controller.events import Event, ZooKeeperAnswered
+from model.controller.events_and_commands import (
+    AnswerRequest,
+    AskZooKeeper,
+    Command,
+    Event,
+    LeaderAndIsrRequest,
+    SendRequest,
+    ZooKeeperAnswered,
+)
 from model.controller.generations import Settings, generation_of
 from model.controller.steps.broker_requests import tell
 from model.znodes.cluster import ControllerEpoch, ControllerRegistration
@@ -70,7 +77,7 @@ def state_of(leader: int, isr: tuple[int, ...], epoch: int = 0, controller_epoch
 
 def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
     book = Playbook(new_controller(Settings(broker_id=7, generation=generation_of("3.9"))))
-    book.hears(events.ControllerZnodeDeleted(at_ms=1234))
+    book.hears(events_and_commands.ControllerZnodeDeleted(at_ms=1234))
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(NOBODY, NOBODY)
     assert book.asks == ["read /controller", "read /controller_epoch"]
@@ -87,7 +94,7 @@ def test_a_vacant_office_is_claimed_in_one_transaction_with_the_epoch() -> None:
 
 def test_who_loses_the_election_stays_out() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
-    book.hears(events.ControllerZnodeDeleted())
+    book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
     winner = Answer(data=ControllerRegistration(broker_id=8).to_bytes())
@@ -99,7 +106,7 @@ def test_who_loses_the_election_stays_out() -> None:
 
 def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
-    book.hears(events.ControllerZnodeDeleted())
+    book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY))))
     me = Answer(data=ControllerRegistration(broker_id=7).to_bytes())
@@ -110,7 +117,7 @@ def test_a_claim_whose_answer_got_lost_is_recognised() -> None:
 
 def test_an_epoch_that_is_no_number_keeps_everybody_out_of_office() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
-    book.hears(events.ControllerZnodeDeleted())
+    book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"\xff", stat=Stat(version=9)))
     assert book.state.idle
     assert book.reasons == ("/controller_epoch holds no number: nobody can be elected until an operator repairs it.",)
@@ -118,11 +125,11 @@ def test_an_epoch_that_is_no_number_keeps_everybody_out_of_office() -> None:
 
 def test_while_zookeeper_is_asked_events_wait_in_line() -> None:
     _, book = ruling()
-    book.hears(events.BrokersChanged())
+    book.hears(events_and_commands.BrokersChanged())
     question = book.asks
-    book.hears(events.TopicsChanged())
+    book.hears(events_and_commands.TopicsChanged())
     assert book.commands == ()
-    assert book.state.pending == (events.TopicsChanged(),)
+    assert book.state.pending == (events_and_commands.TopicsChanged(),)
     assert question == ["children /brokers/ids and watch"]
 
 
@@ -136,7 +143,7 @@ def test_an_answer_to_no_question_changes_nothing() -> None:
 
 def test_a_write_that_is_fenced_ends_in_resignation() -> None:
     _, book = ruling()
-    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
+    book.hears(events_and_commands.ControlledShutdownRequested(request=6, broker=1))
     assert book.asks == ["read /brokers/topics/t/partitions/0/state"]
     book.answers(Answer(data=state_of(1, (1, 2)), stat=Stat(version=0)))
     assert book.asks == [
@@ -153,7 +160,7 @@ def test_a_write_that_is_fenced_ends_in_resignation() -> None:
 
 def test_a_state_that_somebody_changed_is_read_and_decided_again() -> None:
     _, book = ruling()
-    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
+    book.hears(events_and_commands.ControlledShutdownRequested(request=6, broker=1))
     book.answers(Answer(data=state_of(1, (1, 2)), stat=Stat(version=0)))
     book.answers(Answer(Code.BAD_VERSION, parts=(DONE, Answer(Code.BAD_VERSION))))
     assert book.asks == ["read /brokers/topics/t/partitions/0/state"]
@@ -164,14 +171,14 @@ def test_a_state_that_somebody_changed_is_read_and_decided_again() -> None:
 
 def test_a_state_of_a_newer_controller_is_left_alone() -> None:
     _, book = ruling()
-    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
+    book.hears(events_and_commands.ControlledShutdownRequested(request=6, broker=1))
     book.answers(Answer(data=state_of(1, (1, 2), controller_epoch=2), stat=Stat(version=1)))
     assert book.reasons[0] == "No election for t-0 (controller epoch 2 wrote it, a newer one)."
 
 
 def test_nobody_hears_of_a_reassignment_whose_leader_epoch_could_not_be_written() -> None:
     _, book = ruling()
-    book.hears(events.ReassignmentsRequested(request=6, targets=((TopicPartition("t", 0), (2, 0)),)))
+    book.hears(events_and_commands.ReassignmentsRequested(request=6, targets=((TopicPartition("t", 0), (2, 0)),)))
     book.answers(NOBODY, NOBODY).answers(Answer(parts=(DONE, DONE)))
     state = Answer(data=state_of(1, (1, 2)), stat=Stat(version=0))
     book.answers(state).answers(state)
@@ -189,9 +196,9 @@ def test_nobody_hears_of_a_reassignment_whose_leader_epoch_could_not_be_written(
 
 def test_a_lost_session_empties_the_queue_and_answers_who_waits() -> None:
     _, book = ruling()
-    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
-    book.hears(events.ControlledShutdownRequested(request=7, broker=2))
-    book.hears(events.SessionExpired())
+    book.hears(events_and_commands.ControlledShutdownRequested(request=6, broker=1))
+    book.hears(events_and_commands.ControlledShutdownRequested(request=7, broker=2))
+    book.hears(events_and_commands.SessionExpired())
     assert book.commands == (AnswerRequest(7, "NOT_CONTROLLER"),)
     book.answers(Answer(Code.SESSION_EXPIRED))
     assert AnswerRequest(6, "NOT_CONTROLLER") in book.commands
@@ -202,7 +209,7 @@ def test_a_lost_session_empties_the_queue_and_answers_who_waits() -> None:
 
 def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> None:
     book = Playbook(new_controller(Settings(broker_id=1)))
-    book.hears(events.SessionEstablished(registration=registration(1), previous_session=99))
+    book.hears(events_and_commands.SessionEstablished(registration=registration(1), previous_session=99))
     exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
     book.answers(exists, Answer(stat=Stat(ephemeral_owner=99)))
     assert book.asks == ["delete /brokers/ids/1"]
@@ -213,7 +220,7 @@ def test_a_new_session_registers_the_broker_before_it_stands_for_election() -> N
 
 def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
     book = Playbook(new_controller(Settings(broker_id=1)))
-    book.hears(events.SessionEstablished(registration=registration(1), previous_session=99))
+    book.hears(events_and_commands.SessionEstablished(registration=registration(1), previous_session=99))
     exists = Answer(Code.NODE_EXISTS, parts=(Answer(Code.NODE_EXISTS), Answer(Code.RUNTIME_INCONSISTENCY)))
     book.answers(exists, Answer(stat=Stat(ephemeral_owner=7)))
     assert book.state.idle
@@ -223,13 +230,13 @@ def test_an_id_that_another_broker_holds_is_not_taken_away() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        events.ElectionRequested(request=3, partitions=()),
-        events.ReassignmentsRequested(request=3, targets=()),
-        events.ControlledShutdownRequested(request=3, broker=1),
-        events.AlterPartitionReceived(request=3, broker=1, broker_epoch=1, proposals=()),
-        events.ReassignmentListRequested(request=3),
-        events.ProducerIdsRequested(request=3, broker=1, broker_epoch=1),
-        events.FeatureUpdatesRequested(request=3, updates=()),
+        events_and_commands.ElectionRequested(request=3, partitions=()),
+        events_and_commands.ReassignmentsRequested(request=3, targets=()),
+        events_and_commands.ControlledShutdownRequested(request=3, broker=1),
+        events_and_commands.AlterPartitionReceived(request=3, broker=1, broker_epoch=1, proposals=()),
+        events_and_commands.ReassignmentListRequested(request=3),
+        events_and_commands.ProducerIdsRequested(request=3, broker=1, broker_epoch=1),
+        events_and_commands.FeatureUpdatesRequested(request=3, updates=()),
     ],
 )
 def test_who_is_not_the_controller_says_so(event: Event) -> None:
@@ -257,7 +264,7 @@ def test_requests_that_were_never_sent_end_the_office_and_another_epoch_begins()
     cluster, book = ruling()
     context = book.state.context
     book.state = msgspec.structs.replace(book.state, context=tell(context, [TopicPartition("t", 0)]))
-    book.hears(events.ControlledShutdownRequested(request=6, broker=1))
+    book.hears(events_and_commands.ControlledShutdownRequested(request=6, broker=1))
     assert book.commands[0] == AnswerRequest(6, "NOT_CONTROLLER")
     assert book.asks == ["read /controller"]
     book.answers(Answer(data=ControllerRegistration(broker_id=0).to_bytes()))
@@ -266,7 +273,7 @@ def test_requests_that_were_never_sent_end_the_office_and_another_epoch_begins()
     book.answers(Answer(parts=(DONE, DONE)))
     assert book.state.idle
     assert cluster.nodes[0].controller.context.epoch == 1
-    book.hears(events.ControllerZnodeDeleted())
+    book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"1", stat=Stat(version=1)))
     book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=2)))))
     assert book.state.context.epoch == 2
@@ -275,7 +282,7 @@ def test_requests_that_were_never_sent_end_the_office_and_another_epoch_begins()
 def test_whose_office_has_passed_on_already_only_resigns() -> None:
     _, book = ruling()
     book.state = msgspec.structs.replace(book.state, context=tell(book.state.context, [TopicPartition("t", 0)]))
-    book.hears(events.BrokersChanged())
+    book.hears(events_and_commands.BrokersChanged())
     book.answers(Answer(data=ControllerRegistration(broker_id=2).to_bytes()))
     assert book.asks == ["exists /controller and watch", "read /controller"]
     book.answers(DONE, Answer(data=ControllerRegistration(broker_id=2).to_bytes()))
@@ -284,7 +291,7 @@ def test_whose_office_has_passed_on_already_only_resigns() -> None:
 
 def test_a_new_controller_that_cannot_see_the_brokers_does_not_take_them_for_dead() -> None:
     book = Playbook(new_controller(Settings(broker_id=7)))
-    book.hears(events.ControllerZnodeDeleted())
+    book.hears(events_and_commands.ControllerZnodeDeleted())
     book.answers(NOBODY, NOBODY).answers(NOBODY, Answer(data=b"4", stat=Stat(version=9)))
     book.answers(Answer(parts=(DONE, Answer(stat=Stat(version=10))))).answers(
         Answer(data=b'{"features":{},"version":2,"status":1}')

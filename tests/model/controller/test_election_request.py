@@ -2,9 +2,9 @@
 
 import pytest
 
-from model.controller.election_requests import STRATEGY, ElectionKind, election_problem
 from model.controller.elections import Ballot
 from model.controller.generations import elect
+from model.controller.requests import STRATEGY, ElectionKind, election_problem
 from tests.model.controller.ballots import ballot
 
 

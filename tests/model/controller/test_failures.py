@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.topics import Partition
 from model.zookeeper.operations import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
@@ -111,7 +111,7 @@ def test_unclean_elections_once_the_topic_allows_them() -> None:
     cluster.start(2)
     config = b'{"version":1,"config":{"unclean.leader.election.enable":"true"}}'
     cluster.write(SetData("/config/topics/t", config))
-    cluster.tell(0, events.UncleanElectionAllowed(topic="t"))
+    cluster.tell(0, events_and_commands.UncleanElectionAllowed(topic="t"))
     cluster.settle()
     assert state(cluster) == (2, 3, [2])
     assert '"leader_recovery_state":1' in cluster.log[-1]
@@ -169,15 +169,15 @@ def test_a_controlled_shutdown_of_a_broker_that_has_come_back_since_is_stale() -
     cluster.kill(1)
     cluster.start(1)
     request = {"broker": 1, "broker_epoch": epoch_before}
-    assert cluster.ask(events.ControlledShutdownRequested, **request).error == "STALE_BROKER_EPOCH"
-    assert cluster.ask(events.ControlledShutdownRequested, broker=9).error == "BROKER_NOT_AVAILABLE"
+    assert cluster.ask(events_and_commands.ControlledShutdownRequested, **request).error == "STALE_BROKER_EPOCH"
+    assert cluster.ask(events_and_commands.ControlledShutdownRequested, broker=9).error == "BROKER_NOT_AVAILABLE"
 
 
 def test_a_zombie_controller_writes_nothing_any_more() -> None:
     """R08."""
     cluster = cluster_of(0, 1, 2, auto_leader_rebalance_enable=False)
     create_topic(cluster, "t", (1, 2))
-    cluster.tell(0, events.ControlledShutdownRequested(request=900, broker=1))
+    cluster.tell(0, events_and_commands.ControlledShutdownRequested(request=900, broker=1))
     cluster.patience = 1
     cluster.settle()
     cluster.patience = -1

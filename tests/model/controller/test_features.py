@@ -7,7 +7,7 @@ import json
 import msgspec
 import pytest
 
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.features import FeatureUpdate, features_after_election, finalized, update_problem
 from model.controller.generations import generation_of
 from model.znodes.cluster import BrokerRegistration, FinalizedFeatures, SupportedVersions, decode_broker
@@ -105,24 +105,24 @@ def test_what_is_accepted_is_written_and_the_rest_answered() -> None:
     cluster.start(1)
     cluster.write(SetData("/brokers/ids/1", supporting(1, highest=4)))
     updates = (FeatureUpdate("f", 3), FeatureUpdate("g", 1))
-    answer = cluster.ask(events.FeatureUpdatesRequested, updates=updates)
+    answer = cluster.ask(events_and_commands.FeatureUpdatesRequested, updates=updates)
     assert [(outcome.feature, outcome.error) for outcome in answer.features] == [
         ("f", "NONE"),
         ("g", "INVALID_REQUEST"),
     ]
     assert features_in(cluster) == {"f": {"max_version_level": 3}}
     mark = len(cluster.log)
-    again = cluster.ask(events.FeatureUpdatesRequested, updates=updates)
+    again = cluster.ask(events_and_commands.FeatureUpdatesRequested, updates=updates)
     assert [outcome.error for outcome in again.features] == ["INVALID_REQUEST", "INVALID_REQUEST"]
     assert cluster.since(mark) == []
-    cluster.ask(events.FeatureUpdatesRequested, updates=(FeatureUpdate("f", 0, "safe downgrade"),))
+    cluster.ask(events_and_commands.FeatureUpdatesRequested, updates=(FeatureUpdate("f", 0, "safe downgrade"),))
     assert features_in(cluster) == {}
 
 
 def test_before_2_7_nobody_knows_of_features() -> None:
     cluster = VirtualCluster(generation=generation_of("2.6"))
     cluster.start(1)
-    answer = cluster.ask(events.FeatureUpdatesRequested, updates=(FeatureUpdate("f", 1),))
+    answer = cluster.ask(events_and_commands.FeatureUpdatesRequested, updates=(FeatureUpdate("f", 1),))
     assert answer.error == "UNSUPPORTED_VERSION"
 
 

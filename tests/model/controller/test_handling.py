@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, PartitionToStop, StopReplicaRequest
 from model.controller.context import Activity
 from model.controller.decide import new_controller, steps_for
-from model.controller.events import RequestAnswered
+from model.controller.events_and_commands import BrokerAnswer, PartitionToStop, RequestAnswered, StopReplicaRequest
 from model.controller.generations import Settings
 from model.controller.state_machines import PartitionAndReplica
 from model.controller.steps.deletion import ConfirmDeletions, FailDeletions

@@ -6,7 +6,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.controller.elections import Liveness
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import ProposedIsr
 from model.controller.isr_changes import Rejection, accept_proposal
 from model.controller.leader_and_isr import LeaderAndIsr
 

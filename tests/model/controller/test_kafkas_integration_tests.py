@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.hosts.virtual.journal import RequestSent
 from model.znodes.cluster import decode_broker
 from model.zookeeper.operations import Create, Delete, SetData
@@ -154,11 +154,11 @@ def test_brokers_shut_down_one_after_the_other() -> None:
     """The answer names what is left to lead; the last one keeps it."""
     cluster = cluster_of(0, 1, 2)
     create_topic(cluster, "t", (0, 1, 2))
-    assert cluster.ask(events.ControlledShutdownRequested, broker=2).partitions == ()
+    assert cluster.ask(events_and_commands.ControlledShutdownRequested, broker=2).partitions == ()
     assert state(cluster) == (0, 1, [0, 1])
-    assert cluster.ask(events.ControlledShutdownRequested, broker=1).partitions == ()
+    assert cluster.ask(events_and_commands.ControlledShutdownRequested, broker=1).partitions == ()
     assert state(cluster) == (0, 2, [0])
-    left = cluster.ask(events.ControlledShutdownRequested, broker=0).partitions
+    left = cluster.ask(events_and_commands.ControlledShutdownRequested, broker=0).partitions
     assert [outcome.partition for outcome in left] == [T0]
     assert state(cluster) == (0, 2, [0])
 

@@ -3,13 +3,9 @@
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.election_requests import (
-    RebalanceRules,
-    imbalances,
-    partitions_to_rebalance,
-)
 from model.controller.elections import Ballot
 from model.controller.generations import generation_of
+from model.controller.requests import RebalanceRules, imbalances, partitions_to_rebalance
 from tests.model.controller.ballots import ballot, new_partition
 
 ALL = {1, 2, 3}

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import pytest
 
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import ReplicaAssignment
-from model.controller.reassignment_requests import reassign_unkept
 from model.controller.refusal import Refusal
+from model.controller.requests import reassign_unkept
 from model.controller.znode_formats import FIRST_FORMATS
 from model.zookeeper.operations import Create, Delete, SetData
 from tests.harness.virtual_cluster import VirtualCluster
@@ -161,7 +161,7 @@ def test_without_a_goal_written_down_all_there_is_was_meant_to_be_there() -> Non
 @pytest.mark.parametrize("release", ["1.1", "2.3"])
 def test_before_2_4_nobody_takes_requests(release: str) -> None:
     cluster = cluster_with(release, 1, 2)
-    assert cluster.ask(events.ReassignmentsRequested, targets=()).error == "UNSUPPORTED_VERSION"
+    assert cluster.ask(events_and_commands.ReassignmentsRequested, targets=()).error == "UNSUPPORTED_VERSION"
 
 
 def test_a_partition_that_is_not_there_cannot_be_moved() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.controller import events
-from model.controller.commands import AnswerRequest, ProducerIds
+from model.controller import events_and_commands
+from model.controller.events_and_commands import AnswerRequest, ProducerIds
 from model.controller.refusal import Refusal
 from model.controller.steps.cluster_wide import next_block
 from model.znodes.cluster import ProducerIdBlock
@@ -52,7 +52,7 @@ def cluster_of_two() -> VirtualCluster:
 def ask(cluster: VirtualCluster, broker: int = 1, older_by: int = 0) -> AnswerRequest:
     live = cluster.nodes[0].controller.context.live.get(broker)
     epoch = -1 if live is None else live.epoch - older_by
-    return cluster.ask(events.ProducerIdsRequested, broker=broker, broker_epoch=epoch)
+    return cluster.ask(events_and_commands.ProducerIdsRequested, broker=broker, broker_epoch=epoch)
 
 
 def test_a_broker_is_given_blocks_and_they_are_written_first() -> None:
@@ -74,7 +74,7 @@ def test_an_old_broker_that_takes_a_block_by_itself_is_not_overwritten() -> None
     """Up to 2.8 brokers wrote the znode: our write names the version that was read, and begins anew."""
     cluster = cluster_of_two()
     live = cluster.nodes[0].controller.context.live[1]
-    cluster.tell(0, events.ProducerIdsRequested(request=77, broker=1, broker_epoch=live.epoch))
+    cluster.tell(0, events_and_commands.ProducerIdsRequested(request=77, broker=1, broker_epoch=live.epoch))
     cluster.patience = 1
     cluster.settle()
     cluster.patience = -1

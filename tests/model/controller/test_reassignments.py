@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.leader_and_isr import ReplicaAssignment
 from model.zookeeper.operations import Create, Delete
 from tests.harness.virtual_cluster import VirtualCluster
@@ -134,7 +134,7 @@ def test_what_is_going_on_can_be_listed() -> None:
 def listed(cluster: VirtualCluster, *names: tuple[str, int]) -> dict[TopicPartition, ReplicaAssignment | None]:
     """ListPartitionReassignments."""
     wanted = tuple(TopicPartition(*name) for name in names) or None
-    answer = cluster.ask(events.ReassignmentListRequested, partitions=wanted)
+    answer = cluster.ask(events_and_commands.ReassignmentListRequested, partitions=wanted)
     return {outcome.partition: outcome.assignment for outcome in answer.partitions}
 
 

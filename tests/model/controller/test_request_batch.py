@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import PartitionToServe, PartitionToStop
 from model.controller.context import RequestBatch
+from model.controller.events_and_commands import PartitionToServe, PartitionToStop
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 
 T0 = TopicPartition("t", 0)

@@ -8,18 +8,18 @@ import msgspec
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import (
+from model.controller import events_and_commands
+from model.controller.context import Activity, ControllerContext, LiveBroker, Step
+from model.controller.decide import ControllerState, Decision, decide
+from model.controller.elections import Strategy
+from model.controller.events_and_commands import (
     AskZooKeeper,
     LeaderAndIsrRequest,
     SendRequest,
     StopReplicaRequest,
     UpdateMetadataRequest,
+    ZooKeeperAnswered,
 )
-from model.controller.context import Activity, ControllerContext, LiveBroker, Step
-from model.controller.decide import ControllerState, Decision, decide
-from model.controller.elections import Strategy
-from model.controller.events import ZooKeeperAnswered
 from model.controller.generations import Settings
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.controller.state_machines import (
@@ -76,7 +76,9 @@ class Machines:
 
     def move(self, step: Step, *answers: tuple[Answer, ...]) -> Machines:
         """Take one step to its end; ZooKeeper gives these answers, question by question."""
-        self._hear(decide(msgspec.structs.replace(self.state, agenda=(step,)), events.TimerFired(timer="")))
+        self._hear(
+            decide(msgspec.structs.replace(self.state, agenda=(step,)), events_and_commands.TimerFired(timer=""))
+        )
         for answer in answers:
             assert self.state.waiting is not None
             self._hear(decide(self.state, ZooKeeperAnswered(question=self.state.waiting.question, answers=answer)))

@@ -10,7 +10,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import replicas as listed
-from model.controller.commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.events_and_commands import BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from model.controller.generations import generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual.journal import Reasoned, Record, RequestSent, Transaction

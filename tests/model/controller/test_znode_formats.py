@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.decide import decide
 from model.controller.generations import GENERATIONS, LATEST, default_settings, generation_of
 from model.controller.znode_formats import registration_as
@@ -120,8 +120,8 @@ def test_up_to_2_6_leaders_write_their_isrs(release: str) -> None:
     assert [(w.data["isr"], w.data["leader_epoch"], w.fenced_by) for w in written[STATE]] == [([1, 2], 1, None)]
     notified = [w.verb for path in written if path.startswith("/isr_change_notification/") for w in written[path]]
     assert notified == (["create[P]", "delete"] if release >= "0.9" else [])
-    proposal = events.ProposedIsr(TopicPartition("t", 0), 1, 2, (1,))
-    refused = cluster.ask(events.AlterPartitionReceived, broker=1, broker_epoch=0, proposals=(proposal,))
+    proposal = events_and_commands.ProposedIsr(TopicPartition("t", 0), 1, 2, (1,))
+    refused = cluster.ask(events_and_commands.AlterPartitionReceived, broker=1, broker_epoch=0, proposals=(proposal,))
     assert refused.error == "UNSUPPORTED_VERSION"
 
 
@@ -217,15 +217,15 @@ def test_a_broker_that_bounced_unnoticed_is_noticed_from_2_2_on(release: str, no
     create_topic(cluster, "t", (2, 1))
     state = cluster.nodes[1].controller
     live = state.context.live
-    listed = decide(state, events.BrokersChanged()).state
+    listed = decide(state, events_and_commands.BrokersChanged()).state
     assert listed.waiting is not None
-    names = events.ZooKeeperAnswered(question=listed.waiting.question, answers=(Answer(names=("1", "2")),))
+    names = events_and_commands.ZooKeeperAnswered(question=listed.waiting.question, answers=(Answer(names=("1", "2")),))
     read = decide(listed, names).state
     assert read.waiting is not None
     now = tuple(
         Answer(data=live[id_].registration, stat=Stat(czxid=live[id_].epoch + 1000 * (id_ == 2))) for id_ in (1, 2)
     )
-    decision = decide(read, events.ZooKeeperAnswered(question=read.waiting.question, answers=now))
+    decision = decide(read, events_and_commands.ZooKeeperAnswered(question=read.waiting.question, answers=now))
     assert ("Broker 2 went: 1 replica offline." in decision.reasons) == noticed
     assert decision.state.idle != noticed
 

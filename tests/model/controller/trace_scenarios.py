@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.znodes.topics import (
     PartitionEntry,
     PartitionReassignment,
@@ -44,7 +44,7 @@ def assignment(topic: str, *replicas: tuple[int, ...]) -> bytes:
 def elect(cluster: VirtualCluster, *names: tuple[str, int], unclean: bool = False) -> list[str]:
     """ElectLeaders; the error of each partition."""
     partitions = tuple(TopicPartition(*name) for name in names)
-    answer = cluster.ask(events.ElectionRequested, partitions=partitions, unclean=unclean)
+    answer = cluster.ask(events_and_commands.ElectionRequested, partitions=partitions, unclean=unclean)
     errors = {outcome.partition: outcome.error for outcome in answer.partitions}
     return [errors[name] for name in partitions]
 
@@ -52,7 +52,7 @@ def elect(cluster: VirtualCluster, *names: tuple[str, int], unclean: bool = Fals
 def reassign(cluster: VirtualCluster, topic: str, partition: int, target: tuple[int, ...] | None) -> str:
     """AlterPartitionReassignments; the error."""
     targets = ((TopicPartition(topic, partition), target),)
-    return cluster.ask(events.ReassignmentsRequested, targets=targets).partitions[0].error
+    return cluster.ask(events_and_commands.ReassignmentsRequested, targets=targets).partitions[0].error
 
 
 def reassign_by_znode(cluster: VirtualCluster, topic: str, partition: int, target: tuple[int, ...]) -> None:

@@ -14,8 +14,8 @@ from model.drills.sentences import steps_of
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import Timeline
 from model.drills.timeline_builder import TimelineBuilder
-from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import ControllerElected
+from model.hosts.virtual.scheduled_events import Assumptions
 from tests.model.drills.clusters import cluster, clusters, topic
 
 

@@ -19,7 +19,7 @@ from model.cluster.records import (
     TopicAssigned,
     TopicDeletionRequested,
 )
-from model.controller.commands import LeaderAndIsrRequest, PartitionToServe
+from model.controller.events_and_commands import LeaderAndIsrRequest, PartitionToServe
 from model.controller.state_machines import PartitionState as ControllersState
 from model.controller.state_machines import ReplicaState
 from model.drills.drill import DEFAULT

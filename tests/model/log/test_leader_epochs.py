@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.log.leader_epochs import (
+from model.log.checkpoints import (
     UNKNOWN_END,
     EpochEnd,
     EpochStart,

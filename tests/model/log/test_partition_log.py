@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from model.log.checkpoints import EpochStart
 from model.log.indexes import AbortedTransaction
-from model.log.leader_epochs import EpochStart
 from model.log.names import LogError
 from model.log.partition_log import Appended, PartitionLog
 from model.log.producers import Origin

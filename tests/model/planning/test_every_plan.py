@@ -16,7 +16,7 @@ import pytest
 
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import Ints, padded
-from model.controller.reassignment_requests import RequestedMoves, requested_moves
+from model.controller.requests import RequestedMoves, requested_moves
 from model.planning.documents import forward
 from model.planning.layout import layout_of
 from model.planning.optimum import highs, solving

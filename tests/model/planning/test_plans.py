@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.controller.reassignment_requests import requested_moves
+from model.controller.requests import requested_moves
 from model.planning.balance import balance_of
 from model.planning.documents import batching_in, forward, rollback
 from model.planning.layout import Sizes, layout_of

@@ -9,7 +9,7 @@ import pytest
 from model.recordings.folder import DAY_MS
 from model.sources.addresses import RecordingName, parse_source
 from model.sources.feed import Feed, Moment
-from model.sources.recording_source import RecordingSource
+from model.sources.file_source import RecordingSource
 from model.sources.source import SourceError
 from tests.model.cluster.build import brokers, image, topic
 from tests.model.recordings.lives import START_MS, life, record

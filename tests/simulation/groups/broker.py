@@ -12,7 +12,7 @@ from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.consumers.group_coordinator.coordinate import FetchedOffset, fetch_offsets
 from model.consumers.group_coordinator.events_and_commands import Answer, GroupRequest
 from model.consumers.group_coordinator.offsets_topic import role_error
-from model.controller.commands import PartitionToKnow
+from model.controller.events_and_commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
 from model.hosts.live_broker.parts import MetadataCache

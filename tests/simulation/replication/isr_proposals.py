@@ -10,8 +10,7 @@ from random import Random
 
 from model.broker.commands import ProposeIsr
 from model.broker.isr import AlterPartitionQueue, IsrChangeNotices, hear_isr_answer, isr_found, isr_write, isr_written
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import AlterPartitionReceived, ProposedIsr
+from model.controller.events_and_commands import AlterPartitionReceived, AnswerRequest, PartitionOutcome, ProposedIsr
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.paths import ISR_CHANGES
 from model.zookeeper.operations import Code, Create, GetData

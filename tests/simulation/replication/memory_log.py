@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from model.broker.partition import LogPositions
-from model.log.leader_epochs import LeaderEpochs
+from model.log.checkpoints import LeaderEpochs
 from model.log.producers import Origin, Producers
 from model.log.records import RecordBatch
 from tests.simulation.violation import promise

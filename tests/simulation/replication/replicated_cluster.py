@@ -14,7 +14,7 @@ from model.broker.commands import ProposeIsr
 from model.broker.isr import check_isr
 from model.broker.partition import Partition
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer
+from model.controller.events_and_commands import BrokerAnswer
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,

@@ -20,10 +20,9 @@ from model.broker.commands import (
 )
 from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
 from model.broker.metadata import MetadataImage, learn, serve_update_metadata
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions, ReplicationSettings
+from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
+from model.controller.events_and_commands import BrokerAnswer, BrokerRequest, LeaderAndIsrRequest, StopReplicaRequest
 from tests.simulation.replication.memory_log import MemoryLog
 
 Logs = dict[TopicPartition, MemoryLog]

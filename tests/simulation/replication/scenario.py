@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from model.broker.replication_rules import ReplicationSettings, replication_rules_of
+from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.controller.generations import generation_of
 from tests.simulation.scenario import RELEASES, Scenario, scenario_of
 

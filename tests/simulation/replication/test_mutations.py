@@ -14,8 +14,7 @@ from model.broker import isr as isr_changes
 from model.broker import partition as high_watermark
 from model.broker import roles, serving
 from model.broker.commands import FetchState
-from model.broker.partition import LogPositions, Partition
-from model.broker.replication_rules import Conditions
+from model.broker.partition import Conditions, LogPositions, Partition
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.steps import notifications
 from model.log.producers import ProducerState

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
-from model.controller.reassignment_requests import requested_moves
+from model.controller.requests import requested_moves
 from tests.harness.command import failure
 from tests.harness.command import kdrill as run
 from tests.model.planning.clusters import cluster

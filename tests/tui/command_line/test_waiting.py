@@ -8,7 +8,7 @@ import pytest
 
 from model.hosts.zookeeper.throttle import ReadLimits
 from model.sources.source import Progress, Sink, SourceError, SourceStatus
-from tui.cli.waiting import IN_ALL, SAID_AFTER_S, Waiting
+from tui.cli.output import IN_ALL, SAID_AFTER_S, Waiting
 from tui.engine.opening import Opening, Patience
 
 BEGUN_S = 1_000.0

@@ -16,7 +16,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.records import BrokerLost, PartitionStatesWritten
 from model.sources.addresses import RecordingName
 from model.sources.feed import Moment
-from model.sources.recording_source import RecordingSource
+from model.sources.file_source import RecordingSource
 from model.sources.source import Phase, SourceStatus
 from model.sources.timeline import Timeline
 from tests.model.cluster.build import brokers, image, state, topic

@@ -10,9 +10,9 @@ from tests.model.cluster.build import image as image_of
 from tests.model.cluster.strategies import histories, images
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.listing import Memory
-from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partitions_window
 from tui.engine.partitions.table import STATES, PartitionTable, isr_of, partition_table, replicas_of
+from tui.engine.queries import PartitionList
 
 
 def labels(table: PartitionTable) -> dict[str, str]:

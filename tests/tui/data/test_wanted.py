@@ -5,11 +5,8 @@ import pytest
 from model.sources.source import CONFIGS, COSTLY, GROUPS, LOG_DIRS
 from tests.tui.data.asked import ENTRIES
 from tui.engine.cluster.queries import BrokerList, FindingList, ZnodeList
-from tui.engine.consumers.queries import GroupList, GroupText
-from tui.engine.lab.queries import LabGroupList
 from tui.engine.messages import Query, StopJobs, TimeQuery
-from tui.engine.partitions.queries import PartitionList
-from tui.engine.plan.queries import PlanBrokerList
+from tui.engine.queries import GroupList, GroupText, LabGroupList, PartitionList, PlanBrokerList
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from tests.tui.hostile import HOSTILE
 from tests.tui.screen_text import screen_lines
 from tui.app.panes.frames import Framed, Group
 from tui.app.theme import ThemedApp
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.rows import line
 
 

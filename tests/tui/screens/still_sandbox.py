@@ -17,9 +17,9 @@ from tests.tui.data.asked import MOMENT, rows_shown, text_shown
 from tui.engine.link import DataLink, OnPulse
 from tui.engine.listing import Memory
 from tui.engine.messages import SANDBOX, ListQuery, Pulse, TextAnswer, TextQuery, TimeAnswer, TimeQuery, Wish
+from tui.engine.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.rows import Window
 from tui.engine.sandbox.facts import Drawn
-from tui.engine.sandbox.queries import ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.sandbox.service import WISHES, Impossible, deed_of
 
 CUT = CutLink(("2", "zookeeper"))

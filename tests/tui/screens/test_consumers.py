@@ -7,10 +7,10 @@ from textual.pilot import Pilot
 from model.zookeeper.operations import SetData
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, type_in, until
-from tui.app.panes.ownership_graph import OwnershipGraph
-from tui.engine.consumers.queries import STILL, OwnershipList
+from tui.app.panes.map_panes import OwnershipGraph
 from tui.engine.link import DataLink
 from tui.engine.messages import ListQuery
+from tui.engine.queries import STILL, OwnershipList
 from tui.engine.rows import Window
 
 

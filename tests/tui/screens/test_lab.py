@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mark, mode, opened, press, rows, text, type_in, until
 from tui.app.screens.overlays import Describe
-from tui.engine.consumers.queries import BLANK
+from tui.engine.queries import BLANK
 from tui.engine.questions import PLAYED
 
 BILLING = 12

@@ -3,8 +3,8 @@
 from textual.pilot import Pilot
 
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.app.panes.ownership_graph import LabGraph
-from tui.engine.consumers.queries import STILL
+from tui.app.panes.map_panes import LabGraph
+from tui.engine.queries import STILL
 
 SIZE = (130, 44)
 

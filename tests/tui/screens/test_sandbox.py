@@ -15,8 +15,8 @@ from tui.app.screens.sandbox import PictureOfCluster, Sandbox
 from tui.app.widgets.lists import ContentShown
 from tui.engine.link import DataLink
 from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.rows import line
-from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
 
 
 class Counting(WithStillSandbox):

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from model.sandbox.demo.demo_sandbox import DemoCluster
+from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.source import Cost
 from model.sources.zookeeper import follower

@@ -9,18 +9,23 @@ import pytest
 
 from tests.tui.dashboard import Keys, foot, opened, press, text, type_in, until
 from tests.tui.data.asked import ENTRIES, router, text_query
-from tui.engine.acting.queries import ConfirmProposal
 from tui.engine.actions import SANDBOX, holding
 from tui.engine.cluster.queries import Acknowledge
-from tui.engine.logs.queries import LogLookupList, LogPartitionList
 from tui.engine.messages import Answer, Query, StopJobs, TextAnswer, Wish
 from tui.engine.opening import ONLY_SHOWS
-from tui.engine.partitions.queries import PartitionList, PartitionText
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import (
+    ConfirmProposal,
+    LogLookupList,
+    LogPartitionList,
+    PartitionList,
+    PartitionText,
+    ProcessList,
+    SandboxWish,
+    WritePlan,
+)
 from tui.engine.registry import NO_LOGS, NO_PROCESSES, NO_WISH
 from tui.engine.rows import Window
-from tui.engine.sandbox.queries import ProcessList, SandboxWish
 from tui.engine.sandbox.service import WISHES
 
 OF_SANDBOX = {"kill", "restart", "failover", "undo", "reset"}

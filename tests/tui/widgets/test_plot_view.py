@@ -7,7 +7,7 @@ from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import screen_codes, screen_lines
 from tui.app.theme import ThemedApp
-from tui.app.widgets.plot_view import PlotView
+from tui.app.widgets.text_and_plot import PlotView
 from tui.engine.text import cells
 
 

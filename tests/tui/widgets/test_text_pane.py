@@ -8,7 +8,7 @@ from tests.tui.hostile import HOSTILE
 from tests.tui.quiet import resized
 from tests.tui.screen_text import assert_screen, screen_lines
 from tui.app.theme import ThemedApp
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.rows import Line
 from tui.engine.text import cells
 

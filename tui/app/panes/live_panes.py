@@ -14,8 +14,7 @@ from textual.widget import Widget
 from tui.app.live_app import live_app
 from tui.app.widgets.line_view import EMPTY, LineView, TreeLines
 from tui.app.widgets.lists import ContentShown, ListMessage, WindowWanted
-from tui.app.widgets.plot_view import PlotView
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import PlotView, TextPane
 from tui.engine.link import DataLost
 from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextAnswer, TextQuery
 from tui.engine.rows import Window, line, span

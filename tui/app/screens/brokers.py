@@ -20,7 +20,7 @@ from tui.engine.cluster.queries import (
 )
 from tui.engine.drill import choices as drill_choices
 from tui.engine.messages import HeaderFacts
-from tui.engine.partitions.queries import PartitionText
+from tui.engine.queries import PartitionText
 
 WORK_ZNODES = {
     "reassign": "/brokers/topics/{topic}",

@@ -7,12 +7,11 @@ from textual.widget import Widget
 
 from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveRows, LiveText
-from tui.app.panes.ownership_graph import OwnershipGraph
+from tui.app.panes.map_panes import OwnershipGraph
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList, is_partition, name_in
-from tui.engine.partitions.queries import PartitionText
+from tui.engine.queries import GroupList, GroupText, OwnershipList, PartitionText, is_partition, name_in
 from tui.engine.view_state import LEVELS, Filter, Narrow, SwitchView, Zoom, level_of
 
 UNOWNED = "nobody owns anything"

@@ -9,12 +9,12 @@ from textual.widget import Widget
 from tui.app import analysis_choices
 from tui.app.panes.frames import EDGE, Framed
 from tui.app.panes.live_panes import LivePicture, LivePlot, LiveRows, LiveText, RowsShown
-from tui.app.panes.ownership_graph import LabGraph, SteppingRows, animates
+from tui.app.panes.map_panes import LabGraph, SteppingRows, animates
 from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
-from tui.engine.consumers.queries import GroupText
-from tui.engine.lab.queries import (
+from tui.engine.queries import (
+    GroupText,
     LabBars,
     LabCaseList,
     LabConsumerList,

@@ -12,7 +12,8 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import LiveScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.link import DataLost
-from tui.engine.logs.queries import (
+from tui.engine.messages import TextQuery
+from tui.engine.queries import (
     LogBatchList,
     LogBatchText,
     LogLookupList,
@@ -24,7 +25,6 @@ from tui.engine.logs.queries import (
     LogSegmentList,
     LogSegmentText,
 )
-from tui.engine.messages import TextQuery
 from tui.engine.view_state import Filter, Narrow, SwitchView
 
 LISTS = (LogPartitionList, LogSegmentList, LogBatchList, LogRecordList)

@@ -18,11 +18,11 @@ from tui.app.panes.frames import Framed
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.page import Page
 from tui.app.widgets.prompt_line import PromptLine
-from tui.app.widgets.text_pane import TextPane
-from tui.engine.acting.queries import ConfirmProposal
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.actions import ACTIONS, GROUPS, MOTIONS, OVERLAY, SCREENS, Action, holding
 from tui.engine.conditions import Here, reason, reason_of_word
 from tui.engine.messages import TextAnswer, TextQuery
+from tui.engine.queries import ConfirmProposal
 from tui.engine.rows import Line, line, span
 from tui.engine.text import cells, fit
 

@@ -23,7 +23,7 @@ from tui.app.panes.frames import BottomLine, Keys, NoteLine
 from tui.app.widgets.drawing import StripWidget
 from tui.app.widgets.header import HeaderLine, Stance
 from tui.app.widgets.prompt_line import PromptLine
-from tui.app.widgets.text_pane import TextPane
+from tui.app.widgets.text_and_plot import TextPane
 from tui.engine.actions import Action, footer_keys, holding
 from tui.engine.conditions import Here, reason
 from tui.engine.messages import STOPPABLE, HeaderFacts, TimeAnswer

@@ -13,7 +13,7 @@ from tui.app.screens.live_screen import TimedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, RackText
 from tui.engine.drill import choices as drill_choices
-from tui.engine.partitions.queries import PartitionList, PartitionPicture, PartitionText, TopicText
+from tui.engine.queries import PartitionList, PartitionPicture, PartitionText, TopicText
 from tui.engine.view_state import LEVELS, MoveBrokers, ViewState, Zoom, level_of
 
 LIST = "partitions"

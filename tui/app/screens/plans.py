@@ -18,8 +18,15 @@ from tui.app.panes.shares import ByNeed
 from tui.app.screens.live_screen import AskedScreen
 from tui.app.widgets.lists import RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText
-from tui.engine.partitions.queries import PartitionText
-from tui.engine.plan.queries import PlanBatchList, PlanBrokerList, PlanChangeList, PlanMatrix, PlanReviewText, PlanText
+from tui.engine.queries import (
+    PartitionText,
+    PlanBatchList,
+    PlanBrokerList,
+    PlanChangeList,
+    PlanMatrix,
+    PlanReviewText,
+    PlanText,
+)
 from tui.engine.view_state import SwitchView, ViewState
 
 ALL = "all"

@@ -19,15 +19,7 @@ from tui.app.widgets.lists import ContentShown, RowHighlighted, RowSelected
 from tui.engine.cluster.queries import BrokerText, EffectList, EventText
 from tui.engine.conditions import Here
 from tui.engine.messages import Spot, TextAnswer, TextQuery
-from tui.engine.sandbox.queries import (
-    NO_SANDBOX,
-    ClusterPicture,
-    LinkList,
-    ProcessList,
-    ProcessText,
-    SandboxText,
-    SandboxWish,
-)
+from tui.engine.queries import NO_SANDBOX, ClusterPicture, LinkList, ProcessList, ProcessText, SandboxText, SandboxWish
 from tui.engine.view_state import SwitchView, ViewState
 
 BROKEN = ("sandbox-processes", "sandbox-links")

@@ -21,7 +21,7 @@ from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import WritePlan
 from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
 _KINDS = {SweepQuestion: "sweep", DeathsQuestion: "drill", PreviewQuestion: "lab", PlanQuestion: "plan"}

@@ -17,7 +17,7 @@ import numpy as np
 
 from model.cluster.topic_image import Longs
 from tui.engine.consumers.owners import NO_OWNER, Sharing
-from tui.engine.consumers.queries import LAST_FRAME, NO_REPLAY, STILL
+from tui.engine.queries import LAST_FRAME, NO_REPLAY, STILL
 
 if TYPE_CHECKING:
     import networkx as nx

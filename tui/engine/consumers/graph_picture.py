@@ -17,7 +17,7 @@ from model.consumers.ownership import partition_ranges
 from tui.engine.consumers.graph_layout import Layers, Node, VisibleGraph
 from tui.engine.consumers.groups import lag_cell
 from tui.engine.consumers.owners import NO_OWNER, owner_cells, owner_columns
-from tui.engine.consumers.queries import BLANK, LAST_FRAME, NO_REPLAY, PARTITION, STILL, GraphList
+from tui.engine.queries import BLANK, LAST_FRAME, NO_REPLAY, PARTITION, STILL, GraphList
 from tui.engine.rows import Column, Line, Row, line, span
 
 NOW, THEN, GAINED, FOCUS = "now", "then", "gained", "focus"

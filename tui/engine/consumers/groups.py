@@ -18,11 +18,11 @@ from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
 from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
-from tui.engine.consumers.queries import GroupList, GroupText
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.glyphs import bar, sparks
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import GroupList, GroupText
 from tui.engine.rows import Column, Line, Row, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
 

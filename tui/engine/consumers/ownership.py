@@ -37,9 +37,9 @@ from tui.engine.consumers.owners import (
     sharing_of,
     with_before,
 )
-from tui.engine.consumers.queries import HOP, NO_REPLAY, PARTITION, GraphList, OwnershipList
 from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
+from tui.engine.queries import HOP, NO_REPLAY, PARTITION, GraphList, OwnershipList
 from tui.engine.rows import Column, Line, Window, line, span
 from tui.engine.sheets import clock_text
 

@@ -25,7 +25,6 @@ from model.drills.scenario import Act, Deed, Scenario, ScenarioError, dead_broke
 from model.drills.sentences import Step, steps_of
 from model.drills.timeline import AnyRow, QuorumShrank, StateWritten
 from model.hosts.process import crash_line
-from model.hosts.virtual.assumptions import Assumptions
 from model.hosts.virtual.journal import (
     BrokerBooted,
     BrokerCrashed,
@@ -33,6 +32,7 @@ from model.hosts.virtual.journal import (
     ControllerElected,
     SessionEnded,
 )
+from model.hosts.virtual.scheduled_events import Assumptions
 from tui.engine.messages import STOPPABLE
 from tui.engine.partitions.counts import rack_name
 from tui.engine.questions import DrillPlan

@@ -27,8 +27,7 @@ from tui.engine.drill.queries import (
 )
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
-from tui.engine.partitions.columns import MapColumns, map_columns, thing
-from tui.engine.partitions.rows import EDGES, MAP, signs_of_state
+from tui.engine.partitions.rows import EDGES, MAP, MapColumns, map_columns, signs_of_state, thing
 from tui.engine.rows import Column, Line, Row, line, span
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from model.cluster.cluster_image import state_in
 from model.cluster.ids import NO_LEADER
 from model.cluster.records import PartitionState
 from model.cluster.texts import brokers, counted, listed, replicas
-from model.controller.commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
+from model.controller.events_and_commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
 from model.drills.scenario import Deed
 from model.drills.sentences import reasons, steps_of
 from model.drills.timeline import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten

@@ -11,7 +11,7 @@ from model.analyses.previews.result import GroupNames, PreviewParameters, strate
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.glyphs import bar
-from tui.engine.lab.trial import named_in, previews
+from tui.engine.lab.pages import named_in, previews
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.rows import Column, Line, Row, Span, line, span
 

@@ -13,10 +13,10 @@ import numpy as np
 from model.consumers.assignors.group import NOBODY, Ints
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.glyphs import halves
-from tui.engine.lab.queries import LabFlow
-from tui.engine.lab.trial import Dealt, Tried, dealt, preview_of, tried
+from tui.engine.lab.pages import Dealt, Tried, dealt, preview_of, tried
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import LabFlow
 from tui.engine.questions import PLAYED
 from tui.engine.rows import Line, line, span
 from tui.engine.text import fit_line

@@ -15,12 +15,11 @@ from model.analyses.previews.result import Figures, StrategyPreview
 from model.consumers.assignors.group import NOBODY, Flags, Ints
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import Short
-from tui.engine.consumers.queries import BLANK
 from tui.engine.filters import Texts
 from tui.engine.glyphs import LEVELS, bar
-from tui.engine.lab.queries import LabStrategyList
-from tui.engine.lab.trial import Dealt, Preview, dealt, figures_tried, preview_of
+from tui.engine.lab.pages import Dealt, Preview, dealt, figures_tried, preview_of
 from tui.engine.listing import Listing, Memory, place_in
+from tui.engine.queries import BLANK, LabStrategyList
 from tui.engine.questions import PLAYED
 from tui.engine.rows import Column, Line, Row, Span, line, span
 from tui.engine.text import plain

@@ -13,20 +13,10 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import JOINS, Short, readable
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.glyphs import bar
-from tui.engine.lab.queries import LabList, LabPartitionText
-from tui.engine.lab.trial import (
-    Preview,
-    Shares,
-    Tried,
-    made_up_keys,
-    named_in,
-    nothing,
-    previews,
-    shares_of,
-    tried,
-)
+from tui.engine.lab.pages import Preview, Shares, Tried, made_up_keys, named_in, nothing, previews, shares_of, tried
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import LabList, LabPartitionText
 from tui.engine.rows import Column, Line, Row, line, span
 from tui.engine.sheets import Sheet
 

@@ -13,18 +13,6 @@ from model.log.dump.salvage import header_damage
 from model.log.lookup import OffsetIndexStep, OffsetLookup, ScanStep, TimeLookup
 from model.log.records import DamageKind, Record, RecordBatch
 from tui.engine.listing import Listing, Memory, Page, shown
-from tui.engine.logs.queries import (
-    LogBatchList,
-    LogBatchText,
-    LogLookupList,
-    LogLookupText,
-    LogPartitionList,
-    LogPartitionText,
-    LogRecordList,
-    LogRecordText,
-    LogSegmentList,
-    LogSegmentText,
-)
 from tui.engine.logs.reader import BadTarget, KeptAnswers, Log, LogReader, SegmentFacts, TooFar, batch_found, name_of
 from tui.engine.logs.rows import ROLES, log_batches, log_partitions, log_records, log_segments, offsets_text
 from tui.engine.logs.segments import (
@@ -45,6 +33,18 @@ from tui.engine.logs.segments import (
     with_header,
 )
 from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
+from tui.engine.queries import (
+    LogBatchList,
+    LogBatchText,
+    LogLookupList,
+    LogLookupText,
+    LogPartitionList,
+    LogPartitionText,
+    LogRecordList,
+    LogRecordText,
+    LogSegmentList,
+    LogSegmentText,
+)
 from tui.engine.rows import Row, Window, line
 from tui.engine.sheets import Sheet, clock_text, refusal
 

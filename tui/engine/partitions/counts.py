@@ -17,9 +17,9 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.topic_image import NOBODY, Flags, Ints, Longs
 from model.sources.feed import Moment
 from tui.engine.listing import Listing, Memory, indices, rows_in_order, window
-from tui.engine.partitions.queries import PartitionList
 from tui.engine.partitions.rows import partition_listing, table_of
 from tui.engine.partitions.table import PartitionTable
+from tui.engine.queries import PartitionList
 from tui.engine.rows import Window
 
 SIGNS = ".oL+-?X"

@@ -15,7 +15,6 @@ from model.sources.feed import Moment
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.glyphs import bars
 from tui.engine.listing import Listing, Memory, VisibleColumns, visible_columns
-from tui.engine.partitions.columns import CELLS, NARROW, Form, forms, in_form, thing
 from tui.engine.partitions.counts import (
     ADDING,
     IN_SYNC,
@@ -31,9 +30,20 @@ from tui.engine.partitions.counts import (
     level_window,
     worst,
 )
-from tui.engine.partitions.queries import PartitionList
-from tui.engine.partitions.rows import EDGES, STATE_WIDTH, STYLES, partitions_window
+from tui.engine.partitions.rows import (
+    CELLS,
+    EDGES,
+    NARROW,
+    STATE_WIDTH,
+    STYLES,
+    Form,
+    forms,
+    in_form,
+    partitions_window,
+    thing,
+)
 from tui.engine.partitions.table import STATES, PartitionTable
+from tui.engine.queries import PartitionList
 from tui.engine.rows import Column, Line, Row, Window, line, span
 
 LONGEST_NAME = 10

@@ -16,11 +16,10 @@ from tui.engine.glyphs import UPPER
 from tui.engine.listing import Memory
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import stacked
-from tui.engine.partitions.columns import CELLS
 from tui.engine.partitions.counts import NOTHING, SIGNS, SignCounts
-from tui.engine.partitions.queries import PartitionPicture
-from tui.engine.partitions.rows import table_of
+from tui.engine.partitions.rows import CELLS, table_of
 from tui.engine.partitions.table import STATES, PartitionTable
+from tui.engine.queries import PartitionPicture
 from tui.engine.rows import Line, Span, span
 from tui.engine.sheets import Sheet
 from tui.engine.text import fit

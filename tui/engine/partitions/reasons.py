@@ -18,8 +18,8 @@ from model.cluster.texts import kept_in
 from model.cluster.topic_image import told_in, unpadded
 from model.sources.feed import Moment
 from tui.engine.messages import TextAnswer
-from tui.engine.partitions.queries import PartitionText
 from tui.engine.partitions.table import STATES, PartitionTable, elr_of, isr_of, partition_table, replicas_of
+from tui.engine.queries import PartitionText
 from tui.engine.rows import span
 from tui.engine.sheets import SEVERITY_STYLES, Sheet, age_text, clock_text
 

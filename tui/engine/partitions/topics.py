@@ -11,10 +11,10 @@ from model.sources.feed import Moment
 from tui.engine.filters import Coded, Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, window
 from tui.engine.messages import TextAnswer
-from tui.engine.partitions.queries import TopicList, TopicText
 from tui.engine.partitions.reasons import reasons
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import STATES, PartitionTable
+from tui.engine.queries import TopicList, TopicText
 from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import Sheet
 

@@ -18,7 +18,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.glyphs import bars, paired
 from tui.engine.messages import TextAnswer
 from tui.engine.plan.planned import Planned, kept_batches, kept_changes, plan_in
-from tui.engine.plan.queries import PlanReviewText, PlanText
+from tui.engine.queries import PlanReviewText, PlanText
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import line, span
 from tui.engine.sheets import NAMES, Sheet, clock_text

@@ -20,7 +20,7 @@ from model.planning.plan import Batch, Change, Plan, applied
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts
 from tui.engine.listing import Listing, place_in
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import WritePlan
 from tui.engine.questions import PlanQuestion
 from tui.engine.rows import Column, Row, line, span
 

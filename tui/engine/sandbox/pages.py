@@ -25,8 +25,8 @@ from model.sandbox.control.messages import LinkView, LoadView, ProcessView, Sand
 from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import ProcessList, ProcessText, SandboxText
 from tui.engine.rows import Column, Row, line, span
-from tui.engine.sandbox.queries import ProcessList, ProcessText, SandboxText
 from tui.engine.sandbox.service import link_key
 from tui.engine.sheets import Sheet, age_ms, age_text, clock_text, date_text
 

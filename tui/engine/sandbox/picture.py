@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tui.engine.glyphs import Box, Canvas
 from tui.engine.listing import Memory
 from tui.engine.messages import Spot, TextAnswer
+from tui.engine.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.rows import Span, span
 from tui.engine.sandbox.facts import (
     CUT_OFF,
@@ -25,7 +26,6 @@ from tui.engine.sandbox.facts import (
     state_words,
     style_of,
 )
-from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.text import cells, plain
 
 FILLS = {"PAUSED": "cell-out", CUT_OFF: "cell-out", "STARTING": "cell-adding", "STOPPED": "cell-none", "UP": ""}

@@ -35,7 +35,7 @@ from model.sandbox.faults.faults import (
 )
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
-from tui.engine.sandbox.queries import SandboxWish
+from tui.engine.queries import SandboxWish
 
 BRAKE_MS = 200.0
 """By how much a slow link is slower, each way."""

@@ -13,15 +13,15 @@ from typing import Any
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
-from model.controller.commands import AnswerRequest, PartitionOutcome
+from model.controller import events_and_commands
+from model.controller.events_and_commands import AnswerRequest, PartitionOutcome
 from model.controller.topics import Topic
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ZERO_ID, ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
 
-HandToController = Callable[[Callable[[int], events.RequestReceived]], Awaitable[AnswerRequest]]
+HandToController = Callable[[Callable[[int], events_and_commands.RequestReceived]], Awaitable[AnswerRequest]]
 """Hands the controller an event that was given a number, and waits for its answer."""
 KnownTopics = Callable[[], Mapping[str, Topic]]
 """The topics that the controller knows at this moment."""
@@ -49,7 +49,9 @@ class BrokerRequests:
         broker = request.body.broker_id
         epoch = getattr(request.body, "broker_epoch", None)
         answer = await self._ask(
-            lambda number: events.ControlledShutdownRequested(request=number, broker=broker, broker_epoch=epoch)
+            lambda number: events_and_commands.ControlledShutdownRequested(
+                request=number, broker=broker, broker_epoch=epoch
+            )
         )
         shape = request.shape("RemainingPartition")
         left = tuple(
@@ -62,7 +64,7 @@ class BrokerRequests:
     async def _allocate_producer_ids(self, request: Request) -> Entity:
         broker, epoch = request.body.broker_id, request.body.broker_epoch
         answer = await self._ask(
-            lambda number: events.ProducerIdsRequested(request=number, broker=broker, broker_epoch=epoch)
+            lambda number: events_and_commands.ProducerIdsRequested(request=number, broker=broker, broker_epoch=epoch)
         )
         ids = answer.producer_ids
         first, count = (-1, 0) if ids is None else (ids.first, ids.count)
@@ -77,7 +79,7 @@ class BrokerRequests:
         known = [(name, topic) for name, topic in zip(names, body.topics, strict=True) if name is not None]
         proposals = tuple(_proposal(name, each) for name, topic in known for each in topic.partitions)
         answer = await self._ask(
-            lambda number: events.AlterPartitionReceived(
+            lambda number: events_and_commands.AlterPartitionReceived(
                 request=number, broker=body.broker_id, broker_epoch=body.broker_epoch, proposals=proposals
             )
         )
@@ -111,12 +113,12 @@ def _topic_of(outcome: PartitionOutcome) -> str:
     return outcome.partition.topic
 
 
-def _proposal(topic: str, each: Any) -> events.ProposedIsr:
+def _proposal(topic: str, each: Any) -> events_and_commands.ProposedIsr:
     with_epochs = getattr(each, "new_isr_with_epochs", None)
     isr = each.new_isr if with_epochs is None else tuple(member.broker_id for member in with_epochs)
     recovering = bool(getattr(each, "leader_recovery_state", 0))
     partition = TopicPartition(topic, each.partition_index)
-    return events.ProposedIsr(partition, each.leader_epoch, each.partition_epoch, tuple(isr), recovering)
+    return events_and_commands.ProposedIsr(partition, each.leader_epoch, each.partition_epoch, tuple(isr), recovering)
 
 
 def _outcomes(request: Request, outcomes: Iterable[PartitionOutcome]) -> Iterator[Entity]:
@@ -176,7 +178,9 @@ class OperatorRequests:
             for topic in request.body.topics
             for each in topic.partitions
         )
-        answer = await self._ask(lambda number: events.ReassignmentsRequested(request=number, targets=targets))
+        answer = await self._ask(
+            lambda number: events_and_commands.ReassignmentsRequested(request=number, targets=targets)
+        )
         inner = request.shape("ReassignablePartitionResponse")
         topics = tuple(
             request.shape("ReassignableTopicResponse")(name=name, partitions=tuple(_errors(inner, outcomes)))
@@ -194,7 +198,9 @@ class OperatorRequests:
         names = None
         if asked is not None:
             names = tuple(TopicPartition(topic.name, number) for topic in asked for number in topic.partition_indexes)
-        answer = await self._ask(lambda number: events.ReassignmentListRequested(request=number, partitions=names))
+        answer = await self._ask(
+            lambda number: events_and_commands.ReassignmentListRequested(request=number, partitions=names)
+        )
         inner = request.shape("OngoingPartitionReassignment")
         topics = tuple(
             request.shape("OngoingTopicReassignment")(
@@ -221,7 +227,7 @@ class OperatorRequests:
         unclean = getattr(request.body, "election_type", 0) == UNCLEAN
         names = tuple(self._everything() if asked is None else _named(asked))
         answer = await self._ask(
-            lambda number: events.ElectionRequested(request=number, partitions=names, unclean=unclean)
+            lambda number: events_and_commands.ElectionRequested(request=number, partitions=names, unclean=unclean)
         )
         # Whoever asks for all of them wants to hear only of those where there was something to do.
         told = [each for each in answer.partitions if asked is not None or each.error != "ELECTION_NOT_NEEDED"]

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from model.broker.metadata import BrokerNode, Endpoint
 from model.cluster.ids import TopicPartition
-from model.controller import commands
+from model.controller import events_and_commands
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code, topic_id_text
@@ -22,16 +22,16 @@ class ServesController(Protocol):
     """Who does what a controller says: a `ReplicaManager`, or something without replicas."""
 
     async def take_leader_and_isr(
-        self, request: commands.LeaderAndIsrRequest, broker_epoch: int
-    ) -> commands.BrokerAnswer: ...
+        self, request: events_and_commands.LeaderAndIsrRequest, broker_epoch: int
+    ) -> events_and_commands.BrokerAnswer: ...
 
     async def take_stop_replica(
-        self, request: commands.StopReplicaRequest, broker_epoch: int
-    ) -> commands.BrokerAnswer: ...
+        self, request: events_and_commands.StopReplicaRequest, broker_epoch: int
+    ) -> events_and_commands.BrokerAnswer: ...
 
     async def take_update_metadata(
-        self, request: commands.UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
-    ) -> commands.BrokerAnswer: ...
+        self, request: events_and_commands.UpdateMetadataRequest, nodes: Mapping[int, BrokerNode], broker_epoch: int
+    ) -> events_and_commands.BrokerAnswer: ...
 
 
 class ControllerRequests:
@@ -50,7 +50,7 @@ class ControllerRequests:
 
     async def _leader_and_isr(self, request: Request) -> Entity:
         body = request.body
-        order = commands.LeaderAndIsrRequest(
+        order = events_and_commands.LeaderAndIsrRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(_to_serve(topic.topic_name, each) for topic, each in _states(body)),
@@ -82,11 +82,11 @@ class ControllerRequests:
 
     async def _stop_replica(self, request: Request) -> Entity:
         body = request.body
-        order = commands.StopReplicaRequest(
+        order = events_and_commands.StopReplicaRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(
-                commands.PartitionToStop(
+                events_and_commands.PartitionToStop(
                     TopicPartition(topic.topic_name, each.partition_index), each.leader_epoch, each.delete_partition
                 )
                 for topic, each in _states(body)
@@ -106,7 +106,7 @@ class ControllerRequests:
 
     async def _update_metadata(self, request: Request) -> Entity:
         body = request.body
-        news = commands.UpdateMetadataRequest(
+        news = events_and_commands.UpdateMetadataRequest(
             controller=body.controller_id,
             controller_epoch=body.controller_epoch,
             partitions=tuple(_to_know(topic.topic_name, each) for topic, each in _states(body)),
@@ -121,7 +121,7 @@ class ControllerRequests:
 class _Errors:
     """Errors by partition; one of the whole request is that of each partition, for that is where controllers look."""
 
-    def __init__(self, answer: commands.BrokerAnswer) -> None:
+    def __init__(self, answer: events_and_commands.BrokerAnswer) -> None:
         self._whole = answer.error
         self._single = dict(answer.partition_errors)
 
@@ -141,9 +141,9 @@ def _topic_ids(body: Any) -> tuple[tuple[str, str | None], ...]:
     return tuple((topic.topic_name, topic_id_text(getattr(topic, "topic_id", None))) for topic in body.topic_states)
 
 
-def _to_serve(topic: str, each: Any) -> commands.PartitionToServe:
+def _to_serve(topic: str, each: Any) -> events_and_commands.PartitionToServe:
     recovering = bool(getattr(each, "leader_recovery_state", 0))
-    return commands.PartitionToServe(
+    return events_and_commands.PartitionToServe(
         partition=TopicPartition(topic, each.partition_index),
         state=LeaderAndIsr(each.leader, each.leader_epoch, tuple(each.isr), recovering, each.partition_epoch),
         controller_epoch=each.controller_epoch,
@@ -156,8 +156,8 @@ def _to_serve(topic: str, each: Any) -> commands.PartitionToServe:
     )
 
 
-def _to_know(topic: str, each: Any) -> commands.PartitionToKnow:
-    return commands.PartitionToKnow(
+def _to_know(topic: str, each: Any) -> events_and_commands.PartitionToKnow:
+    return events_and_commands.PartitionToKnow(
         partition=TopicPartition(topic, each.partition_index),
         state=LeaderAndIsr(each.leader, each.leader_epoch, tuple(each.isr), partition_epoch=each.zk_version),
         controller_epoch=each.controller_epoch,

@@ -32,7 +32,12 @@ from model.broker.controller_requests import Replicas, Served, serve_leader_and_
 from model.broker.metadata import BrokerNode, forgotten, learn, serve_update_metadata
 from model.broker.roles import with_storage_errors
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.controller.events_and_commands import (
+    BrokerAnswer,
+    LeaderAndIsrRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas
 from model.hosts.live_broker.replicas.log_dirs import HeldLog

@@ -14,8 +14,7 @@ from kio.schema.errors import ErrorCode
 
 from model.broker import replication
 from model.broker.commands import Command, FetchState
-from model.broker.partition import LogPositions, follow_high_watermark
-from model.broker.replication_rules import ReplicationRules
+from model.broker.partition import LogPositions, ReplicationRules, follow_high_watermark
 from model.broker.serving import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from model.broker.settings.keys import NUM_REPLICA_FETCHERS, REPLICA_FETCH_BACKOFF_MS, REPLICA_SOCKET_TIMEOUT_MS
 from model.cluster.ids import TopicPartition

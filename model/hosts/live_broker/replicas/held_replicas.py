@@ -13,8 +13,7 @@ from typing import Protocol
 
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.metadata import MetadataImage
-from model.broker.partition import LogPositions, Partition, follow_high_watermark
-from model.broker.replication_rules import Conditions, ReplicationSettings
+from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, follow_high_watermark
 from model.broker.serving import find_partition
 from model.broker.settings.keys import KDRILL_FAULT_FOLDER, PRODUCER_ID_EXPIRATION_MS
 from model.broker.settings.settings import Settings, replication_settings, settings_of_topic, topic_defaults

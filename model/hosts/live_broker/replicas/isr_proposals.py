@@ -21,8 +21,7 @@ from model.broker.isr import (
     isr_written,
 )
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome
-from model.controller.events import ProposedIsr
+from model.controller.events_and_commands import AnswerRequest, PartitionOutcome, ProposedIsr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.hosts.live_broker.parts import Surroundings
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas

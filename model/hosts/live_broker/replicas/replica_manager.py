@@ -15,7 +15,12 @@ from model.broker.partition import Partition
 from model.broker.settings.keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
 from model.broker.settings.settings import Settings
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, LeaderAndIsrRequest, StopReplicaRequest, UpdateMetadataRequest
+from model.controller.events_and_commands import (
+    BrokerAnswer,
+    LeaderAndIsrRequest,
+    StopReplicaRequest,
+    UpdateMetadataRequest,
+)
 from model.hosts.live_broker.parts import MetadataCache, Surroundings
 from model.hosts.live_broker.replicas.controller_orders import (
     CommandEffects,

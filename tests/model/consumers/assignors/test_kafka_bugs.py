@@ -10,8 +10,7 @@ import pytest
 
 from model.consumers.assignors.case import read_case
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.kafka_differences import best_answer
-from model.consumers.assignors.strategies import STRATEGIES, assign
+from model.consumers.assignors.strategies import STRATEGIES, assign, best_answer
 from tests.model.consumers.assignors.readable_cases import outcome_of, owning, shares
 
 DATA = Path(__file__).parents[3] / "data" / "assignors"

@@ -9,7 +9,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import BrokerAnswer, PartitionToStop, StopReplicaRequest
+from model.controller.events_and_commands import BrokerAnswer, PartitionToStop, StopReplicaRequest
 from model.hosts.live_controller.broker_channels import BrokerChannel, OutgoingRequest
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.server import Api, Request, Server

@@ -9,7 +9,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.controller.commands import LeaderAndIsrRequest, UpdateMetadataRequest
+from model.controller.events_and_commands import LeaderAndIsrRequest, UpdateMetadataRequest
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import LOST, ON_TIME, Fate, Passage
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, Fate, Passage
 from tests.harness.virtual_cluster import LONG_MS, boot, cluster_of, create_topic, records, state
 
 

@@ -8,15 +8,20 @@ import pytest
 
 from model.broker.controller_requests import BrokerEpochs
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
 from model.controller.decide import new_controller
-from model.controller.events import AlterPartitionReceived, ProposedIsr
+from model.controller.events_and_commands import (
+    AlterPartitionReceived,
+    AnswerRequest,
+    LeaderAndIsrRequest,
+    PartitionOutcome,
+    PartitionToServe,
+    ProposedIsr,
+)
 from model.controller.generations import Settings, generation_of
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import Assumptions, perfect
 from model.hosts.virtual.leaders import hear_outcome, look, look_soon
-from model.hosts.virtual.scheduled_events import LeaderLooks
+from model.hosts.virtual.scheduled_events import Assumptions, LeaderLooks, perfect
 from model.hosts.virtual.virtual_broker import VirtualBroker, receive
 from model.hosts.virtual.world import Process, World
 from model.zookeeper.operations import Create, SetData

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller import events
+from model.controller import events_and_commands
 from model.controller.generations import Settings
 from model.hosts.virtual import journal
 from model.hosts.virtual.virtual_cluster import VirtualCluster
@@ -67,7 +67,7 @@ def test_a_broker_that_nobody_can_take_over_from_asks_as_often_as_it_is_set_to_a
     cluster.shut_down(1)
     assert cluster.run_until_quiet(LONG_MS)
     asked = [record.request for record in records(cluster, journal.ControllerAsked, mark)]
-    assert [type(request) for request in asked] == [events.ControlledShutdownRequested] * 3
+    assert [type(request) for request in asked] == [events_and_commands.ControlledShutdownRequested] * 3
     assert [record.controlled for record in records(cluster, journal.BrokerStopped, mark)] == [False]
     assert state(cluster, "t").leader == -1
 
@@ -102,9 +102,9 @@ def test_operators_ask_the_controller_that_zookeeper_names() -> None:
     cluster = cluster_of(0, 1, 2)
     create_topic(cluster, "t", (1, 2))
     name = TopicPartition("t", 0)
-    number = cluster.ask(events.ElectionRequested(request=0, partitions=(name,)))
-    refused = cluster.ask(events.ElectionRequested(request=0, partitions=(name,)), broker=1)
-    nobody = cluster.ask(events.ElectionRequested(request=0, partitions=(name,)), broker=9)
+    number = cluster.ask(events_and_commands.ElectionRequested(request=0, partitions=(name,)))
+    refused = cluster.ask(events_and_commands.ElectionRequested(request=0, partitions=(name,)), broker=1)
+    nobody = cluster.ask(events_and_commands.ElectionRequested(request=0, partitions=(name,)), broker=9)
     assert cluster.answer(number) is None
     assert cluster.run_until_quiet(LONG_MS)
     answer, refusal = cluster.answer(number), cluster.answer(refused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.hosts.virtual.assumptions import Schedule
+from model.hosts.virtual.scheduled_events import Schedule
 
 
 @given(st.lists(st.integers(min_value=0, max_value=20), max_size=40))

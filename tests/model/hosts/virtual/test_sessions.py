@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.controller import events
+from model.controller import events_and_commands
 from model.hosts.virtual import journal
-from model.hosts.virtual.assumptions import LOST, ON_TIME, ZOOKEEPER, Fate, Passage
 from model.hosts.virtual.journal import znode_writes
+from model.hosts.virtual.scheduled_events import LOST, ON_TIME, ZOOKEEPER, Fate, Passage
 from model.hosts.virtual.virtual_cluster import VirtualCluster
 from model.znodes.topics import TopicAssignment
 from model.zookeeper.operations import Create, Delete
@@ -74,7 +74,7 @@ def test_any_one_message_of_an_election_may_get_lost(lost: int) -> None:
 def test_a_controller_that_hangs_too_long_writes_nothing_when_it_goes_on() -> None:
     cluster = cluster_of(0, 1, 2, session_timeout_ms=6_000)
     create_topic(cluster, "t", (1, 2))
-    cluster.tell(0, events.ControlledShutdownRequested(request=1, broker=1))
+    cluster.tell(0, events_and_commands.ControlledShutdownRequested(request=1, broker=1))
     cluster.pause(0)
     assert cluster.run_until_quiet(LONG_MS)
     assert {0} < set(cluster.controllers)

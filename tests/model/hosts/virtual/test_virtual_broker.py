@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from model.broker.controller_requests import BrokerEpochs
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     BrokerAnswer,
     BrokerRequest,
     LeaderAndIsrRequest,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.sources.addresses import RecordingName
-from model.sources.recording_source import RecordingSource
+from model.sources.file_source import RecordingSource
 from model.sources.source import SourceError
 from model.sources.timeline import Timeline
 from model.sources.timeline_window import Window, recorded_ms, seq_at, window_around

@@ -11,7 +11,7 @@ from tests.tui.data.asked import ENTRIES, list_query, text_query
 from tests.tui.data.small_cluster import NOW_MS
 from tui.engine.analyses.service import AnalysisService
 from tui.engine.messages import STOPPABLE, TextAnswer
-from tui.engine.plan.queries import WritePlan
+from tui.engine.queries import WritePlan
 from tui.engine.questions import PlanQuestion, Question
 from tui.engine.rows import Window
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.tui.data.asked import rows_shown
 from tests.tui.data.small_cluster import moment_of, small_image, text_of
 from tui.engine.listing import NOWHERE, visible_columns
-from tui.engine.partitions.queries import PartitionList
+from tui.engine.queries import PartitionList
 from tui.engine.rows import Window
 
 SHAPES = st.tuples(st.integers(1, 40), st.integers(2, 6), st.integers(0, 90), st.integers(0, 50))

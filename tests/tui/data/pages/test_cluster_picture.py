@@ -26,8 +26,8 @@ from model.sources.feed import Moment
 from tests.tui.data.asked import text_shown
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.sandbox.facts import COUNTDOWN_MS, SECOND_MS, STATES, Drawn
-from tui.engine.sandbox.queries import NO_SANDBOX, ClusterPicture
 from tui.engine.text import cells
 
 SESSION_MS = 6_000

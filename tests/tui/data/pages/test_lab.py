@@ -12,7 +12,7 @@ from tests.model.planning.clusters import cluster
 from tests.spark.previews.groups import cluster as groups
 from tests.tui.data.pages.analyses import Pages
 from tests.tui.data.small_cluster import rows_of, text_of
-from tui.engine.consumers.queries import BLANK
+from tui.engine.queries import BLANK
 from tui.engine.questions import LabTrial, MadeUp, PreviewQuestion
 from tui.engine.text import cells, plain
 

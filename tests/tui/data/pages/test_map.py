@@ -14,9 +14,9 @@ from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, sm
 from tui.engine.listing import Memory
 from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of
 from tui.engine.partitions.picture import worst_cells
-from tui.engine.partitions.queries import PartitionList, PartitionPicture
 from tui.engine.partitions.rows import signs_of
 from tui.engine.partitions.table import partition_table
+from tui.engine.queries import PartitionList, PartitionPicture
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image())

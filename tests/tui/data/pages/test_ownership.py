@@ -25,8 +25,8 @@ from tui.app.panes.frames import EDGE
 from tui.app.widgets.drawing import EDGES, lay_out
 from tui.engine.consumers.groups import group_text, groups_window
 from tui.engine.consumers.ownership import ownership_of, ownership_window
-from tui.engine.consumers.queries import GroupList, GroupText, OwnershipList
 from tui.engine.listing import Memory
+from tui.engine.queries import GroupList, GroupText, OwnershipList
 from tui.engine.rows import Window
 
 MOMENT = moment_of(small_image(GroupSeen(group="audit")), ends={TopicPartition("orders", 2): 1_304})

@@ -17,9 +17,9 @@ from model.cluster.records import (
     ZnodeUnreadable,
 )
 from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, moment_of, small_image, state
-from tui.engine.partitions.queries import PartitionText
 from tui.engine.partitions.reasons import partition_text, reasons
 from tui.engine.partitions.table import partition_table
+from tui.engine.queries import PartitionText
 
 
 def told(image: ClusterImage, key: str) -> str:

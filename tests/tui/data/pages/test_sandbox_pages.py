@@ -10,9 +10,9 @@ from model.sandbox.control.messages import LinkView, LoadView, OpenFault, Proces
 from model.sandbox.faults.faults import CutLink, ExpireSession, HealLink
 from tests.tui.data.asked import list_query, router, rows_shown, text_shown
 from tui.engine.messages import TextAnswer
+from tui.engine.queries import LinkList, ProcessText, SandboxText
 from tui.engine.router import NO_SANDBOX
 from tui.engine.rows import Row, Window
-from tui.engine.sandbox.queries import LinkList, ProcessText, SandboxText
 
 NOW_MS = 1_700_000_060_000
 

@@ -3,8 +3,8 @@
 from model.cluster.records import ConfigChanged
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.listing import Memory
-from tui.engine.partitions.queries import TopicList
 from tui.engine.partitions.topics import topics_window
+from tui.engine.queries import TopicList
 
 MOMENT = moment_of(small_image())
 

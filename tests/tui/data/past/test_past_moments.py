@@ -22,10 +22,10 @@ from tests.tui.data.small_cluster import NOW_MS, WRITTEN_MS, keys_of, rows_of, s
 from tui.engine.cluster.queries import BrokerList, EventList, FindingList
 from tui.engine.messages import TimeAnswer, TimeQuery
 from tui.engine.opening import Opening
-from tui.engine.partitions.queries import PartitionList, PartitionText
 from tui.engine.past.queries import ComparisonText, PastEventList, PastEventText, SaveSnapshot
 from tui.engine.past.service import PastService
 from tui.engine.process import NearLink
+from tui.engine.queries import PartitionList, PartitionText
 from tui.engine.service import DataService
 from tui.engine.sources import source_of
 

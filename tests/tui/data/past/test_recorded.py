@@ -13,7 +13,7 @@ from model.cluster.records import ControllerElected, ControllerEpochChanged
 from model.recordings.playback import Stretch
 from model.sources.addresses import RecordingName
 from model.sources.feed import Moment
-from model.sources.recording_source import RecordingSource
+from model.sources.file_source import RecordingSource
 from model.sources.timeline import Timeline
 from tests.model.cluster.build import brokers
 from tests.model.recordings.lives import START_MS, life, record

@@ -9,10 +9,12 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import AnswerRequest, PartitionOutcome, ProducerIds
-from model.controller.events import (
+from model.controller.events_and_commands import (
     AlterPartitionReceived,
+    AnswerRequest,
     ControlledShutdownRequested,
+    PartitionOutcome,
+    ProducerIds,
     ProducerIdsRequested,
     ProposedIsr,
     RequestReceived,

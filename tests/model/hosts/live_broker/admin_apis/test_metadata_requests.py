@@ -10,7 +10,12 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import LeaderAndIsrRequest, PartitionToKnow, PartitionToServe, UpdateMetadataRequest
+from model.controller.events_and_commands import (
+    LeaderAndIsrRequest,
+    PartitionToKnow,
+    PartitionToServe,
+    UpdateMetadataRequest,
+)
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.live_broker.apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.apis.metadata_requests import MetadataRequests

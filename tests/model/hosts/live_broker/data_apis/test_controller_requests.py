@@ -6,7 +6,7 @@ import pytest
 from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
-from model.controller.commands import (
+from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
     BrokerRequest,
     LeaderAndIsrRequest,

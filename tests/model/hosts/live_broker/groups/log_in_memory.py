@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from model.broker.metadata import BrokerNode, Endpoint, MetadataImage
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
-from model.controller.commands import PartitionToKnow
+from model.controller.events_and_commands import PartitionToKnow
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.produces import ProduceOutcome

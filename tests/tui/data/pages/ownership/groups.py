@@ -7,8 +7,8 @@ from model.cluster.image_parts import GroupImage, Member, Rebalance
 from model.cluster.records import GroupDescribed, GroupRebalancesSeen, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, moment_of, small_image, text_of
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.consumers.queries import OwnershipList
 from tui.engine.listing import Memory
+from tui.engine.queries import OwnershipList
 from tui.engine.rows import Window
 
 GROUP = "readers (classic)"

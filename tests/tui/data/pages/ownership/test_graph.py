@@ -4,7 +4,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Rebalance
 from tests.tui.data.pages.ownership.groups import drawn, graph, group_image
 from tests.tui.data.small_cluster import keys_of
-from tui.engine.consumers.queries import LAST_FRAME, STILL, nearest_neighbour
+from tui.engine.queries import LAST_FRAME, STILL, nearest_neighbour
 
 SMALL = group_image({"c1": (0, 1), "c2": (2,), "c3": ()}, 4)
 

@@ -9,8 +9,8 @@ from model.cluster.image_parts import SHARE, GroupImage, Member
 from tests.tui.data.small_cluster import NOW_MS, moment_of, rows_of, small_image
 from tui.engine.consumers.owners import sharing_of
 from tui.engine.consumers.ownership import ownership_window
-from tui.engine.consumers.queries import OwnershipList
 from tui.engine.listing import Memory
+from tui.engine.queries import OwnershipList
 from tui.engine.rows import Window
 
 READ = TopicPartition("orders", 2), TopicPartition("orders", 3)
