@@ -5,8 +5,10 @@ fixed-width text, times) are stored as bytes. Shape and type stand beside the co
 """
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -31,9 +33,9 @@ def open(path: Source) -> Arrays:
 
 
 def encode(arrays: Arrays) -> bytes:
-    """As `write`, into memory."""
+    """As `write`, into memory; whole numbers as narrow as they are: each byte is copied from process to process."""
     sink = pa.BufferOutputStream()
-    _write(sink, arrays)
+    _write(sink, arrays, narrow=True)
     return sink.getvalue().to_pybytes()
 
 
@@ -42,11 +44,22 @@ def decode(data: bytes) -> Arrays:
     return _read(pa.BufferReader(data), "the message")
 
 
-def _write(sink: Any, arrays: Arrays) -> None:
+def packed_batches(batches: Sequence[Arrays]) -> bytes:
+    """Several batches as one message."""
+    return msgspec.msgpack.encode([encode(batch) for batch in batches])
+
+
+def unpacked_batches(data: bytes) -> list[Arrays]:
+    """What `packed_batches` made."""
+    return [decode(batch) for batch in msgspec.msgpack.decode(data, type=list[bytes])]
+
+
+def _write(sink: Any, arrays: Arrays, *, narrow: bool = False) -> None:
     fields: list[pa.Field[Any]] = []
     columns: list[Any] = []
     for name, array in arrays.items():
-        values = pa.array(_flat(name, array))
+        flat = _flat(name, array)
+        values = pa.array(_narrowed(flat) if narrow and array.dtype == np.int64 else flat)
         columns.append(_arrow.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values))
         shape = ",".join(map(str, array.shape))
         fields.append(pa.field(name, columns[-1].type, metadata={"dtype": array.dtype.str, "shape": shape}))
@@ -70,7 +83,17 @@ def _flat(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return flat if array.dtype.isnative and array.dtype.kind in "iuf" else flat.view(np.uint8)
 
 
+_NARROW = (np.uint8, np.uint16, np.uint32)
+
+
+def _narrowed(flat: NDArray[np.int64]) -> NDArray[Any]:
+    least, most = (int(flat.min()), int(flat.max())) if len(flat) else (0, 0)
+    fits = (kind for kind in _NARROW if least >= 0 and most <= np.iinfo(kind).max)
+    return flat.astype(next(fits, np.int64), copy=False)
+
+
 def _array(field: Any, column: Any) -> NDArray[Any]:
     shape = tuple(int(length) for length in field.metadata[b"shape"].decode().split(",") if length)
-    flat = column.values.to_numpy(zero_copy_only=True)
-    return flat.view(np.dtype(field.metadata[b"dtype"].decode())).reshape(shape)
+    flat, kind = column.values.to_numpy(zero_copy_only=True), np.dtype(field.metadata[b"dtype"].decode())
+    was_narrowed = kind == np.int64 and flat.dtype in _NARROW
+    return (flat.astype(kind) if was_narrowed else flat.view(kind)).reshape(shape)

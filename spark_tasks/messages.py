@@ -22,6 +22,8 @@ class SparkOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How long the first task may wait for an executor."""
     archives: str = ""
     """The folder of class archives; the user's cache folder if empty."""
+    nice: int = 0
+    """How far Spark on this machine stands back behind other processes: 0 to 19, as nice(1) has it."""
     build_archive: bool = True
     """Whether to build a class archive for the next start, once this one is ready."""
 
@@ -52,6 +54,10 @@ class SparkStatus(msgspec.Struct, frozen=True, kw_only=True):
     """One line."""
     seconds: float = 0.0
     """How long the start took, or takes so far."""
+    cores: int = 0
+    """That run tasks; 0 until it is ready."""
+    job_s: float = 0.0
+    """What a job of next to no work took, once it was ready."""
     jobs: tuple[JobStatus, ...] = ()
     pids: tuple[int, ...] = ()
     """Of the Spark process and its Java."""
@@ -72,6 +78,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     arrays: str
     parameters: bytes
     """As JSON."""
+    left: tuple[int, ...] | None = None
+    """The units that are to be run; None for all."""
+    done: str = ""
+    """A file of the batches of all others (`packed_batches`); empty where there are none."""
 
 
 class Cancel(msgspec.Struct, frozen=True, tag=True):
@@ -89,6 +99,10 @@ class JobResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where that is, when it is long. The client removes it."""
     cancelled: bool = False
     failed: str | None = None
+    tasks: int = 0
+    """That were run."""
+    cpu_s: float = 0.0
+    """Of processor time that kernels took, and the sum of their batches; without Spark's own."""
 
 
 class JobFailed(Exception):  # noqa: N818 - reads as a fact

@@ -4,6 +4,7 @@ A module is imported when its analysis is wanted, and not before. A failure of t
 would try the same again three times, and tell it in a page.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,8 +37,8 @@ def find(name: str) -> Analysis[Any, Any]:
     return getattr(import_module(module), attribute)
 
 
-Batch = tuple[bool, bytes]
-"""Whether it went well, and the arrays as `arrow_arrays` encodes them, or the reason."""
+Batch = tuple[bool, bytes, float]
+"""Whether it went well; the arrays as `arrow_arrays` encodes them, or the reason; seconds of processor time."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,11 @@ class KernelTask:
             parameters = msgspec.json.decode(self.parameters, type=analysis.parameters_type)
             arrays = arrow_arrays.open(self.arrays) if isinstance(self.arrays, str) else self.arrays.open()
             for units in tasks:
-                yield True, arrow_arrays.encode(analysis.kernel(units, arrays, parameters))
+                began_s = time.process_time()
+                batch = arrow_arrays.encode(analysis.kernel(units, arrays, parameters))
+                yield True, batch, time.process_time() - began_s
         except Exception as error:
-            yield False, failure(error).encode()
+            yield False, failure(error).encode(), 0.0
 
 
 def failure(error: Exception) -> str:

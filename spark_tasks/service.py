@@ -5,6 +5,7 @@ process, which ends with this one.
 """
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -104,8 +104,8 @@ class Jobs:
         """The session serves: jobs that wait for it begin."""
         self._spark.set_result(spark)
 
-    async def run(self, number: int, run: Run) -> bytes:
-        """The result as JSON. Raises JobCancelled, JobFailed, SparkLost."""
+    async def run(self, number: int, run: Run) -> JobResult:
+        """The result. Raises JobCancelled, JobFailed, SparkLost."""
         job = _Job(f"kdrill-{number}", run, time.monotonic(), asyncio.Event())
         self._jobs[number] = job
         cancelled = asyncio.create_task(job.cancelled.wait())
@@ -129,13 +129,12 @@ class Jobs:
         """How they all stand."""
         return tuple([await self._status(job) for job in list(self._jobs.values())])
 
-    async def _work(self, job: _Job) -> bytes:
+    async def _work(self, job: _Job) -> JobResult:
         spark = await asyncio.shield(self._spark)
         job.submitted = True
-        run = partial(spark.run, job.name, job.run.analysis, Path(job.run.arrays), job.run.parameters)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, spark.run, job.name, job.run)
 
-    async def _end(self, job: _Job, work: "asyncio.Task[bytes]") -> None:
+    async def _end(self, job: _Job, work: "asyncio.Task[JobResult]") -> None:
         """Until its tasks have ended. What it does after them or before can't be stopped, and is not waited for."""
         for _ in range(10):
             if not job.submitted:
@@ -182,6 +181,7 @@ async def _serve(output: BinaryIO) -> None:
         owner.tell(SparkStatus(state="failed", reason=f"this is no beginning: {error}"))
     else:
         if begin is not None:
+            os.nice(begin.options.nice)  # Java and local workers inherit it
             service = Service(begin, owner)
             work = asyncio.create_task(service.run())
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, work.cancel)
@@ -234,7 +234,8 @@ class Service:
             self._lose(crash_line(error))
         else:
             self._jobs.begin(spark)
-            self._tell_status(state=self._busy(), seconds=self._age_s(), pids=self._session.pids())
+            took = {"seconds": self._age_s(), "job_s": spark.job_s, "cores": spark.cores}
+            self._tell_status(state=self._busy(), pids=self._session.pids(), **took)
             self._archive.begin_later()
             self._lose(await asyncio.to_thread(self._session.wait))
 
@@ -253,11 +254,11 @@ class Service:
         except SparkLost as error:
             self._lose(str(error))
             raise
-        if len(result) <= LONGEST_ANSWER_BYTES:
-            return JobResult(result=result)
+        if len(result.result) <= LONGEST_ANSWER_BYTES:
+            return result
         file = self._folder.path / f"result-{number}.json"
-        file.write_bytes(result)
-        return JobResult(result_file=str(file))
+        file.write_bytes(result.result)
+        return msgspec.structs.replace(result, result=b"", result_file=str(file))
 
     def _why_not(self, error: Exception) -> str:
         return self._lost.result() if isinstance(error, SparkLost) else crash_line(error)

@@ -7,15 +7,15 @@ workers: a file lives as long as a job reads it; the newest stays for the next j
 import asyncio
 import contextlib
 import sys
-import time
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co, run_here
+from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co
 from model.analyses.errors import JobCancelled
 from model.hosts.child_process import AskedChild
 from model.sandbox.processes import temporary_folder
@@ -52,6 +52,17 @@ class ArrayFiles:
                 self._files.remove(file)  # the next one may fare better
             self._drop_unread()
 
+    @contextlib.asynccontextmanager
+    async def of_batches(self, batches: Sequence[Arrays]) -> AsyncGenerator[Path]:
+        """A file of some batches, for one job. Raises OSError."""
+        self._last_number += 1
+        path = self._folder / f"batches-{self._last_number}"
+        try:
+            await asyncio.to_thread(_write_batches, path, batches)
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
     def _new(self, arrays: Arrays) -> _File:
         self._last_number += 1
         path = self._folder / f"arrays-{self._last_number}.arrow"
@@ -70,6 +81,12 @@ def _write(path: Path, arrays: Arrays) -> None:
     from spark_tasks import arrow_arrays  # noqa: PLC0415 - takes pyarrow, which no status needs
 
     arrow_arrays.write(path, arrays)
+
+
+def _write_batches(path: Path, batches: Sequence[Arrays]) -> None:
+    from spark_tasks import arrow_arrays  # noqa: PLC0415
+
+    path.write_bytes(arrow_arrays.packed_batches(batches))
 
 
 COMMAND = (sys.executable, "-P", "-m", "spark_tasks")
@@ -111,22 +128,21 @@ class SparkProcess:
         """Returns once Spark serves. Raises SparkLost."""
         await asyncio.shield(self._ready)
 
-    async def run(self, tag: str, analysis: str, arrays: Path, parameters: bytes) -> bytes | Path:
+    async def run(self, run: Run) -> JobResult:
         """The result's JSON, or a file of it. Raises JobCancelled, JobFailed, SparkLost."""
-        self._running.add(tag)
+        self._running.add(run.tag)
         try:
-            run = Run(tag=tag, analysis=analysis, arrays=str(arrays), parameters=parameters)
             became = await self._child.ask(run, JobResult)
         except asyncio.CancelledError:
-            self._child.tell(Cancel(tag))
+            self._child.tell(Cancel(run.tag))
             raise
         finally:
-            self._running.discard(tag)
+            self._running.discard(run.tag)
         if became.cancelled:
-            raise JobCancelled(tag)
+            raise JobCancelled(run.tag)
         if became.failed is not None:
             raise JobFailed(became.failed)
-        return Path(became.result_file) if became.result_file is not None else became.result
+        return became
 
     def has(self, tag: str) -> bool:
         """Whether a job of this tag was asked for and not answered."""
@@ -174,6 +190,21 @@ class SparkProcess:
 OnStatus = Callable[[SparkStatus], object]
 
 
+class Rest(NamedTuple):
+    """Work that was begun elsewhere: the units that are left, and the batches of all others."""
+
+    left: tuple[int, ...]
+    batches: Sequence[Arrays]
+
+
+class Ran(NamedTuple):
+    """A result, the tasks that were run for it, and the processor time of the kernels."""
+
+    result: Any
+    tasks: int
+    cpu_s: float
+
+
 class SparkClient:
     """One Spark at a time, from the first `start` or `run` to `close`. After a loss it may be started again."""
 
@@ -206,24 +237,37 @@ class SparkClient:
         parameters: ParametersT_contra,
         tag: str,
     ) -> ResultT_co:
+        """The result, as `ran` has it."""
+        return (await self.ran(analysis, arrays, parameters, tag)).result
+
+    async def ran(
+        self,
+        analysis: Analysis[Any, Any],
+        arrays: Arrays | Path,
+        parameters: Any,
+        tag: str,
+        rest: "Rest | None" = None,
+    ) -> "Ran":
         """The result; Spark is started where it is not. `arrays` may be a file that `arrow_arrays` wrote.
 
         The same arrays object is written to a file only once in a row, so keep it. Ending the task that waits here
-        cancels the job. Raises JobCancelled, JobFailed and SparkLost.
+        cancels the job. `rest`: what was done already is not done again. Raises JobCancelled, JobFailed and SparkLost.
         """
         process = self._running()
         if process.has(tag):
             raise JobFailed(f"{tag}: a job of this name runs already")
-        parameters_json = msgspec.json.encode(parameters)
+        run = Run(tag=tag, analysis=analysis.name, arrays="", parameters=msgspec.json.encode(parameters))
         try:
-            if isinstance(arrays, Path):
-                result = await process.run(tag, analysis.name, arrays, parameters_json)
-            else:
-                async with process.files.of(arrays) as file:
-                    result = await process.run(tag, analysis.name, file, parameters_json)
+            async with AsyncExitStack() as files:
+                if rest is not None:
+                    done = await files.enter_async_context(process.files.of_batches(rest.batches))
+                    run = msgspec.structs.replace(run, left=rest.left, done=str(done))
+                file = arrays if isinstance(arrays, Path) else await files.enter_async_context(process.files.of(arrays))
+                became = await process.run(msgspec.structs.replace(run, arrays=str(file)))
         except OSError as error:
             raise JobFailed(f"the arrays can't be written: {error.strerror or error}") from error
-        return await asyncio.to_thread(_decoded, result, analysis.result_type)
+        result = await asyncio.to_thread(_decoded, became, analysis.result_type)
+        return Ran(result, became.tasks, became.cpu_s)
 
     async def cancel(self, tag: str) -> bool:
         """End the job: its `run` raises JobCancelled within a second. Whether there is one of this tag."""
@@ -247,89 +291,55 @@ class SparkClient:
             self._news(status)
 
 
-def _decoded(result: bytes | Path, result_type: type[Any]) -> Any:
-    if isinstance(result, bytes):
-        return msgspec.json.decode(result, type=result_type)
+def _decoded(became: JobResult, result_type: type[Any]) -> Any:
+    if became.result_file is None:
+        return msgspec.json.decode(became.result, type=result_type)
+    file = Path(became.result_file)
     try:
-        return msgspec.json.decode(result.read_bytes(), type=result_type)
+        return msgspec.json.decode(file.read_bytes(), type=result_type)
     except OSError as error:
         raise SparkLost(f"the result is gone: {error.strerror}: {error.filename}") from error
     finally:
-        result.unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
 
 
 IN_PROCESS = "in process"
 LOCAL = "local[*]"
+AS_ASKED = "as asked"
+Kind = Literal["auto", "here", "spark"]
 
 
 class Engine(msgspec.Struct, frozen=True):
-    """What a command was told: `auto` is Spark where a master is named or the work is large, this process otherwise."""
+    """What a command was told: `auto` is Spark where a master is named, or where that is worth it."""
 
-    kind: Literal["auto", "here", "spark"] = "auto"
+    kind: Kind = "auto"
     master: str = ""
     without: tuple[str, ...] = ()
     """Environment variables that Spark's processes do not get."""
 
-    def is_spark(self, is_large: bool) -> bool:
-        """Whether Spark is to do work of that size."""
-        return self.kind == "spark" or (self.kind == "auto" and (is_large or bool(self.master)))
+    @property
+    def wanted(self) -> Kind:
+        """Who names a master means it."""
+        return "spark" if self.kind == "auto" and self.master else self.kind
 
 
 class EngineResult(msgspec.Struct, frozen=True):
-    """A result, and where it comes from."""
+    """A result, where it comes from, and what it took."""
 
     result: Any
     engine: str
-    """`in process`, or `spark local[2]`."""
+    """`in process`, `spark local[2]`, or `in process, then spark local[2]`."""
     seconds: float
-    """For the analysis, without the start of Spark."""
+    """For the analysis, without a start of Spark that nobody waited for."""
+    cpu_s: float = 0.0
+    """Of processor time: this thread's here, that of kernels and their sum on Spark."""
+    tasks: int = 0
+    why: str = ""
+    """Why there, in a few words."""
 
-
-def run_once(
-    analysis: Analysis[ParametersT_contra, ResultT_co],
-    arrays: Arrays,
-    parameters: ParametersT_contra,
-    engine: Engine,
-    *,
-    is_large: bool = False,
-    told: Callable[[str], object] | None = None,
-) -> EngineResult:
-    """`told` hears of progress, in a few words. A KeyboardInterrupt cancels the work, and goes on.
-
-    Raises AnalysisError (in this process), JobFailed and SparkLost (on Spark).
-    """
-    if engine.is_spark(is_large):
-        return asyncio.run(_on_spark(analysis, arrays, parameters, engine, told))
-    began_s = time.perf_counter()
-
-    def progress(done: int, every: int) -> None:
-        if told is not None:
-            told(f"{done} of {every} tasks")
-
-    result = run_here(analysis, arrays, parameters, told=None if told is None else progress)
-    return EngineResult(result, IN_PROCESS, time.perf_counter() - began_s)
-
-
-async def _on_spark(
-    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, engine: Engine, told: Callable[[str], object] | None
-) -> EngineResult:
-    master = engine.master or LOCAL
-
-    def hear(status: SparkStatus) -> None:
-        if told is not None and (text := _in_words(status)):
-            told(text)
-
-    client = SparkClient(SparkOptions(master=master, build_archive=False), hear, without=engine.without)
-    try:
-        await client.start()
-        began_s = time.perf_counter()
-        result = await client.run(analysis, arrays, parameters, analysis.name)
-        return EngineResult(result, f"spark {master}", time.perf_counter() - began_s)
-    finally:
-        await client.close()
-
-
-def _in_words(status: SparkStatus) -> str:
-    if status.state == "starting":
-        return f"starting Spark on {status.master}, {status.seconds:.0f} s"
-    return ", ".join(f"{job.tasks[0]} of {job.tasks[1]} tasks, {job.seconds:.0f} s" for job in status.jobs)
+    @property
+    def told(self) -> str:
+        """All of that in one line."""
+        tasks = f"{self.tasks:,} task{'s' * (self.tasks != 1)}"
+        reason = f": {self.why}" if self.why else ""
+        return f"{self.engine}, {self.seconds:.2f} s, CPU {self.cpu_s:.2f} s, {tasks}{reason}"

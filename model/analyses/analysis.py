@@ -91,6 +91,42 @@ OnTask = Callable[[int, int], object]
 """Called with the number of tasks done and of all, the first time with 0 done."""
 
 
+class Course:
+    """Work on its way in this process: the batches of what is done, and the tasks that are left."""
+
+    def __init__(self, analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any) -> None:
+        """Not divided yet: one task. Raises AnalysisError."""
+        self.analysis, self.arrays, self.parameters = analysis, arrays, parameters
+        self._units = analysis.units(arrays, parameters)
+        self._cost_of = {unit.id: unit.cost for unit in self._units}
+        self.left = pack(self._units, 1)
+        self.batches: list[Arrays] = []
+
+    def divide(self, tasks: int) -> None:
+        """Into so many tasks at most; before it is worked on."""
+        self.left = pack(self._units, tasks)
+
+    @property
+    def cost_left(self) -> float:
+        """Of all tasks that are left."""
+        return sum(self._cost_of[unit] for task in self.left for unit in task)
+
+    def work_on(self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None) -> Any:
+        """One task after the other, in this thread. The result, or None where `ended()` was true between two of them;
+        then it can be worked on further. Raises AnalysisError."""
+        every = len(self.batches) + len(self.left)
+        while self.left:
+            if told is not None:
+                told(len(self.batches), every)
+            if ended is not None and ended():
+                return None
+            self.batches.append(self.analysis.kernel(self.left[0], self.arrays, self.parameters))
+            del self.left[0]
+        if told is not None:
+            told(every, every)
+        return self.analysis.combine(self.batches, self.arrays, self.parameters)
+
+
 def run_here(
     analysis: Analysis[ParametersT_contra, ResultT_co],
     arrays: Arrays,
@@ -103,15 +139,10 @@ def run_here(
 
     Raises JobCancelled when `ended()` is true between two tasks, AnalysisError as the analysis does.
     """
-    watched = told is not None or ended is not None
-    tasks = pack(analysis.units(arrays, parameters), FEWEST_TASKS if watched else 1)
-    batches: list[Arrays] = []
-    for done, task in enumerate(tasks):
-        if told is not None:
-            told(done, len(tasks))
-        if ended is not None and ended():
-            raise JobCancelled(analysis.name)
-        batches.append(analysis.kernel(task, arrays, parameters))
-    if told is not None:
-        told(len(tasks), len(tasks))
-    return analysis.combine(batches, arrays, parameters)
+    course = Course(analysis, arrays, parameters)
+    if told is not None or ended is not None:
+        course.divide(FEWEST_TASKS)
+    result = course.work_on(told=told, ended=ended)
+    if course.left:
+        raise JobCancelled(analysis.name)
+    return result

@@ -7,6 +7,7 @@ last ones stay there for the next job. Libraries must be installed there; our pa
 
 import os
 import threading
+import time
 import zipfile
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,10 +20,10 @@ from typing import Any
 import msgspec
 from pyspark import SparkConf, SparkContext, java_gateway
 
-from model.analyses.analysis import Arrays, pack, tasks_for
+from model.analyses.analysis import Arrays, Unit, pack, tasks_for
 from model.analyses.errors import AnalysisError, JobCancelled
 from spark_tasks import arrow_arrays
-from spark_tasks.messages import JobFailed, SparkLost
+from spark_tasks.messages import JobFailed, JobResult, Run, SparkLost
 from spark_tasks.registry import Batch, KernelTask, failure, find, warm
 from spark_tasks.session.java_process import JavaProcess, in_one_line
 
@@ -64,8 +65,11 @@ def open_context(java: JavaProcess, settings: Mapping[str, str], code: Path | No
     return context
 
 
-def warm_up(context: Any, java: JavaProcess, timeout_s: float) -> None:
-    """Have every core run a task, which starts its worker. Raises SparkLost, also when none did in `timeout_s`."""
+def warm_up(context: Any, java: JavaProcess, timeout_s: float) -> float:
+    """Have every core run a task, which starts its worker; the seconds that the same takes once they have started.
+
+    Raises SparkLost, also when no task ran in `timeout_s`.
+    """
     overdue = threading.Event()
 
     def give_up() -> None:
@@ -75,9 +79,12 @@ def warm_up(context: Any, java: JavaProcess, timeout_s: float) -> None:
     timer = threading.Timer(timeout_s, give_up)
     timer.daemon = True
     timer.start()
+    began_s = 0.0
     try:
         cores = context.defaultParallelism
-        context.parallelize(range(cores), cores).mapPartitions(warm).collect()
+        for _ in range(2):
+            began_s = time.perf_counter()
+            context.parallelize(range(cores), cores).mapPartitions(warm).collect()
     except Exception as error:
         if overdue.is_set():
             reason = f"no executor ran a first task within {timeout_s:g} s: has the cluster free workers?"
@@ -86,6 +93,7 @@ def warm_up(context: Any, java: JavaProcess, timeout_s: float) -> None:
         raise SparkLost(reason) from error
     finally:
         timer.cancel()
+    return time.perf_counter() - began_s
 
 
 def _reason(error: Exception) -> str:
@@ -169,6 +177,13 @@ def _value(part: Any) -> bytes:
     return part.value if path is None else part.load_from_path(path)
 
 
+def _wanted(units: Sequence[Unit], left: Sequence[int] | None) -> Sequence[Unit]:
+    if left is None:
+        return units
+    wanted = set(left)
+    return [unit for unit in units if unit.id in wanted]
+
+
 Progress = tuple[tuple[int, int], tuple[int, int]]
 """Stages done and all, tasks done and all."""
 
@@ -176,30 +191,41 @@ Progress = tuple[tuple[int, int], tuple[int, int]]
 class SparkJobs:
     """All jobs of a session. `job` is a job's name, which no other job ever had."""
 
-    def __init__(self, context: Any, java: JavaProcess, *, is_local: bool) -> None:
+    def __init__(self, context: Any, java: JavaProcess, *, is_local: bool, job_s: float) -> None:
+        """`job_s`: what a job of next to no work takes."""
+        self.job_s = job_s
         self._context = context
         self._java = java
         self._is_local = is_local
         self._broadcasts = Broadcasts()
         self._cancelled: set[str] = set()
 
-    def run(self, job: str, analysis_name: str, arrays_file: Path, parameters: bytes) -> bytes:
+    def run(self, job: str, run: Run) -> JobResult:
         """The result as JSON.
 
         Raises JobCancelled; JobFailed with the reason; SparkLost when the session is of no more use.
         """
         try:
-            analysis = find(analysis_name)
-            arrays = arrow_arrays.open(arrays_file)
-            values = msgspec.json.decode(parameters, type=analysis.parameters_type)
-            tasks = pack(analysis.units(arrays, values), tasks_for(self._context.defaultParallelism))
-            data = str(arrays_file) if self._is_local else self._broadcasts.of(self._context, arrays_file)
-            batches = self._collect(job, tasks, KernelTask(analysis_name, parameters, data)) if tasks else []
-            return msgspec.json.encode(analysis.combine(batches, arrays, values))
+            analysis, file = find(run.analysis), Path(run.arrays)
+            arrays = arrow_arrays.open(file)
+            values = msgspec.json.decode(run.parameters, type=analysis.parameters_type)
+            tasks = pack(_wanted(analysis.units(arrays, values), run.left), tasks_for(self.cores))
+            data = run.arrays if self._is_local else self._broadcasts.of(self._context, file)
+            task = KernelTask(run.analysis, run.parameters, data)
+            batches, cpu_s = self._collect(job, tasks, task) if tasks else ([], 0.0)
+            before = arrow_arrays.unpacked_batches(Path(run.done).read_bytes()) if run.done else []
+            began_s = time.thread_time()
+            result = msgspec.json.encode(analysis.combine([*before, *batches], arrays, values))
+            return JobResult(result=result, tasks=len(tasks), cpu_s=cpu_s + time.thread_time() - began_s)
         except (JobCancelled, JobFailed, SparkLost):
             raise
         except Exception as error:
             raise self._meaning(job, error, failure(error)) from error
+
+    @property
+    def cores(self) -> int:
+        """That run tasks."""
+        return self._context.defaultParallelism
 
     def cancel(self, job: str) -> None:
         """End the job's tasks. To be called until `run` is back: what is submitted meanwhile is not ended by it."""
@@ -220,7 +246,7 @@ class SparkJobs:
         tasks = sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
         return (done, len(stages)), tasks
 
-    def _collect(self, job: str, tasks: Sequence[Sequence[int]], task: KernelTask) -> list[Arrays]:
+    def _collect(self, job: str, tasks: Sequence[Sequence[int]], task: KernelTask) -> tuple[list[Arrays], float]:
         context = self._context
         work = context.parallelize(tasks, len(tasks)).mapPartitions(task)
         context.addJobTag(job)
@@ -237,9 +263,9 @@ class SparkJobs:
         finally:
             with suppress(Exception):  # where Java is gone, this tag is too
                 context.removeJobTag(job)
-        if reasons := [told.decode() for well, told in batches if not well]:
+        if reasons := [told.decode() for well, told, _ in batches if not well]:
             raise JobFailed(reasons[0])
-        return [arrow_arrays.decode(told) for _, told in batches]
+        return [arrow_arrays.decode(told) for _, told, _ in batches], sum(cpu_s for _, _, cpu_s in batches)
 
     def _meaning(self, job: str, error: Exception, reason: str) -> Exception:
         if job in self._cancelled:

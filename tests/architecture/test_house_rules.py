@@ -99,6 +99,7 @@ READ_WHOLE = {
     "model/sandbox/zookeeper_server.py": "logs of its own processes",
     "spark_tasks/spark_client.py": "what the Spark process wrote",
     "spark_tasks/session/java_process.py": "what the JVM wrote",
+    "spark_tasks/session/spark_jobs.py": "batches that the client wrote",
     "tui/cli/doctor.py": "/proc",
     "tui/cli/guide.py": "the guides, which come with the program",
     "tui/engine/sandbox/pages.py": "the end of a log of its own",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.engine.questions import PLAYED, SWEEPS, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.questions import ENGINES, PLAYED, SWEEPS, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
 from tui.engine.view_state import VIEWS, Narrow, SwitchView, ViewState, reduce
 
 Kept = Literal["sweep", "preview", "plan"]
@@ -30,6 +30,11 @@ def anew(state: ViewState, kept: Kept) -> ViewState:
 def stopped(state: ViewState, kept: Kept) -> ViewState:
     """It is not worked out to its end."""
     return _with(state, kept, lambda _: {"stopped": True})
+
+
+def with_next_engine(state: ViewState, kept: Kept) -> ViewState:
+    """Where it is done sooner, in this process, on Spark, and round again."""
+    return _with(state, kept, lambda asked: {"engine": _next(ENGINES, asked.engine), "stopped": False})
 
 
 # The sweep

@@ -147,9 +147,6 @@ Command = Callable[..., Any]
 
 LISTED, LISTED_AS_JSON, MOST_LISTED = 20, 1_000, 1_000_000
 MOST_SCENARIOS, MOST_BROKERS = 1_000_000, 10_000
-LARGE = 300_000_000
-"""Replicas that scenarios touch, from which on Spark is quicker although it has to start first: see the benchmark
-`spark_drills`. All pairs touch each replica once; random scenarios those of their brokers, each time anew."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -227,16 +224,10 @@ def drilled(image: ClusterImage, wanted: Wanted, engine: Engine, *, unclean: boo
         arrays = arrays_of(image)
     except AnalysisError as error:
         raise click.ClickException(f"{image.provenance.source}: {error}") from None
-    outcome = compute(engine, DRILLS, arrays, parameters, is_large=_is_large(image, wanted))
+    outcome = compute(engine, DRILLS, arrays, parameters)
     result: DrillResult = outcome.result
     tell = document_of if as_json else lines
     return result.hurting > 0, tell(result, image, parameters, outcome.engine, outcome.seconds)
-
-
-def _is_large(image: ClusterImage, wanted: Wanted) -> bool:
-    replicas = sum(topic.replicas.size for topic in image.topics.values())
-    share = 1.0 if wanted.kind != "random" else wanted.size * wanted.count / max(1, len(image.brokers))
-    return replicas * share > LARGE
 
 
 def _random(text: str | None) -> tuple[int, int]:

@@ -188,9 +188,6 @@ def _more(rows: Sequence[object], everything: bool) -> Iterator[str]:
         yield _fact("", f"… {len(rows) - MOST_ROWS:,} more: --all")
 
 
-LARGE_BYTES = 100_000_000
-"""From here on Spark's start is won back on two cores, by estimate: some 20 s of work in one process."""
-
 Command = Callable[..., Any]
 
 
@@ -259,8 +256,7 @@ def history(
     except RecordingError as error:
         raise click.ClickException(str(error)) from None
     parameters = msgspec.structs.replace(parameters, drills=not no_drill)
-    is_large = sum(day.size_bytes for day in parameters.days) > LARGE_BYTES
-    outcome = compute(engine, HISTORY, {}, parameters, is_large=is_large)
+    outcome = compute(engine, HISTORY, {}, parameters)
     if not outcome.result.clusters:
         raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     if as_json:

@@ -324,7 +324,7 @@ def takes_engine(command: Command) -> Command:
         "kind",
         type=click.Choice(["auto", "here", "spark"]),
         default="auto",
-        help="where to compute: in this process, on Spark, or auto: Spark if a master is given or the work is large",
+        help="where to compute: in this process, on Spark, or auto: on Spark if a master is given or it is done sooner",
     )
     @click.option(
         "--spark-master",
@@ -346,14 +346,12 @@ def takes_engine(command: Command) -> Command:
     return with_engine
 
 
-def compute(
-    engine: "Engine", analysis: "Analysis[Any, Any]", arrays: "Arrays", parameters: Any, *, is_large: bool = False
-) -> "EngineResult":
+def compute(engine: "Engine", analysis: "Analysis[Any, Any]", arrays: "Arrays", parameters: Any) -> "EngineResult":
     """The result and where it comes from. Raises click.ClickException: one line that says why there is none."""
-    from spark_tasks.spark_client import run_once  # noqa: PLC0415
+    from spark_tasks.engines import costs_file, run_once  # noqa: PLC0415
 
     try:
         with progress() as told:
-            return run_once(analysis, arrays, parameters, engine, is_large=is_large, told=told)
+            return run_once(analysis, arrays, parameters, engine, told=told, kept=costs_file())
     except (AnalysisError, JobFailed, SparkLost) as error:
         raise click.ClickException(str(error)) from None

@@ -121,10 +121,6 @@ def _written(path: Path, text: str) -> Path:
     return path
 
 
-LARGE = 400_000
-"""Partitions times brokers from which Spark is worth its start: about a minute of one core."""
-
-
 def show_each_broker(
     image: ClusterImage, sizes: Sizes | None, request: PlanRequest, engine: Engine, opening: Opening, *, as_json: bool
 ) -> None:
@@ -145,8 +141,7 @@ def show_each_broker(
         arrays = plan_arrays(image, sizes)
     except AnalysisError as error:
         raise click.ClickException(f"{image.provenance.source}: {error}") from None
-    work = len(arrays["topic"]) * (len(parameters.brokers) or len(image.brokers))
-    outcome = compute(engine, PLANS, arrays, parameters, is_large=work > LARGE)
+    outcome = compute(engine, PLANS, arrays, parameters)
     if as_json:
         click.echo(json_line(msgspec.to_builtins(_document(image, parameters, outcome), str_keys=True), opening))
         return

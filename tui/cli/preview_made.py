@@ -309,18 +309,13 @@ def _refusal(lab: Lab, strategy: str) -> str:
     raise AssertionError("refused by the kernel, and answered here")
 
 
-LARGE_COST = 600_000_000
-"""In partitions, as `pieces` counts: about 20 s in this process, where a cold start of Spark (7 s) begins to pay."""
-
-
 def make(opening: Opening, wish: Wish, engine: Engine, *, as_json: bool) -> None:
     """Previews and prints. Raises click.ClickException, click.UsageError (unknown names), SourceError."""
     _check_strategies(wish.strategies)
     image = _image(opening)
     _check_keys(image, wish.keys)
     staged = stage(image, dict.fromkeys(wish.keys) or None)
-    cost = sum(unit.cost for unit in PREVIEWS.units(staged.arrays, wish.parameters))
-    outcome = compute(engine, PREVIEWS, staged.arrays, wish.parameters, is_large=cost > LARGE_COST)
+    outcome = compute(engine, PREVIEWS, staged.arrays, wish.parameters)
     shown = PreviewReport(image, staged, wish, outcome)
     if as_json:
         click.echo(json_line(msgspec.to_builtins(shown.document()), opening))

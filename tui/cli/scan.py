@@ -29,9 +29,9 @@ from model.analyses.scans.result import (
 )
 from model.cluster.texts import counted
 from model.log.names import FolderRole
-from spark_tasks.spark_client import Engine, EngineResult
+from spark_tasks.spark_client import Engine
 from tui.cli.options import compute, takes_engine
-from tui.cli.output import more, tell
+from tui.cli.output import more
 from tui.engine.text import cells, pad, plain
 
 WIDTH = 80
@@ -295,8 +295,6 @@ def _duration(ms: int) -> str:
 SOUND, UNREADABLE, DAMAGED = 0, 1, 2
 EVERYTHING = 100_000
 """Findings that `--all` shows; the rest is counted."""
-LARGE, LARGE_DEEP = 64 << 30, 4 << 30
-"""Costs from where on Spark is worth its start of some 10 s: one core takes about 40 s for either."""
 
 
 @click.command()
@@ -328,7 +326,7 @@ def scan(
     parameters = ScanParameters(found, time.time_ns() // 1_000_000, deep=deep)
     if everything:
         parameters = msgspec.structs.replace(parameters, most_findings=EVERYTHING)
-    outcome = _computed(engine, parameters)
+    outcome = compute(engine, SCAN, {}, parameters)
     result: ScanResult = outcome.result
     provenance = {"source": folders, "topics": topics, "engine": outcome.engine, "seconds": round(outcome.seconds, 3)}
     if as_json:
@@ -339,15 +337,3 @@ def scan(
             click.echo(line)
         click.echo(f"\nscanned in {outcome.seconds:,.1f} s, {outcome.engine}")
     return DAMAGED if result.damage else UNREADABLE if result.unread_files else SOUND
-
-
-def _computed(engine: Engine, parameters: ScanParameters) -> EngineResult:
-    """On Spark if the work is large; where nobody asked for Spark and there is none, here after all."""
-    is_large = sum(unit.cost for unit in SCAN.units({}, parameters)) >= (LARGE_DEEP if parameters.deep else LARGE)
-    try:
-        return compute(engine, SCAN, {}, parameters, is_large=is_large)
-    except click.ClickException as error:
-        if engine != Engine() or not is_large:
-            raise
-        tell(f"{error.format_message()}; scanned in this process instead")
-        return compute(Engine("here"), SCAN, {}, parameters)

@@ -73,11 +73,14 @@ WARM_UP_AFTER_S = 2.0
 class LazyAnalyses:
     """Used on one event loop."""
 
-    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], spark_master: str) -> None:
-        """As `AnalysisService`."""
+    def __init__(
+        self, image: Callable[[], ClusterImage], news: Callable[[], None], spark_master: str, *, keeps: bool
+    ) -> None:
+        """As `AnalysisService`; `keeps`: whether what work took is written down for the next time."""
         self._image = image
         self._news = news
         self._spark_master = spark_master
+        self._keeps = keeps
         self._service: AnalysisService | None = None
         self._loading = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
@@ -124,7 +127,8 @@ class LazyAnalyses:
         async with self._loading:
             if (service := self._service) is None:
                 module = await asyncio.to_thread(import_module, "tui.engine.analyses.service")
-                service = self._service = module.AnalysisService(self._image, self._news, self._spark_master)
+                kept = module.costs_file() if self._keeps else None
+                service = self._service = module.AnalysisService(self._image, self._news, self._spark_master, kept)
             return service
 
 

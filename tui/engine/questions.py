@@ -39,6 +39,10 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 NO_DRILL = DrillPlan()
 
+EngineKind = Literal["auto", "here", "spark"]
+ENGINES: tuple[EngineKind, ...] = ("auto", "here", "spark")
+"""Where it is worked out, in the order of the key: where it is done sooner, in this process, on Spark."""
+
 SWEEPS = ("brokers", "pairs", "racks", "brokers-and-racks", "random")
 """Which scenarios a sweep goes through, in the order of the key."""
 
@@ -50,6 +54,7 @@ class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
     unclean: bool = False
     take: int = 0
     stopped: bool = False
+    engine: EngineKind = "auto"
 
 
 NO_SWEEP = SweepQuestion()
@@ -88,6 +93,7 @@ class PreviewQuestion(msgspec.Struct, frozen=True, tag="preview"):
     """A group that is to be previewed before those that there are."""
     take: int = 0
     stopped: bool = False
+    engine: EngineKind = "auto"
 
 
 class LabTrial(msgspec.Struct, frozen=True):

@@ -133,7 +133,7 @@ class DataService:
         self._rests = False
         """Whether the screens know that no news are good news; see HeaderFacts.rests_ms."""
         self._closed = False
-        self._services = self._services_of(sandbox, spark_master, acting)
+        self._services = self._services_of(sandbox, spark_master, acting, is_served=is_served)
         self._router = Router(
             REGISTRY,
             self._services,
@@ -208,7 +208,9 @@ class DataService:
         """Answers one question, and has the source learn what that takes."""
         return await self._router.answer(query)
 
-    def _services_of(self, sandbox: SandboxService | None, spark_master: str, acting: Opening | None) -> Services:
+    def _services_of(
+        self, sandbox: SandboxService | None, spark_master: str, acting: Opening | None, *, is_served: bool
+    ) -> Services:
         jobs = Jobs(self._tell)
         return Services(
             tree=ZnodeService(self._witness),
@@ -217,7 +219,7 @@ class DataService:
             jobs=jobs,
             drills=DrillService(lambda: self.moment.image, self._tell),
             logs=LazyLogs(sandbox.folder if sandbox else ""),
-            analyses=LazyAnalyses(lambda: self.moment.image, self._tell, spark_master),
+            analyses=LazyAnalyses(lambda: self.moment.image, self._tell, spark_master, keeps=not is_served),
             acting=LazyActions(acting, lambda: self.moment.image, jobs, self._acted),
             sandbox=sandbox,
         )

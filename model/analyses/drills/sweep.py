@@ -33,7 +33,10 @@ class Drills:
         """Parts of the partitions (of the scenarios, where they are random), and one for all copysets."""
         check(arrays, parameters)
         parts, rows = _parts(arrays, parameters), len(arrays["leader"])
-        return [*(Unit(part, rows / parts) for part in range(parts)), Unit(parts, rows / 8)]
+        looks = 1.0
+        if parameters.kind == "random":  # at all partitions once, and at those of each that fails
+            looks += parameters.size * parameters.count / int(flags(arrays, "live").sum())
+        return [*(Unit(part, rows * looks / parts) for part in range(parts)), Unit(parts, rows / 2)]
 
     def kernel(self, units: Sequence[int], arrays: Arrays, parameters: DrillParameters) -> Arrays:
         """`sums` or `facts` of the parts, and JSON of what is lost."""

@@ -26,6 +26,8 @@ class SumsParameters(msgspec.Struct, frozen=True):
     """The unit that the kernel refuses."""
     broken: int = -1
     """The unit that the kernel falls over."""
+    kind: str = ""
+    """What it takes is measured by kind."""
 
 
 class Sums(msgspec.Struct, frozen=True):

@@ -53,3 +53,13 @@ def test_what_is_no_file_of_arrays(tmp_path: Path):
 def test_objects_are_refused():
     with pytest.raises(ValueError, match="names: an array of Python objects"):
         arrow_arrays.encode({"names": np.array(["a", None])})
+
+
+@pytest.mark.parametrize(("most", "bytes_each"), [(200, 1), (60_000, 2), (4_000_000_000, 4), (1 << 40, 8), (-1, 8)])
+def test_a_message_has_numbers_as_narrow_as_they_are(most: int, bytes_each: int):
+    numbers = np.zeros(10_000, np.int64)
+    numbers[-1] = most
+    message = arrow_arrays.encode({"numbers": numbers})
+    assert bytes_each * 10_000 <= len(message) < bytes_each * 10_000 + 2_000
+    back = arrow_arrays.decode(message)["numbers"]
+    assert back.dtype == np.int64 and (back == numbers).all()

@@ -49,6 +49,26 @@ def test_executors_keep_only_the_last_arrays(cluster_spark: RunningSpark, spark_
     assert max(kept.values()) <= KEPT
 
 
+def test_an_executor_gets_code_and_arrays_once(cluster_spark: RunningSpark, spark_cluster: StandaloneCluster):
+    """However many jobs are about the same arrays, as those of a fleet in waves are."""
+
+    def kept(pattern: str) -> dict[Path, int]:
+        found = spark_cluster.folder.glob(f"work-*/*/*/{pattern}")
+        return {path: path.stat().st_ino for path in found}
+
+    arrays = {"values": np.arange(100_000)}
+    before = kept("arrays-*.arrow")
+    cluster_spark.run(SUMS, arrays, SumsParameters(slices=8))
+    after_one, code = kept("arrays-*.arrow"), kept("kdrill-code.zip")
+    for slices in (8, 16, 32):
+        cluster_spark.run(SUMS, arrays, SumsParameters(slices=slices))
+    assert kept("arrays-*.arrow") == after_one
+    assert kept("kdrill-code.zip") == code
+    new = Counter(path.parent for path in after_one.keys() - before.keys())
+    assert new and set(new.values()) == {1}
+    assert set(Counter(path.parent for path in code).values()) == {1}
+
+
 def test_both_workers_work(cluster_spark: RunningSpark, tmp_path: Path):
     held = HeldJob(tmp_path)
     parameters = SumsParameters(slices=8, folder=str(tmp_path), held=tuple(range(8)))
@@ -77,3 +97,25 @@ def test_an_executor_that_is_killed_in_mid_job(cluster_spark: RunningSpark, tmp_
     os.kill(executor, signal.SIGKILL)
     held.let_go()
     assert working.result(DEADLINE_S).sums == analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=8)).sums
+
+
+def test_a_worker_that_is_killed_costs_its_own_tasks_only(tmp_path: Path):
+    held = HeldJob(tmp_path / "held")
+    held.folder.mkdir()
+    parameters = SumsParameters(slices=8, folder=str(held.folder), held=tuple(range(8)))
+    for unit in range(1, 8):
+        held.let_go(unit)
+    with StandaloneCluster(tmp_path) as cluster, RunningSpark(cluster.master) as spark:
+        spark.wait_for(spark.client.start())
+        working = spark.begin(SUMS, ARRAYS, parameters, "hurt")
+        first = held.workers(8)[0]
+        eventually(lambda: [job.tasks for job in spark.client.status.jobs] == [(7, 8)])
+        executor = parent_of(parent_of(first))
+        worker = parent_of(executor)
+        assert b"worker.Worker" in Path(f"/proc/{worker}/cmdline").read_bytes()
+        for pid in (worker, executor):
+            os.kill(pid, signal.SIGKILL)
+        held.let_go(0)
+        assert working.result(DEADLINE_S).sums == analysis.run_here(SUMS, ARRAYS, SumsParameters(slices=8)).sums
+    ran = Counter(file.name.split("-")[1] for file in held.folder.glob("at-*"))
+    assert {unit for unit, times in ran.items() if times > 1} <= {"0"}

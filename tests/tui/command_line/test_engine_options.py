@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from spark_tasks.spark_client import Engine, run_once
+from spark_tasks.engines import run_once
+from spark_tasks.spark_client import Engine
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tui.cli.options import compute, takes_engine
 
@@ -34,17 +35,16 @@ def run(*arguments: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("engine", "small", "large"),
+    ("engine", "wanted"),
     [
-        (Engine(), False, True),
-        (Engine(master="local[2]"), True, True),
-        (Engine("here"), False, False),
-        (Engine("spark"), True, True),
+        (Engine(), "auto"),
+        (Engine(master="local[2]"), "spark"),
+        (Engine("here"), "here"),
+        (Engine("spark"), "spark"),
     ],
 )
-def test_where(engine: Engine, small: bool, large: bool):
-    assert engine.is_spark(False) is small
-    assert engine.is_spark(True) is large
+def test_who_names_a_master_means_spark(engine: Engine, wanted: str):
+    assert engine.wanted == wanted
 
 
 @pytest.mark.parametrize("arguments", [(), ("--engine", "auto"), ("--engine", "here")])
@@ -84,7 +84,8 @@ def test_what_cannot_be(arguments: tuple[str, ...], code: int, error: str):
 INTERRUPTED = """
 import sys
 import numpy as np
-from spark_tasks.spark_client import Engine, run_once
+from spark_tasks.engines import run_once
+from spark_tasks.spark_client import Engine
 from tests.spark.engine.sums import SUMS, SumsParameters
 def told(text):
     print(text, file=sys.stderr, flush=True)

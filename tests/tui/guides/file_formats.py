@@ -152,6 +152,7 @@ def _of_json() -> Iterator[str]:
         f"- `{acting.FORMAT}`: {_acted()}.\n"
         "- `kdrill.view/1`: what `e` on a screen writes: `columns`, and `rows` of `key`, `mark` and `cells`.\n"
         "- `kdrill.look/1`, `kdrill.views/1`, `kdrill.tour/1`: what the dashboard remembers; of no use elsewhere.\n"
+        "- `kdrill.engines/1`: how long analyses took on this machine, in this process and on Spark.\n"
         "- `kdrill.audit/1`: what became of a sandbox's acknowledged records, within `kdrill.scenario/1`.\n"
         "- `kdrill.sandbox-folder/1`: what has to be the same when `--keep` goes on in a folder."
     )

@@ -329,6 +329,9 @@ class AskedScreen(LiveScreen):
     def action_refresh(self) -> None:
         self.ask(lambda state: analysis_choices.anew(state, self.kept))
 
+    def action_engine(self) -> None:
+        self.ask(lambda state: analysis_choices.with_next_engine(state, self.kept))
+
     def clear_filter(self) -> bool:
         if super().clear_filter():
             return True

@@ -6,6 +6,7 @@ Nobody waits: `look` says at once how a question stands. It can reach no cluster
 import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -15,14 +16,17 @@ from model.cluster.cluster_image import ClusterImage
 from model.hosts.process import crash_line
 from model.planning.plan import Plan
 from model.planning.request import PlanError
-from spark_tasks.messages import JobFailed
+from spark_tasks.engines import Engines, costs_file
+from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
 from tui.engine.analyses.work import worked_out
-from tui.engine.analysis import STOPPED, AnalysisAnswer, Engines
+from tui.engine.analysis import STOPPED, AnalysisAnswer
 from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
 from tui.engine.queries import WritePlan
 from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+
+__all__ = ["AnalysisService", "costs_file"]
 
 _KINDS = {SweepQuestion: "sweep", DeathsQuestion: "drill", PreviewQuestion: "lab", PlanQuestion: "plan"}
 """Kind of question → the screen that asks it."""
@@ -34,14 +38,20 @@ LEAST_REST_S, REST = 2.0, 20
 """What is worked out again by itself rests this long, or so many times as long as it took."""
 
 
+NICE = 10
+"""Of Spark: keys and screens come first, on however few cores."""
+
+
 class AnalysisService:
     """Used on one event loop. `news` is called, there too, when a look has changed."""
 
-    def __init__(self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "") -> None:
-        """image: the cluster as it is now; master: of Spark, empty for none."""
+    def __init__(
+        self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "", kept: Path | None = None
+    ) -> None:
+        """image: the cluster as it is now; master: of Spark, empty for none; kept: the file of what work took."""
         self._image = image
         self._news = news
-        self._engines = Engines(master, news)
+        self._engines = Engines(master, news, kept, options=SparkOptions(nice=NICE))
         self._memory = Memory()
         self._drawing = asyncio.Lock()
         self._looks: dict[Question, AnalysisAnswer] = {}
@@ -134,13 +144,14 @@ class AnalysisService:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
         try:
-            result, engine = await worked_out(question, image, self._engines, _tag(question), told)
+            found = await worked_out(question, image, self._engines, _tag(question), told)
             ended = time.monotonic()
             due_s = ended + max(LEAST_REST_S, REST * (ended - began))
-            look = AnalysisAnswer(question, image, result, engine=engine, seconds=ended - began, due_s=due_s)
+            cost = {"engine": found.engine, "took": found.told, "seconds": ended - began}
+            look = AnalysisAnswer(question, image, found.result, due_s=due_s, **cost)
         except (JobCancelled, asyncio.CancelledError):
             look = AnalysisAnswer(question, image, note=STOPPED)
-        except (AnalysisError, JobFailed, PlanError) as error:
+        except (AnalysisError, JobFailed, SparkLost, PlanError) as error:
             look = AnalysisAnswer(question, image, note=str(error))
         except Exception as error:  # the dashboard lives on, and says what failed
             look = AnalysisAnswer(question, image, note=crash_line(error))

@@ -1,4 +1,4 @@
-"""How each kind of question becomes an analysis, and which are large enough for Spark.
+"""How each kind of question becomes an analysis.
 
 Sizes of partitions are known where the source is a snapshot that says so (`size_bytes`); no other source knows. Groups
 that are made up, so many consumers that read the topics that match, are put into a copy of the cluster's image: they
@@ -7,6 +7,7 @@ have what range gives them, so that a death moves what it would move; they have 
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from fnmatch import fnmatchcase
 from glob import escape
@@ -35,8 +36,8 @@ from model.planning.planner import plan
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
-from spark_tasks.spark_client import IN_PROCESS
-from tui.engine.analysis import Engines, OnProgress
+from spark_tasks.engines import Engines, OnProgress
+from spark_tasks.spark_client import IN_PROCESS, EngineResult
 from tui.engine.plan.planned import planned
 from tui.engine.questions import DeathsQuestion, MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
 
@@ -103,12 +104,6 @@ def _assigned(image: ClusterImage, key: str) -> GroupImage:
     return msgspec.structs.replace(group, owners=owners)
 
 
-LARGE_SWEEP = 3_000_000
-"""Partitions from which Spark is faster than one process, on two cores (measured: 1M 0.25 s here, 1.4 s there)."""
-
-LARGE_PREVIEW = 200_000
-"""Partitions over all groups from which Spark is worth its overhead of half a second."""
-
 RANDOM_SETS = (3, 1_000)
 """Size and number of the random sets."""
 
@@ -119,14 +114,14 @@ MOST_PAIRS = 64 * 63 // 2
 
 async def worked_out(
     question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
-) -> tuple[Any, str]:
-    """The result and who worked it out. Raises what the analysis or its engine raises."""
+) -> EngineResult:
+    """The result, who worked it out, and what it took. Raises what the analysis or its engine raises."""
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 
 async def _sweep(
     question: SweepQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
-) -> tuple[Any, str]:
+) -> EngineResult:
     arrays = await asyncio.to_thread(arrays_of, image)
     size, count = RANDOM_SETS
     parameters = DrillParameters(
@@ -134,31 +129,29 @@ async def _sweep(
     )
     if question.kind == "pairs":
         parameters = msgspec.structs.replace(parameters, listed=MOST_PAIRS)
-    is_large = image.partition_count >= LARGE_SWEEP
-    return await engines.run(DRILLS, arrays, parameters, is_large=is_large, tag=tag, told=told)
+    return await engines.run(DRILLS, arrays, parameters, tag=tag, told=told, kind=question.engine)
 
 
 async def _deaths(
     question: DeathsQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
-) -> tuple[Any, str]:
+) -> EngineResult:
     """Scenarios of single brokers, and of racks of several."""
     arrays = await asyncio.to_thread(arrays_of, image)
     asked = DrillParameters(kind="brokers", racks=racks_of(image), unclean=question.unclean)
-    is_large = image.partition_count >= LARGE_SWEEP
-    singles, engine = await engines.run(DRILLS, arrays, asked, is_large=is_large, tag=tag, told=told)
+    singles = await engines.run(DRILLS, arrays, asked, tag=tag, told=told)
     asked = msgspec.structs.replace(asked, kind="racks")
-    racks, engine = await engines.run(DRILLS, arrays, asked, is_large=is_large, tag=tag, told=told)
-    return (*singles.listed, *(one for one in racks.listed if len(one.kill) > 1)), engine
+    racks = await engines.run(DRILLS, arrays, asked, tag=tag, told=told)
+    several = (one for one in racks.result.listed if len(one.kill) > 1)
+    return msgspec.structs.replace(racks, result=(*singles.result.listed, *several))
 
 
 async def _preview(
     question: PreviewQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
-) -> tuple[Any, str]:
+) -> EngineResult:
     staged = await asyncio.to_thread(_staged, image, question)
     parameters = PreviewParameters(each_leaves=True, join=1)
-    is_large = sum(group.partitions for group in staged.groups) >= LARGE_PREVIEW
-    result, engine = await engines.run(PREVIEWS, staged.arrays, parameters, is_large=is_large, tag=tag, told=told)
-    return (staged, result), engine
+    found = await engines.run(PREVIEWS, staged.arrays, parameters, tag=tag, told=told, kind=question.engine)
+    return msgspec.structs.replace(found, result=(staged, found.result))
 
 
 def _staged(image: ClusterImage, question: PreviewQuestion) -> Staged:
@@ -171,9 +164,9 @@ def _staged(image: ClusterImage, question: PreviewQuestion) -> Staged:
 
 async def _plan(
     question: PlanQuestion, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
-) -> tuple[Any, str]:
+) -> EngineResult:
     del engines, tag
-    ended = threading.Event()
+    ended, began_s = threading.Event(), time.perf_counter()
 
     def solved(problem: PlacementProblem, objective: Objective) -> Placement:
         return solve(problem, objective, told=told, ended=ended.is_set)
@@ -182,7 +175,8 @@ async def _plan(
     try:
         sizes = measured(image) or await asyncio.to_thread(known_sizes, image.provenance.source)
         made = await asyncio.to_thread(plan, image, request_of(question, image), sizes, solved)
-        return await asyncio.to_thread(planned, image, made), IN_PROCESS
+        shown = await asyncio.to_thread(planned, image, made)
+        return EngineResult(shown, IN_PROCESS, time.perf_counter() - began_s)
     except asyncio.CancelledError:
         ended.set()
         raise
@@ -208,7 +202,7 @@ def _topics_of(key: str, image: ClusterImage) -> tuple[str, ...]:
     raise PlanError(f"the group {key} reads no topic that is there, so there is nothing to plan")
 
 
-_WORK: Mapping[type[Any], Callable[..., Awaitable[tuple[Any, str]]]] = {
+_WORK: Mapping[type[Any], Callable[..., Awaitable[EngineResult]]] = {
     SweepQuestion: _sweep,
     DeathsQuestion: _deaths,
     PreviewQuestion: _preview,
