@@ -17,6 +17,7 @@ from model.log.records import Buffer
 from model.log.segment import Segment
 from model.log.segment_list import (
     DoomedFiles,
+    Ending,
     Fetched,
     SegmentList,
     TimestampedOffset,
@@ -205,9 +206,9 @@ class PartitionLog:
         max_bytes: int,
         end_offset: int | None = None,
         at_least_one: bool = True,
-        cut: bool = False,
+        ending: Ending = Ending.WHOLE,
     ) -> Fetched:
-        """Batches from `offset` on, below `end_offset` (default: the log's end), of one segment; whole unless `cut`.
+        """Batches from `offset` on, below `end_offset` (default: the log's end), of one segment.
 
         `end_offset` is the high watermark for consumers, the last stable offset for readers of committed records.
         Raises LogError OFFSET_OUT_OF_RANGE, and DamagedFileError where no batch can be made out. CRCs are not checked.
@@ -215,7 +216,7 @@ class PartitionLog:
         self._check_offset(offset)
         end_offset = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
         return read_batches(
-            self.segments, offset, max_bytes=max_bytes, end_offset=end_offset, at_least_one=at_least_one, cut=cut
+            self.segments, offset, max_bytes=max_bytes, end_offset=end_offset, at_least_one=at_least_one, ending=ending
         )
 
     def find_timestamp(self, timestamp_ms: int) -> TimestampedOffset | None:

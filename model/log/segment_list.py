@@ -9,6 +9,7 @@ them open, here or in another program that copies the folder, get to their end.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from model.log.indexes import AbortedTransaction
@@ -82,13 +83,26 @@ class TimestampedOffset:
     leader_epoch: int
 
 
+class Ending(Enum):
+    """Where what is read may end, to use up the bytes that are allowed."""
+
+    WHOLE = "whole batches only"
+    AFTER_FIRST = "in the middle of any batch but the first"
+    ANYWHERE = "in the middle of any batch"
+
+
 def read_batches(
-    segments: SegmentList, offset: int, *, max_bytes: int, end_offset: int, at_least_one: bool, cut: bool = False
+    segments: SegmentList,
+    offset: int,
+    *,
+    max_bytes: int,
+    end_offset: int,
+    at_least_one: bool,
+    ending: Ending = Ending.WHOLE,
 ) -> Fetched:
     """Batches from the one that holds `offset` on, all below `end_offset`, as many as fit into `max_bytes`.
 
     `at_least_one`: a batch that is larger than that is returned all the same, so that a reader can get past it.
-    `cut`: the last may be cut off to use the bytes up, as Kafka's is; without `at_least_one` that may be the first.
     """
     for segment in segments.from_offset(offset):
         if segment.base_offset >= end_offset:
@@ -98,8 +112,10 @@ def read_batches(
             continue  # compaction took the last batches of this one
         if first.last_offset >= end_offset:
             break
-        if cut:
+        if ending is not Ending.WHOLE:
             most = max(max_bytes, first.size if at_least_one else 0)
+            if most < first.size and ending is Ending.AFTER_FIRST:
+                break
             end = min(first.position + most, _limit(segment, end_offset))
             return Fetched(segment.log.read(first.position, end - first.position), first.next_offset)
         last = _last_batch(segment, first, max_bytes, end_offset)

@@ -176,6 +176,22 @@ class Offsets:
             return serving.OffsetAnswer("CORRUPT_MESSAGE")
         return serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
 
+    def look_up_old(self, name: TopicPartition, question: serving.OldQuestion) -> tuple[str, tuple[int, ...]]:
+        """As ListOffsets v0 wants it: an error and offsets."""
+        partition, log = self._held.find(name), self._held.log(name)
+        if isinstance(partition, str):
+            return partition, ()
+        if log is None:
+            return "KAFKA_STORAGE_ERROR", ()
+        try:
+            segments = tuple((each.base_offset, each.written_ms) for each in log.segments)
+        except OSError as error:
+            self._failed(name, error)
+            return "KAFKA_STORAGE_ERROR", ()
+        is_empty = log.segments.active.size_bytes == 0
+        times = serving.LogTimes(segments, log.start_offset, log.end_offset, is_empty)
+        return serving.look_up_old_offsets(partition, question, times, self._held.now_ms())
+
     def epoch_end(self, name: TopicPartition, known_epoch: int | None, asked_epoch: int) -> serving.EpochEnd:
         partition, positions = self._held.find(name), self._held.positions(name)
         if isinstance(partition, str):
