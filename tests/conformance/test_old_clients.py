@@ -152,56 +152,95 @@ def targets(
         yield three, [Target(each, tmp_path, zookeeper, three.bootstrap) for each in kafka]
 
 
+class Readers:
+    """Consumers of all kinds, from their making to `kill`."""
+
+    def __init__(self, bootstrap: str, oldest: Target, old: Target) -> None:
+        by_zookeeper = ("--zookeeper", oldest.zookeeper, "--whitelist", TOPIC)
+        self._bootstrap = bootstrap
+        self._readers = {
+            "0.8.2.2": ConsoleConsumer(oldest, "oldest", *by_zookeeper),
+            "1.1.1 by ZooKeeper": ConsoleConsumer(old, "old", *by_zookeeper),
+            "1.1.1": ConsoleConsumer(old, "new", "--bootstrap-server", bootstrap, "--topic", TOPIC),
+            **{way: PythonConsumer(bootstrap, way) for way in WAYS},
+        }
+
+    def kill(self) -> None:
+        for reader in self._readers.values():
+            reader.kill()
+
+    def all_read(self, written: Sequence[str]) -> int:
+        """How many there are: more than were written where a producer that heard nothing wrote once more."""
+        count = records_at(self._bootstrap)
+        for name, reader in self._readers.items():
+            eventually(
+                lambda reader=reader: len(reader.printed("record ")) >= count,
+                f"{name} to read {count} records",
+                standing=lambda reader=reader: len(reader.printed("record ")),
+            )
+        (read,) = {tuple(sorted(reader.printed("record "))) for reader in self._readers.values()}
+        assert len(read) == count
+        assert set(read) == set(written)
+        return count
+
+
+def write_by_all(bootstrap: str, targets: Sequence[Target], name: str) -> list[str]:
+    """What producers of all kinds wrote."""
+    by_console = [value for target in targets for value in write_by_console(target, name)]
+    return by_console + [value for way in WAYS for value in write_by_python(bootstrap, way, name)]
+
+
 def test_all_read_every_record_once_while_a_broker_is_killed(
     targets: tuple[ClusterOfThree, Sequence[Target]],
 ) -> None:
     three, (oldest, old) = targets
     with ExitStack() as running:
-        by_zookeeper = ("--zookeeper", oldest.zookeeper, "--whitelist", TOPIC)
-        readers = {
-            "0.8.2.2": ConsoleConsumer(oldest, "oldest", *by_zookeeper),
-            "1.1.1 by ZooKeeper": ConsoleConsumer(old, "old", *by_zookeeper),
-            "1.1.1": ConsoleConsumer(old, "new", "--bootstrap-server", three.bootstrap, "--topic", TOPIC),
-            **{way: PythonConsumer(three.bootstrap, way) for way in WAYS},
-        }
-        for reader in readers.values():
-            running.callback(reader.kill)
-        written: list[str] = []
-
-        def write(name: str) -> None:
-            for target in (oldest, old):
-                written.extend(write_by_console(target, name))
-            for way in WAYS:
-                written.extend(write_by_python(three.bootstrap, way, name))
-
-        def all_read() -> int:
-            """How many there are: more than were written where a producer that heard nothing wrote once more."""
-            count = records_at(three.bootstrap)
-            for name, reader in readers.items():
-                eventually(
-                    lambda reader=reader: len(reader.printed("record ")) >= count,
-                    f"{name} to read {count} records",
-                    standing=lambda reader=reader: len(reader.printed("record ")),
-                )
-            (read,) = {tuple(sorted(reader.printed("record "))) for reader in readers.values()}
-            assert len(read) == count
-            assert set(read) == set(written)
-            return count
-
-        write("first")
-        assert all_read() == len(written)
+        readers = Readers(three.bootstrap, oldest, old)
+        running.callback(readers.kill)
         znodes = running.enter_context(Znodes(oldest.zookeeper))
+        written = write_by_all(three.bootstrap, (oldest, old), "first")
+        assert readers.all_read(written) == len(written)
+
         leader = znodes.state(TOPIC, 0)["leader"]
         three.brokers[leader].kill()
         eventually(
             lambda: all(leader not in znodes.state(TOPIC, number)["isr"] for number in range(PARTITIONS)),
             "ISRs without the one that was killed",
         )
-        write("second")
-        count = all_read()
+        written += write_by_all(three.bootstrap, (oldest, old), "second")
+        count = readers.all_read(written)
         for group in ("oldest", "old"):
             path = f"/consumers/{group}/offsets/{TOPIC}"
             eventually(
                 lambda path=path: sum(int(znodes.text(f"{path}/{n}") or 0) for n in range(PARTITIONS)) == count,
                 f"{group} to commit all",
             )
+
+
+def test_a_burst_shrinks_the_isr_by_messages_though_nobody_is_slow(zookeeper: str, tmp_path: Path) -> None:
+    """The rule of 0.8, under a producer of that time: followers that are some messages behind for a moment leave."""
+    kafka = install_or_skip(RELEASES[0])
+    settings = "inter.broker.protocol.version=0.8.2\nreplica.lag.max.messages=10\nreplica.lag.time.max.ms=2000\n"
+    with ExitStack() as running:
+        three = running.enter_context(ClusterOfThree(zookeeper, tmp_path, settings))
+        target = Target(kafka, tmp_path, zookeeper, three.bootstrap)
+        words = ("--broker-list", three.bootstrap, "--topic", TOPIC, "--request-required-acks", "1")
+        producer = subprocess.Popen(
+            Commands(target).java("produce", *words), stdin=subprocess.PIPE, env=java_environment(), text=True
+        )
+        running.callback(producer.kill)
+        assert producer.stdin is not None
+
+        def burst() -> bool:
+            print(*(f"message {number}" for number in range(2000)), sep="\n", file=producer.stdin, flush=True)
+            logs = tmp_path.glob("broker-*/broker-*.log")
+            return any("messages behind, it leaves the ISR" in log.read_text() for log in logs)
+
+        eventually(burst, "a follower to leave")
+        producer.stdin.close()
+        assert producer.wait(120) == 0
+        znodes = running.enter_context(Znodes(zookeeper))
+        eventually(
+            lambda: all(len(znodes.state(TOPIC, number)["isr"]) == 3 for number in range(PARTITIONS)),
+            "all to be in sync again",
+        )

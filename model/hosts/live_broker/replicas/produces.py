@@ -174,7 +174,11 @@ class Offsets:
             return serving.OffsetAnswer("KAFKA_STORAGE_ERROR")
         except DamagedFileError:
             return serving.OffsetAnswer("CORRUPT_MESSAGE")
-        return serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
+        answer = serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
+        by_time = question.timestamp not in (serving.EARLIEST_TIMESTAMP, serving.LATEST_TIMESTAMP)
+        if by_time and log.settings.message_format == 0 and answer.error == "NONE":
+            return serving.OffsetAnswer("UNSUPPORTED_FOR_MESSAGE_FORMAT")  # its records have no times
+        return answer
 
     def look_up_old(self, name: TopicPartition, question: serving.OldQuestion) -> tuple[str, tuple[int, ...]]:
         """As ListOffsets v0 wants it: an error and offsets."""

@@ -126,3 +126,16 @@ async def test_log_dirs_are_told_with_their_sizes(cluster: Cluster) -> None:
         (partition,) = topic.partitions
         assert (topic.name, partition.partition_size) == ("orders", len(cluster.nodes[1].log_bytes(ORDERS)))
         assert (partition.offset_lag, partition.is_future_key) == (0, False)
+
+
+async def test_records_without_times_are_not_found_by_time(cluster: Cluster) -> None:
+    old = {"inter.broker.protocol.version": "2.8", "log.message.format.version": "0.9.0"}
+    await cluster.stop(1)
+    cluster.settings = old
+    await cluster.start(1)
+    await cluster.create("orders", (1,))
+    error = ErrorCode.unsupported_for_message_format
+    assert [(await list_offset(cluster, each)).error_code for each in (NOON_MS, -1, -2)] == [
+        error,
+        *[ErrorCode.none] * 2,
+    ]
