@@ -83,6 +83,14 @@ class MetadataImage(msgspec.Struct, frozen=True):
             known.partition, error, leader, state.leader_epoch, known.replicas, state.isr, known.offline_replicas
         )
 
+    def only_reachable(self, told: PartitionMetadata, listener: str | None) -> PartitionMetadata:
+        """As Metadata v0 tells it: without replicas that are down, which is an error where the leader is not."""
+        replicas = tuple(broker for broker in told.replicas if self._reachable(broker, listener))
+        isr = tuple(broker for broker in told.isr if self._reachable(broker, listener))
+        misses = len(replicas) + len(isr) < len(told.replicas) + len(told.isr)
+        error = "REPLICA_NOT_AVAILABLE" if misses and told.error == "NONE" else told.error
+        return msgspec.structs.replace(told, error=error, replicas=replicas, isr=isr)
+
     def _leader_error(self, leader: int, listener: str | None) -> str:
         if self._reachable(leader, listener):
             return "NONE"

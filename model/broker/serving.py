@@ -258,6 +258,54 @@ def error_for_version(error: str, list_offsets_version: int) -> str:
     return "LEADER_NOT_AVAILABLE" if old else error
 
 
+class OldQuestion(msgspec.Struct, frozen=True):
+    """One partition of a ListOffsets v0. Consumers see no further than the high watermark."""
+
+    timestamp: int
+    most: int
+    of_consumer: bool
+    only_leader: bool = True
+
+
+class LogTimes(msgspec.Struct, frozen=True):
+    """A log as ListOffsets v0 knows it: where its segments begin and when each was written last (ms), oldest first."""
+
+    segments: tuple[tuple[int, int], ...]
+    start: int
+    end: int
+    end_is_empty: bool
+    """Whether the last segment has nothing in it."""
+
+
+def look_up_old_offsets(
+    partition: Partition, question: OldQuestion, log: LogTimes, now_ms: int
+) -> tuple[str, tuple[int, ...]]:
+    """An error and offsets, the newest first: where segments begin that were written by then, and the log's end.
+
+    Source: `UnifiedLog.legacyFetchOffsetsBefore`, `Partition.legacyFetchOffsetsForTimestamp` (3.9).
+    """
+    error = check_leader_epoch(partition, None, only_leader=question.only_leader)
+    if error != NO_ERROR:
+        return error, ()
+    if question.timestamp < EARLIEST_TIMESTAMP:
+        return "UNSUPPORTED_VERSION", ()
+    if question.most < 0:
+        return "UNKNOWN_SERVER_ERROR", ()
+    known = [(max(base, log.start), written_ms) for base, written_ms in log.segments]
+    if not log.end_is_empty:
+        known.append((log.end, now_ms))
+    if question.timestamp == EARLIEST_TIMESTAMP:
+        known = known[:1]
+    elif question.timestamp != LATEST_TIMESTAMP:
+        while known and known[-1][1] > question.timestamp:
+            known.pop()
+    offsets = sorted((offset for offset, _ in known[::-1][: question.most]), reverse=True)
+    if question.of_consumer and any(offset > partition.high_watermark for offset in offsets):
+        replicated = [offset for offset in offsets if offset <= partition.high_watermark]
+        offsets = [partition.high_watermark, *replicated]
+    return NO_ERROR, tuple(offsets)
+
+
 def look_up_epoch_end(
     partition: Partition, known_epoch: int | None, asked_epoch: int, log: LogPositions, *, only_leader: bool = True
 ) -> EpochEnd:

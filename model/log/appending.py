@@ -1,10 +1,14 @@
 """What is checked and changed in a run of batches before it is written: pure, bytes in, bytes out.
 
+What a producer sent becomes one batch of the topic's format and codec. Where it is that already, only its offsets, its
+leader's epoch and its kind of time are stamped.
+
 Kafka 3.9 `UnifiedLog.analyzeAndValidateRecords` and `org.apache.kafka.storage.internals.log.LogValidator`, without
-conversion between formats. Producers' sequences are checked in `producers`.
+the bounds of timestamps (message.timestamp.before.max.ms, .after.max.ms). Producers' sequences are checked in
+`producers`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -16,16 +20,21 @@ from model.log.records import (
     Damage,
     DamageKind,
     EndTransactionMarker,
+    Producer,
     Record,
     RecordBatch,
     Source,
+    TimestampType,
     crc_holds,
+    encode_batch,
     encode_message_set,
     end_transaction_marker,
     records_of,
     scan,
     stamp,
 )
+from model.log.records.layout import NO_PRODUCER_ID, NO_TIMESTAMP
+from model.log.records.record import NESTED
 from model.log.settings import Addition, LogSettings
 
 
@@ -72,24 +81,33 @@ def from_leader(data: Buffer, log_end_offset: int) -> Batches | None:
 
 def from_client(
     data: Buffer, settings: LogSettings, *, next_offset: int, leader_epoch: int, append_time_ms: int | None
-) -> Batches:
-    """What a producer sent, with the offsets from `next_offset` on and the leader's epoch.
+) -> Batches | None:
+    """What a producer sent, with the offsets from `next_offset` on and the leader's epoch; None without a whole batch.
 
-    With `append_time_ms` all records take that time. Raises LogError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE,
-    INVALID_RECORD (also for a record without a key in a compacted topic).
+    A batch cut off at the end is left out. With `append_time_ms` all records take that time, but for those of magic 0.
+    Raises LogError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD (also for a record without a key in a compacted
+    topic), INVALID_TIMESTAMP, UNSUPPORTED_FOR_MESSAGE_FORMAT, UNSUPPORTED_COMPRESSION_TYPE.
     """
-    sent = list(_sound(data, partial_end=False))
+    sent = list(_sound(data, partial_end=True))
     if not sent:
-        raise LogError("INVALID_RECORD", "there is no batch in it")
+        return None
+    _check_set(sent)
     for batch in sent:
-        _check_batch(data, batch, settings)
-    offset, entries = next_offset, list[Buffer]()
-    for batch in sent:
-        entry, count = _with_offsets(data, batch, offset, leader_epoch, append_time_ms)
-        entries.append(entry)
-        offset += count
-    whole = entries[0] if len(entries) == 1 else b"".join(entries)
-    return Batches(whole, tuple(found for found in scan(whole) if isinstance(found, RecordBatch)), next_offset)
+        _check_batch(data, batch, settings, append_time_ms)
+    if settings.message_format == 0:
+        append_time_ms = None
+    codec = _target_codec(sent[0], settings)
+    entries = _stamped(data, sent, settings, codec, next_offset, leader_epoch, append_time_ms)
+    if entries is None:
+        records = [record for batch in sent for record in _records(data, batch)]
+        whole = _rebuilt(records, sent[0], settings.message_format, codec, next_offset, leader_epoch, append_time_ms)
+    else:
+        whole = entries[0] if len(entries) == 1 else b"".join(entries)
+    written = tuple(found for found in scan(whole) if isinstance(found, RecordBatch))
+    if entries is None:
+        for batch in written:
+            _check_size(batch, settings)
+    return Batches(whole, written, next_offset)
 
 
 def with_markers(batches: Batches) -> list[tuple[RecordBatch, EndTransactionMarker | None]]:
@@ -114,40 +132,105 @@ def _sound(data: Buffer, *, partial_end: bool) -> Iterable[RecordBatch]:
         yield found
 
 
-def _check_batch(data: Buffer, batch: RecordBatch, settings: LogSettings) -> None:
+def _check_set(sent: Sequence[RecordBatch]) -> None:
+    """Raises LogError INVALID_RECORD for batches that may not come together."""
+    first = sent[0]
+    if any(batch.magic != first.magic for batch in sent):
+        raise LogError("INVALID_RECORD", "batches of several formats are sent at once")
+    if len(sent) > 1 and (first.magic >= 2 or any(batch.codec is not Codec.NONE for batch in sent)):
+        raise LogError("INVALID_RECORD", f"{len(sent)} batches are sent at once, where one is allowed")
+
+
+def _check_batch(data: Buffer, batch: RecordBatch, settings: LogSettings, append_time_ms: int | None) -> None:
+    _check_size(batch, settings)
+    if batch.magic >= 2 and not batch.count == batch.last_offset_delta + 1 > 0:
+        raise LogError(
+            "INVALID_RECORD", f"a batch of {batch.count} records spans {batch.last_offset_delta + 1} offsets"
+        )
+    if settings.message_format < 2 and (batch.is_transactional or batch.producer_id != NO_PRODUCER_ID):
+        raise LogError(
+            "UNSUPPORTED_FOR_MESSAGE_FORMAT", f"magic {settings.message_format} cannot hold what a producer id is for"
+        )
+    if settings.message_format < 2 and batch.codec is Codec.ZSTD:
+        raise LogError("UNSUPPORTED_COMPRESSION_TYPE", f"magic {settings.message_format} knows no zstd")
+    is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME
+    if is_stamped and (append_time_ms is not None or batch.max_timestamp == NO_TIMESTAMP):
+        raise LogError("INVALID_TIMESTAMP", "a producer may not say that its times are those of the append")
+    if settings.compacts and not batch.is_control and any(record.key is None for record in _records(data, batch)):
+        raise LogError("INVALID_RECORD", "a record without a key can't be kept in a compacted topic")
+
+
+def _check_size(batch: RecordBatch, settings: LogSettings) -> None:
     if batch.size > settings.max_message_bytes:
         raise LogError(
             "MESSAGE_TOO_LARGE", f"a batch of {batch.size} bytes, max.message.bytes is {settings.max_message_bytes}"
         )
-    if batch.magic >= 2 and batch.count != batch.last_offset_delta + 1:
-        raise LogError(
-            "INVALID_RECORD", f"a batch of {batch.count} records spans {batch.last_offset_delta + 1} offsets"
-        )
-    if settings.compacts and not batch.is_control and any(record.key is None for record in _records(data, batch)):
-        raise LogError("INVALID_RECORD", "a record without a key can't be kept in a compacted topic")
 
 
 def _records(data: Buffer, batch: RecordBatch) -> list[Record]:
     records: list[Record] = []
     for record in records_of(data, batch):
         if isinstance(record, Damage):
-            raise LogError("CORRUPT_MESSAGE", record.cause)
+            raise LogError("INVALID_RECORD" if record.cause == NESTED else "CORRUPT_MESSAGE", record.cause)
+        if not record.crc_valid:
+            raise LogError("CORRUPT_MESSAGE", f"the message at offset {record.offset} does not match its CRC")
         records.append(record)
     return records
 
 
-def _with_offsets(
-    data: Buffer, batch: RecordBatch, offset: int, leader_epoch: int, append_time_ms: int | None
-) -> tuple[Buffer, int]:
-    """The batch at its final place in the log, and how many offsets it takes."""
-    if batch.magic < 2 and (batch.codec is not Codec.NONE or append_time_ms is not None):
-        # What the CRC covers may change: a wrapper of v0 holds absolute offsets, and v1 its times.
-        records = [
-            msgspec.structs.replace(record, offset=offset + number)
-            for number, record in enumerate(_records(data, batch))
-        ]
-        append_time_ms = None if batch.magic == 0 else append_time_ms
-        return encode_message_set(records, batch.magic, batch.codec or Codec.NONE, append_time_ms), len(records)
-    entry = bytearray(memoryview(data)[batch.position : batch.end])
-    stamp(entry, batch, offset + batch.last_offset_delta, leader_epoch, append_time_ms)
-    return entry, batch.last_offset_delta + 1
+def _target_codec(first: RecordBatch, settings: LogSettings) -> Codec:
+    """compression.type: the topic's own codec, or the producer's."""
+    if first.is_control or settings.compression_type == "producer":
+        return first.codec or Codec.NONE
+    return Codec[settings.compression_type.upper()] if settings.compression_type != "uncompressed" else Codec.NONE
+
+
+def _stamped(
+    data: Buffer,
+    sent: Sequence[RecordBatch],
+    settings: LogSettings,
+    codec: Codec,
+    offset: int,
+    leader_epoch: int,
+    append_time_ms: int | None,
+) -> list[bytearray] | None:
+    """The batches at their final places; None: they have another format or codec than the log is to have."""
+    if any(batch.codec is not codec for batch in sent) or sent[0].magic != settings.message_format:
+        return None
+    entries: list[bytearray] = []
+    for batch in sent:
+        count = batch.last_offset_delta + 1
+        if batch.magic < 2 and codec is not Codec.NONE:
+            records = _records(data, batch)
+            count = len(records)
+            in_order = all(record.offset == number for number, record in enumerate(records))
+            if batch.magic == 0 or not in_order or batch.max_timestamp != max(each.timestamp for each in records):
+                return None
+        entry = bytearray(memoryview(data)[batch.position : batch.end])
+        offset += count
+        stamp(entry, batch, offset - 1, leader_epoch, append_time_ms)
+        entries.append(entry)
+    return entries
+
+
+def _rebuilt(
+    records: Sequence[Record],
+    first: RecordBatch,
+    magic: int,
+    codec: Codec,
+    offset: int,
+    leader_epoch: int,
+    append_time_ms: int | None,
+) -> bytes:
+    """The records in another format or codec, with the producer of `first`."""
+    placed = [msgspec.structs.replace(record, offset=offset + number) for number, record in enumerate(records)]
+    if magic < 2:
+        if codec is Codec.ZSTD:
+            raise LogError("UNKNOWN_SERVER_ERROR", f"compression.type is zstd, which magic {magic} does not know")
+        return encode_message_set(placed, magic, codec, append_time_ms)
+    producer = None
+    if first.producer_id != NO_PRODUCER_ID:
+        producer = Producer(first.producer_id, first.producer_epoch, first.base_sequence, first.is_transactional)
+    return encode_batch(
+        placed, codec=codec, leader_epoch=leader_epoch, producer=producer, append_time_ms=append_time_ms
+    )

@@ -17,6 +17,7 @@ from model.log.records import Buffer
 from model.log.segment import Segment
 from model.log.segment_list import (
     DoomedFiles,
+    Ending,
     Fetched,
     SegmentList,
     TimestampedOffset,
@@ -117,10 +118,10 @@ class PartitionLog:
     def append_as_leader(
         self, data: Buffer, *, leader_epoch: int, now_ms: int, origin: Origin = Origin.CLIENT
     ) -> Appended:
-        """Writes a producer's batches, with the next offsets.
+        """Writes what a producer sent, with the next offsets; without a whole batch in it nothing, at offset -1.
 
-        Raises LogError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE, and what
-        ProducerState.after_data and after_marker raise. Then nothing is written.
+        Raises LogError: RECORD_LIST_TOO_LARGE, and what `from_client`, ProducerState.after_data and after_marker raise.
+        Then nothing is written.
         """
         append_time_ms = now_ms if self.settings.message_timestamp_type == "LogAppendTime" else None
         batches = from_client(
@@ -130,6 +131,8 @@ class PartitionLog:
             leader_epoch=leader_epoch,
             append_time_ms=append_time_ms,
         )
+        if batches is None:
+            return Appended(-1, -1)
         return self._append(batches, origin, now_ms, -1 if append_time_ms is None else append_time_ms)
 
     def append_as_follower(self, data: Buffer, *, now_ms: int) -> Appended | None:
@@ -141,7 +144,9 @@ class PartitionLog:
         return None if batches is None else self._append(batches, Origin.REPLICATION, now_ms)
 
     def assign_epoch(self, epoch: int, start_offset: int | None = None) -> None:
-        """Notes that a leader's epoch begins, here at the log's end."""
+        """Notes that a leader's epoch begins, here at the log's end; in a log of an older format there are none."""
+        if self.settings.message_format < 2:
+            return
         self._set_epochs(self.epochs.assign(epoch, self.end_offset if start_offset is None else start_offset))
 
     def _append(self, batches: Batches, origin: Origin, now_ms: int, append_time_ms: int = -1) -> Appended:
@@ -194,8 +199,16 @@ class PartitionLog:
 
     # Reading.
 
-    def read(self, offset: int, *, max_bytes: int, end_offset: int | None = None, at_least_one: bool = True) -> Fetched:
-        """Whole batches from `offset` on, below `end_offset` (default: the log's end), of one segment.
+    def read(
+        self,
+        offset: int,
+        *,
+        max_bytes: int,
+        end_offset: int | None = None,
+        at_least_one: bool = True,
+        ending: Ending = Ending.WHOLE,
+    ) -> Fetched:
+        """Batches from `offset` on, below `end_offset` (default: the log's end), of one segment.
 
         `end_offset` is the high watermark for consumers, the last stable offset for readers of committed records.
         Raises LogError OFFSET_OUT_OF_RANGE, and DamagedFileError where no batch can be made out. CRCs are not checked.
@@ -203,7 +216,7 @@ class PartitionLog:
         self._check_offset(offset)
         end_offset = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
         return read_batches(
-            self.segments, offset, max_bytes=max_bytes, end_offset=end_offset, at_least_one=at_least_one
+            self.segments, offset, max_bytes=max_bytes, end_offset=end_offset, at_least_one=at_least_one, ending=ending
         )
 
     def find_timestamp(self, timestamp_ms: int) -> TimestampedOffset | None:

@@ -188,7 +188,12 @@ class Segment:
     def age_timestamp_ms(self) -> int:
         """What retention counts from: the largest timestamp, else when the file was last written."""
         largest = self.max_timestamp_ms
-        return largest if largest >= 0 else int(self.path(LOG).stat().st_mtime * 1000)
+        return largest if largest >= 0 else self.written_ms
+
+    @property
+    def written_ms(self) -> int:
+        """When the file was written last, in ms since the epoch. Raises OSError."""
+        return self.path(LOG).stat().st_mtime_ns // 1_000_000
 
     def activate(self) -> None:
         """Gets the files ready for appends: indexes grow to their full size, so does a log to be preallocated."""

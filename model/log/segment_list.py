@@ -1,6 +1,7 @@
 """The segments of a log in order, whole batches read from them as they lie on disk, and files on their way out.
 
-Kafka 3.9 `kafka.log.LocalLog.read` and `UnifiedLog.fetchOffsetByTimestamp`; unlike Kafka it returns no half batches.
+Kafka 3.9 `kafka.log.LocalLog.read` and `UnifiedLog.fetchOffsetByTimestamp`. Unlike Kafka it returns half batches only
+where they are asked for.
 Files that are no part of a log any more are renamed at once and removed after file.delete.delay.ms: readers that have
 them open, here or in another program that copies the folder, get to their end.
 """
@@ -8,6 +9,7 @@ them open, here or in another program that copies the folder, get to their end.
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from model.log.indexes import AbortedTransaction
@@ -81,7 +83,23 @@ class TimestampedOffset:
     leader_epoch: int
 
 
-def read_batches(segments: SegmentList, offset: int, *, max_bytes: int, end_offset: int, at_least_one: bool) -> Fetched:
+class Ending(Enum):
+    """Where what is read may end, to use up the bytes that are allowed."""
+
+    WHOLE = "whole batches only"
+    AFTER_FIRST = "in the middle of any batch but the first"
+    ANYWHERE = "in the middle of any batch"
+
+
+def read_batches(
+    segments: SegmentList,
+    offset: int,
+    *,
+    max_bytes: int,
+    end_offset: int,
+    at_least_one: bool,
+    ending: Ending = Ending.WHOLE,
+) -> Fetched:
     """Batches from the one that holds `offset` on, all below `end_offset`, as many as fit into `max_bytes`.
 
     `at_least_one`: a batch that is larger than that is returned all the same, so that a reader can get past it.
@@ -94,6 +112,12 @@ def read_batches(segments: SegmentList, offset: int, *, max_bytes: int, end_offs
             continue  # compaction took the last batches of this one
         if first.last_offset >= end_offset:
             break
+        if ending is not Ending.WHOLE:
+            most = max(max_bytes, first.size if at_least_one else 0)
+            if most < first.size and ending is Ending.AFTER_FIRST:
+                break
+            end = min(first.position + most, _limit(segment, end_offset))
+            return Fetched(segment.log.read(first.position, end - first.position), first.next_offset)
         last = _last_batch(segment, first, max_bytes, end_offset)
         if last is None and not at_least_one:
             break
@@ -102,11 +126,15 @@ def read_batches(segments: SegmentList, offset: int, *, max_bytes: int, end_offs
     return Fetched(b"", offset)
 
 
+def _limit(segment: Segment, end_offset: int) -> int:
+    """The position of the first batch that has records from `end_offset` on, or the end of the segment."""
+    beyond = segment.find_offset(end_offset)
+    return segment.size_bytes if beyond is None else beyond.position
+
+
 def _last_batch(segment: Segment, first: RecordBatch, max_bytes: int, end_offset: int) -> RecordBatch | None:
     """The last batch that still fits; none when the first does not. The index saves looking at those between."""
-    end = min(first.position + max_bytes, segment.size_bytes)
-    if (beyond := segment.find_offset(end_offset)) is not None:
-        end = min(end, beyond.position)
+    end = min(first.position + max_bytes, _limit(segment, end_offset))
     if first.end > end:
         return None
     last = first

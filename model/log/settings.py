@@ -36,6 +36,10 @@ class LogSettings:
     """Messages after which an append waits for the disk. Kafka leaves that to the system and to replication."""
     preallocate: bool = False
     message_timestamp_type: str = "CreateTime"
+    compression_type: str = "producer"
+    message_downconversion_enable: bool = True
+    message_format: int = 2
+    """The magic of what is appended (message.format.version; from inter.broker.protocol.version 3.0 on always 2)."""
     producer_id_expiration_ms: int = _DAY_MS
     """The broker's setting: when a producer that wrote nothing is forgotten."""
 
@@ -71,13 +75,20 @@ def log_settings(config: Mapping[str, str], defaults: LogSettings | None = None)
     return replace(defaults or LogSettings(), **changes)  # pyright: ignore[reportArgumentType]
 
 
+_CHOICES = {
+    "CreateTime": ("CreateTime", "LogAppendTime"),
+    "producer": ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+}
+"""What texts may be, by the default."""
+
+
 def _parse(text: str, like: object) -> object:
     if isinstance(like, frozenset):
         return frozenset(_one_of(("compact", "delete"), word.strip()) for word in text.split(",") if word.strip())
     if isinstance(like, bool):
         return _one_of(("false", "true"), text.lower()) == "true"
     if isinstance(like, str):
-        return _one_of(("CreateTime", "LogAppendTime"), text)
+        return _one_of(_CHOICES[like], text)
     return float(text) if isinstance(like, float) else int(text)
 
 

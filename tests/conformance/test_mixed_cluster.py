@@ -1,4 +1,4 @@
-"""One broker of ours beside two real Java brokers 3.9.1, ruled by a Java controller.
+"""One broker of ours beside two real Java brokers of 1.1.1 or 3.9.1, ruled by a Java controller.
 
 It replicates from them and they from it, while leadership moves back and forth under load. Nothing acknowledged is
 lost, nothing comes twice, and at the end the logs are the same to the byte.
@@ -30,13 +30,16 @@ ASSIGNMENT = {0: (1, 2, OURS), 1: (2, OURS, 1), 2: (OURS, 1, 2)}
 TOPIC = "mixed"
 
 
-@pytest.fixture(scope="module")
+SETTINGS = {"1.1.1": "inter.broker.protocol.version=1.1\n", "3.9.1": ""}
+
+
+@pytest.fixture(scope="module", params=list(SETTINGS))
 def cluster(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Broker 1, which comes first, is the controller; broker 3 is ours."""
-    kafka = install_or_skip("3.9.1")
+    kafka = install_or_skip(request.param)
     zookeeper: EmbeddedZooKeeper = request.getfixturevalue("zookeeper_server")
     folder = tmp_path_factory.mktemp("mixed-")
-    settings = "replica.lag.time.max.ms=5000\n"
+    settings = f"replica.lag.time.max.ms=5000\n{SETTINGS[request.param]}"
     chroot = f"{zookeeper.address}/mixed-{time.monotonic_ns()}"
     with Cluster(kafka, chroot, folder, size=2, in_turn=True, settings=settings) as cluster:
         ours = OurBroker(OURS, cluster, settings)

@@ -134,11 +134,12 @@ group.initial.rebalance.delay.ms=500
 
 
 class ClusterOfThree:
-    """Runs while it is entered."""
+    """Runs while it is entered. `more` are lines for server.properties."""
 
-    def __init__(self, zookeeper: str, folder: Path) -> None:
+    def __init__(self, zookeeper: str, folder: Path, more: str = "") -> None:
         self.folder = folder
-        self.brokers = {number: BrokerProcess(folder, zookeeper, number, SETTINGS_OF_THREE) for number in (1, 2, 3)}
+        settings = SETTINGS_OF_THREE + more
+        self.brokers = {number: BrokerProcess(folder, zookeeper, number, settings) for number in (1, 2, 3)}
         self._values = itertools.count()
 
     def __enter__(self) -> Self:

@@ -38,7 +38,7 @@ initial.broker.registration.timeout.ms kafka.metrics.polling.interval.secs kafka
 log.cleaner.dedupe.buffer.size log.cleaner.io.buffer.load.factor log.cleaner.io.buffer.size
 log.cleaner.io.max.bytes.per.second log.cleaner.threads log.dir.failure.timeout.ms log.flush.interval.ms
 log.flush.scheduler.interval.ms log.flush.start.offset.checkpoint.interval.ms log.initial.task.delay.ms
-log.local.retention.bytes log.local.retention.ms log.message.downconversion.enable log.message.format.version
+log.local.retention.bytes log.local.retention.ms
 log.message.timestamp.after.max.ms log.message.timestamp.before.max.ms log.message.timestamp.difference.max.ms
 log.roll.jitter.hours log.roll.jitter.ms max.connection.creation.rate max.connections max.connections.per.ip
 max.connections.per.ip.overrides max.request.partition.size.limit metadata.log.dir
@@ -95,8 +95,8 @@ zookeeper.ssl.truststore.location zookeeper.ssl.truststore.password zookeeper.ss
 
 _OF_TOPICS = """
 compression.gzip.level compression.lz4.level compression.zstd.level flush.ms follower.replication.throttled.replicas
-leader.replication.throttled.replicas local.retention.bytes local.retention.ms message.downconversion.enable
-message.format.version message.timestamp.after.max.ms message.timestamp.before.max.ms
+leader.replication.throttled.replicas local.retention.bytes local.retention.ms
+message.timestamp.after.max.ms message.timestamp.before.max.ms
 message.timestamp.difference.max.ms remote.log.copy.disable remote.log.delete.on.disable remote.storage.enable
 segment.jitter.ms
 """

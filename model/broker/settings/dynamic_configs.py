@@ -14,12 +14,15 @@ from typing import NamedTuple
 import msgspec
 
 from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, UNSERVED_TOPIC_KEYS, remark_on
+from model.broker.settings.keys import LOG_MESSAGE_FORMAT_VERSION
 from model.broker.settings.kinds import Key, as_text
 from model.broker.settings.settings import Settings, settings_of_topic, topic_defaults
 from model.controller.refusal import Refusal
 
 NONE: Mapping[str, str] = MappingProxyType({})
-DYNAMIC_KEYS: Mapping[str, Key[object]] = MappingProxyType({key.name: key for key in TOPIC_KEYS.values()})
+DYNAMIC_KEYS: Mapping[str, Key[object]] = MappingProxyType(
+    {key.name: key for key in TOPIC_KEYS.values() if key is not LOG_MESSAGE_FORMAT_VERSION}
+)
 """By name."""
 _FAMILIES = (
     ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),

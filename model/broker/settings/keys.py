@@ -10,6 +10,7 @@ from model.broker.settings.kinds import (
     Key,
     Optional,
     Real,
+    Release,
     Text,
     Words,
     int_from,
@@ -109,6 +110,11 @@ LOG_MESSAGE_TIMESTAMP_TYPE = Key(
     topic="message.timestamp.type",
 )
 MESSAGE_MAX_BYTES = Key("message.max.bytes", int_from(0), 1_048_588, topic="max.message.bytes")
+LOG_MESSAGE_FORMAT_VERSION = Key("log.message.format.version", Release(), "3.0-IV1", topic="message.format.version")
+"""It counts below inter.broker.protocol.version 3.0 only; left out, that holds, with which Kafka would not start."""
+LOG_MESSAGE_DOWNCONVERSION_ENABLE = Key(
+    "log.message.downconversion.enable", Flag(), True, topic="message.downconversion.enable"
+)
 COMPRESSION_TYPE = Key(
     "compression.type",
     Text(("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")),

@@ -8,6 +8,8 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import msgspec
 
+from model.cluster.ids import release_numbers
+
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -104,6 +106,19 @@ class Text(msgspec.Struct, frozen=True):
     def read(self, text: str) -> str:
         value = text.strip()
         if self.choices and value not in self.choices:
+            raise ValueError(text)
+        return value
+
+
+class Release(msgspec.Struct, frozen=True):
+    """A release of Kafka, as text; what follows its numbers, as -IV0, is kept."""
+
+    type: str = "STRING"
+    wanted: str = "a release of Kafka, as 2.8"
+
+    def read(self, text: str) -> str:
+        value = text.strip()
+        if not release_numbers(value):
             raise ValueError(text)
         return value
 

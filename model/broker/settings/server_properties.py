@@ -13,6 +13,7 @@ from model.broker.settings import keys
 from model.broker.settings.catalogue import KEYS, OWN_KEYS, remark_on
 from model.broker.settings.kinds import Key
 from model.broker.settings.settings import Settings, listener_refusals
+from model.cluster.ids import release_numbers
 
 _BLANKS = " \t\f"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -115,6 +116,15 @@ def _release(settings: Settings) -> str | None:
     return None
 
 
+def _message_format(settings: Settings) -> str | None:
+    key, protocol = keys.LOG_MESSAGE_FORMAT_VERSION, settings[keys.INTER_BROKER_PROTOCOL_VERSION]
+    if key.name not in settings.given or release_numbers(protocol) >= (3,):
+        return None
+    if release_numbers(settings[key]) <= release_numbers(protocol):
+        return None
+    return f"{key.name} is {settings[key]}: it must not be above inter.broker.protocol.version ({protocol})"
+
+
 def _fetch_wait_and_lag(settings: Settings) -> str | None:
     wait_ms, lag_ms = (
         settings[keys.REPLICA_FETCH_WAIT_MAX_MS],
@@ -151,6 +161,7 @@ _CHECKS: tuple[Callable[[Settings], str | None], ...] = (
     _zookeeper,
     _broker_id,
     _release,
+    _message_format,
     _fetch_wait_and_lag,
     _fetch_wait_and_timeout,
     _retention,

@@ -25,6 +25,7 @@ from model.broker.settings.keys import (
     LISTENERS,
 )
 from model.broker.settings.kinds import Key, as_text
+from model.cluster.ids import release_numbers
 from model.controller.generations import Settings as ControllerSettings
 from model.controller.generations import generation_of
 
@@ -96,6 +97,21 @@ def topic_defaults(broker: Settings) -> dict[str, str]:
     """The configuration that a topic without any has, by the names of topics, as text."""
     derived = {"retention.ms": broker.retention_ms, "segment.ms": broker.roll_ms}
     return {name: as_text(derived.get(name, broker[key])) for name, key in TOPIC_KEYS.items()}
+
+
+def message_format(broker: Settings, topic: Settings) -> int:
+    """The magic of what is appended to a topic's logs (`LogConfig.recordVersion`).
+
+    From inter.broker.protocol.version 3.0 on it is 2. Before, message.format.version says it, of the topic or of the
+    broker, unless it is newer than the protocol.
+    """
+    protocol = release_numbers(broker[keys.INTER_BROKER_PROTOCOL_VERSION])
+    if protocol >= (3,):
+        return 2
+    name = keys.LOG_MESSAGE_FORMAT_VERSION.name
+    given = [release_numbers(str(each.given[name])) for each in (topic, broker) if name in each.given]
+    release = next((each for each in given if each <= protocol), protocol)
+    return sum(release >= since for since in ((0, 10), (0, 11)))
 
 
 _LISTENER = re.compile(r"([A-Za-z0-9_-]+)://(\[[0-9A-Fa-f:.%]+\]|[^\s:,/\[\]]*):(\d{1,5})")

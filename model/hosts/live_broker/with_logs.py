@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
+from model.broker.settings.keys import OFFSET_METADATA_MAX_BYTES
 from model.hosts.live_broker.apis.controller_requests import ControllerRequests
 from model.hosts.live_broker.apis.fetch_requests import FetchRequests
 from model.hosts.live_broker.apis.log_requests import LogDirRequests, OffsetRequests, ProduceRequests
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
 from model.hosts.live_broker.groups.group_requests import CoordinatorFinder, CreateTopic, GroupRequests
-from model.hosts.live_broker.groups.member_requests import CommitRequests, MemberRequests
+from model.hosts.live_broker.groups.member_requests import CommitRequests, MemberRequests, ZooKeeperOffsets
 from model.hosts.live_broker.parts import BrokerKind, MetadataCache, Parts, PartsContext
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
@@ -26,12 +27,14 @@ class DataApis:
         return {key: api for part in parts for key, api in part(self._replicas).apis.items()}
 
 
-def group_apis(coordinator: GroupCoordinator, metadata: MetadataCache, create_topic: CreateTopic) -> Mapping[int, Api]:
+def group_apis(
+    coordinator: GroupCoordinator, metadata: MetadataCache, create_topic: CreateTopic, old_offsets: ZooKeeperOffsets
+) -> Mapping[int, Api]:
     """By API key."""
     return {
         **CoordinatorFinder(metadata, coordinator.partition_of, create_topic).apis,
         **MemberRequests(coordinator).apis,
-        **CommitRequests(coordinator, metadata).apis,
+        **CommitRequests(coordinator, metadata, old_offsets).apis,
         **GroupRequests(coordinator).apis,
     }
 
@@ -44,7 +47,10 @@ def _make(place: PartsContext) -> Parts:
     replicas.on_leadership = groups.on_leadership
     replicas.on_forgotten = groups.on_forgotten
     replicas.failures.on_last_failed = place.on_disks_failed
-    apis = {**DataApis(replicas).apis, **group_apis(groups, replicas.metadata, place.create_topic)}
+    old_offsets = ZooKeeperOffsets(
+        place.surroundings.ask_zookeeper, lambda: replicas.settings[OFFSET_METADATA_MAX_BYTES]
+    )
+    apis = {**DataApis(replicas).apis, **group_apis(groups, replicas.metadata, place.create_topic, old_offsets)}
     return Parts(replicas, apis, was_clean=log_dirs.was_clean, start=groups.start, close=groups.close)
 
 

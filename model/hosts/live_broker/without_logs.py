@@ -107,7 +107,7 @@ class PassedOn:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        return {ApiKey.FIND_COORDINATOR: Api(0, 4, self._find_coordinator)}
+        return {ApiKey.FIND_COORDINATOR: Api(0, 6, self._find_coordinator)}
 
     async def _find_coordinator(self, request: Request) -> Entity:
         nodes = self._metadata.image.brokers.values()

@@ -7,6 +7,7 @@ known here.
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -29,6 +30,9 @@ from model.hosts.wire.messages import (
 from model.hosts.wire.names import MalformedError, UnavailableError, WireError
 
 FAREWELL_S = 2.0
+FIRST_WITH_NAMES = 3
+"""ApiVersions from here on says what the client is (KIP-511)."""
+_CLIENT_NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 NOT_THROTTLED = i32Timedelta.resolution * 0
 _LOGGER = logging.getLogger(__name__)
 
@@ -88,7 +92,7 @@ class Server:
         self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", limits: ServerLimits | None = None
     ) -> None:
         self._listener = listener
-        self._apis = {**apis, API_VERSIONS_KEY: Api(0, 3, self._api_versions)}
+        self._apis = {**apis, API_VERSIONS_KEY: Api(0, 4, self._api_versions)}
         self._limits = limits or ServerLimits()
         self._intake = Intake(self._limits)
         self._connections: set[asyncio.Task[None]] = set()
@@ -176,7 +180,10 @@ class Server:
         raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")
 
     async def _api_versions(self, request: Request) -> Entity:
-        request.body  # noqa: B018 - a garbled one is refused like any other
+        body = request.body
+        names = (getattr(body, "client_software_name", "-"), getattr(body, "client_software_version", "-"))
+        if request.start.version >= FIRST_WITH_NAMES and not all(map(_CLIENT_NAME.fullmatch, names)):
+            return _versions(request.start.version, {}, ErrorCode.invalid_request)
         return _versions(request.start.version, self._apis)
 
 

@@ -159,9 +159,21 @@ def _field(field: bytes | None) -> bytes:
     return layout.LENGTH.pack(-1) if field is None else layout.LENGTH.pack(len(field)) + field
 
 
-_ATTRIBUTES_AT = 21
-_MAX_TIMESTAMP_AT = 35
 _LEADER_EPOCH_AT = 12
+
+
+class _TimeFields(msgspec.Struct, frozen=True):
+    """Where a format has its CRC, the byte of its attributes with the kind of time, and the (largest) timestamp."""
+
+    crc: slice
+    attributes: int
+    timestamp: slice
+
+
+_TIMES = {
+    1: _TimeFields(slice(12, layout.LEGACY_CRC_START), 17, slice(18, 26)),
+    2: _TimeFields(slice(layout.BATCH_CRC_AT, layout.BATCH_CRC_START), 22, slice(35, 43)),
+}
 
 
 def stamp(
@@ -171,21 +183,24 @@ def stamp(
     leader_epoch: int,
     append_time_ms: int | None = None,
 ) -> None:
-    """Gives the batch, whose header lies at the start of `entry`, its offsets and its leader's epoch.
+    """Gives the batch, whose header lies at the start of `entry`, its offsets, its leader's epoch and its kind of time.
 
     `last_offset` is the one that its last record gets: its base follows. With `append_time_ms` the batch gets append
-    time and that as its max timestamp (v2 only). The CRC is made anew only where what it covers changed. Raises
-    ValueError for what cannot be stamped.
+    time and that as its (max) timestamp; without, the times are those that its producer set. The CRC is made anew only
+    where what it covers changed. Raises ValueError for what cannot be stamped.
     """
-    if batch.magic < 2:
-        if append_time_ms is not None or (batch.magic == 0 and batch.attributes & layout.CODEC_MASK):
-            raise ValueError(f"a message of magic {batch.magic} cannot be stamped in place: encode it anew")
-        entry[:8] = last_offset.to_bytes(8, "big")
-        return
+    compressed = batch.attributes & layout.CODEC_MASK
+    if batch.magic == 0 and (append_time_ms is not None or compressed):
+        raise ValueError("a message of magic 0 cannot be stamped in place: encode it anew")
     entry[:8] = (last_offset - batch.last_offset_delta).to_bytes(8, "big")
-    entry[_LEADER_EPOCH_AT : _LEADER_EPOCH_AT + 4] = leader_epoch.to_bytes(4, "big", signed=True)
-    if append_time_ms is not None:
-        entry[_ATTRIBUTES_AT + 1] = batch.attributes | layout.APPEND_TIME
-        entry[_MAX_TIMESTAMP_AT : _MAX_TIMESTAMP_AT + 8] = append_time_ms.to_bytes(8, "big", signed=True)
-        crc = stored_crc(memoryview(entry)[: batch.size], batch.magic)
-        entry[layout.BATCH_CRC_AT : layout.BATCH_CRC_START] = crc.to_bytes(4, "big")
+    if batch.magic >= 2:
+        entry[_LEADER_EPOCH_AT : _LEADER_EPOCH_AT + 4] = leader_epoch.to_bytes(4, "big", signed=True)
+    if batch.magic == 0 or (append_time_ms is None and not batch.attributes & layout.APPEND_TIME):
+        return
+    at = _TIMES[min(batch.magic, 2)]
+    if append_time_ms is None:
+        entry[at.attributes] = batch.attributes & ~layout.APPEND_TIME
+    else:
+        entry[at.attributes] = batch.attributes | layout.APPEND_TIME
+        entry[at.timestamp] = append_time_ms.to_bytes(8, "big", signed=True)
+    entry[at.crc] = stored_crc(memoryview(entry)[: batch.size], batch.magic).to_bytes(4, "big")

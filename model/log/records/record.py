@@ -243,6 +243,10 @@ def _read_headers(body: bytes, at: int, end: int, count: int) -> tuple[tuple[Hea
 _LENGTH_SIZE = layout.LENGTH.size
 
 
+NESTED = "a compressed message inside a compressed message"
+"""The cause of damage that Kafka takes for a client's mistake."""
+
+
 class _MisfitMessageError(ValueError):
     """A message whose fields do not fit."""
 
@@ -277,7 +281,7 @@ def _inner_records(data: bytes, wrapper: RecordBatch) -> Iterator[Record | Damag
     for at in messages:
         message = parse_batch(data, at, at)
         if message.attributes & layout.CODEC_MASK:
-            yield damaged(wrapper, DamageKind.BAD_RECORDS, "a compressed message inside a compressed message")
+            yield damaged(wrapper, DamageKind.BAD_RECORDS, NESTED)
             return
         try:
             record = _read_message(data[at : at + message.size], message)

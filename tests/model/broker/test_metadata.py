@@ -100,3 +100,12 @@ def test_a_rack_and_an_address_are_kept() -> None:
     assert node.rack == "r1"
     assert node.endpoint("OUTSIDE") == Endpoint("OUTSIDE", "one.example", 19092)
     assert node.endpoint("SSL") is None
+
+
+def test_version_0_leaves_out_replicas_that_are_down() -> None:
+    image = learnt(known("orders", 0, 1), known("orders", 1, 3))
+    led, leaderless = (image.only_reachable(each, "PLAINTEXT") for each in image.describe_topic("orders", None) or ())
+    assert (led.error, led.leader, led.replicas, led.isr) == ("REPLICA_NOT_AVAILABLE", 1, (1, 2), (1, 2))
+    assert (leaderless.error, leaderless.leader, leaderless.replicas) == ("LEADER_NOT_AVAILABLE", -1, (1, 2))
+    (outside, _) = (image.only_reachable(each, "OUTSIDE") for each in image.describe_topic("orders", None) or ())
+    assert (outside.replicas, outside.isr) == ((1,), (1,))

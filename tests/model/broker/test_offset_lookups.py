@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from model.broker.serving import (
@@ -10,10 +11,13 @@ from model.broker.serving import (
     MAX_TIMESTAMP,
     FoundOffset,
     Isolation,
+    LogTimes,
     OffsetAnswer,
     OffsetQuestion,
+    OldQuestion,
     error_for_version,
     look_up_offset,
+    look_up_old_offsets,
 )
 from tests.model.broker.partitions import follower_of, leader_of, log_to
 
@@ -81,3 +85,28 @@ def test_older_clients_are_told_an_error_they_know() -> None:
     assert error_for_version("OFFSET_NOT_AVAILABLE", 4) == "LEADER_NOT_AVAILABLE"
     assert error_for_version("OFFSET_NOT_AVAILABLE", 5) == "OFFSET_NOT_AVAILABLE"
     assert error_for_version("FENCED_LEADER_EPOCH", 4) == "FENCED_LEADER_EPOCH"
+
+
+TIMES = LogTimes(((0, 100), (50, 200)), 0, 80, end_is_empty=False)
+
+
+@pytest.mark.parametrize(
+    ("log", "timestamp", "most", "of_consumer", "offsets"),
+    [
+        (TIMES, -1, 1, True, (70,)),
+        (TIMES, -1, 10, True, (70, 50, 0)),
+        (TIMES, -2, 10, True, (0,)),
+        (TIMES, 150, 10, True, (0,)),
+        (TIMES, 99, 10, True, ()),
+        (TIMES, -1, 2, False, (80, 50)),
+        (TIMES, -1, 0, True, ()),
+        (LogTimes(TIMES.segments, 20, 80, end_is_empty=False), -2, 1, True, (20,)),
+        (LogTimes(TIMES.segments, 0, 50, end_is_empty=True), -1, 2, True, (50, 0)),
+    ],
+)
+def test_offsets_near_a_time_as_before_0_10(
+    log: LogTimes, timestamp: int, most: int, of_consumer: bool, offsets: tuple[int, ...]
+) -> None:
+    partition = msgspec.structs.replace(leader_of(log_to(80, (5, 0)), isr=(1,), leader_epoch=5), high_watermark=70)
+    question = OldQuestion(timestamp, most, of_consumer)
+    assert look_up_old_offsets(partition, question, log, now_ms=300) == ("NONE", offsets)

@@ -23,9 +23,10 @@ from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
+from model.log.conversion import converted
+from model.log.names import LogError
+from model.log.segment_list import Ending
 
-OLDEST = 4
-"""Before it, consumers want records in formats that they know, which takes conversion."""
 NEWEST = 17
 """Java followers of 3.9 ask with it without looking whether it is known."""
 FIRST_WITH_IDS = 13
@@ -34,6 +35,13 @@ FIRST_FROM_FOLLOWERS = 11
 FIRST_EPOCH = 0
 FINAL_EPOCH = -1
 COMMITTED = 1
+NEWEST_WITH_MAGIC = {0: 1, 1: 3}
+"""Up to which version readers know no newer format."""
+FIRST_WITH_ONE_BATCH = 3
+"""From then on the limits never keep a reader from the first batch (KIP-74, 0.10.1)."""
+FIRST_WITH_STORAGE_ERRORS = 6
+FIRST_WITH_ZSTD = 10
+NO_LIMIT = 2**31 - 1
 
 
 class FetchRequests:
@@ -46,7 +54,7 @@ class FetchRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        return {ApiKey.FETCH: Api(OLDEST, NEWEST, self._fetch, until_gone=True)}
+        return {ApiKey.FETCH: Api(0, NEWEST, self._fetch, until_gone=True)}
 
     async def _fetch(self, request: Request) -> Entity:
         session_id, epoch = getattr(request.body, "session_id", 0), getattr(request.body, "session_epoch", FINAL_EPOCH)
@@ -82,14 +90,34 @@ class FetchRequests:
             # What nobody knows yet has no place in a session: the reader is to name everything again.
             self._replicas.sessions.drop(session.id)
             return _response(request, NO_SESSION, reads)
-        return _response(request, session.id, reads)
+        return _response(request, session.id, [self._for_reader(request, session, read) for read in reads])
+
+    def _for_reader(self, request: Request, session: FetchSession, read: PartitionRead) -> PartitionRead:
+        """The records in a format that the reader knows, or why not (`KafkaApis.maybeConvertFetchedData`)."""
+        version, topic = request.start.version, read.wanted.name.topic
+        settings = self._replicas.held.settings.of(topic).log
+        if read.error == "KAFKA_STORAGE_ERROR" and version < FIRST_WITH_STORAGE_ERRORS:
+            return read._replace(error="NOT_LEADER_OR_FOLLOWER")
+        if read.error != "NONE":
+            return read
+        if settings.compression_type == "zstd" and version < FIRST_WITH_ZSTD:
+            return PartitionRead(read.wanted, "UNSUPPORTED_COMPRESSION_TYPE")
+        magic = next((magic for magic, newest in NEWEST_WITH_MAGIC.items() if version <= newest), None)
+        if magic is None or settings.message_format <= magic:
+            return read
+        if session.follower is None and not settings.message_downconversion_enable:
+            return PartitionRead(read.wanted, "UNSUPPORTED_VERSION")
+        try:
+            return read._replace(records=converted(read.records, magic, read.wanted.read.offset))
+        except LogError as error:
+            return PartitionRead(read.wanted, error.kafka_error)
 
     def _new_session(self, request: Request) -> FetchSession:
         body = request.body
         replica = body.replica_state.replica_id if hasattr(body, "replica_state") else body.replica_id
         if replica >= 0:
             isolation = Isolation.LOG_END
-        elif body.isolation_level == COMMITTED:
+        elif getattr(body, "isolation_level", 0) == COMMITTED:
             isolation = Isolation.LAST_STABLE_OFFSET
         else:
             isolation = Isolation.HIGH_WATERMARK
@@ -98,9 +126,14 @@ class FetchRequests:
         return FetchSession(self._replicas.held.news, isolation, follower, by_id)
 
     def _limits(self, request: Request) -> FetchLimits:
-        body = request.body
-        most = min(body.max_bytes, self._replicas.settings[FETCH_MAX_BYTES])
-        return FetchLimits(body.min_bytes, max(most, 0), body.max_wait // timedelta(milliseconds=1))
+        body, version = request.body, request.start.version
+        most = max(min(getattr(body, "max_bytes", NO_LIMIT), self._replicas.settings[FETCH_MAX_BYTES]), 0)
+        wait_ms = body.max_wait // timedelta(milliseconds=1)
+        if version > NEWEST_WITH_MAGIC[1]:
+            return FetchLimits(body.min_bytes, most, wait_ms)
+        at_least_one = version >= FIRST_WITH_ONE_BATCH
+        ending = Ending.AFTER_FIRST if at_least_one else Ending.ANYWHERE
+        return FetchLimits(min(body.min_bytes, most), most, wait_ms, ending, at_least_one)
 
     def _update(self, request: Request, session: FetchSession) -> Iterator[PartitionRead]:
         """Adds what the request names and takes away what it forgets; gives answers for topics that nobody knows."""

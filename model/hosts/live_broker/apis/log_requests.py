@@ -5,14 +5,16 @@ Kafka 3.9 `KafkaApis.handleProduceRequest` and its neighbours, `ProduceRequest.v
 """
 
 import os
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from model.broker.serving import Isolation, OffsetQuestion, error_for_version
+from model.broker.serving import Isolation, OffsetAnswer, OffsetQuestion, OldQuestion, error_for_version
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.log_dirs import HeldLog
 from model.hosts.live_broker.replicas.produces import ProduceOutcome
@@ -20,13 +22,13 @@ from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, WireError, error_code
 from model.hosts.wire.server import Api, Request
+from model.log.records import Codec, Damage, DamageKind, RecordBatch, scan
+from model.log.records.layout import CURRENT_MAGIC
 
-NEWEST_WITH_OLD_FORMATS = 2
+FIRST_WITH_ONE_BATCH = 3
+"""Before it, records come in any format, and nothing may come."""
 FIRST_WITH_ZSTD = 7
 NEWEST_PRODUCE = 11
-_MAGIC_AT = 16
-_ATTRIBUTES_AT = 22
-_ZSTD = 4
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -74,13 +76,15 @@ class ProduceRequests:
 
 
 def _refuse(data: bytes, version: int) -> str | None:
-    """Why records of this format may not come in a request of this version."""
-    if len(data) <= _ATTRIBUTES_AT:
+    """Why these records may not come in a request of this version; damage is judged by who appends."""
+    if version < FIRST_WITH_ONE_BATCH:
         return None
-    is_new = data[_MAGIC_AT] >= 2
-    if is_new != (version > NEWEST_WITH_OLD_FORMATS):
+    first, second, *_ = [*islice(scan(data), 2), None, None]
+    if isinstance(first, Damage):
+        return "INVALID_RECORD" if first.kind in (DamageKind.TORN, DamageKind.TRUNCATED) else None
+    if first is None or first.magic != CURRENT_MAGIC or isinstance(second, RecordBatch):
         return "INVALID_RECORD"
-    if is_new and version < FIRST_WITH_ZSTD and data[_ATTRIBUTES_AT] & 7 == _ZSTD:
+    if version < FIRST_WITH_ZSTD and first.codec is Codec.ZSTD:
         return "UNSUPPORTED_COMPRESSION_TYPE"
     return None
 
@@ -99,6 +103,7 @@ def _produce_response(request: Request, number: int, outcome: ProduceOutcome) ->
     )
 
 
+CONSUMER = -1
 DEBUGGING_REPLICA = -2
 """ListOffsets of whoever says so is answered by followers, too."""
 COMMITTED = 1
@@ -113,22 +118,44 @@ class OffsetRequests:
     @property
     def apis(self) -> Mapping[int, Api]:
         return {
-            ApiKey.LIST_OFFSETS: Api(1, 9, self._list),
+            ApiKey.LIST_OFFSETS: Api(0, 9, self._list),
             ApiKey.DELETE_RECORDS: Api(0, 2, self._delete),
             ApiKey.OFFSET_FOR_LEADER_EPOCH: Api(0, 4, self._epoch_ends),
         }
 
     async def _list(self, request: Request) -> Entity:
-        topics = tuple(
-            request.shape("ListOffsetsTopicResponse")(
-                name=topic.name,
-                partitions=tuple(self._list_one(request, topic.name, each) for each in topic.partitions),
-            )
+        asked = [
+            (topic.name, [(TopicPartition(topic.name, each.partition_index), each) for each in topic.partitions])
             for topic in request.body.topics
+        ]
+        times = Counter(name for _, partitions in asked for name, _ in partitions)
+
+        def told(name: TopicPartition, each: Any) -> Entity:
+            if request.start.version == 0:
+                return self._list_old(request, name, each)
+            return self._list_one(request, name, each, twice=times[name] > 1)
+
+        shape = request.shape("ListOffsetsTopicResponse")
+        topics = tuple(
+            shape(name=topic, partitions=tuple(told(*each) for each in partitions)) for topic, partitions in asked
         )
         return request.answer("ListOffsetsResponse", topics=topics)
 
-    def _list_one(self, request: Request, topic: str, each: Any) -> Entity:
+    def _list_old(self, request: Request, name: TopicPartition, each: Any) -> Entity:
+        """Version 0 knows no times of records: offsets near which they may lie are told."""
+        replica = request.body.replica_id
+        question = OldQuestion(
+            each.timestamp,
+            each.max_num_offsets,
+            of_consumer=replica == CONSUMER,
+            only_leader=replica != DEBUGGING_REPLICA,
+        )
+        error, offsets = self._replicas.offsets.look_up_old(name, question)
+        return request.shape("ListOffsetsPartitionResponse")(
+            partition_index=each.partition_index, error_code=error_code(error), old_style_offsets=offsets
+        )
+
+    def _list_one(self, request: Request, name: TopicPartition, each: Any, *, twice: bool) -> Entity:
         replica = request.body.replica_id
         isolation = Isolation.LOG_END
         if replica < 0:
@@ -140,7 +167,7 @@ class OffsetRequests:
             leader_epoch=_known_epoch(each),
             only_leader=replica != DEBUGGING_REPLICA,
         )
-        answer = self._replicas.offsets.look_up(TopicPartition(topic, each.partition_index), question)
+        answer = OffsetAnswer("INVALID_REQUEST") if twice else self._replicas.offsets.look_up(name, question)
         return shaped(
             request.shape("ListOffsetsPartitionResponse"),
             partition_index=each.partition_index,

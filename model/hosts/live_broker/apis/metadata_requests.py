@@ -123,14 +123,16 @@ def _brokers(shape: type[Entity], image: MetadataImage, listener: str) -> Iterat
 
 def _topic(request: Request, image: MetadataImage, name: str) -> Entity:
     shape, old = request.shape("MetadataResponsePartition"), request.start.version < LISTENER_NOT_FOUND_SINCE
-    known = image.describe_topic(name, request.listener) or ()
+    partitions = image.describe_topic(name, request.listener) or ()
+    if request.start.version == 0:
+        partitions = tuple(image.only_reachable(each, request.listener) for each in partitions)
     return shaped(
         request.shape("MetadataResponseTopic"),
         error_code=ErrorCode.none,
         name=name,
         topic_id=topic_uuid(image.topic_ids.get(name)),
         is_internal=name in INTERNAL_TOPICS,
-        partitions=tuple(_partition(shape, each, old=old) for each in known),
+        partitions=tuple(_partition(shape, each, old=old) for each in partitions),
     )
 
 

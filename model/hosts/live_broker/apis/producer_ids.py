@@ -88,7 +88,7 @@ class ProducerRequests:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        return {ApiKey.INIT_PRODUCER_ID: Api(0, 4, self._init)}
+        return {ApiKey.INIT_PRODUCER_ID: Api(0, 5, self._init)}
 
     async def _init(self, request: Request) -> Entity:
         if request.body.transactional_id is not None:

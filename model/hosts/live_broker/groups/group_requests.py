@@ -40,7 +40,7 @@ class CoordinatorFinder:
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        return {ApiKey.FIND_COORDINATOR: Api(0, 4, self._find)}
+        return {ApiKey.FIND_COORDINATOR: Api(0, 6, self._find)}
 
     async def _find(self, request: Request) -> Entity:
         key_type: int = getattr(request.body, "key_type", GROUP)

@@ -1,13 +1,14 @@
 """What members of groups ask: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and committed offsets. Translation only.
 
-OffsetCommit, OffsetFetch and OffsetDelete come from others as well. Version 0 of the first two, which keeps offsets
-in ZooKeeper, is not served: no client since 0.8.2 needs it.
+OffsetCommit, OffsetFetch and OffsetDelete come from others as well. Version 0 of the first two keeps offsets in
+ZooKeeper, where consumers of 0.8 and 0.9 have them; any broker does that.
 
 Source: `kafka.coordinator.group.GroupCoordinatorAdapter`, `kafka.server.KafkaApis` (3.9).
 """
 
+import logging
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -33,10 +34,14 @@ from model.consumers.group_coordinator.events_and_commands import (
 from model.consumers.group_coordinator.group import CommittedOffset, SupportedProtocol
 from model.consumers.group_coordinator.offsets_topic import role_error
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator, ask_coordinator
-from model.hosts.live_broker.parts import MetadataCache
+from model.hosts.live_broker.parts import AskZooKeeper, MetadataCache
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
+from model.znodes.consumers import ConsumerOffset, decode_offset
+from model.znodes.paths import offset_path
+from model.znodes.payload import UnusablePayloadError
+from model.zookeeper.operations import Code, Create, GetData, SetData
 
 KNOWN_ID_SINCE = 4
 """JoinGroup from here on: members are given an id before they join (KIP-394)."""
@@ -46,6 +51,7 @@ PROTOCOL_NAMED_SINCE = 5
 """SyncGroup from here on says which protocol it is about (KIP-559)."""
 SEVERAL_LEAVE_SINCE = 3
 _MS = timedelta(milliseconds=1)
+_LOGGER = logging.getLogger(__name__)
 
 
 class MemberRequests:
@@ -185,15 +191,18 @@ _UNKNOWN = "UNKNOWN_TOPIC_OR_PARTITION"
 class CommitRequests:
     """Commits for partitions that do not exist are refused here, as Kafka does."""
 
-    def __init__(self, coordinator: GroupCoordinator, metadata: MetadataCache) -> None:
+    def __init__(
+        self, coordinator: GroupCoordinator, metadata: MetadataCache, in_zookeeper: "ZooKeeperOffsets"
+    ) -> None:
         self._coordinator = coordinator
         self._metadata = metadata
+        self._in_zookeeper = in_zookeeper
 
     @property
     def apis(self) -> Mapping[int, Api]:
         return {
-            ApiKey.OFFSET_COMMIT: Api(1, 9, self._commit),
-            ApiKey.OFFSET_FETCH: Api(1, 9, self._fetch),
+            ApiKey.OFFSET_COMMIT: Api(0, 9, self._commit),
+            ApiKey.OFFSET_FETCH: Api(0, 9, self._fetch),
             ApiKey.OFFSET_DELETE: Api(0, 0, self._delete),
         }
 
@@ -202,6 +211,10 @@ class CommitRequests:
         asked = {
             TopicPartition(topic.name, each.partition_index): each for topic in body.topics for each in topic.partitions
         }
+        if request.start.version == 0:
+            wanted = {name: each for name, each in asked.items() if self._exists(name)}
+            errors = dict.fromkeys(asked, _UNKNOWN) | await self._in_zookeeper.commit(body.group_id, wanted)
+            return request.answer("OffsetCommitResponse", topics=_topic_errors(request, "OffsetCommitResponse", errors))
         expire_ms = _expiry(body, now_ms)
         event = CommitRequested(
             group_id=body.group_id,
@@ -223,6 +236,15 @@ class CommitRequests:
         if version >= SEVERAL_GROUPS_SINCE:
             groups = tuple(self._fetched_group(request, each, require_stable) for each in body.groups)
             return request.answer("OffsetFetchResponse", groups=groups)
+        if version == 0:
+            found = [
+                await self._in_zookeeper.fetch(body.group_id, each)
+                if self._exists(each)
+                else FetchedOffset(each, error=_UNKNOWN)
+                for each in _named(body.topics) or ()
+            ]
+            topics = _fetched(request, found, "OffsetFetchResponseTopic", "OffsetFetchResponsePartition")
+            return request.answer("OffsetFetchResponse", topics=topics)
         error, offsets = self._offsets(body.group_id, body.topics, require_stable)
         if error is not ErrorCode.none and version < GROUP_ERROR_SINCE:
             offsets = [FetchedOffset(each, error=error.name.upper()) for each in _named(body.topics) or ()]
@@ -311,3 +333,41 @@ def _fetched(request: Request, offsets: Iterable[FetchedOffset], topic: str, par
             )
         )
     return tuple(shaped(topic_shape, name=name, partitions=tuple(each)) for name, each in topics.items())
+
+
+class ZooKeeperOffsets:
+    """Offsets under `/consumers/GROUP/offsets`, as numbers in decimal; metadata is not kept.
+
+    Kafka 3.9 `KafkaZkClient.setOrCreateConsumerOffset`, `getConsumerOffset`.
+    """
+
+    def __init__(self, ask: AskZooKeeper, longest_metadata: Callable[[], int]) -> None:
+        self._ask = ask
+        self._longest_metadata = longest_metadata
+
+    async def commit(self, group: str, asked: Mapping[TopicPartition, Any]) -> dict[TopicPartition, str]:
+        """Errors by partition. `asked` are those of a request."""
+        return {name: await self._commit(group, name, each) for name, each in asked.items()}
+
+    async def _commit(self, group: str, name: TopicPartition, asked: Any) -> str:
+        if len(asked.committed_metadata or "") > self._longest_metadata():
+            return "OFFSET_METADATA_TOO_LARGE"
+        path, data = offset_path(group, *name), ConsumerOffset(asked.committed_offset).to_bytes()
+        (answer,) = await self._ask((SetData(path, data),))
+        if answer.code is Code.NO_NODE:
+            parts = path.split("/")[1:]
+            above = ["/" + "/".join(parts[:depth]) for depth in range(1, len(parts))]
+            *_, answer = await self._ask((*map(Create, above), Create(path, data), SetData(path, data)))
+        return "NONE" if answer.ok else "UNKNOWN_SERVER_ERROR"
+
+    async def fetch(self, group: str, name: TopicPartition) -> FetchedOffset:
+        """What was committed; an error where that is nothing, or no number."""
+        (answer,) = await self._ask((GetData(offset_path(group, *name)),))
+        if answer.code is Code.NO_NODE:
+            return FetchedOffset(name, error=_UNKNOWN)
+        try:
+            if answer.ok:
+                return FetchedOffset(name, decode_offset(answer.data).offset)
+        except UnusablePayloadError as error:
+            _LOGGER.warning("the offset of group %a in %s is no number: %s", group, name, error)
+        return FetchedOffset(name, error="UNKNOWN_SERVER_ERROR")

@@ -21,7 +21,7 @@ from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News, N
 from model.log.indexes import AbortedTransaction
 from model.log.names import DamagedFileError, LogError
 from model.log.partition_log import PartitionLog
-from model.log.segment_list import aborted_transactions
+from model.log.segment_list import Ending, aborted_transactions
 
 NO_SESSION = 0
 LAST_EPOCH = 2**31 - 1
@@ -152,11 +152,16 @@ def next_epoch(epoch: int) -> int:
 
 
 class FetchLimits(NamedTuple):
-    """How long a fetch may wait for how much, and how much it takes at most: ms and bytes."""
+    """How long a fetch may wait for how much, and how much it takes at most: ms and bytes.
+
+    `at_least_one`: one batch at least of the first partition, however large it is (KIP-74, 0.10.1).
+    """
 
     min_bytes: int
     max_bytes: int
     max_wait_ms: int
+    ending: Ending = Ending.WHOLE
+    at_least_one: bool = True
 
 
 class PartitionRead(NamedTuple):
@@ -203,7 +208,7 @@ class Fetches:
             self._record(session, now_ms)
         while True:
             session.woken.clear()
-            reads = self._read(session, limits.max_bytes)
+            reads = self._read(session, limits)
             now_ms = held.now_ms()
             nothing_new = not reads and session.partitions
             if now_ms >= waiting.deadline_ms if nothing_new else is_ready(waiting, map(_sized, reads), now_ms):
@@ -245,23 +250,24 @@ class Fetches:
         else:
             session.recheck.add(name)
 
-    def _read(self, session: FetchSession, max_bytes: int) -> list[tuple[ReadJudgement, PartitionRead]]:
+    def _read(self, session: FetchSession, limits: FetchLimits) -> list[tuple[ReadJudgement, PartitionRead]]:
         reads: list[tuple[ReadJudgement, PartitionRead]] = []
-        left = max_bytes
+        left = limits
         for name in list(session.changed):
             wanted = session.partitions.get(name)
             if wanted is None:
                 del session.changed[name]
                 continue
-            judgement, read, all_read = self._read_one(wanted, session.isolation, left, first=left == max_bytes)
-            left -= len(read.records)
+            judgement, read, all_read = self._read_one(wanted, session.isolation, left)
+            if read.records:
+                left = left._replace(max_bytes=max(left.max_bytes - len(read.records), 0), at_least_one=False)
             if all_read and not read.is_news:
                 del session.changed[name]
             reads.append((judgement, read))
         return reads
 
     def _read_one(
-        self, wanted: CachedPartition, isolation: Isolation, max_bytes: int, *, first: bool
+        self, wanted: CachedPartition, isolation: Isolation, left: FetchLimits
     ) -> tuple[ReadJudgement, PartitionRead, bool]:
         name = wanted.name
         partition, held_log = self._held.find(name), self._held.log(name)
@@ -278,7 +284,7 @@ class Fetches:
         if judgement.diverging is not None or wanted.read.offset >= judgement.up_to:
             return judgement, answer, True
         try:
-            return judgement, _with_records(answer, held_log, judgement, isolation, max_bytes, first=first), False
+            return judgement, _with_records(answer, held_log, judgement, isolation, left), False
         except OSError as error:
             self._failed(name, error)
             return ReadJudgement("KAFKA_STORAGE_ERROR"), PartitionRead(wanted, "KAFKA_STORAGE_ERROR"), False
@@ -292,16 +298,16 @@ def _with_records(
     log: PartitionLog,
     judgement: ReadJudgement,
     isolation: Isolation,
-    max_bytes: int,
-    *,
-    first: bool,
+    left: FetchLimits,
 ) -> PartitionRead:
-    """With what fits; of the first partition one batch even if it does not."""
+    """With what fits, at least one batch where `left` says so."""
     offset = answer.wanted.read.offset
-    most = min(answer.wanted.max_bytes, max_bytes)
-    if most <= 0 and not first:
+    most = max(min(answer.wanted.max_bytes, left.max_bytes), 0)
+    if most == 0 and not left.at_least_one:
         return answer
-    fetched = log.read(offset, max_bytes=max(most, 0), end_offset=judgement.up_to, at_least_one=first)
+    fetched = log.read(
+        offset, max_bytes=most, end_offset=judgement.up_to, at_least_one=left.at_least_one, ending=left.ending
+    )
     aborted = None
     if isolation is Isolation.LAST_STABLE_OFFSET:
         aborted = aborted_transactions(log.segments, offset, fetched.next_offset)

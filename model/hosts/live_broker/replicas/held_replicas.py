@@ -16,7 +16,13 @@ from model.broker.metadata import MetadataImage
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, follow_high_watermark
 from model.broker.serving import find_partition
 from model.broker.settings.keys import KDRILL_FAULT_FOLDER, PRODUCER_ID_EXPIRATION_MS
-from model.broker.settings.settings import Settings, replication_settings, settings_of_topic, topic_defaults
+from model.broker.settings.settings import (
+    Settings,
+    message_format,
+    replication_settings,
+    settings_of_topic,
+    topic_defaults,
+)
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.parts import MetadataCache
 from model.hosts.live_broker.replicas.log_dirs import LogDirs, SpaceLimit
@@ -117,7 +123,11 @@ def _parts(broker: Settings, config: Mapping[str, str], topic: str = "") -> Part
     for line in (*read.refusals, *read.remarks):
         _LOGGER.warning("topic %s: %s", topic, line)
     log = log_settings(topic_defaults(read.settings))
-    log = replace(log, producer_id_expiration_ms=broker[PRODUCER_ID_EXPIRATION_MS])
+    log = replace(
+        log,
+        producer_id_expiration_ms=broker[PRODUCER_ID_EXPIRATION_MS],
+        message_format=message_format(broker, read.settings),
+    )
     return PartsOfTopic(read.settings, log, replication_settings(read.settings))
 
 

@@ -174,7 +174,27 @@ class Offsets:
             return serving.OffsetAnswer("KAFKA_STORAGE_ERROR")
         except DamagedFileError:
             return serving.OffsetAnswer("CORRUPT_MESSAGE")
-        return serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
+        answer = serving.look_up_offset(partition, question, positions, log.last_stable_offset, found)
+        by_time = question.timestamp not in (serving.EARLIEST_TIMESTAMP, serving.LATEST_TIMESTAMP)
+        if by_time and log.settings.message_format == 0 and answer.error == "NONE":
+            return serving.OffsetAnswer("UNSUPPORTED_FOR_MESSAGE_FORMAT")  # its records have no times
+        return answer
+
+    def look_up_old(self, name: TopicPartition, question: serving.OldQuestion) -> tuple[str, tuple[int, ...]]:
+        """As ListOffsets v0 wants it: an error and offsets."""
+        partition, log = self._held.find(name), self._held.log(name)
+        if isinstance(partition, str):
+            return partition, ()
+        if log is None:
+            return "KAFKA_STORAGE_ERROR", ()
+        try:
+            segments = tuple((each.base_offset, each.written_ms) for each in log.segments)
+        except OSError as error:
+            self._failed(name, error)
+            return "KAFKA_STORAGE_ERROR", ()
+        is_empty = log.segments.active.size_bytes == 0
+        times = serving.LogTimes(segments, log.start_offset, log.end_offset, is_empty)
+        return serving.look_up_old_offsets(partition, question, times, self._held.now_ms())
 
     def epoch_end(self, name: TopicPartition, known_epoch: int | None, asked_epoch: int) -> serving.EpochEnd:
         partition, positions = self._held.find(name), self._held.positions(name)

@@ -54,7 +54,7 @@ async def raw(port: int, sent: bytes) -> bytes:
 
 async def test_the_versions_announced_are_those_served(port: int) -> None:
     connection = await Connection.open("127.0.0.1", port, "test")
-    assert connection.versions == {CONTROLLED_SHUTDOWN: (1, 3), 18: (0, 3)}
+    assert connection.versions == {CONTROLLED_SHUTDOWN: (1, 3), 18: (0, 4)}
     assert connection.newest(CONTROLLED_SHUTDOWN) == 3
     assert connection.newest(CONTROLLED_SHUTDOWN, highest=2) == 2
     with pytest.raises(UnsupportedVersionError, match="metadata"):
@@ -88,8 +88,31 @@ async def test_an_unknown_version_of_api_versions_is_told_the_ones_there_are(por
         size = struct.unpack(">i", await reader.readexactly(4))[0]
         number, response = decode_response(await reader.readexactly(size), 18, 0)
     assert number == 5 and response.error_code is ErrorCode.unsupported_version
-    assert [(key.api_key, key.min_version, key.max_version) for key in response.api_keys] == [(18, 0, 3)]
+    assert [(key.api_key, key.min_version, key.max_version) for key in response.api_keys] == [(18, 0, 4)]
     writer.close()
+
+
+@pytest.mark.parametrize("version", [3, 4])
+@pytest.mark.parametrize(
+    ("name", "release", "error"),
+    [
+        ("kdrill", "1.0-rc.1", "none"),
+        ("", "1", "invalid_request"),
+        ("-x", "1", "invalid_request"),
+        ("x", "1 ", "invalid_request"),
+    ],
+)
+async def test_a_client_has_to_say_properly_what_it_is(
+    port: int, version: int, name: str, release: str, error: str
+) -> None:
+    connection = await Connection.open("127.0.0.1", port, "test")
+    request = shapes(18, version, "request").ApiVersionsRequest(
+        client_software_name=name, client_software_version=release
+    )
+    for _ in range(2):  # the connection stays
+        response = await connection.ask(request)
+        assert (response.error_code.name, bool(response.api_keys)) == (error, error == "none")
+    await connection.close()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from kio.schema.errors import ErrorCode
 from model.cluster import records as r
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.cluster.image_parts import GroupImage
+from model.hosts.live_broker.groups.member_requests import ZooKeeperOffsets
 from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.messages import Entity
 from model.hosts.wire.names import ApiKey
@@ -20,6 +21,7 @@ from model.sources.feed import Feed, Moment
 from model.sources.kafka.group_requests import TRIES
 from model.sources.kafka.groups import CoordinatorGroupsSource
 from model.sources.source import Batch
+from tests.harness.live_brokers import no_zookeeper
 from tests.model.cluster.build import brokers
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker
@@ -133,7 +135,7 @@ async def cluster(
     async def tell_metadata(request: Request) -> Entity:
         return metadata(request, port, leaders)
 
-    apis = dict(group_apis(here.coordinator, here.logs.metadata, _refuse))
+    apis = dict(group_apis(here.coordinator, here.logs.metadata, _refuse, ZooKeeperOffsets(no_zookeeper, lambda: 0)))
     apis |= {
         ApiKey.METADATA: Api(8, 8, tell_metadata),
         ApiKey.LIST_OFFSETS: Api(5, 5, lambda one: list_offsets(one, here.logs, silent)),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from kio.schema.errors import ErrorCode
 
+from model.broker.metadata import BrokerNode, Endpoint
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
@@ -18,7 +21,7 @@ from model.controller.events_and_commands import (
 )
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.hosts.live_controller.broker_channels import OutgoingRequest, answer_of, entity_of
-from model.hosts.wire.messages import Entity
+from model.hosts.wire.messages import Entity, shaped, shapes
 from model.znodes.cluster import BrokerRegistration
 from tests.harness.live_brokers import Cluster
 from tests.model.hosts.live_broker.data_apis.asking import connected
@@ -83,3 +86,74 @@ async def test_what_refuses_a_whole_request_is_told_for_each_partition(cluster: 
     assert [each.error_code for each in told] == [ErrorCode.stale_controller_epoch]
     stale = await send(cluster, lead(controller_epoch=5), version, broker_epoch=100)
     assert stale.error_code is ErrorCode.stale_broker_epoch
+
+
+async def ask(cluster: Cluster, key: int, version: int, name: str, **values: object) -> Entity:
+    shape = getattr(shapes(key, version, "request"), name)
+    async with connected(cluster, 1) as connection:
+        return await connection.ask(shaped(shape, controller_id=9, controller_epoch=1, broker_epoch=-1, **values))
+
+
+OLD_STATE = {
+    "topic_name": "orders",
+    "partition_index": 0,
+    "controller_epoch": 1,
+    "leader": 1,
+    "leader_epoch": 4,
+    "isr": (1,),
+    "partition_epoch": 7,
+    "zk_version": 7,
+    "replicas": (1, 2),
+    "is_new": True,
+    "offline_replicas": (2,),
+}
+
+
+@pytest.mark.parametrize("version", range(5))
+async def test_metadata_as_controllers_from_before_2_2_tell_it(cluster: Cluster, version: int) -> None:
+    await cluster.start(1)
+    module = shapes(6, version, "request")
+    place = {"v0_host": "one", "v0_port": 9092}
+    if version > 0:
+        endpoint = {"host": "one", "port": 9092, "listener": "PLAINTEXT", "security_protocol": 0}
+        place = {"endpoints": (shaped(module.UpdateMetadataEndpoint, **endpoint),), "rack": "r1"}
+    response = await ask(
+        cluster,
+        6,
+        version,
+        "UpdateMetadataRequest",
+        ungrouped_partition_states=(shaped(module.UpdateMetadataPartitionState, **OLD_STATE),),
+        live_brokers=(shaped(module.UpdateMetadataBroker, id_=1, **place),),
+    )
+    assert response.error_code is ErrorCode.none
+    image = cluster.nodes[1].replicas.metadata.image
+    assert image.brokers[1] == BrokerNode(1, (Endpoint("PLAINTEXT", "one", 9092),), "r1" if version >= 2 else None)
+    known = image.partition(ORDERS)
+    assert known is not None
+    assert (known.state.leader, known.offline_replicas) == (1, (2,) if version >= 4 else ())
+
+
+@pytest.mark.parametrize(("version", "stop_version"), [(0, 0), (1, 1), (1, 2)])
+async def test_a_leader_as_controllers_from_before_2_2_make_and_unmake_it(
+    cluster: Cluster, version: int, stop_version: int
+) -> None:
+    await cluster.start(1)
+    module = shapes(4, version, "request")
+    state = shaped(module.LeaderAndIsrPartitionState, **OLD_STATE)
+    values: dict[str, Any] = {"ungrouped_partition_states": (state,), "live_leaders": ()}
+    response = await ask(cluster, 4, version, "LeaderAndIsrRequest", **values)
+    (told,) = response.partition_errors
+    assert (told.topic_name, told.partition_index, told.error_code) == ("orders", 0, ErrorCode.none)
+    partition = cluster.nodes[1].partition(ORDERS)
+    assert (partition.leads, partition.state.leader_epoch) == (True, 4)
+
+    module = shapes(5, stop_version, "request")
+    if stop_version == 0:
+        values = {"ungrouped_partitions": (module.StopReplicaPartitionV0(topic_name="orders", partition_index=0),)}
+    else:
+        values = {"topics": (module.StopReplicaTopicV1(name="orders", partition_indexes=(0,)),)}
+    stopped = await ask(cluster, 5, stop_version, "StopReplicaRequest", delete_partitions=True, **values)
+    (told,) = stopped.partition_errors
+    assert (told.topic_name, told.error_code) == ("orders", ErrorCode.none)
+    assert ORDERS not in cluster.nodes[1].replicas.partitions
+    assert not (cluster.nodes[1].folder / "orders-0").exists()

@@ -11,7 +11,7 @@ from kio.schema.errors import ErrorCode
 
 from model.cluster.ids import TopicPartition
 from model.log.producers import Origin
-from model.log.records import EndTransactionMarker, Producer, Record, encode_batch
+from model.log.records import Codec, EndTransactionMarker, Producer, Record, RecordBatch, encode_batch, scan
 from tests.harness.live_brokers import Cluster, batch
 from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request, partitions_of
 from tests.model.log.batches import encode_end_transaction_marker
@@ -36,6 +36,79 @@ async def test_every_version_gets_the_records(cluster: Cluster) -> None:
             assert found.error_code is ErrorCode.none, version
             assert found.records == cluster.nodes[1].log_bytes(ORDERS)
             assert (found.high_watermark, found.last_stable_offset) == (2, 2)
+
+
+@pytest.mark.parametrize("version", range(4))
+async def test_old_readers_get_records_in_a_format_that_they_know(cluster: Cluster, version: int) -> None:
+    await cluster.produce(ORDERS, "a", "b")
+    await cluster.produce(ORDERS, "c")
+    magic = version // 2
+    async with connected(cluster, 1) as connection:
+        (found,) = partitions_of(await connection.ask(fetch_request(cluster, ("orders", 0, 1), version=version)))
+        assert (found.error_code, found.high_watermark) == (ErrorCode.none, 3)
+        entries = [each for each in scan(found.records) if isinstance(each, RecordBatch)]
+        assert [(each.magic, each.base_offset) for each in entries] == [(magic, 1), (magic, 2)]
+        (none,) = partitions_of(await connection.ask(fetch_request(cluster, ("orders", 0, 3), version=version)))
+        assert (none.error_code, none.records) == (ErrorCode.none, b"")
+
+
+async def test_limits_of_old_readers_are_hard_until_v3(cluster: Cluster) -> None:
+    for name in (ORDERS, OTHER):
+        await cluster.produce(name, "x" * 1000)
+        await cluster.produce(name, "y" * 1000)
+    both = ("orders", 0, 0), ("orders", 1, 0)
+    async with connected(cluster, 1) as connection:
+
+        async def sizes(version: int, **limits: int) -> list[int]:
+            answer = await connection.ask(fetch_request(cluster, *both, version=version, **limits))
+            return [len(each.records) for each in partitions_of(answer)]
+
+        stored = len(batch("x" * 1000))
+        assert await sizes(2, partition_max_bytes=100) == [0, 0]
+        assert await sizes(2, partition_max_bytes=stored + 50) == [stored + 50] * 2
+        assert await sizes(3, partition_max_bytes=100) == [stored, 0]
+        assert await sizes(3, max_bytes=stored + 50) == [stored + 50, 0]
+        assert await sizes(3, max_bytes=10) == [stored, 0]
+
+
+async def test_old_messages_are_cut_off_where_the_limit_is(cluster: Cluster) -> None:
+    cluster.settings = {"inter.broker.protocol.version": "0.10.2"}
+    await cluster.start(2)
+    await cluster.create("old", (2,))
+    await cluster.nodes[2].replicas.append({TopicPartition("old", 0): batch("x" * 1000)}, acks=1, timeout_ms=1000)
+    async with connected(cluster, 2) as connection:
+        for version, size in ((2, 100), (3, 1034)):
+            asked = fetch_request(cluster, ("old", 0, 0), version=version, partition_max_bytes=100)
+            (found,) = partitions_of(await connection.ask(asked))
+            assert (found.error_code, len(found.records), found.records[16]) == (ErrorCode.none, size, 1)
+
+
+@pytest.mark.parametrize(
+    ("config", "version", "error"),
+    [
+        ({"compression.type": "zstd"}, 9, ErrorCode.unsupported_compression_type),
+        ({"compression.type": "zstd"}, 10, ErrorCode.none),
+        ({"message.downconversion.enable": "false"}, 3, ErrorCode.unsupported_version),
+        ({"message.downconversion.enable": "false"}, 4, ErrorCode.none),
+    ],
+)
+async def test_what_a_topic_is_set_to_may_keep_old_readers_out(
+    cluster: Cluster, config: dict[str, str], version: int, error: ErrorCode
+) -> None:
+    await cluster.produce(ORDERS, "a")
+    cluster.nodes[1].replicas.apply_topic_config("orders", config)
+    async with connected(cluster, 1) as connection:
+        (found,) = partitions_of(await connection.ask(fetch_request(cluster, ("orders", 0, 0), version=version)))
+    assert found.error_code is error
+    assert bool(found.records) is (error is ErrorCode.none)
+
+
+async def test_zstd_is_an_error_for_who_does_not_know_it(cluster: Cluster) -> None:
+    zstd = bytes(encode_batch([Record(0, 5, None, b"z")], codec=Codec.ZSTD))
+    await cluster.nodes[1].replicas.append({ORDERS: zstd}, acks=1, timeout_ms=1000)
+    async with connected(cluster, 1) as connection:
+        (found,) = partitions_of(await connection.ask(fetch_request(cluster, ("orders", 0, 0), version=2)))
+    assert (found.error_code, found.records) == (ErrorCode.unsupported_compression_type, b"")
 
 
 async def test_a_fetch_waits_for_records_and_no_longer_than_it_wants(cluster: Cluster) -> None:

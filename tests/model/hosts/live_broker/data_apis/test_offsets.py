@@ -49,6 +49,36 @@ async def test_offsets_by_time(cluster: Cluster) -> None:
             assert (found.error_code, found.offset) == (ErrorCode.none, offset), (version, timestamp)
 
 
+async def test_offsets_as_version_0_wants_them(cluster: Cluster) -> None:
+    module = shapes(LIST_OFFSETS, 0, "request")
+
+    async def ask(timestamp: int, most: int, replica: int = -1, broker: int = 1) -> tuple[str, tuple[int, ...]]:
+        partition = module.ListOffsetsPartition(partition_index=0, timestamp=timestamp, max_num_offsets=most)
+        topic = module.ListOffsetsTopic(name="orders", partitions=(partition,))
+        async with connected(cluster, broker) as connection:
+            answer = await connection.ask(module.ListOffsetsRequest(replica_id=replica, topics=(topic,)))
+        (found,) = answer.topics[0].partitions
+        return found.error_code.name, found.old_style_offsets
+
+    assert await ask(-1, 1) == ("none", (3,))
+    assert await ask(-1, 9) == ("none", (3, 0))
+    assert await ask(-2, 9) == ("none", (0,))
+    assert await ask(1, 9) == ("none", ())
+    assert await ask(-3, 9) == ("unsupported_version", ())
+    assert await ask(-1, 1, broker=2) == ("not_leader_or_follower", ())
+    assert await ask(-1, 1, replica=-2, broker=2) == ("none", (3,))
+
+
+async def test_a_partition_that_is_named_twice_is_a_mistake_since_v1(cluster: Cluster) -> None:
+    for version, error in ((0, ErrorCode.none), (1, ErrorCode.invalid_request)):
+        module = shapes(LIST_OFFSETS, version, "request")
+        part = shaped(module.ListOffsetsPartition, partition_index=0, timestamp=-1, max_num_offsets=1)
+        topic = module.ListOffsetsTopic(name="orders", partitions=(part, part))
+        async with connected(cluster, 1) as connection:
+            answer = await connection.ask(module.ListOffsetsRequest(replica_id=-1, topics=(topic,)))
+        assert [each.error_code for each in answer.topics[0].partitions] == [error, error]
+
+
 async def test_the_youngest_record_is_found(cluster: Cluster) -> None:
     found = await list_offset(cluster, -3)
     assert (found.offset, found.timestamp, found.leader_epoch) == (1, NOON_MS + 120_000, 0)
@@ -96,3 +126,16 @@ async def test_log_dirs_are_told_with_their_sizes(cluster: Cluster) -> None:
         (partition,) = topic.partitions
         assert (topic.name, partition.partition_size) == ("orders", len(cluster.nodes[1].log_bytes(ORDERS)))
         assert (partition.offset_lag, partition.is_future_key) == (0, False)
+
+
+async def test_records_without_times_are_not_found_by_time(cluster: Cluster) -> None:
+    old = {"inter.broker.protocol.version": "2.8", "log.message.format.version": "0.9.0"}
+    await cluster.stop(1)
+    cluster.settings = old
+    await cluster.start(1)
+    await cluster.create("orders", (1,))
+    error = ErrorCode.unsupported_for_message_format
+    assert [(await list_offset(cluster, each)).error_code for each in (NOON_MS, -1, -2)] == [
+        error,
+        *[ErrorCode.none] * 2,
+    ]

@@ -14,6 +14,7 @@ from model.hosts.wire.names import UnavailableError
 from model.log.records import Codec, Record, encode_batch, encode_message_set
 from tests.harness.live_brokers import Cluster, batch
 from tests.model.hosts.live_broker.data_apis.asking import connected
+from tests.model.log.records.contents import sound
 
 ORDERS = TopicPartition("orders", 0)
 PRODUCE = 0
@@ -55,15 +56,26 @@ async def test_every_version_writes_records_of_its_formats(cluster: Cluster) -> 
 async def test_formats_that_a_version_does_not_know_are_refused(cluster: Cluster) -> None:
     zstd = bytes(encode_batch([Record(0, 5, None, b"x")], codec=Codec.ZSTD))
     cases = [
-        (2, batch("new"), ErrorCode.invalid_record),
-        (3, old_format(1), ErrorCode.invalid_record),
-        (6, zstd, ErrorCode.unsupported_compression_type),
-        (7, zstd, ErrorCode.none),
+        (2, batch("new"), ErrorCode.none, 0),
+        (3, old_format(1), ErrorCode.invalid_record, -1),
+        (3, b"", ErrorCode.invalid_record, -1),
+        (3, batch("cut off")[:-1], ErrorCode.invalid_record, -1),
+        (3, batch("one") + batch("two"), ErrorCode.invalid_record, -1),
+        (3, batch("wrong")[:-1] + b"x", ErrorCode.corrupt_message, -1),
+        (6, zstd, ErrorCode.unsupported_compression_type, -1),
+        (7, zstd, ErrorCode.none, 1),
+        (2, b"", ErrorCode.none, -1),
+        (2, old_format(1)[:-1], ErrorCode.none, -1),
+        (2, old_format(1)[:-1] + b"x", ErrorCode.corrupt_message, -1),
+        (1, old_format(0) + old_format(0)[:20], ErrorCode.none, 2),
     ]
     async with connected(cluster, 1) as connection:
-        for version, data, error in cases:
+        for version, data, error, offset in cases:
             response = await connection.ask(produce_request(version, data))
-            assert response.responses[0].partition_responses[0].error_code is error
+            found = response.responses[0].partition_responses[0]
+            assert (found.error_code, found.base_offset) == (error, offset), (version, data)
+    assert cluster.nodes[1].replicas.end_offset(ORDERS) == 3
+    assert {each.magic for each in sound(cluster.nodes[1].log_bytes(ORDERS))} == {2}
 
 
 async def test_append_time_is_told(cluster: Cluster) -> None:

@@ -10,10 +10,13 @@ from typing import Any
 from model.broker.settings.settings import Settings
 from model.cluster.ids import OFFSETS_TOPIC, TopicPartition
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
+from model.hosts.live_broker.groups.member_requests import ZooKeeperOffsets
+from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.live_broker.with_logs import group_apis
 from model.hosts.wire.connection import Connection
 from model.hosts.wire.messages import Entity, shaped, shapes
 from model.hosts.wire.server import Server
+from tests.harness.live_brokers import no_zookeeper
 from tests.model.consumers.group_coordinator.traces import subscription
 from tests.model.hosts.live_broker.groups.log_in_memory import LogsInMemory
 
@@ -124,6 +127,7 @@ async def broker(
     create_topic: Callable[[str], Awaitable[str]] | None = None,
     *,
     leads: bool = True,
+    zookeeper: AskZooKeeper | None = None,
     listener: str = "PLAINTEXT",
 ) -> AsyncIterator[Broker]:
     """Started; it leads both partitions of `__consumer_offsets` unless told otherwise."""
@@ -133,7 +137,8 @@ async def broker(
         raise AssertionError(f"nobody should make {name}")
 
     coordinator = GroupCoordinator(Settings(given), known)
-    server = Server(group_apis(coordinator, known.metadata, create_topic or refuse), listener=listener)
+    old_offsets = ZooKeeperOffsets(zookeeper or no_zookeeper, lambda: 4096)
+    server = Server(group_apis(coordinator, known.metadata, create_topic or refuse, old_offsets), listener=listener)
     port = await server.start("127.0.0.1", 0)
     await coordinator.start()
     for number in range(2) if leads else ():

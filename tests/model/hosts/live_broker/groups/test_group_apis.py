@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from model.cluster.ids import OFFSETS_TOPIC
+from model.hosts.memory_zookeeper.state import answer, new_server, open_session
 from model.hosts.wire.messages import shaped, shapes
+from model.zookeeper.operations import Answer, GetData, SetData, ZooKeeperRequest
 from tests.model.consumers.group_coordinator.traces import assignment
 from tests.model.hosts.live_broker.groups.asking import Broker, broker, timed
 from tests.model.hosts.live_broker.groups.log_in_memory import LogsInMemory
@@ -166,7 +169,7 @@ async def test_operators_delete_offsets() -> None:
         assert gone.error_code.name == "group_id_not_found"
 
 
-@pytest.mark.parametrize("version", range(5))
+@pytest.mark.parametrize("version", range(7))
 async def test_finding_the_coordinator(version: int) -> None:
     async with broker(listener="INSIDE") as here:
         if version < 4:
@@ -210,3 +213,60 @@ async def test_a_member_that_falls_silent_is_dropped_in_time() -> None:
         while here.coordinator.groups["g"].members:
             await asyncio.sleep(0.01)
         assert here.coordinator.groups["g"].past[-1].why.endswith("(session timed out)")
+
+
+class ZooKeeperInMemory:
+    """Asks a server in memory that has nothing but /consumers."""
+
+    def __init__(self) -> None:
+        self._state, self._session = open_session(new_server(), 10_000)
+
+    async def __call__(self, requests: Sequence[ZooKeeperRequest]) -> tuple[Answer, ...]:
+        return tuple(map(self.ask, requests))
+
+    def ask(self, request: ZooKeeperRequest) -> Answer:
+        answered = answer(self._state, self._session, request, 0)
+        self._state = answered.state
+        return answered.answer
+
+    def data(self, path: str) -> bytes:
+        return self.ask(GetData(path)).data
+
+
+async def old_offset(here: Broker, version: int = 0, topic: str = "orders", number: int = 0) -> tuple[int, str, str]:
+    """What OffsetFetch says: offset, metadata, error."""
+    wanted = shapes(9, version, "request").OffsetFetchRequestTopic(name=topic, partition_indexes=(number,))
+    response = await here.ask(9, version, group_id="g", topics=(wanted,))
+    (found,) = response.topics[0].partitions
+    return found.committed_offset, found.metadata, found.error_code.name
+
+
+async def test_version_0_keeps_offsets_in_zookeeper() -> None:
+    zookeeper = ZooKeeperInMemory()
+    async with broker(zookeeper=zookeeper, leads=False) as here:
+        assert await old_offset(here) == (-1, "", "unknown_topic_or_partition")
+        for offset in (42, 43):
+            assert await here.commit({("orders", 0): offset}, version=0) == {("orders", 0): "none"}
+            assert zookeeper.data("/consumers/g/offsets/orders/0") == b"%d" % offset
+            assert await old_offset(here) == (offset, "", "none")
+        nowhere = {("nowhere", 0): "unknown_topic_or_partition", ("orders", 1): "none"}
+        assert await here.commit({("nowhere", 0): 1, ("orders", 1): 7}, version=0) == nowhere
+        assert await old_offset(here, topic="nowhere") == (-1, "", "unknown_topic_or_partition")
+        zookeeper.ask(SetData("/consumers/g/offsets/orders/0", b"forty"))
+        assert await old_offset(here) == (-1, "", "unknown_server_error")
+    async with broker(zookeeper=zookeeper) as here:
+        assert await old_offset(here, version=1) == (-1, "", "none")
+
+
+async def test_metadata_of_offsets_in_zookeeper_is_bounded_and_then_lost() -> None:
+    zookeeper = ZooKeeperInMemory()
+    async with broker(zookeeper=zookeeper) as here:
+        module = shapes(8, 0, "request")
+        for length, error in ((4096, "none"), (4097, "offset_metadata_too_large")):
+            part = module.OffsetCommitRequestPartition(
+                partition_index=0, committed_offset=length, committed_metadata="m" * length
+            )
+            topic = module.OffsetCommitRequestTopic(name="orders", partitions=(part,))
+            response = await here.ask(8, 0, group_id="g", topics=(topic,))
+            assert response.topics[0].partitions[0].error_code.name == error
+        assert await old_offset(here) == (4096, "", "none")
