@@ -13,7 +13,7 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.sandbox.control.messages import Done, EventFeed, SandboxState
+from model.sandbox.control.messages import Done, EventFeed, LoadView, SandboxState
 from model.sandbox.faults.faults import Deed
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
@@ -242,16 +242,20 @@ class ScenarioRun:
         return check
 
     def _flowing(self) -> Callable[[], Awaitable[str]]:
-        def acknowledged() -> int:
-            load = self._target.state.load
-            if load is None:
+        def load() -> LoadView:
+            seen = self._target.state.load
+            if seen is None:
                 raise SandboxError("there is no load: put load = true into [sandbox]")
-            return load.acknowledged
+            return seen
 
-        before = acknowledged()
+        before = load().acknowledged
 
         async def check() -> str:
-            return "" if acknowledged() > before else "no record was acknowledged"
+            seen = load()
+            if seen.acknowledged > before:
+                return ""
+            why = f"; the producer was told last: {seen.error}" if seen.error else ""
+            return f"no record was acknowledged; {seen.waiting:,} wait{why}"
 
         return check
 

@@ -39,7 +39,7 @@ def test_without_a_source_a_sandbox_opens_in_which_a_broker_can_be_killed_and_co
     assert terminal.exit_code() == 0
 
 
-@pytest.mark.parametrize(("columns", "rows"), [(60, 16), (80, 24), (300, 80)])
+@pytest.mark.parametrize(("columns", "rows"), [(60, 16), (80, 24), pytest.param(300, 80, marks=pytest.mark.thorough)])
 def test_a_size(open_kdrill: Open, tree: DemoTree, columns: int, rows: int) -> None:
     terminal = open_kdrill(tree.source, columns=columns, rows=rows)
     terminal.shows("LIVE")

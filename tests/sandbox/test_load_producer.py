@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from model.cluster.ids import TopicPartition
 from model.sandbox.load.clients import MOST_WAITING, TICK_S, LoadProducer
 from model.sandbox.load.ledger import UNKNOWN_OFFSET, Ledger, number_of, numbered_record
+from tests.harness.waiting import PATIENCE_S
 
 ORDERS = tuple(TopicPartition("orders", number) for number in range(3))
 LOST = KafkaError(KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, "the log has lost records", fatal=True)
@@ -134,6 +135,18 @@ async def test_a_client_that_takes_nothing_more_is_replaced(load: Load) -> None:
         await asyncio.sleep(TICK_S)
     load.due(3)
     assert [load.clients[1].numbers(partition) for partition in ORDERS] == [[1], [1], [1]]
+
+
+async def test_a_producer_that_ends_of_a_defect_says_so(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(timeout_s: float) -> None:
+        raise ValueError("nobody thought of it")
+
+    monkeypatch.setattr(load.clients[0], "poll", broken)
+    async with asyncio.timeout(PATIENCE_S):
+        while not load.producer.error:
+            await asyncio.sleep(TICK_S)
+    assert "the producer has ended: a defect in kdrill: ValueError" in load.producer.error
+    await load.producer.close()
 
 
 @given(st.text(max_size=8), st.integers(0, 2**40))

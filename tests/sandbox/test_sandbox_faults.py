@@ -56,6 +56,11 @@ async def lab() -> AsyncIterator[Lab]:
     assert not Path(lab.sandbox.cluster.folder.path).exists()
 
 
+async def test_of_a_load_that_does_not_flow_in_time_is_said_what_waits(lab: Lab):
+    with pytest.raises(AssertionError, match=r"not within 0 s: no record was acknowledged; [\d,]+ wait"):
+        await lab.play(Expectation(expect="flowing", within_s=0))
+
+
 async def test_a_killed_broker_and_its_return(lab: Lab):
     victim = "leader of topic-1-0"
     moved = Expectation(expect="leader", partition="topic-1-0", moved=True, within_s=90)

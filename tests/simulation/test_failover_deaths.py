@@ -13,6 +13,7 @@ from model.zookeeper.operations import Create
 from tests.simulation.endings import check_ending
 from tests.simulation.history import History
 from tests.simulation.scenario import Scenario
+from tests.thorough import the_rest_when_asked
 
 SCENARIO = Scenario(
     seed=1,
@@ -62,7 +63,7 @@ def steps_of_a_failover() -> int:
     return history.steps - before.steps
 
 
-@pytest.mark.parametrize("offset", range(STRIDE))
+@pytest.mark.parametrize("offset", the_rest_when_asked(range(STRIDE), 3))
 def test_a_successor_may_die_at_any_step(offset: int) -> None:
     total = steps_of_a_failover()
     assert total > 100

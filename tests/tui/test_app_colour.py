@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.thorough import the_rest_when_asked
 from tests.tui.dashboard import kdrill, opened, press
 from tests.tui.screen_text import screen_codes, screen_lines
 
@@ -12,7 +13,7 @@ COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])(?:;[0-
 
 
 @pytest.mark.parametrize("keys", ["1", "1v", "2", "3", "3d", "4", "3?", "3/x", "1a", "1:"])
-@pytest.mark.parametrize("size", [(80, 24), (200, 50), (40, 10)])
+@pytest.mark.parametrize("size", the_rest_when_asked([(80, 24), (200, 50), (40, 10)]))
 async def test_under_no_color_no_colour_is_sent(
     still: str, keys: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

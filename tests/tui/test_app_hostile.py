@@ -13,6 +13,7 @@ from textual.events import Paste
 
 from model.sandbox.control.messages import LoadView, OpenFault, SandboxState
 from model.zookeeper.operations import Create, Delete, SetData, Write
+from tests.thorough import the_rest_when_asked
 from tests.tui.conftest import Cluster
 from tests.tui.dashboard import NOW_MS, Keys, foot, kdrill, mode, opened, press, rows, settled, text, until
 from tests.tui.data.logs.log_folders import write_log
@@ -66,7 +67,7 @@ def assert_harmless(pilot: Keys) -> None:
         assert character not in "\u115f\u3164\u2800\u00a0\u3000"
 
 
-@pytest.mark.parametrize("size", [(80, 24), (180, 50)])
+@pytest.mark.parametrize("size", the_rest_when_asked([(80, 24), (180, 50)]))
 async def test_a_hostile_cluster_is_looked_at_from_all_sides(cluster: Cluster, size: tuple[int, int]) -> None:
     cluster.write(*writes())
     async with opened(cluster.address, size=size) as pilot:
@@ -109,7 +110,7 @@ async def test_a_hostile_cluster_is_looked_at_from_all_sides(cluster: Cluster, s
         assert "Error" not in text(pilot)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+@pytest.mark.parametrize("size", the_rest_when_asked([(80, 24), (160, 48)]))
 async def test_no_page_of_any_screen_does_harm(cluster: Cluster, tmp_path: Path, size: tuple[int, int]) -> None:
     cluster.write(*writes())
     for name in (r"\x1b[31m[bold]", "[@click=app.quit]x\u202e", "\x1b]0;owned\x07"):

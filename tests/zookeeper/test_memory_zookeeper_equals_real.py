@@ -11,11 +11,14 @@ import pytest
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.zookeeper.operations import AddWatch, Create, Delete, GetChildren, GetData, SetData, WatchMode
+from tests.thorough import the_rest_when_asked
 from tests.zookeeper.lockstep import ROOT, Lockstep, normal
 from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 from tests.zookeeper.raw_session import RawSession
 from tests.zookeeper.znode_life import ZnodeLife
 
+USUAL = 30
+"""Sequences of a plain run."""
 SEQUENCES = int(os.environ.get("KDRILL_ZOOKEEPER_SEQUENCES", "120"))
 """How many random sequences to run: raise it after changes of the memory ZooKeeper."""
 LENGTH = 80
@@ -28,7 +31,7 @@ def real_port() -> Iterator[int]:
         yield server.port
 
 
-@pytest.mark.parametrize("seed", range(SEQUENCES))
+@pytest.mark.parametrize("seed", the_rest_when_asked(range(SEQUENCES), USUAL))
 def test_a_random_sequence(seed: int, real_port: int) -> None:
     life = ZnodeLife(seed, ROOT)
     with Lockstep(real_port) as both:

@@ -16,6 +16,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from confluent_kafka import TopicPartition as Assigned
 
 from model.cluster.ids import TopicPartition
+from model.hosts.background import tell_failure
+from model.hosts.process import crash_line
 from model.sandbox.control.messages import now_ms
 from model.sandbox.load.ledger import UNKNOWN_OFFSET, Acknowledged, Ledger, compare, number_of, numbered_record
 from model.sandbox.load.messages import AuditReport, ConsumerStatus
@@ -69,6 +71,7 @@ class LoadProducer:
         """Begin; records flow as soon as the brokers let them."""
         self._client = self._connected()
         self._work = asyncio.create_task(self._produce())
+        self._work.add_done_callback(partial(tell_failure, failed=self._ended))
 
     async def drain(self, timeout_s: float) -> None:
         """Produce nothing more, and wait until all is acknowledged, or for so long."""
@@ -159,6 +162,10 @@ class LoadProducer:
         offset = message.offset()
         where = UNKNOWN_OFFSET if offset is None or offset < 0 else offset
         self._ledger.note(partition, Acknowledged(number, 1, where, now_ms()))
+
+    def _ended(self, error: BaseException) -> None:
+        """Nothing is produced any more, and whoever waits for records reads why."""
+        self.error = f"the producer has ended: {crash_line(error)}"
 
     def _trouble(self, error: KafkaError) -> None:
         self.error = error.str()

@@ -46,10 +46,11 @@ FALLBACKS = {
 
 
 def sizes_and_looks() -> Iterator[Any]:
-    """The default look at all sizes, and first; the others at one, and at the others where a run is thorough."""
+    """The default look at most sizes, and first; the others at one; the rest where a run is thorough."""
     for size in SIZES:
         for look in LOOKS:
-            marks = () if look == "default" or size == SIZES[0] else pytest.mark.thorough
+            is_usual = size == SIZES[0] or (look == "default" and size != SIZES[-1])
+            marks = () if is_usual else pytest.mark.thorough
             yield pytest.param(size, look, id=f"{size[0]}x{size[1]}-{look}", marks=marks)
 
 
