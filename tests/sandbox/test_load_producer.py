@@ -1,6 +1,8 @@
 """The load's producer: numbers without gaps, a bound on what waits, and another client where the log has lost one."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import TopicPartition
+from model.sandbox.load import clients
 from model.sandbox.load.clients import MOST_WAITING, TICK_S, LoadProducer
 from model.sandbox.load.ledger import UNKNOWN_OFFSET, Ledger, number_of, numbered_record
-from tests.harness.waiting import PATIENCE_S
+from tests.harness.waiting import PATIENCE_S, eventually_async
 
 ORDERS = tuple(TopicPartition("orders", number) for number in range(3))
 LOST = KafkaError(KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER, "the log has lost records", fatal=True)
@@ -147,6 +150,35 @@ async def test_a_producer_that_ends_of_a_defect_says_so(load: Load, monkeypatch:
             await asyncio.sleep(TICK_S)
     assert "the producer has ended: a defect in kdrill: ValueError" in load.producer.error
     await load.producer.close()
+
+
+async def test_nobody_waits_for_a_consumer_that_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """librdkafka's own end of one can take for ever."""
+    let_go_by: list[threading.Thread] = []
+
+    class Lingering:
+        def __init__(self, _: object) -> None:
+            pass
+
+        def subscribe(self, topics: list[str], **_: object) -> None:
+            pass
+
+        def consume(self, count: int, timeout_s: float) -> list[Message]:
+            time.sleep(TICK_S)
+            return []
+
+        def __del__(self) -> None:
+            let_go_by.append(threading.current_thread())
+
+    monkeypatch.setattr(clients, "Consumer", Lingering)
+    consumer = clients.GroupConsumer("", "billing", "c1", ["orders"])
+    consumer.start()
+    await asyncio.sleep(TICK_S)
+    consumer.cut_off()
+    assert consumer.status == "stopped"
+    await eventually_async(lambda: len(let_go_by) == 1)
+    assert let_go_by[0] is not threading.main_thread()
+    assert let_go_by[0].daemon, "the process would wait for it at its end"
 
 
 @given(st.text(max_size=8), st.integers(0, 2**40))

@@ -7,6 +7,7 @@ partition to its end and compares all of it with the ledger.
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -201,37 +202,44 @@ class GroupConsumer:
             "auto.commit.interval.ms": COMMIT_EVERY_MS,
         }
         self._topics = [*topics]
-        self._work: asyncio.Task[None] | None = None
+        self._life: threading.Event | None = None
+        """Set when this life of it is over."""
 
     @property
     def status(self) -> ConsumerStatus:
-        if self._work is None:
+        if self._life is None:
             return "stopped"
         return "joining" if self.partitions is None else "consuming"
 
     def start(self) -> None:
         """Join and read; a consumer that was cut off comes back as a new member."""
-        self._work = asyncio.create_task(self._consume())
+        self._life = threading.Event()
+        threading.Thread(target=self._consume, args=(self._life,), daemon=True).start()
 
-    async def cut_off(self) -> None:
+    def cut_off(self) -> None:
         """Vanish, as a process that is killed: the coordinator hears nothing more."""
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
-            self._work = self.partitions = None
+        if self._life is not None:
+            self._life.set()
+            self._life = self.partitions = None
 
-    async def _consume(self) -> None:
+    def _consume(self, over: threading.Event) -> None:
+        """In a thread of its own, which alone holds the client: librdkafka may take for ever to let go of one.
+
+        Neither the loop nor the end of the process waits for that.
+        """
+
+        def own(_: Consumer, partitions: list[Assigned]) -> None:
+            if not over.is_set():
+                self.partitions = tuple(TopicPartition(each.topic, each.partition) for each in partitions)
+
+        def give_up(_: Consumer, __: list[Assigned]) -> None:
+            if not over.is_set():
+                self.partitions = None
+
         consumer = Consumer(self._config)
-        consumer.subscribe(self._topics, on_assign=self._own, on_revoke=self._give_up, on_lost=self._give_up)
-        while True:  # not `close`, which would say goodbye: a consumer that nobody holds any more just ends
-            messages = await asyncio.to_thread(consumer.consume, AT_ONCE, WAIT_S)
-            self.consumed += sum(message.error() is None for message in messages)
-
-    def _own(self, _: Consumer, partitions: list[Assigned]) -> None:
-        self.partitions = tuple(TopicPartition(each.topic, each.partition) for each in partitions)
-
-    def _give_up(self, _: Consumer, __: list[Assigned]) -> None:
-        self.partitions = None
+        consumer.subscribe(self._topics, on_assign=own, on_revoke=give_up, on_lost=give_up)
+        while not over.is_set():  # not `close`, which would say goodbye: a consumer that nobody holds just ends
+            self.consumed += sum(message.error() is None for message in consumer.consume(AT_ONCE, WAIT_S))
 
 
 PATIENCE_S = 15.0

@@ -59,7 +59,7 @@ class LoadService:
             consumer = self._consumers.get(order.stop)
             if consumer is None or consumer.status == "stopped":
                 raise _refused(order.stop, "does not run")
-            await consumer.cut_off()
+            consumer.cut_off()
             return f"consumer {'/'.join(order.stop)} is gone, without a goodbye"
         if order.start is not None:
             consumer = self._consumers.get(order.start)
@@ -72,7 +72,7 @@ class LoadService:
     async def close(self) -> None:
         await self._producer.close()
         for consumer in self._consumers.values():
-            await consumer.cut_off()
+            consumer.cut_off()
 
     async def _audit(self) -> AuditReport:
         self._rate = 0.0
