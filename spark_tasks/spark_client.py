@@ -338,8 +338,11 @@ class EngineResult(msgspec.Struct, frozen=True):
     """Why there, in a few words."""
 
     @property
-    def told(self) -> str:
-        """All of that in one line."""
-        tasks = f"{self.tasks:,} task{'s' * (self.tasks != 1)}"
-        reason = f": {self.why}" if self.why else ""
-        return f"{self.engine}, {self.seconds:.2f} s, CPU {self.cpu_s:.2f} s, {tasks}{reason}"
+    def where(self) -> str:
+        """Where, and why there."""
+        return f"{self.engine}: {self.why}" if self.why else self.engine
+
+    @property
+    def cost(self) -> str:
+        """What it took."""
+        return f"{self.seconds:.2f} s, CPU {self.cpu_s:.2f} s, {self.tasks:,} task{'s' * (self.tasks != 1)}"

@@ -191,7 +191,8 @@ def mask(line: str) -> str:
         r"0x[0-9a-f]{8,}",
         r"\b0[0-9a-f]{11}\b",
         r"(?<=in process, )\d+\.\d+ s",
-        r"(?<=CPU )\d+\.\d+",
+        r"\d+\.\d+ s(?=, CPU )",
+        r"(?<=CPU )\d+\.\d+ s",
         r"\b\d{4}d\b",  # a moment of the past has its real time, the demo's brokers came in 2023
     ):
         line = re.sub(pattern, lambda found: "#" * len(found[0]), line)

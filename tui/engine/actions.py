@@ -194,7 +194,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reset", "0", "0", "reset", "undo every fault, the last first", SANDBOX, footer=12),
     Action("view", "v", "v", "view", "brokers, pairs, racks, broker + rack, random sets", SWEEP, footer=2),
     Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=3),
-    Action("engine", "E", "E", "engine", "work it out in this process, on Spark, or as suits", (*SWEEP, *LAB)),
+    Action("engine", "W", "W", "engine", "work it out in this process, on Spark, or as suits", (*SWEEP, *LAB)),
     Action("kill", "K", "K", "leave", "the selected consumer leaves; again: undo", LAB, footer=2),
     Action("pick", "space", "space", "play", "play what moves, from now to then; again: stop", LAB, footer=3),
     Action("join", "J", "J", "join", "one more member joins, up to three; then none", LAB, footer=3),

@@ -19,8 +19,10 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     note: str = ""
     engine: str = ""
     """Who worked it out: `in process`, `spark local[2]`."""
-    took: str = ""
-    """The same with why, how many tasks, and what it cost: one line."""
+    where: str = ""
+    """The same with why."""
+    cost: str = ""
+    """How long it took, and in how many tasks."""
     seconds: float = 0.0
     due_s: float = 0.0
     """When it may be worked out again without being asked, on the monotonic clock."""
@@ -28,6 +30,12 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     """How Spark stands, one line; empty where there is none."""
     stale: bool = False
     """Whether a text about it has to say that the cluster is another one by now."""
+
+    @property
+    def engine_facts(self) -> tuple[tuple[str, str], ...]:
+        """Where it was worked out and why, what that took, and how Spark stands: what is known of it, with its name."""
+        facts = (("engine", self.where), ("cost", self.cost), ("Spark", self.spark.removeprefix("Spark ")))
+        return tuple(fact for fact in facts if fact[1])
 
     def is_stale(self, now: ClusterImage) -> bool:
         """Whether the cluster is another one by now, as far as answers depend on it."""

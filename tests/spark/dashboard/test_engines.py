@@ -86,7 +86,8 @@ async def test_a_cold_spark_never_delays_a_result(tmp_path: Path) -> None:
     async with engines_of(written(tmp_path, LARGE), command=(sys.executable, "-c", "input()")) as engines:
         found = await engines.run(SUMS, ARRAYS, AS_LARGE, tag="early", told=said)
         assert (found.engine, found.result.sums) == (IN_PROCESS, EXPECTED)
-        assert found.told.endswith("CPU 0.00 s, 10 tasks: Spark had not started")
+        assert found.where == f"{IN_PROCESS}: Spark had not started"
+        assert found.cost.endswith(" s, CPU 0.00 s, 10 tasks")
         assert engines.status.state == "starting"  # for the next one
 
 

@@ -52,6 +52,18 @@ async def test_a_policy_is_told(still: str) -> None:
         assert "on everywhere" in text(pilot)
 
 
+async def test_where_it_is_worked_out_is_told_and_forced(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await sweep(pilot)
+        assert "in process: Spark is off" in text(pilot) and "2 tasks" in text(pilot)
+        await press(pilot, "W")
+        await until(pilot, lambda: "in process: as asked" in text(pilot))
+        await press(pilot, "W")
+        await until(pilot, lambda: "there is no Spark here: --spark-master names one" in text(pilot))
+        await press(pilot, "W")
+        await until(pilot, lambda: "in process: Spark is off" in text(pilot))
+
+
 async def test_enter_plays_the_scenario_moment_by_moment(still: str) -> None:
     async with opened(still, size=(160, 40)) as pilot:
         await sweep(pilot, "v")

@@ -147,7 +147,7 @@ class AnalysisService:
             found = await worked_out(question, image, self._engines, _tag(question), told)
             ended = time.monotonic()
             due_s = ended + max(LEAST_REST_S, REST * (ended - began))
-            cost = {"engine": found.engine, "took": found.told, "seconds": ended - began}
+            cost = {"engine": found.engine, "where": found.where, "cost": found.cost, "seconds": ended - began}
             look = AnalysisAnswer(question, image, found.result, due_s=due_s, **cost)
         except (JobCancelled, asyncio.CancelledError):
             look = AnalysisAnswer(question, image, note=STOPPED)

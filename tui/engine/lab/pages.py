@@ -318,8 +318,6 @@ def lab_text(look: AnalysisAnswer, query: LabText, *_: object) -> TextAnswer:
     sheet.fact("leaves", _leaves(found, trial.leaves), "dead" if trial.leaves else "")
     sheet.fact("joins", f"{trial.joins or 'nobody'}", "added" if trial.joins else "")
     sheet.fact("at least", "the fewest moves for the same balance", "dim")
-    if look.took:
-        sheet.fact("engine", look.took)
-    if look.spark:
-        sheet.fact("Spark", look.spark.removeprefix("Spark "))
+    for name, told in look.engine_facts:
+        sheet.fact(name, told)
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC").answer()

@@ -216,10 +216,8 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
     assert isinstance(question, SweepQuestion)
     sheet.fact("fails", KINDS[question.kind])
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
-    if look.took:
-        sheet.fact("engine", look.took)
-    if look.spark:
-        sheet.fact("Spark", look.spark.removeprefix("Spark "))
+    for name, told in look.engine_facts:
+        sheet.fact(name, told)
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
 
 
