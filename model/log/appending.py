@@ -95,25 +95,13 @@ def from_client(
     Raises LogError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD (also for a record without a key in a compacted
     topic), INVALID_TIMESTAMP, UNSUPPORTED_FOR_MESSAGE_FORMAT, UNSUPPORTED_COMPRESSION_TYPE.
     """
-    sent: list[RecordBatch] = []
-    for batch in _whole(data):
-        if of_client and batch.magic >= 2 and batch.base_offset != 0:
-            raise LogError("INVALID_RECORD", f"a producer's batch begins at offset {batch.base_offset}, not at 0")
-        _check_size(batch, settings)
-        _check_crc(data, batch)
-        sent.append(batch)
+    sent = _read(data, settings, of_client=of_client)
     if not sent:
         return None
-    first = sent[0]
-    if len(sent) > 1 and (first.magic >= 2 or any(batch.codec is not Codec.NONE for batch in sent)):
-        raise LogError("INVALID_RECORD", f"{len(sent)} batches are sent at once, where one is allowed")
-    for batch in sent:
-        if batch.magic != first.magic:
-            raise LogError("INVALID_RECORD", "batches of several formats are sent at once")
-        _check_batch(batch, settings)
-        _check_records(data, batch, settings, append_time_ms)
+    _check_set(data, sent, settings, append_time_ms)
     if settings.message_format == 0:
         append_time_ms = None
+    first = sent[0]
     codec = _target_codec(first, settings)
     entries = _stamped(data, sent, settings, codec, next_offset, leader_epoch, append_time_ms)
     if entries is None:
@@ -122,10 +110,31 @@ def from_client(
     else:
         whole = entries[0] if len(entries) == 1 else b"".join(entries)
     written = tuple(found for found in scan(whole) if isinstance(found, RecordBatch))
-    if entries is None:
-        for batch in written:
-            _check_size(batch, settings)
+    for batch in written if entries is None else ():
+        _check_size(batch, settings)
     return Batches(whole, written, next_offset)
+
+
+def _read(data: Buffer, settings: LogSettings, *, of_client: bool) -> list[RecordBatch]:
+    batches: list[RecordBatch] = []
+    for batch in _whole(data):
+        if of_client and batch.magic >= 2 and batch.base_offset != 0:
+            raise LogError("INVALID_RECORD", f"a producer's batch begins at offset {batch.base_offset}, not at 0")
+        _check_size(batch, settings)
+        _check_crc(data, batch)
+        batches.append(batch)
+    return batches
+
+
+def _check_set(data: Buffer, sent: Sequence[RecordBatch], settings: LogSettings, append_time_ms: int | None) -> None:
+    first = sent[0]
+    if len(sent) > 1 and (first.magic >= 2 or any(batch.codec is not Codec.NONE for batch in sent)):
+        raise LogError("INVALID_RECORD", f"{len(sent)} batches are sent at once, where one is allowed")
+    for batch in sent:
+        if batch.magic != first.magic:
+            raise LogError("INVALID_RECORD", "batches of several formats are sent at once")
+        _check_batch(batch, settings)
+        _check_records(data, batch, settings, append_time_ms)
 
 
 def with_markers(batches: Batches) -> list[tuple[RecordBatch, EndTransactionMarker | None]]:
