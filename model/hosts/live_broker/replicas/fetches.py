@@ -45,7 +45,7 @@ class CachedPartition:
 
 @dataclass(eq=False)
 class FetchSession:
-    """`changed`: partitions with news, those first that waited longest. `recheck`: where a follower is out of sync, or may be."""
+    """`changed`: partitions with news, those first that waited longest. `recheck`: where a follower may be behind."""
 
     board: NewsBoard
     isolation: Isolation
