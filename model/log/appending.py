@@ -33,7 +33,7 @@ from model.log.records import (
     scan,
     stamp,
 )
-from model.log.records.layout import NO_PRODUCER_ID, NO_TIMESTAMP
+from model.log.records.layout import CURRENT_MAGIC, LOG_OVERHEAD, NO_PRODUCER_ID, NO_TIMESTAMP, unknown_magic
 from model.log.records.record import NESTED
 from model.log.settings import Addition, LogSettings
 
@@ -65,7 +65,8 @@ def from_leader(data: Buffer, log_end_offset: int) -> Batches | None:
     """
     batches: list[RecordBatch] = []
     expected = log_end_offset
-    for batch in _sound(data, partial_end=True):
+    for batch in _whole(data):
+        _check_crc(data, batch)
         if batch.last_offset < expected or (batch.magic >= 2 and batch.base_offset < expected):
             raise LogError(
                 "OFFSET_OUT_OF_RANGE", f"offsets from {batch.base_offset} on are sent, {expected} is the next to come"
@@ -80,7 +81,13 @@ def from_leader(data: Buffer, log_end_offset: int) -> Batches | None:
 
 
 def from_client(
-    data: Buffer, settings: LogSettings, *, next_offset: int, leader_epoch: int, append_time_ms: int | None
+    data: Buffer,
+    settings: LogSettings,
+    *,
+    next_offset: int,
+    leader_epoch: int,
+    append_time_ms: int | None,
+    of_client: bool = True,
 ) -> Batches | None:
     """What a producer sent, with the offsets from `next_offset` on and the leader's epoch; None without a whole batch.
 
@@ -88,26 +95,46 @@ def from_client(
     Raises LogError: CORRUPT_MESSAGE, MESSAGE_TOO_LARGE, INVALID_RECORD (also for a record without a key in a compacted
     topic), INVALID_TIMESTAMP, UNSUPPORTED_FOR_MESSAGE_FORMAT, UNSUPPORTED_COMPRESSION_TYPE.
     """
-    sent = list(_sound(data, partial_end=True))
+    sent = _read(data, settings, of_client=of_client)
     if not sent:
         return None
-    _check_set(sent)
-    for batch in sent:
-        _check_batch(data, batch, settings, append_time_ms)
+    _check_set(data, sent, settings, append_time_ms)
     if settings.message_format == 0:
         append_time_ms = None
-    codec = _target_codec(sent[0], settings)
+    first = sent[0]
+    codec = _target_codec(first, settings)
     entries = _stamped(data, sent, settings, codec, next_offset, leader_epoch, append_time_ms)
     if entries is None:
         records = [record for batch in sent for record in _records(data, batch)]
-        whole = _rebuilt(records, sent[0], settings.message_format, codec, next_offset, leader_epoch, append_time_ms)
+        whole = _rebuilt(records, first, settings.message_format, codec, next_offset, leader_epoch, append_time_ms)
     else:
         whole = entries[0] if len(entries) == 1 else b"".join(entries)
     written = tuple(found for found in scan(whole) if isinstance(found, RecordBatch))
-    if entries is None:
-        for batch in written:
-            _check_size(batch, settings)
+    for batch in written if entries is None else ():
+        _check_size(batch, settings)
     return Batches(whole, written, next_offset)
+
+
+def _read(data: Buffer, settings: LogSettings, *, of_client: bool) -> list[RecordBatch]:
+    batches: list[RecordBatch] = []
+    for batch in _whole(data):
+        if of_client and batch.magic >= 2 and batch.base_offset != 0:
+            raise LogError("INVALID_RECORD", f"a producer's batch begins at offset {batch.base_offset}, not at 0")
+        _check_size(batch, settings)
+        _check_crc(data, batch)
+        batches.append(batch)
+    return batches
+
+
+def _check_set(data: Buffer, sent: Sequence[RecordBatch], settings: LogSettings, append_time_ms: int | None) -> None:
+    first = sent[0]
+    if len(sent) > 1 and (first.magic >= 2 or any(batch.codec is not Codec.NONE for batch in sent)):
+        raise LogError("INVALID_RECORD", f"{len(sent)} batches are sent at once, where one is allowed")
+    for batch in sent:
+        if batch.magic != first.magic:
+            raise LogError("INVALID_RECORD", "batches of several formats are sent at once")
+        _check_batch(batch, settings)
+        _check_records(data, batch, settings, append_time_ms)
 
 
 def with_markers(batches: Batches) -> list[tuple[RecordBatch, EndTransactionMarker | None]]:
@@ -121,28 +148,24 @@ def marker_of(source: Source | Buffer, batch: RecordBatch) -> EndTransactionMark
     return end_transaction_marker(record) if isinstance(record, Record) else None
 
 
-def _sound(data: Buffer, *, partial_end: bool) -> Iterable[RecordBatch]:
+def _whole(data: Buffer) -> Iterable[RecordBatch]:
+    """The whole batches; what is cut off at the end is none."""
     for found in scan(data):
         if isinstance(found, Damage):
-            if partial_end and found.kind in (DamageKind.TORN, DamageKind.TRUNCATED):
+            if found.kind in (DamageKind.TORN, DamageKind.TRUNCATED) or len(data) - found.position < LOG_OVERHEAD:
                 return
             raise LogError("CORRUPT_MESSAGE", f"at byte {found.position}: {found.cause}")
-        if not crc_holds(data, found):
-            raise LogError("CORRUPT_MESSAGE", f"the batch at byte {found.position} does not match its CRC")
+        if found.magic > CURRENT_MAGIC:
+            raise LogError("CORRUPT_MESSAGE", f"at byte {found.position}: {unknown_magic(found.magic)}")
         yield found
 
 
-def _check_set(sent: Sequence[RecordBatch]) -> None:
-    """Raises LogError INVALID_RECORD for batches that may not come together."""
-    first = sent[0]
-    if any(batch.magic != first.magic for batch in sent):
-        raise LogError("INVALID_RECORD", "batches of several formats are sent at once")
-    if len(sent) > 1 and (first.magic >= 2 or any(batch.codec is not Codec.NONE for batch in sent)):
-        raise LogError("INVALID_RECORD", f"{len(sent)} batches are sent at once, where one is allowed")
+def _check_crc(data: Buffer, batch: RecordBatch) -> None:
+    if not crc_holds(data, batch):
+        raise LogError("CORRUPT_MESSAGE", f"the batch at byte {batch.position} does not match its CRC")
 
 
-def _check_batch(data: Buffer, batch: RecordBatch, settings: LogSettings, append_time_ms: int | None) -> None:
-    _check_size(batch, settings)
+def _check_batch(batch: RecordBatch, settings: LogSettings) -> None:
     if batch.magic >= 2 and not batch.count == batch.last_offset_delta + 1 > 0:
         raise LogError(
             "INVALID_RECORD", f"a batch of {batch.count} records spans {batch.last_offset_delta + 1} offsets"
@@ -153,10 +176,16 @@ def _check_batch(data: Buffer, batch: RecordBatch, settings: LogSettings, append
         )
     if settings.message_format < 2 and batch.codec is Codec.ZSTD:
         raise LogError("UNSUPPORTED_COMPRESSION_TYPE", f"magic {settings.message_format} knows no zstd")
+
+
+def _check_records(data: Buffer, batch: RecordBatch, settings: LogSettings, append_time_ms: int | None) -> None:
     is_stamped = batch.timestamp_type is TimestampType.LOG_APPEND_TIME
-    if is_stamped and (append_time_ms is not None or batch.max_timestamp == NO_TIMESTAMP):
+    says_append_time = is_stamped and (append_time_ms is not None or batch.max_timestamp == NO_TIMESTAMP)
+    needs_keys = settings.compacts and not batch.is_control
+    has_key = [record.key is not None for record in _records(data, batch)] if needs_keys else [True]
+    if says_append_time and any(has_key):
         raise LogError("INVALID_TIMESTAMP", "a producer may not say that its times are those of the append")
-    if settings.compacts and not batch.is_control and any(record.key is None for record in _records(data, batch)):
+    if not all(has_key):
         raise LogError("INVALID_RECORD", "a record without a key can't be kept in a compacted topic")
 
 

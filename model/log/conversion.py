@@ -55,12 +55,11 @@ def converted(data: Buffer, magic: int, first_offset: int) -> bytes:
 
 
 def _whole(data: Buffer) -> Iterator[RecordBatch]:
-    if len(data) < FRAME_SIZE:
-        return
+    """What is cut off at the end is none, though it may be a few zeros, with which offsets begin."""
     for found in scan(data):
         if isinstance(found, RecordBatch):
             yield found
-        elif found.kind not in (DamageKind.TORN, DamageKind.TRUNCATED):
+        elif found.kind not in (DamageKind.TORN, DamageKind.TRUNCATED) and len(data) - found.position >= FRAME_SIZE:
             raise LogError("CORRUPT_MESSAGE", f"at byte {found.position}: {found.cause}")
 
 

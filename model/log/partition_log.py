@@ -130,6 +130,7 @@ class PartitionLog:
             next_offset=self.end_offset,
             leader_epoch=leader_epoch,
             append_time_ms=append_time_ms,
+            of_client=origin is Origin.CLIENT,
         )
         if batches is None:
             return Appended(-1, -1)

@@ -5,6 +5,7 @@ The controller elects nobody: a test says who leads. It takes every ISR that a l
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -102,6 +103,8 @@ class Cluster:
     replicas: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     topic_ids: dict[str, str] = field(default_factory=dict)
     ask_zookeeper: AskZooKeeper = no_zookeeper
+    answers_isr: asyncio.Event = field(default_factory=asyncio.Event)
+    """While it is cleared, no proposal is answered."""
     refuse_isr: str = "NONE"
     """What every proposal is answered with."""
     ahead_ms: int = 0
@@ -114,6 +117,7 @@ class Cluster:
     async def start(self, *brokers: int, recover: bool = False, log_dirs: int = 1) -> None:
         """Start brokers, and tell all of all."""
         if self.office is None:
+            self.answers_isr.set()
             self.office = Server(BrokerRequests(self._answer, dict).apis)
             self.channel = Channel("127.0.0.1", await self.office.start("127.0.0.1", 0), "test")
         for broker in brokers:
@@ -244,6 +248,7 @@ class Cluster:
     async def _answer(self, event: Callable[[int], RequestReceived]) -> AnswerRequest:
         asked = event(0)
         assert isinstance(asked, AlterPartitionReceived)
+        await self.answers_isr.wait()
         outcomes: list[PartitionOutcome] = []
         for each in asked.proposals:
             state = self.states[each.partition]

@@ -289,3 +289,12 @@ def test_what_is_produced_in_any_format_reads_the_same_in_any(
     assert read(answer) == [
         (100 + number, each.timestamp if timed else -1, each.key, each.value) for number, each in enumerate(records)
     ]
+
+
+def test_an_answer_that_is_cut_off_anywhere_is_sound() -> None:
+    """Offsets begin with zeros, of which damage may consist, too."""
+    behind = encode_batch([Record(13, 5, None, b"x")])
+    for size in range(len(behind)):
+        assert [each[0] for each in read(converted(stored() + behind[:size], 1, 10))] == [10, 11, 12], size
+        (batch,) = append(encode_batch(PLAIN) + encode_batch(PLAIN)[:size])[1]
+        assert batch.last_offset == 102

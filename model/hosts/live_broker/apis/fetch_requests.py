@@ -93,13 +93,17 @@ class FetchRequests:
         return _response(request, session.id, [self._for_reader(request, session, read) for read in reads])
 
     def _for_reader(self, request: Request, session: FetchSession, read: PartitionRead) -> PartitionRead:
-        """The records in a format that the reader knows, or why not (`KafkaApis.maybeConvertFetchedData`)."""
-        version, topic = request.start.version, read.wanted.name.topic
-        settings = self._replicas.held.settings.of(topic).log
+        """The records in a format that the reader knows, or why not (`KafkaApis.maybeConvertFetchedData`).
+
+        Who is kept out is told so whatever else is wrong.
+        """
+        version, name = request.start.version, read.wanted.name
         if read.error == "KAFKA_STORAGE_ERROR" and version < FIRST_WITH_STORAGE_ERRORS:
             return read._replace(error="NOT_LEADER_OR_FOLLOWER")
-        if read.error != "NONE":
+        log = self._replicas.held.log(name)
+        if log is None:
             return read
+        settings = log.settings
         if settings.compression_type == "zstd" and version < FIRST_WITH_ZSTD:
             return PartitionRead(read.wanted, "UNSUPPORTED_COMPRESSION_TYPE")
         magic = next((magic for magic, newest in NEWEST_WITH_MAGIC.items() if version <= newest), None)

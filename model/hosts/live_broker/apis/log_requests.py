@@ -23,7 +23,7 @@ from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, WireError, error_code
 from model.hosts.wire.server import Api, Request
 from model.log.records import Codec, Damage, DamageKind, RecordBatch, scan
-from model.log.records.layout import CURRENT_MAGIC
+from model.log.records.layout import CURRENT_MAGIC, LOG_OVERHEAD
 
 FIRST_WITH_ONE_BATCH = 3
 """Before it, records come in any format, and nothing may come."""
@@ -81,12 +81,13 @@ def _refuse(data: bytes, version: int) -> str | None:
         return None
     first, second, *_ = [*islice(scan(data), 2), None, None]
     if isinstance(first, Damage):
-        return "INVALID_RECORD" if first.kind in (DamageKind.TORN, DamageKind.TRUNCATED) else None
-    if first is None or first.magic != CURRENT_MAGIC or isinstance(second, RecordBatch):
+        is_cut_off = len(data) < LOG_OVERHEAD or first.kind in (DamageKind.TORN, DamageKind.TRUNCATED)
+        return "INVALID_RECORD" if is_cut_off else None
+    if first is None or first.magic < CURRENT_MAGIC:
         return "INVALID_RECORD"
     if version < FIRST_WITH_ZSTD and first.codec is Codec.ZSTD:
         return "UNSUPPORTED_COMPRESSION_TYPE"
-    return None
+    return "INVALID_RECORD" if isinstance(second, RecordBatch) else None
 
 
 def _produce_response(request: Request, number: int, outcome: ProduceOutcome) -> Entity:

@@ -207,6 +207,10 @@ NOT_CONTROLLER: Failure = (ErrorCode.not_controller, None)
 UNWRITTEN: Failure = (ErrorCode.unknown_server_error, "ZooKeeper did not take it.")
 
 
+DISABLED_IS_TOLD_SINCE = 3
+"""Older clients do not know the error of DeleteTopics for it."""
+
+
 class TopicRequests:
     """`context` is what the controller in this broker knows at this moment."""
 
@@ -318,6 +322,8 @@ class TopicRequests:
         for (name, topic_id), (error, message) in zip(names, failures, strict=True):
             late = error is ErrorCode.none and name in self._metadata.image.topics
             code = ErrorCode.request_timed_out if late else error
+            if code is ErrorCode.topic_deletion_disabled and request.start.version < DISABLED_IS_TOLD_SINCE:
+                code = ErrorCode.invalid_request
             responses.append(
                 shaped(shape, name=name, topic_id=topic_id or ZERO_ID, error_code=code, error_message=message)
             )

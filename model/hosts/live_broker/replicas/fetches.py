@@ -45,7 +45,7 @@ class CachedPartition:
 
 @dataclass(eq=False)
 class FetchSession:
-    """`changed`: partitions with news, those first that waited longest. `recheck`: followers that are out of sync."""
+    """`changed`: partitions with news, those first that waited longest. `recheck`: where a follower may be behind."""
 
     board: NewsBoard
     isolation: Isolation
@@ -66,6 +66,8 @@ class FetchSession:
         if news is News.GREW and not to_log_end:
             return
         self.changed[name] = None
+        if news is News.CHANGED and self.follower is not None:
+            self.recheck.add(name)  # what the fetch that waits has told counts for the partition as it was
         if news is not News.COMMITTED or not to_log_end:
             self.woken.set()
 

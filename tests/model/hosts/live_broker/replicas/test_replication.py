@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 from model.cluster.ids import TopicPartition
-from tests.harness.live_brokers import SOON_LAGGING, Cluster
+from tests.harness.live_brokers import SOON_LAGGING, Cluster, Node
 from tests.harness.waiting import eventually_async
+from tests.model.hosts.live_broker.data_apis.asking import connected, fetch_request
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -66,3 +68,36 @@ async def test_what_only_the_old_leader_has_is_cut_off(cluster: Cluster) -> None
     await eventually_async(lambda: cluster.states[ORDERS].isr == (2, 1))
     assert cluster.nodes[1].log_bytes(ORDERS) == cluster.nodes[2].log_bytes(ORDERS)
     assert cluster.nodes[1].replicas.end_offset(ORDERS) == 2
+
+
+async def test_a_follower_that_catches_up_while_it_is_being_dropped_comes_back(cluster: Cluster) -> None:
+    """Though nothing is written any more, and its session has no news of the partition."""
+    cluster.settings = {**SOON_LAGGING, "inter.broker.protocol.version": "2.8"}  # later ones want broker 2 to be live
+    await cluster.start(1)
+    await cluster.create("orders", (1, 2))
+    await cluster.produce(ORDERS, "a", acks=1)
+    leader = cluster.nodes[1]
+    async with connected(cluster, 1) as follower:
+        cluster.answers_isr.clear()
+        begun = await follower.ask(fetch_request(cluster, ("orders", 0, 0), version=12, replica=2, session=(0, 0)))
+        cluster.time_passes()
+        await eventually_async(lambda: (led := leader.partition(ORDERS).leading) and led.pending, "a proposal")
+        session = begun.session_id
+        on = fetch_request(cluster, ("orders", 0, 1), version=12, replica=2, session=(session, 1), max_wait_ms=1000)
+        waiting = asyncio.create_task(follower.ask(on))
+        await eventually_async(lambda: progress(leader, 2) == 1, "the follower to have caught up")
+        cluster.answers_isr.set()
+        await eventually_async(lambda: leader.partition(ORDERS).state.isr == (1,), "the follower to be dropped")
+        await waiting
+        for epoch in itertools.count(2):
+            if leader.partition(ORDERS).state.isr == (1, 2):
+                break
+            assert epoch < 100, "it never comes back"
+            on = fetch_request(cluster, version=12, replica=2, session=(session, epoch), max_wait_ms=20)
+            await follower.ask(on)
+
+
+def progress(leader: Node, follower: int) -> int:
+    """Up to where it has told that it has all."""
+    leading = leader.partition(ORDERS).leading
+    return -1 if leading is None else leading.followers[follower].log_end
