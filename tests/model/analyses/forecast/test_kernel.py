@@ -1,0 +1,201 @@
+"""The kernel is the plain play: each history, topic and measure to the ms, on random clusters with all causes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from model.analyses.forecast.kernel import layout_of, play_block
+from model.analyses.forecast.machine import Course, Outage, Rules, play
+from model.analyses.forecast.sampling import (
+    HOUR_MS,
+    Component,
+    Outages,
+    Restarts,
+    Times,
+    draw,
+    outages_of,
+    places_of,
+)
+
+YEAR_MS = 8_760 * HOUR_MS
+MINUTE_MS = 60_000
+
+
+def crashes(brokers: int, mtbf_h: float = 2_190.0, mttr_min: float = 15.0) -> tuple[Component, ...]:
+    return tuple(
+        Component(
+            name=f"broker {broker}", kind="broker", brokers=(broker,),
+            up_ms=mtbf_h * HOUR_MS, down_ms=mttr_min * MINUTE_MS,
+        )
+        for broker in range(brokers)
+    )  # fmt: skip
+
+
+def times(components: tuple[Component, ...], brokers: int, **changes: Any) -> Times:
+    usual = Times(
+        components=components, detect_ms=9_000, lag_ms=30_000, elect_ms=(100,) * brokers, rejoin_ppm=100_000,
+        rejoin_ms=60_000, refill_ms=(36_000_000,) * brokers,
+    )  # fmt: skip
+    return Times(**{name: changes.get(name, getattr(usual, name)) for name in usual.__struct_fields__})
+
+
+def one_partition(replicas: tuple[int, ...], min_isr: int, *, unclean: bool = False, elr: bool = False) -> Any:
+    return classes([(replicas, min_isr, unclean, elr, {0: 1})])
+
+
+def classes(rows: list[tuple[tuple[int, ...], int, bool, bool, dict[int, int]]]) -> dict[str, np.ndarray[Any, Any]]:
+    width = max(len(row[0]) for row in rows)
+    entries = [(number, topic, count) for number, row in enumerate(rows) for topic, count in sorted(row[4].items())]
+    return {
+        "0.replicas": np.array([(*row[0], *[-1] * (width - len(row[0]))) for row in rows], np.int32),
+        "0.min_isr": np.array([row[1] for row in rows], np.int32),
+        "0.unclean": np.array([row[2] for row in rows]),
+        "0.elr": np.array([row[3] for row in rows]),
+        "0.class": np.array([entry[0] for entry in entries], np.int32),
+        "0.topic": np.array([entry[1] for entry in entries], np.int32),
+        "0.count": np.array([entry[2] for entry in entries], np.int32),
+    }
+
+
+def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, history: int, until: int) -> Course:
+    by_broker: defaultdict[int, list[Outage]] = defaultdict(list)
+    for row in np.flatnonzero(outages.history == history).tolist():
+        start, fence, ready, end, back = (
+            int(each[row]) for each in (outages.start, outages.fence, outages.ready, outages.end, outages.back)
+        )
+        flags = (bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty))
+        by_broker[int(outages.broker[row])].append(Outage(start, fence, ready - fence, end, back - end, *flags))
+    course = play(rules, replicas, by_broker, until)
+    return course if rules.min_isr <= rules.replicas else course._replace(under_min_isr=until)
+
+
+def both(
+    arrays: Any, times: Times, brokers: int, topics: int, seed: int, histories: int, horizon_ms: int
+) -> tuple[Any, Any, Any, Outages]:
+    places = places_of([times], horizon_ms)
+    ids = range(histories)
+    outages = outages_of(draw(places, seed, ids), places, times, horizon_ms, seed, ids)
+    layout = layout_of(arrays, 0, brokers, topics)
+    block = play_block(layout, outages, histories, horizon_ms, len(places) + 1)
+    sums = np.zeros_like(block.sums)
+    events = np.zeros_like(block.events)
+    for number, replicas in enumerate(arrays["0.replicas"].tolist()):
+        there = tuple(replica for replica in replicas if replica >= 0)
+        elr = bool(arrays["0.elr"][number]) and len(there) > 1
+        rules = Rules(len(there), int(arrays["0.min_isr"][number]), bool(arrays["0.unclean"][number]), elr)
+        for history in range(histories):
+            course = played_plainly(rules, there, outages, history, horizon_ms)
+            for entry in np.flatnonzero(arrays["0.class"] == number).tolist():
+                count = int(arrays["0.count"][entry])
+                sums[:, history, int(arrays["0.topic"][entry])] += np.array(course[:4]) * count
+                events[history] += np.array(course[4:]) * count
+    return block, sums, events, outages
+
+
+def test_k1_the_draws_of_three_brokers() -> None:
+    places = places_of([times(crashes(3), 3)], YEAR_MS)
+    assert [place.outages for place in places] == [24, 24, 24]
+    ids = range(5)
+    found = outages_of(draw(places, 7, ids), places, times(crashes(3), 3), YEAR_MS, 7, ids)
+    first = (found.history == 0) & (found.broker == 0)
+    assert list(zip(found.start[first].tolist(), found.end[first].tolist(), strict=True)) == [
+        (16211861675, 16212176743),
+        (20310700377, 20310778205),
+        (23081885912, 23082758070),
+    ]
+    assert np.bincount(found.broker[found.history == 0]).tolist() == [3, 9, 4]
+    assert np.bincount(found.history).tolist() == [16, 18, 14, 11, 7]
+
+
+def kernel_of(mtbf_h: float, mttr_min: float, histories: int) -> Any:
+    assumed = times(crashes(3, mtbf_h, mttr_min), 3)
+    block, *_ = both(one_partition((0, 1, 2), 2), assumed, 3, 1, 7, histories, YEAR_MS)
+    return block.sums[:, :, 0]
+
+
+def test_k2_a_partition_at_the_usual_rates() -> None:
+    found = kernel_of(2_190, 15, 200)
+    assert found[:, 0].tolist() == [27300, 27300, 117000, 10566597]
+    assert found.sum(axis=1).tolist() == [7043400, 7344923, 14517000, 2484736220]
+
+
+def test_k3_a_partition_whose_brokers_hardly_stand() -> None:
+    found = kernel_of(100, 300, 200)
+    assert found[:, 0].tolist() == [828100, 219047417, 1719000, 4921229384]
+    assert found.sum(axis=1).tolist() == [2566150895, 51188751110, 290579220, 936984218722]
+
+
+@st.composite
+def random_classes(draw: st.DrawFn, brokers: int, topics: int) -> Any:
+    rows: list[tuple[tuple[int, ...], int, bool, bool, dict[int, int]]] = []
+    for _ in range(draw(st.integers(1, 4))):
+        replicas = draw(st.lists(st.integers(0, brokers - 1), min_size=1, max_size=4, unique=True))
+        counts = draw(st.dictionaries(st.integers(0, topics - 1), st.integers(1, 3), min_size=1))
+        rows.append((tuple(replicas), draw(st.integers(1, 4)), draw(st.booleans()), draw(st.booleans()), counts))
+    return classes(rows)
+
+
+@st.composite
+def random_times(draw: st.DrawFn, brokers: int) -> Times:
+    """From hardly any failure to hardly any rest."""
+    mtbf_h = draw(st.sampled_from((30.0, 300.0, 2_190.0)))
+    found = list(crashes(brokers, mtbf_h, draw(st.sampled_from((0.1, 15.0, 300.0)))))
+    hours = st.sampled_from((200.0, 2_000.0))
+    if draw(st.booleans()):
+        found += [
+            Component(
+                name=f"disk {broker}", kind="disk", brokers=(broker,), up_ms=draw(hours) * HOUR_MS,
+                down_ms=30.0 * MINUTE_MS, effect="empty",
+            )
+            for broker in range(brokers)
+        ]  # fmt: skip
+    for number in range(draw(st.integers(0, 2))):
+        members = draw(st.sets(st.integers(0, brokers - 1), min_size=1))
+        found.append(
+            Component(
+                name=f"group {number}", kind="group", brokers=tuple(sorted(members)), up_ms=draw(hours) * HOUR_MS,
+                down_ms=60.0 * MINUTE_MS, effect=draw(st.sampled_from(("crash", "cut off"))), lost_share=0.1,
+            )
+        )  # fmt: skip
+    if draw(st.booleans()):
+        found += [
+            Component(
+                name=f"slow {broker}", kind="slow", brokers=(broker,), up_ms=draw(hours) * HOUR_MS,
+                down_ms=3.0 * MINUTE_MS, effect="slow",
+            )
+            for broker in range(brokers)
+        ]  # fmt: skip
+    restarts = Restarts(
+        every_ms=200 * HOUR_MS, down_ms=3 * MINUTE_MS, waits=draw(st.booleans()), polite=draw(st.booleans())
+    )
+    return times(
+        tuple(found),
+        brokers,
+        restarts=draw(st.sampled_from(((), (restarts,)))),
+        elect_ms=tuple(draw(st.lists(st.integers(0, 5_000), min_size=brokers, max_size=brokers))),
+        rejoin_ppm=draw(st.sampled_from((0, 100_000, 2_000_000))),
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), st.integers(2, 5), st.integers(1, 3), st.integers(0, 2**64 - 1))
+def test_k4_the_kernel_is_the_plain_play(data: st.DataObject, brokers: int, topics: int, seed: int) -> None:
+    arrays = data.draw(random_classes(brokers, topics))
+    assumed = data.draw(random_times(brokers))
+    block, sums, events, outages = both(arrays, assumed, brokers, topics, seed, 4, 1_000 * HOUR_MS)
+    assert (block.sums == sums).all()
+    assert (block.events == events).all()
+    told = block.sums[:2].sum(axis=(1, 2)) - np.array([0, 1_000 * HOUR_MS * 4 * _refusing(arrays)])
+    assert np.allclose(block.causes.sum(axis=1), told)
+    same = (outages.history[1:] == outages.history[:-1]) & (outages.broker[1:] == outages.broker[:-1])
+    assert (outages.start[1:] > outages.end[:-1])[same].all()
+
+
+def _refusing(arrays: Any) -> int:
+    size = (arrays["0.replicas"] >= 0).sum(axis=1)
+    return int((arrays["0.count"] * (arrays["0.min_isr"] > size)[arrays["0.class"]]).sum())
