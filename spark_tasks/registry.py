@@ -19,6 +19,7 @@ from spark_tasks import arrow_arrays
 ANALYSES: Mapping[str, str] = {
     "drills": "model.analyses.drills.sweep:DRILLS",
     "fleet": "model.analyses.fleets.fleet:FLEET",
+    "forecast": "model.analyses.forecast.forecast:FORECAST",
     "history": "model.analyses.history.history:HISTORY",
     "plans": "model.analyses.plans:PLANS",
     "previews": "model.analyses.previews.kernel:PREVIEWS",

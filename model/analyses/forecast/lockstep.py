@@ -188,9 +188,9 @@ class _Rows:
         took = to - self._now
         self._now = to
         leader, led = self._leader()
-        in_sync = self._machines.in_isr[self._state]
-        follows: Flags = np.arange(in_sync.shape[1]) != leader[:, None]
-        late = (self._down | self._slow) & in_sync & follows
+        in_sync: Flags = self._machines.in_isr[self._state]
+        late = (self._down | self._slow) & in_sync
+        late[np.arange(len(late)), np.maximum(leader, 0)] = False
         under = (~led | self._machines.few[self._state]) & ~self._refuses[self.id]
         holds = (~led, under, led & late.any(axis=1), self._machines.short[self._state])
         self.sums[self.id] += np.stack(holds, axis=1) * took[:, None]
@@ -232,6 +232,7 @@ class _Rows:
         leader = self._machines.leader[self._state[rows]]
         ready = self._now[rows] + self._planned.ready[outage] - self._planned.fence[outage]
         self._elected[rows] = np.where(leader == NOBODY, NEVER, ready)
+        self._begin(rows)
         moved = self._planned.clean[outage] & (leader != NOBODY)
         self._served[rows[moved]] = leader[moved]
 
@@ -244,15 +245,18 @@ class _Rows:
             self._lost[rows, who] |= self._planned.empty[outage]
             before = self._machines.leader[self._state[rows]]
             self._step(rows, np.where(self._planned.forgets[outage], REGISTERED, RETURNED), who)
-            after = self._machines.leader[self._state[rows]]
-            began = (before == NOBODY) & (after != NOBODY)
-            led, leader = rows[began], after[began]
-            self.events[self.id[led], 1] += self._lost[led, leader]
-            self._lost[led, leader] = False
-            self._missing[led, leader] = -1
+            self._begin(rows[before == NOBODY])
         out = ~self._machines.in_isr[self._state[rows], who]
         rejoin = self._planned.back[outage] - self._planned.end[outage]
         self._missing[rows[out], who[out]] = rejoin[out]
+
+    def _begin(self, rows: Longs) -> None:
+        """Who leads now, if anybody, fetches nothing; what it has is all there is."""
+        leader = self._machines.leader[self._state[rows]]
+        rows, leader = rows[leader != NOBODY], leader[leader != NOBODY]
+        self.events[self.id[rows], 1] += self._lost[rows, leader]
+        self._lost[rows, leader] = False
+        self._missing[rows, leader] = -1
 
     def _catch_up(self, rows: Longs) -> None:
         who = self._caught[rows].argmin(axis=1)

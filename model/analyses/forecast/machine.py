@@ -302,6 +302,7 @@ class _Play:
         led = self._state.leader == who
         self._step(fenced(self._rules, self._state, who))
         if led:
+            self._begin()
             self._elected = None if self._state.leader == NOBODY else self._now + outage.elect
             if outage.clean and self._elected is not None:
                 self._served = self._state.leader  # it has all that the one before had
@@ -318,10 +319,8 @@ class _Play:
             self._lost |= {who} if outage.empty else set()
             led = self._state.leader != NOBODY
             self._step(registered(self._rules, self._state, who, forgets=outage.forgets))
-            if not led and self._state.leader != NOBODY:
-                self._sums["gone"] += self._state.leader in self._lost
-                self._lost.discard(self._state.leader)
-                self._missing.pop(self._state.leader, None)
+            if not led:
+                self._begin()
         if not self._state.isr >> who & 1:
             self._missing[who] = outage.rejoin
         self._serve()
@@ -330,6 +329,12 @@ class _Play:
         del self._caught[who]
         self._lost.discard(who)
         self._state = caught_up(self._rules, self._state, who).state
+
+    def _begin(self) -> None:
+        """Who leads now, if anybody, fetches nothing; what it has is all there is."""
+        self._sums["gone"] += self._state.leader in self._lost
+        self._lost.discard(self._state.leader)
+        self._missing.pop(self._state.leader, None)
 
     def _step(self, step: Step) -> None:
         self._state = step.state

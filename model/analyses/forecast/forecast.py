@@ -1,0 +1,186 @@
+"""The forecast as an analysis: units of 2,000 histories each, and their sums, as they come.
+
+A unit is a fixed range of histories, played in blocks whose sizes the cluster decides and not the machine; sums are
+added by number of unit. So the same seed gives the same bytes, whoever plays which unit.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from model.analyses.analysis import Arrays, Unit
+from model.analyses.errors import AnalysisError
+from model.analyses.forecast.clusters import Cluster
+from model.analyses.forecast.kernel import Block, Layout, layout_of, play_block
+from model.analyses.forecast.lockstep import EVENTS, MEASURES
+from model.analyses.forecast.sampling import SPAN, Longs, Place, Times, draw, outages_of, places_of
+
+UNIT = 2_000
+CELLS, LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 19, 500, 16
+MOST_HISTORIES = 10_000_000
+
+
+class ForecastParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Which histories, and of what. With several variants each history is played for all of them."""
+
+    seed: int
+    histories: int
+    first: int = 0
+    """The number of the first one: a multiple of UNIT."""
+    horizon_ms: int
+    brokers: int
+    topics: int
+    variants: tuple[Times, ...]
+
+
+class Column(msgspec.Struct, frozen=True):
+    """An array, as it travels."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    def array(self) -> Any:
+        return np.frombuffer(self.data, self.dtype).reshape(self.shape)
+
+
+class Tally(msgspec.Struct, frozen=True):
+    """The sums of units, in the order of their numbers.
+
+    | array | shape | what it says |
+    |---|---|---|
+    | `unit`, `histories` | int64[U] | the unit's number, and how many it had |
+    | `sum`, `largest` | int64[U, V, MEASURES, topics] | partition-ms over all histories, and in the worst one |
+    | `squares` | float64, as above | the sum of the squares of histories |
+    | `hit` | int64, as above | histories in which it was more than 0 |
+    | `causes` | float64[U, V, 2, causes] | partition-ms without leader and under min ISR, by cause; 0 is detection |
+    | `totals` | int64[H, V, MEASURES + EVENTS] | by history |
+    """
+
+    columns: Mapping[str, Column]
+
+    def arrays(self) -> dict[str, Any]:
+        return {name: column.array() for name, column in self.columns.items()}
+
+
+def together(tallies: Sequence[Tally]) -> Tally:
+    """Of ranges of units that follow each other, as one."""
+    return _tally([tally.arrays() for tally in tallies])
+
+
+def _tally(batches: Sequence[Mapping[str, Any]]) -> Tally:
+    """By number of unit, however units were dealt."""
+    units = np.concatenate([batch["unit"] for batch in batches])
+    order = np.argsort(units, kind="stable")
+    found: dict[str, Any] = {}
+    for name in batches[0]:
+        if name != "totals":
+            found[name] = np.concatenate([batch[name] for batch in batches])[order]
+    lengths = np.concatenate([batch["histories"] for batch in batches])
+    rows = np.concatenate([batch["totals"] for batch in batches])
+    starts = np.cumsum(lengths) - lengths
+    found["totals"] = np.concatenate([rows[starts[at] : starts[at] + lengths[at]] for at in order.tolist()])
+    return Tally({name: Column(each.dtype.str, each.shape, each.tobytes()) for name, each in found.items()})
+
+
+def arrays_of_variants(clusters: Sequence[Cluster]) -> Arrays:
+    """What every worker needs."""
+    return {f"{number}.{name}": each for number, one in enumerate(clusters) for name, each in one.arrays.items()}
+
+
+class ForecastAnalysis:
+    """The analysis. See `analysis.Analysis`."""
+
+    name = "forecast"
+    parameters_type = ForecastParameters
+    result_type = Tally
+
+    def units(self, arrays: Arrays, parameters: ForecastParameters) -> Sequence[Unit]:
+        """All the same but for the last."""
+        if not 0 < parameters.histories <= MOST_HISTORIES or parameters.first % UNIT:
+            raise AnalysisError(f"{parameters.histories:,} histories: write 1 to {MOST_HISTORIES:,}")
+        if parameters.horizon_ms >= SPAN >> 2:
+            raise AnalysisError("histories of more than 30 years are too long")
+        first = parameters.first // UNIT
+        return [
+            Unit(first + number, float(len(_histories(first + number, parameters))))
+            for number in range(math.ceil(parameters.histories / UNIT))
+        ]
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: ForecastParameters) -> Arrays:
+        """A row for each unit."""
+        places = places_of(parameters.variants, parameters.horizon_ms)
+        layouts = [
+            layout_of(arrays, number, parameters.brokers, parameters.topics)
+            for number in range(len(parameters.variants))
+        ]
+        rows = [_played(unit, layouts, places, parameters) for unit in units]
+        return {
+            name: np.concatenate([row[name] for row in rows])
+            if name == "totals"
+            else np.stack([row[name] for row in rows])
+            for name in rows[0]
+        }
+
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ForecastParameters) -> Tally:
+        return _tally(batches)
+
+
+FORECAST = ForecastAnalysis()
+
+
+def _histories(unit: int, parameters: ForecastParameters) -> range:
+    return range(unit * UNIT, min((unit + 1) * UNIT, parameters.first + parameters.histories))
+
+
+def _block_size(parameters: ForecastParameters) -> int:
+    fits = CELLS // max(1, parameters.topics)
+    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, fits, (1 << 20) // max(1, parameters.brokers)))
+
+
+def _played(
+    unit: int, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
+) -> dict[str, Any]:
+    histories = _histories(unit, parameters)
+    variants, topics = len(layouts), parameters.topics
+    shape = (variants, len(MEASURES), topics)
+    sums, largest, hit = (np.zeros(shape, np.int64) for _ in range(3))
+    squares = np.zeros(shape)
+    causes = np.zeros((variants, 2, len(places) + 1))
+    totals = np.zeros((len(histories), variants, len(MEASURES) + len(EVENTS)), np.int64)
+    size = _block_size(parameters)
+    for start in range(0, len(histories), size):
+        ids = histories[start : start + size]
+        for variant, block in enumerate(_blocks(ids, layouts, places, parameters)):
+            sums[variant] += block.sums.sum(axis=1)
+            floats = block.sums.astype(np.float64)
+            squares[variant] += (floats * floats).sum(axis=1)
+            hit[variant] += (block.sums > 0).sum(axis=1)
+            largest[variant] = np.maximum(largest[variant], block.sums.max(axis=1))
+            causes[variant] += block.causes
+            rows = totals[start : start + len(ids), variant]
+            rows[:, : len(MEASURES)] = block.sums.sum(axis=2).T
+            rows[:, len(MEASURES) :] = block.events
+    return {
+        "unit": np.int64(unit), "histories": np.int64(len(histories)), "sum": sums, "squares": squares, "hit": hit,
+        "largest": largest, "causes": causes, "totals": totals,
+    }  # fmt: skip
+
+
+def _blocks(
+    ids: range, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
+) -> Iterable[Block]:
+    """The same numbers for each variant."""
+    horizon_ms = parameters.horizon_ms
+    numbers = draw(places, parameters.seed, ids)
+    for layout, times in zip(layouts, parameters.variants, strict=True):
+        outages = outages_of(numbers, places, times, horizon_ms, parameters.seed, ids)
+        yield play_block(layout, outages, len(ids), horizon_ms, len(places) + 1)
+
+
+def totals_of(tally: Tally, variant: int, name: str) -> Longs:
+    """By history, one of MEASURES (partition-ms) or EVENTS (partitions)."""
+    return tally.arrays()["totals"][:, variant, (*MEASURES, *EVENTS).index(name)]
