@@ -121,6 +121,7 @@ COMMANDS: Mapping[str, str] = {
     "history": "history",
     "status": "status",
     "drill": "drill",
+    "forecast": "forecast",
     "plan": "plan",
     "preview": "preview",
     "topics": "topics",

@@ -5,7 +5,7 @@ added by number of unit. So the same seed gives the same bytes, whoever plays wh
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -179,6 +179,25 @@ def _blocks(
     for layout, times in zip(layouts, parameters.variants, strict=True):
         outages = outages_of(numbers, places, times, horizon_ms, parameters.seed, ids)
         yield play_block(layout, outages, len(ids), horizon_ms, len(places) + 1)
+
+
+PILOT = 200
+
+
+def waves(histories: int) -> Iterator[tuple[int, int]]:
+    """First history and number: a quick look, then whole units, half as many again each time.
+
+    The first wave is played again within the second. What is shown is of waves and not of what has come by some time:
+    else units that are quick would count for more.
+    """
+    if histories > PILOT:
+        yield 0, PILOT
+    done, size = 0, 1
+    while done < histories:
+        count = min(size * UNIT, histories - done)
+        yield done, count
+        done += count
+        size = max(size + 1, done // UNIT // 2)
 
 
 def totals_of(tally: Tally, variant: int, name: str) -> Longs:

@@ -261,6 +261,10 @@ def _rows_of(layout: Layout, outages: Outages, episodes: _Episodes) -> _Rows:
     later = ends - np.arange(len(broker)) - 1
     one = np.repeat(np.arange(len(broker)), later)
     other = one + 1 + np.arange(len(one)) - np.repeat(np.cumsum(later) - later, later)
+    start = outages.start[episodes.outage]
+    heals = (outages.back + outages.ready - outages.fence)[episodes.outage]
+    meet = (start[one] <= heals[other]) & (start[other] <= heals[one])  # else the first is healed before the second
+    one, other = one[meet], other[meet]
     pairs = np.unique((episodes.of[one] * brokers + broker[one]) * brokers + broker[other])
     which, place = layout.pairs.expand(pairs % (brokers * brokers))
     keys = np.unique(pairs[which] // (brokers * brokers) * classes + layout.pair_classes[place])

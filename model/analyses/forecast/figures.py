@@ -1,0 +1,248 @@
+"""What the sums of a forecast come to: minutes a year with their intervals, by topic and by cause; chances of a loss.
+
+Minutes are partition-minutes a year: sums over partitions. Intervals are of the simulation alone, for the rates that
+were assumed. `Pair` compares two variants history by history, which lived through the same accidents.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from model.analyses.forecast.forecast import Tally
+from model.analyses.forecast.lockstep import EVENTS, MEASURES
+from model.analyses.forecast.sampling import HOUR_MS, Floats, Times, places_of
+from model.analyses.forecast.statistics import (
+    Estimate,
+    difference_of,
+    exact,
+    mean_of,
+    never_seen,
+    quantile,
+    share,
+    variance_ratio,
+)
+
+FORMAT = "kdrill.forecast/1"
+YEAR_MS = 8_760 * HOUR_MS
+MINUTE_MS = 60_000
+QUANTILES = (0.5, 0.95, 0.99)
+LOSSES = ("cut", "gone", "acked1")
+LONGEST = 8
+"""Mean times down of the cause that lasts longest: longer than nearly any (99.97 % of an exponential law)."""
+NOT_MODELLED = (
+    "software defects", "operators' mistakes", "overload", "clients", "networks that fail in part",
+    "a controller quorum or ZooKeeper ensemble without majority",
+)  # fmt: skip
+
+
+class TopicFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One topic; minutes are the sum over its partitions."""
+
+    name: str
+    partitions: int
+    measures: dict[str, Estimate]
+
+    def each(self, measure: str) -> Estimate:
+        """Of one partition, on average."""
+        return scaled(self.measures[measure], 1 / self.partitions)
+
+    @property
+    def badness(self) -> tuple[float, ...]:
+        """Worst first: by what is certain of a partition, under min ISR, then without leader."""
+        return tuple(-self.each(measure).low for measure in ("under_min_isr", "leaderless"))
+
+
+class CauseFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """A component, or `detection`: partition-minutes a year that it is to blame for."""
+
+    name: str
+    leaderless: float
+    under_min_isr: float
+
+
+class LossFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """Years in which it happened, and how many partitions it struck a year."""
+
+    years_with: Estimate
+    exact_low: float
+    exact_high: float
+    partitions: Estimate
+
+
+class Figures(msgspec.Struct, frozen=True, kw_only=True):
+    """One variant."""
+
+    histories: int
+    measures: dict[str, Estimate]
+    quantiles: dict[str, dict[str, Estimate]]
+    topics: tuple[TopicFigures, ...]
+    causes: tuple[CauseFigures, ...]
+    loss: dict[str, LossFigures]
+
+    @property
+    def detection_share(self) -> float:
+        """Of the time without a leader: until the death is noticed and somebody elected."""
+        every = sum(cause.leaderless for cause in self.causes)
+        found = [cause.leaderless for cause in self.causes if cause.name == "detection"]
+        return sum(found) / every if every else 0.0
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Before less after, by measure (minutes a year) and by loss (partitions a year)."""
+
+    difference: dict[str, Estimate]
+    variance_ratio: dict[str, float]
+
+    def verdict(self, measure: str) -> int:
+        """1: better, -1: worse, 0: no difference found."""
+        found = self.difference[measure]
+        if found.high is None:
+            return 0
+        return 1 if found.low > 0 else -1 if found.high < 0 else 0
+
+
+def scaled(figure: Estimate, by: float) -> Estimate:
+    """In another unit."""
+    high = None if figure.high is None else figure.high * by
+    return msgspec.structs.replace(figure, mean=figure.mean * by, low=figure.low * by, high=high)
+
+
+def figures_of(
+    tally: Tally,
+    variant: int,
+    topics: Sequence[str],
+    partitions: Sequence[int],
+    variants: Sequence[Times],
+    horizon_ms: int,
+) -> Figures:
+    """`partitions`: by topic. `variants`: all that were played."""
+    arrays = tally.arrays()
+    number = int(arrays["histories"].sum())
+    scale = 1 / (MINUTE_MS * horizon_ms / YEAR_MS)
+    longest = LONGEST * max((one.down_ms + one.more_ms for one in variants[variant].components), default=0.0)
+    totals = arrays["totals"][:, variant].astype(np.float64)
+    sums = arrays["sum"][:, variant].sum(axis=0)
+    squares = arrays["squares"][:, variant].sum(axis=0)
+    hit, largest = arrays["hit"][:, variant].sum(axis=0), arrays["largest"][:, variant].max(axis=0)
+
+    def of_topic(row: int, measure: int) -> Estimate:
+        at = (measure, row)
+        told = (float(sums[at]), float(squares[at]), int(hit[at]), float(largest[at]))
+        return scaled(mean_of(*told, number, longest * partitions[row]), scale)
+
+    return Figures(
+        histories=number,
+        measures={
+            name: scaled(_of_all(totals[:, column], longest * sum(partitions)), scale)
+            for column, name in enumerate(MEASURES)
+        },
+        quantiles={
+            name: {f"{q:g}": scaled(quantile(totals[:, column], q), scale) for q in QUANTILES}
+            for column, name in enumerate(MEASURES)
+        },
+        topics=tuple(
+            TopicFigures(
+                name=name, partitions=partitions[row],
+                measures={measure: of_topic(row, column) for column, measure in enumerate(MEASURES)},
+            )
+            for row, name in enumerate(topics)
+            if partitions[row]
+        ),
+        causes=_causes(arrays["causes"][:, variant].sum(axis=0) / number * scale, variants, horizon_ms),
+        loss={
+            name: _loss(totals[:, len(MEASURES) + EVENTS.index(name)], sum(partitions), horizon_ms) for name in LOSSES
+        },
+    )  # fmt: skip
+
+
+def _of_all(values: Floats, longest: float) -> Estimate:
+    total, squares = math.fsum(values.tolist()), math.fsum((values * values).tolist())
+    return mean_of(total, squares, int(np.count_nonzero(values)), float(values.max(initial=0)), len(values), longest)
+
+
+def _causes(by_cause: Floats, variants: Sequence[Times], horizon_ms: int) -> tuple[CauseFigures, ...]:
+    names = ["detection", *(place.name for place in places_of(variants, horizon_ms))]
+    found = [
+        CauseFigures(name=name, leaderless=float(by_cause[0, row]), under_min_isr=float(by_cause[1, row]))
+        for row, name in enumerate(names)
+    ]
+    worst = sorted(found, key=lambda cause: (-cause.under_min_isr, -cause.leaderless, cause.name))
+    return tuple(cause for cause in worst if cause.leaderless > 0 or cause.under_min_isr > 0)
+
+
+def _loss(values: Floats, partitions: int, horizon_ms: int) -> LossFigures:
+    hit, number = int(np.count_nonzero(values)), len(values)
+    low, high = exact(hit, number)
+    each = _of_all(values, float(max(1, partitions)) if not hit else 0.0)
+    return LossFigures(
+        years_with=share(hit, number), exact_low=low, exact_high=high, partitions=scaled(each, YEAR_MS / horizon_ms)
+    )
+
+
+def pair_of(tally: Tally, before: int, after: int, horizon_ms: int) -> Pair:
+    """By common random numbers: what differs between two histories of the same number."""
+    rows = tally.arrays()["totals"].astype(np.float64)
+    difference: dict[str, Estimate] = {}
+    ratio: dict[str, float] = {}
+    for column, name in enumerate((*MEASURES, *EVENTS)):
+        one, other = rows[:, before, column], rows[:, after, column]
+        scale = YEAR_MS / horizon_ms / (MINUTE_MS if name in MEASURES else 1)
+        difference[name] = scaled(difference_of(one - other), scale)
+        ratio[name] = variance_ratio(one, other)
+    return Pair(difference=difference, variance_ratio=ratio)
+
+
+def plain_values(value: Any) -> Any:
+    """For JSON: structs as objects, and null for what is no finite number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, msgspec.Struct):
+        return {name: plain_values(getattr(value, name)) for name in value.__struct_fields__}
+    if isinstance(value, dict):
+        return {str(key): plain_values(each) for key, each in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    if isinstance(value, list | tuple):
+        return [plain_values(each) for each in value]  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def sentences(figures: Figures, detect_s: float) -> list[str]:
+    """What a forecast says first: of the worst topic, and of losses."""
+    found: list[str] = []
+    if figures.topics:
+        worst = min(figures.topics, key=lambda topic: (topic.badness, topic.name))
+        unled = worst.each("leaderless")
+        found.append(
+            f"In a year like the assumed one, a partition of {worst.name} is without leader {span(unled)} min; over "
+            f"all topics {figures.detection_share:.0%} of that is the {detect_s:g} s until a death is noticed, and "
+            "elections."
+        )
+        found.append(f"It is under min ISR, so that acks=all is refused, {span(worst.each('under_min_isr'))} min.")
+    worst_loss = max((figures.loss[name].years_with for name in ("cut", "gone")), key=lambda one: one.mean)
+    number, what = figures.histories, "Loss of acknowledged records"
+    if not worst_loss.events:
+        found.append(
+            f"{what} was seen in none of {number:,}: below {never_seen(number):.2g} a year, if the rates hold."
+        )
+    else:
+        low, high = worst_loss.low, 1.0 if worst_loss.high is None else worst_loss.high
+        found.append(f"{what} was seen in {worst_loss.events:,} of {number:,} years ({low:.2%} to {high:.2%}).")
+    return found
+
+
+def span(figure: Estimate) -> str:
+    """`12.4 (95 %: 9.1 to 17.0)`, to the digit that the interval allows."""
+    if figure.high is None or not math.isfinite(figure.low):
+        return f"{figure.mean:.3g} (no interval yet)"
+    if not figure.mean and not figure.low:
+        return f"none seen (below {figure.high:.2g})"
+    digits = digits_of(figure)
+    return f"{figure.mean:,.{digits}f} (95 %: {figure.low:,.{digits}f} to {figure.high:,.{digits}f})"
+
+
+def digits_of(figure: Estimate) -> int:
+    """Decimal places that the half-width of the interval leaves meaningful."""
+    half = ((figure.high or 0.0) - figure.low) / 2
+    return min(6, max(0, -math.floor(math.log10(half)) if half > 0 else 2))

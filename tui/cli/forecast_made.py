@@ -1,0 +1,310 @@
+"""What `kdrill forecast` does once its options make sense: variants of the cluster, histories in waves, a document.
+
+Variants are played together, by the same random numbers. What has come when somebody interrupts is kept.
+"""
+
+import time
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from glob import escape
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from model.analyses.errors import AnalysisError
+from model.analyses.forecast import assumptions
+from model.analyses.forecast.actions import HISTORIES, Action, actions_of, swings
+from model.analyses.forecast.assumptions import USUAL, AssumptionError, Assumptions
+from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
+from model.analyses.forecast.figures import (
+    FORMAT,
+    NOT_MODELLED,
+    YEAR_MS,
+    Figures,
+    Pair,
+    figures_of,
+    pair_of,
+    plain_values,
+)
+from model.analyses.forecast.forecast import (
+    FORECAST,
+    UNIT,
+    ForecastParameters,
+    Tally,
+    arrays_of_variants,
+    together,
+    waves,
+)
+from model.analyses.image_arrays import racks_of, topics_of
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.records import ConfigChanged
+from model.planning.layout import Sizes, measured
+from model.planning.plan import applied
+from model.planning.planner import plan, read_moves, score
+from model.planning.request import NewBroker, PlanError, PlanRequest
+from spark_tasks.spark_client import IN_PROCESS, Engine
+from tui.cli.following import image_of
+from tui.cli.options import compute
+from tui.cli.output import tell
+from tui.cli.plan_made import read_file, sizes_for
+from tui.engine.opening import Opening
+
+SETTABLE = ("min.insync.replicas", "unclean.leader.election.enable", "rf")
+LARGE_S = 20.0
+"""Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
+SWUNG = 1_000
+"""Histories for each rate at each end of what is known of it."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """The options."""
+
+    years: float
+    histories: int
+    seed: int | None
+    assumed: Path | None
+    plan: Path | None
+    settings: tuple[tuple[str, str, str], ...]
+    """(topic or pattern, key, value)"""
+    add: tuple[NewBroker, ...]
+    quick: bool
+
+
+class Swing(msgspec.Struct, frozen=True):
+    """Minutes under min ISR a year, at both ends of what is known of a rate."""
+
+    key: str
+    low: float
+    high: float
+    at_low: float
+    at_high: float
+
+    @property
+    def width(self) -> float:
+        return abs(self.at_high - self.at_low)
+
+
+class Made(msgspec.Struct, frozen=True, kw_only=True):
+    """A forecast, and how it came about."""
+
+    image: ClusterImage
+    assumed: Assumptions
+    seed: int
+    asked: int
+    horizon_ms: int
+    figures: Figures
+    cluster: Cluster
+    after: Figures | None
+    pair: Pair | None
+    change: str
+    actions: tuple[tuple[Action, Pair], ...]
+    swings: tuple[Swing, ...]
+    warnings: tuple[str, ...]
+    engine: str
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        return self.figures.histories >= self.asked
+
+
+class _Players:
+    """What all plays of one command share."""
+
+    def __init__(self, images: Sequence[ClusterImage], assumed: Assumptions, wish: Wish, sizes: Sizes | None) -> None:
+        self.images, self.assumed, self.sizes = images, assumed, sizes
+        self.brokers = broker_ids(images)
+        self.topics = topics_of(images[0])
+        self.horizon_ms = round(wish.years * YEAR_MS)
+        self.seed = _seed(self.cluster(images[0], assumed)) if wish.seed is None else wish.seed
+        self.partitions = [len(images[0].topics[name]) for name in self.topics]
+
+    def cluster(self, image: ClusterImage, assumed: Assumptions) -> Cluster:
+        return cluster_of(image, assumed, self.brokers, self.topics, self.sizes)
+
+    def parameters(self, variants: Sequence[Cluster], first: int, histories: int) -> ForecastParameters:
+        return ForecastParameters(
+            seed=self.seed, first=first, histories=histories, horizon_ms=self.horizon_ms, brokers=len(self.brokers),
+            topics=len(self.topics), variants=tuple(one.times for one in variants),
+        )  # fmt: skip
+
+    def play(self, variants: Sequence[Cluster], histories: int, engine: Engine) -> tuple[Tally, str]:
+        """As many as came before an interruption, and by whom. Raises KeyboardInterrupt where none did."""
+        arrays = arrays_of_variants(variants)
+        came: list[Tally] = []
+        look: Tally | None = None
+        began_s = time.monotonic()
+        here = Engine("here", without=engine.without)
+        spark = engine.is_spark(is_large=False)
+        try:
+            for first, count in waves(histories):
+                if spark:
+                    parameters = self.parameters(variants, first, histories - first)
+                    found = compute(engine, FORECAST, arrays, parameters, is_large=True)
+                    return together([*came, found.result]), found.engine
+                tally = compute(here, FORECAST, arrays, self.parameters(variants, first, count)).result
+                if look is None and not first and count < min(histories, UNIT):
+                    look = tally
+                else:
+                    came.append(tally)
+                rest = histories - first - count
+                spark = engine.kind == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+        except KeyboardInterrupt:
+            if look is None and not came:
+                raise
+            tell("interrupted: what follows is of the histories that were played by then")
+        return together(came) if came or look is None else look, IN_PROCESS
+
+
+def _seed(cluster: Cluster) -> int:
+    """Of the cluster and what is assumed, so that the same question has the same answer."""
+    told = sha256(msgspec.json.encode(cluster.times))
+    for name in sorted(cluster.arrays):
+        told.update(cluster.arrays[name].tobytes())
+    return int.from_bytes(told.digest()[:6])
+
+
+def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
+    """Raises click.ClickException, click.UsageError, SourceError."""
+    image = image_of(opening)
+    sizes = sizes_for(opening.source, None) or measured(image)
+    try:
+        return _made(image, sizes, wish, engine)
+    except (AnalysisError, AssumptionError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) -> Made:
+    began_s = time.monotonic()
+    assumed = USUAL if wish.assumed is None else assumptions.read(read_file(wish.assumed), str(wish.assumed))
+    after, change = _changed(image, wish, sizes)
+    images = [image] if after is None else [image, after]
+    players = _Players(images, assumed, wish, sizes)
+    if not sum(players.partitions) or not players.brokers:
+        raise AnalysisError("there is nothing to forecast: the cluster has no partitions")
+    warnings: list[str] = []
+    assumptions.check(assumed, players.brokers, warnings.append)
+    variants = [players.cluster(each, assumed) for each in images]
+    tally, by = players.play(variants, wish.histories, engine)
+    times = [one.times for one in variants]
+    figures = [
+        figures_of(tally, number, players.topics, _partitions(each, players), times, players.horizon_ms)
+        for number, each in enumerate(images)
+    ]
+    asked = engine if engine.is_spark(is_large=False) else Engine("here", without=engine.without)
+    helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
+    return Made(
+        image=image, assumed=assumed, seed=players.seed, asked=wish.histories, horizon_ms=players.horizon_ms,
+        figures=figures[0], cluster=variants[0], after=figures[1] if after is not None else None,
+        pair=pair_of(tally, 0, 1, players.horizon_ms) if after is not None else None, change=change, actions=helps,
+        swings=_swung(players, wish, asked) if not wish.quick else (), warnings=tuple(warnings), engine=by,
+        seconds=time.monotonic() - began_s,
+    )  # fmt: skip
+
+
+def _partitions(image: ClusterImage, players: _Players) -> list[int]:
+    return [len(image.topics[name]) if name in image.topics else 0 for name in players.topics]
+
+
+def _helping(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[tuple[Action, Pair], ...]:
+    """Each beside the cluster as it is, by what it certainly saves of the time under min ISR."""
+    racks = {name: number for number, name in enumerate(racks_of(players.images[0]))}
+    known = players.images[0].brokers
+    by_place = [racks.get(known[broker].rack or "", -1) if broker in known else -1 for broker in players.brokers]
+    found = list(actions_of(base, by_place))
+    tally, _ = players.play([base, *(one.cluster for one in found)], min(HISTORIES, wish.histories), engine)
+    pairs = [(one, pair_of(tally, 0, number, players.horizon_ms)) for number, one in enumerate(found, start=1)]
+    return tuple(sorted(pairs, key=lambda pair: -max(_gains(pair[1]))))
+
+
+def _gains(pair: Pair) -> tuple[float, float]:
+    return pair.difference["under_min_isr"].low, pair.difference["leaderless"].low
+
+
+def _swung(players: _Players, wish: Wish, engine: Engine) -> tuple[Swing, ...]:
+    """The widest first."""
+    image = players.images[0]
+    some = list(swings(players.assumed))
+    variants = [players.cluster(image, each) for _, low, high in some for each in (low, high)]
+    tally, _ = players.play(variants, min(SWUNG, wish.histories), engine)
+    totals = tally.arrays()["totals"][:, :, 1].mean(axis=0) / 60_000 * YEAR_MS / players.horizon_ms
+    found = [
+        Swing(key, low[key], high[key], float(totals[2 * row]), float(totals[2 * row + 1]))
+        for row, (key, low, high) in enumerate(some)
+    ]
+    return tuple(sorted(found, key=lambda swing: -swing.width))
+
+
+def _changed(image: ClusterImage, wish: Wish, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
+    """The cluster with the plan and the settings, and what they are in words; None where nothing is to change."""
+    after, said = image, list[str]()
+    try:
+        if wish.plan is not None:
+            moves = read_moves(read_file(wish.plan), str(wish.plan))
+            after = applied(after, score(after, moves, PlanRequest(add=wish.add), str(wish.plan), sizes))
+            said.append(str(wish.plan))
+        elif wish.add:
+            after = applied(after, plan(after, PlanRequest(add=wish.add), sizes))
+            said.append(", ".join(f"broker {new.id} added" for new in wish.add))
+        for pattern, key, value in wish.settings:
+            names = [name for name in topics_of(image) if fnmatchcase(name, pattern)]
+            if not names:
+                raise click.UsageError(f"--set: no topic is called {pattern}")
+            after = _set(after, names, key, value, sizes)
+            said.append(f"{pattern}:{key}={value}")
+    except PlanError as error:
+        raise click.UsageError(str(error)) from None
+    return (after if said else None), " and ".join(said)
+
+
+def _set(image: ClusterImage, names: Sequence[str], key: str, value: str, sizes: Sizes | None) -> ClusterImage:
+    if key == "rf":
+        request = PlanRequest(replication_factor=int(value), topics=tuple(map(escape, names)), reach="forced")
+        return applied(image, plan(image, request, sizes))
+    records = [
+        ConfigChanged(entity=f"topics/{name}", config={**image.topic_config(name), key: value}) for name in names
+    ]
+    return ClusterDelta(image).replay_all(records).apply(image.provenance)
+
+
+def document(made: Made) -> dict[str, Any]:
+    """`kdrill.forecast/1`."""
+    seen = made.image.provenance
+    told = made.figures
+    found: dict[str, Any] = {
+        "format": FORMAT,
+        "image": {"source": seen.source, "time_ms": seen.time_ms},
+        "assumptions": {
+            "rates": list(made.assumed.rates.values()),
+            "detect_s": made.cluster.times.detect_ms / 1000,
+            "lag_s": made.cluster.times.lag_ms / 1000,
+            "groups": made.assumed.groups,
+            "maintenance": made.assumed.calendars,
+        },
+        "seed": made.seed,
+        "years": made.horizon_ms / YEAR_MS,
+        "histories": told.histories,
+        "engine": {"name": made.engine, "wall_s": round(made.seconds, 3)},
+        "complete": made.complete,
+        "unit": "partition-minutes a year",
+        "cluster": told.measures,
+        "quantiles": told.quantiles,
+        "topics": {topic.name: {"partitions": topic.partitions, **topic.measures} for topic in told.topics},
+        "loss": told.loss,
+        "causes": told.causes,
+        "sensitivity": made.swings,
+        "actions": [{"name": one.name, "price": one.price, **_pair(pair)} for one, pair in made.actions],
+        "pair": None if made.pair is None else {"plan": made.change, **_pair(made.pair)},
+        "after": None if made.after is None else {"cluster": made.after.measures, "loss": made.after.loss},
+        "warnings": made.warnings,
+        "not_modelled": NOT_MODELLED,
+    }
+    return plain_values(found)
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    return {"difference": pair.difference, "variance_ratio": pair.variance_ratio}
