@@ -1,0 +1,158 @@
+"""The same seed gives the same bytes, however histories are dealt; variants live through the same accidents."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+import pytest
+
+from model.analyses.analysis import run_here
+from model.analyses.errors import AnalysisError
+from model.analyses.forecast.assumptions import USUAL, Assumptions
+from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
+from model.analyses.forecast.figures import YEAR_MS, figures_of, pair_of
+from model.analyses.forecast.forecast import (
+    FORECAST,
+    UNIT,
+    ForecastParameters,
+    Tally,
+    arrays_of_variants,
+    together,
+    totals_of,
+    waves,
+)
+from model.analyses.image_arrays import topics_of
+from model.cluster.cluster_image import ClusterImage
+from tests.model.drills.clusters import cluster, topic
+from tests.spark.running_spark import RunningSpark
+
+SIX = cluster(
+    range(1, 7),
+    *topic((1, 2, 3), (1, 2, 3), 1, name="three", min_insync_replicas="2"),
+    *topic((4, 1), (4, 1), 4, name="one-rack"),
+    *topic((5,), (5,), 5, name="lonely"),
+)
+"""Brokers 1 and 4 are in one rack."""
+SEVEN = cluster(
+    range(1, 8),
+    *topic((1, 2, 3), (1, 2, 3), 1, name="three", min_insync_replicas="2"),
+    *topic((4, 1), (4, 1), 4, name="one-rack"),
+    *topic((5,), (5,), 5, name="lonely"),
+)
+"""And one without partitions."""
+OFTEN = USUAL.with_rate("broker.mtbf_h", 200)
+
+
+def parameters(
+    variants: list[Cluster], brokers: int, histories: int, first: int = 0, seed: int = 5
+) -> ForecastParameters:
+    return ForecastParameters(
+        seed=seed, first=first, histories=histories, horizon_ms=YEAR_MS, brokers=brokers, topics=3,
+        variants=tuple(one.times for one in variants),
+    )  # fmt: skip
+
+
+def made(*images: ClusterImage, assumed: Assumptions = OFTEN) -> tuple[list[Cluster], int]:
+    brokers = broker_ids(images)
+    return [cluster_of(image, assumed, brokers, topics_of(images[0])) for image in images], len(brokers)
+
+
+def played(*images: ClusterImage, histories: int = 300, seed: int = 5) -> Tally:
+    variants, brokers = made(*images)
+    return run_here(FORECAST, arrays_of_variants(variants), parameters(variants, brokers, histories, seed=seed))
+
+
+def test_units_in_any_order_and_grouping_are_the_same_bytes() -> None:
+    variants, brokers = made(SIX)
+    arrays, asked = arrays_of_variants(variants), parameters(variants, brokers, 2 * UNIT + 100)
+    ids = [unit.id for unit in FORECAST.units(arrays, asked)]
+    assert ids == [0, 1, 2]
+    alone = [FORECAST.kernel([unit], arrays, asked) for unit in reversed(ids)]
+    grouped = [FORECAST.kernel([2, 0], arrays, asked), FORECAST.kernel([1], arrays, asked)]
+    whole = run_here(FORECAST, arrays, asked)
+    for batches in (alone, grouped):
+        assert msgspec.json.encode(FORECAST.combine(batches, arrays, asked)) == msgspec.json.encode(whole)
+
+
+def test_waves_make_up_the_whole() -> None:
+    variants, brokers = made(SIX)
+    arrays = arrays_of_variants(variants)
+    histories = 3 * UNIT + 7
+    first, *others = waves(histories)
+    assert first == (0, 200)
+    came = [run_here(FORECAST, arrays, parameters(variants, brokers, count, at)) for at, count in others]
+    whole = run_here(FORECAST, arrays, parameters(variants, brokers, histories))
+    assert together(came) == whole
+    look = run_here(FORECAST, arrays, parameters(variants, brokers, 200))
+    assert (totals_of(look, 0, "leaderless") == totals_of(whole, 0, "leaderless")[:200]).all()
+
+
+@pytest.mark.parametrize("histories", [1, 200, 201, 2_000, 30_000, 1_000_000])
+def test_waves_follow_each_other_by_whole_units(histories: int) -> None:
+    every = list(waves(histories))[histories > 200 :]
+    assert all(first + count == after and after % UNIT == 0 for (first, count), (after, _) in pairwise(every))
+    assert every[0][0] == 0
+    assert sum(count for _, count in every) == histories
+    assert len(every) < 30
+
+
+def test_spark_plays_what_this_process_plays(spark: RunningSpark) -> None:
+    variants, brokers = made(SIX)
+    arrays, asked = arrays_of_variants(variants), parameters(variants, brokers, 3 * UNIT)
+    there, here = spark.run(FORECAST, arrays, asked), run_here(FORECAST, arrays, asked)
+    assert msgspec.json.encode(there) == msgspec.json.encode(here)
+
+
+def test_the_seed_decides() -> None:
+    assert played(SIX) == played(SIX)
+    assert played(SIX) != played(SIX, seed=6)
+
+
+def test_what_changes_nothing_makes_no_difference_in_any_history() -> None:
+    tally = played(SIX, SIX)
+    assert (tally.arrays()["totals"][:, 0] == tally.arrays()["totals"][:, 1]).all()
+    pair = pair_of(tally, 0, 1, YEAR_MS)
+    assert [pair.verdict(name) for name in pair.difference] == [0] * len(pair.difference)
+
+
+def test_a_broker_without_partitions_changes_no_figure() -> None:
+    calm = OFTEN.with_rate("maintenance.per_y", 0).with_rate("rack.mtbf_h", 1e11)
+    variants, brokers = made(SIX, SEVEN, assumed=calm)
+    tally: Tally = run_here(FORECAST, arrays_of_variants(variants), parameters(variants, brokers, 300))
+    assert (tally.arrays()["totals"][:, 0] == tally.arrays()["totals"][:, 1]).all()
+
+
+def test_figures_of_topics_add_up_and_so_do_causes() -> None:
+    variants, _ = made(SIX)
+    names = topics_of(SIX)
+    figures = figures_of(played(SIX, histories=1_000), 0, names, [1] * 3, [variants[0].times], YEAR_MS)
+    for measure in ("leaderless", "under_min_isr"):
+        whole = figures.measures[measure].mean
+        assert sum(one.measures[measure].mean for one in figures.topics) == pytest.approx(whole)
+        assert sum(getattr(cause, measure) for cause in figures.causes) == pytest.approx(whole)
+    by_name = {one.name: one.measures["leaderless"].mean for one in figures.topics}
+    assert by_name["lonely"] > by_name["one-rack"] > by_name["three"]
+    assert 0 < figures.detection_share < 1
+
+
+def test_a_shared_rack_costs_more_than_a_spread_pair() -> None:
+    spread = cluster(
+        range(1, 7),
+        *topic((1, 2, 3), (1, 2, 3), 1, name="three", min_insync_replicas="2"),
+        *topic((4, 2), (4, 2), 4, name="one-rack"),
+        *topic((5,), (5,), 5, name="lonely"),
+    )
+    pair = pair_of(played(SIX, spread, histories=2_000), 0, 1, YEAR_MS)
+    assert pair.verdict("leaderless") == 1
+    assert np.isfinite(pair.variance_ratio["leaderless"])
+
+
+def test_too_much_is_refused() -> None:
+    variants, brokers = made(SIX)
+    with pytest.raises(AnalysisError, match="0 histories: write 1 to"):
+        FORECAST.units({}, parameters(variants, brokers, 0))
+    wide = cluster(range(1, 9), *topic(range(1, 8), range(1, 8), 1))
+    with pytest.raises(AnalysisError, match="7 replicas: a forecast takes 6 at most"):
+        made(wide)
