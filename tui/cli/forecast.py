@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -128,18 +129,11 @@ class Limit(click.ParamType):
 @takes_engine
 def forecast(
     opening: Opening,
-    years: float,
-    histories: int,
-    seed: int | None,
-    assumed: Path | None,
-    plan: Path | None,
-    settings: tuple[tuple[str, str, str], ...],
-    add: tuple[NewBroker, ...],
     limits: tuple[tuple[str, float], ...],
-    quick: bool,
     everything: bool,
     as_json: bool,
     engine: Engine,
+    **options: Any,
 ) -> int:
     """Forecast a year of a cluster: minutes without leader and under min ISR, chance of a loss, causes, what helps.
 
@@ -162,10 +156,7 @@ def forecast(
 
     Exits 0, or 2 where --fail-above says so.
     """
-    wish = Wish(
-        years=years, histories=histories, seed=seed, assumed=assumed, plan=plan, settings=settings, add=add, quick=quick
-    )  # fmt: skip
-    made = make(opening, wish, engine)
+    made = make(opening, Wish(**options), engine)
     for warning in made.warnings:
         tell(warning)
     if as_json:

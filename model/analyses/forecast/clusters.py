@@ -115,7 +115,7 @@ def times_of(
     lag_s = (_SHORT_LAG_S if image.generation in _OLD[:2] else _LAG_S) if assumed.lag_s is None else assumed.lag_s
     detect_ms = session_timeout_ms(image, _usual(image)) if assumed.detect_s is None else assumed.detect_s * 1000
     return Times(
-        components=tuple(_components(image, assumed, places, own, data_tb)),
+        components=(*_components(assumed, places, own, data_tb), *_groups(image, assumed, places)),
         restarts=tuple(_restarts(assumed)),
         detect_ms=round(detect_ms),
         lag_ms=round(lag_s * 1000),
@@ -154,7 +154,7 @@ def _elections(image: ClusterImage, arrays: Arrays, assumed: Assumptions, broker
 
 
 def _components(
-    image: ClusterImage, assumed: Assumptions, places: Mapping[int, int], own: Sequence[int], data_tb: Sequence[float]
+    assumed: Assumptions, places: Mapping[int, int], own: Sequence[int], data_tb: Sequence[float]
 ) -> Iterator[Component]:
     ids = {place: broker for broker, place in places.items()}
     mttr_ms = assumed["broker.mttr_min"] * _MINUTE_MS
@@ -173,6 +173,15 @@ def _components(
             yield Component(
                 name=f"{name} {ids[place]}", kind="disk", brokers=(place,), up_ms=up_ms, down_ms=down_ms, effect="empty"
             )
+    for place in own if assumed["churn.per_broker_y"] else ():
+        yield Component(
+            name=f"slow {ids[place]}", kind="slow", brokers=(place,), effect="slow",
+            up_ms=YEAR_H * HOUR_MS / assumed["churn.per_broker_y"], down_ms=assumed["churn.min"] * _MINUTE_MS,
+        )  # fmt: skip
+
+
+def _groups(image: ClusterImage, assumed: Assumptions, places: Mapping[int, int]) -> Iterator[Component]:
+    """What takes several brokers with it: racks of the cluster, and groups that the user named."""
     racks: dict[str, list[int]] = {}
     for broker in sorted(image.brokers.values(), key=lambda broker: broker.id):
         if broker.rack:
@@ -186,16 +195,11 @@ def _components(
         rates = "zone" if group.kind == "zone" else "power"
         mtbf_h = assumed[f"{rates}.mtbf_h"] if group.mtbf_h is None else group.mtbf_h
         mttr_h = assumed[f"{rates}.mttr_h"] if group.mttr_h is None else group.mttr_h
-        has_power = group.kind == "network"
+        is_network = group.kind == "network"
         yield Component(
             name=f"group {group.name}", kind="group", brokers=tuple(places[broker] for broker in group.brokers),
-            up_ms=mtbf_h * HOUR_MS, down_ms=mttr_h * HOUR_MS, effect="cut off" if has_power else "crash",
-            lost_share=0.0 if has_power else assumed["power.lost_share"],
-        )  # fmt: skip
-    for place in own if assumed["churn.per_broker_y"] else ():
-        yield Component(
-            name=f"slow {ids[place]}", kind="slow", brokers=(place,), effect="slow",
-            up_ms=YEAR_H * HOUR_MS / assumed["churn.per_broker_y"], down_ms=assumed["churn.min"] * _MINUTE_MS,
+            up_ms=mtbf_h * HOUR_MS, down_ms=mttr_h * HOUR_MS, effect="cut off" if is_network else "crash",
+            lost_share=0.0 if is_network else assumed["power.lost_share"],
         )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ were assumed. `Pair` compares two variants history by history, which lived throu
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -124,38 +124,34 @@ def figures_of(
     scale = 1 / (MINUTE_MS * horizon_ms / YEAR_MS)
     longest = LONGEST * max((one.down_ms + one.more_ms for one in variants[variant].components), default=0.0)
     totals = arrays["totals"][:, variant].astype(np.float64)
-    sums = arrays["sum"][:, variant].sum(axis=0)
-    squares = arrays["squares"][:, variant].sum(axis=0)
-    hit, largest = arrays["hit"][:, variant].sum(axis=0), arrays["largest"][:, variant].max(axis=0)
-
-    def of_topic(row: int, measure: int) -> Estimate:
-        at = (measure, row)
-        told = (float(sums[at]), float(squares[at]), int(hit[at]), float(largest[at]))
-        return scaled(mean_of(*told, number, longest * partitions[row]), scale)
-
+    by_measure = {name: totals[:, column] for column, name in enumerate((*MEASURES, *EVENTS))}
+    every = sum(partitions)
     return Figures(
         histories=number,
-        measures={
-            name: scaled(_of_all(totals[:, column], longest * sum(partitions)), scale)
-            for column, name in enumerate(MEASURES)
-        },
+        measures={name: scaled(_of_all(by_measure[name], longest * every), scale) for name in MEASURES},
         quantiles={
-            name: {f"{q:g}": scaled(quantile(totals[:, column], q), scale) for q in QUANTILES}
-            for column, name in enumerate(MEASURES)
+            name: {f"{q:g}": scaled(quantile(by_measure[name], q), scale) for q in QUANTILES} for name in MEASURES
         },
-        topics=tuple(
-            TopicFigures(
-                name=name, partitions=partitions[row],
-                measures={measure: of_topic(row, column) for column, measure in enumerate(MEASURES)},
-            )
-            for row, name in enumerate(topics)
-            if partitions[row]
-        ),
+        topics=tuple(_topics(arrays, variant, topics, partitions, longest, scale)),
         causes=_causes(arrays["causes"][:, variant].sum(axis=0) / number * scale, variants, horizon_ms),
-        loss={
-            name: _loss(totals[:, len(MEASURES) + EVENTS.index(name)], sum(partitions), horizon_ms) for name in LOSSES
-        },
-    )  # fmt: skip
+        loss={name: _loss(by_measure[name], every, horizon_ms) for name in LOSSES},
+    )
+
+
+def _topics(
+    arrays: dict[str, Any], variant: int, topics: Sequence[str], partitions: Sequence[int], longest: float, scale: float
+) -> Iterator[TopicFigures]:
+    number = int(arrays["histories"].sum())
+    sums, squares, hit = (arrays[name][:, variant].sum(axis=0) for name in ("sum", "squares", "hit"))
+    largest = arrays["largest"][:, variant].max(axis=0)
+    for row, name in enumerate(topics):
+        measures: dict[str, Estimate] = {}
+        for column, measure in enumerate(MEASURES):
+            at = (column, row)
+            told = (float(sums[at]), float(squares[at]), int(hit[at]), float(largest[at]))
+            measures[measure] = scaled(mean_of(*told, number, longest * partitions[row]), scale)
+        if partitions[row]:
+            yield TopicFigures(name=name, partitions=partitions[row], measures=measures)
 
 
 def _of_all(values: Floats, longest: float) -> Estimate:

@@ -17,6 +17,7 @@ import pytest
 
 from model.actions.proposal import ApiCall, Proposal
 from model.analyses.fleets.fleet import FleetRow
+from model.analyses.forecast import assumptions
 from model.analyses.history.results import ClusterHistory
 from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
@@ -49,11 +50,37 @@ RUNS: Mapping[str, tuple[str, ...]] = {
     "kdrill.drills/1": ("drill", "FILE", "--each-broker", "--json", "--engine", "here"),
     "kdrill.plan/1": ("plan", "FILE", "--remove-broker", "4", "--json"),
     "kdrill.plans/1": ("plan", "FILE", "--each-broker", "--json", "--engine", "here"),
+    "kdrill.forecast/1": ("forecast", "FILE", "--json", "--histories", "50", "--engine", "here"),
     "kdrill.preview/1": ("preview", "FILE", "--json", "--engine", "here"),
     "kdrill.keys/1": ("keys", "--json"),
     "kdrill.doctor/1": ("doctor", "--json"),
 }
 """Format → the command that prints it."""
+
+
+ASSUMED = """\
+format = "kdrill.assumptions/1"
+[rates]
+broker.mtbf_h = 2190
+rack.mtbf_h = { value = 87600, low = 8760, high = 175200, source = "our own" }
+[times]
+detect_s = 9.0
+elect_s = 0.1
+rejoin = "proportional"  # or { fixed_s = 60 }
+[groups.power-a]
+brokers = [1, 2, 3]
+kind = "power"           # or "zone", or "network": cut off, and nothing is lost
+mtbf_h = 43800
+mttr_h = 6
+[[maintenance]]
+every_d = 30
+min_per_broker = 3
+wait_for_isr = true
+polite = true
+[overrides.broker.7]
+mtbf_h = 400
+"""
+"""A test reads it."""
 
 
 def file_formats() -> Iterator[str]:
@@ -66,6 +93,7 @@ def file_formats() -> Iterator[str]:
     yield from _of_clusters()
     yield _of_groups()
     yield from _of_fleets()
+    yield from _of_assumptions()
     yield from _of_acting()
     yield from _written_by_hand()
     yield from _of_json()
@@ -101,6 +129,21 @@ def _of_groups() -> str:
 def _of_fleets() -> Iterator[str]:
     yield "## Fleet of drills: kdrill.fleet/1\n\nJSON lines: what was asked, then a line a scenario, without zeros."
     yield from _structs(FleetRow)
+
+
+def _of_assumptions() -> Iterator[str]:
+    yield (
+        f"## Assumptions of a forecast: {assumptions.FORMAT}\n\nTOML, or JSON with the same keys; what it leaves out "
+        "is as the defaults have it. A rate is a number, or a table of `value`, `low`, `high` and `source`; a share "
+        'may be written `"1.5 %"`.'
+    )
+    yield f"```toml\n{ASSUMED}```"
+    yield "The rates, their defaults, what `kdrill forecast` tries of them, and their sources:"
+    rows = (
+        f"| `{rate.key}` | {rate.value:g} | {rate.low:g} to {rate.high:g} | {rate.source} |"
+        for rate in assumptions.RATES
+    )
+    yield "\n".join(("| rate | default | range | source |", "|---|---|---|---|", *rows))
 
 
 def _of_acting() -> Iterator[str]:

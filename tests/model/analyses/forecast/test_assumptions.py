@@ -14,6 +14,7 @@ from model.analyses.forecast.assumptions import (
     learnt,
     read,
 )
+from tests.architecture.source_tree import ROOT
 
 HEAD = 'format = "kdrill.assumptions/1"\n'
 EVERYTHING = """
@@ -49,6 +50,14 @@ def test_a_file_says_what_it_says_and_leaves_the_rest() -> None:
     assert found.groups == (Group(name="power-a", brokers=(1, 2, 3), mtbf_h=43_800.0),)
     assert found.calendars == (Calendar(every_d=30, min_per_broker=4, polite=False),)
     assert found.mtbf_h == {7: 400.0}
+
+
+def test_the_example_of_the_reference_is_read() -> None:
+    page = (ROOT / "tui/guides/file-formats.md").read_text(encoding="utf-8")
+    text = page.partition("## Assumptions of a forecast")[2].partition("```toml\n")[2].partition("```")[0]
+    found = read(text.encode(), "a.toml")
+    check(found, range(1, 9), pytest.fail)
+    assert (found.groups[0].name, found.mtbf_h) == ("power-a", {7: 400.0})
 
 
 def test_json_has_the_same_keys() -> None:
