@@ -62,6 +62,16 @@ def topic(
     ]
 
 
+def several(name: str, replicas: Mapping[int, tuple[int, ...]]) -> list[Record]:
+    """A topic of these partitions, all in sync, led by their first replica, two of which producers want."""
+    states = tuple(PartitionState(number, own[0], 0, own, EPOCH, 0) for number, own in replicas.items())
+    return [
+        TopicAssigned(topic=name, replicas=dict(replicas), topic_id="i" * 22),
+        PartitionStatesWritten(topic=name, states=states),
+        ConfigChanged(entity=f"topics/{name}", config={"min.insync.replicas": "2"}),
+    ]
+
+
 def became(drill: Drill, name: TopicPartition = T0) -> tuple[int, int, tuple[int, ...]]:
     """Leader, leader epoch and ISR afterwards."""
     state = state_in(drill.after, name)

@@ -21,11 +21,12 @@ from tests.harness.command import KDRILL, NO_CONFIG
 from tests.harness.sandbox import headless_sandbox
 from tests.harness.waiting import eventually
 from tests.model.cluster.build import brokers, image, topic
+from tests.model.drills.clusters import cluster, several
 from tests.segment_corpus import unpack
 from tests.tui.guides.console import Shown, missing, shown_commands
 
 GUIDES = ROOT / "tui/guides"
-WORKED = ("live-cluster", "drill-in-ci", "damaged-log", "preview-assignors", "decommission")
+WORKED = ("live-cluster", "drill-in-ci", "damaged-log", "preview-assignors", "how-safe", "decommission")
 """The last one changes the cluster."""
 ENSEMBLE = "zk1:2181,zk2:2181,zk3:2181/kafka"
 DAMAGED = "damaged/crc-flip-payload/00000000000000000060.log"
@@ -50,6 +51,14 @@ NOON = image(
 """The members of the group have 5, 5 and 2 partitions."""
 
 
+PROD = cluster(
+    range(1, 7),
+    *several("orders", {number: (1 + number % 6, 1 + (number + 1) % 6, 1 + (number + 2) % 6) for number in range(12)}),
+    *several("payments", {0: (1, 4, 2), 1: (4, 1, 3), 2: (2, 5, 3), 3: (5, 2, 1)}),
+)
+"""Three racks: brokers 1 and 4, 2 and 5, 3 and 6. Partitions of payments have two replicas in one rack."""
+
+
 class Desk:
     """A folder with the files that guides speak of, and a shell in which `kdrill` is ours."""
 
@@ -60,6 +69,7 @@ class Desk:
         binary.write_text(f'#!/bin/sh\nexec {shlex.join(KDRILL)} "$@"\n')
         binary.chmod(0o755)
         write_snapshot(folder / "noon.json.zst", NOON, ())
+        write_snapshot(folder / "prod.json.zst", PROD, ())
         partition = folder / "kafka-logs/orders-0"
         partition.mkdir(parents=True)
         shutil.copy(unpack(folder / "corpus") / DAMAGED, partition)
