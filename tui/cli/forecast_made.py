@@ -139,12 +139,12 @@ class _Players:
         look: Tally | None = None
         began_s = time.monotonic()
         here = Engine("here", without=engine.without)
-        spark = engine.is_spark(is_large=False)
+        spark = engine.wanted == "spark"
         try:
             for first, count in waves(histories):
                 if spark:
                     parameters = self.parameters(variants, first, histories - first)
-                    found = compute(engine, FORECAST, arrays, parameters, is_large=True)
+                    found = compute(engine, FORECAST, arrays, parameters)
                     return together([*came, found.result]), found.engine
                 tally = compute(here, FORECAST, arrays, self.parameters(variants, first, count)).result
                 if look is None and not first and count < min(histories, UNIT):
@@ -152,7 +152,7 @@ class _Players:
                 else:
                     came.append(tally)
                 rest = histories - first - count
-                spark = engine.kind == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+                spark = engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
         except KeyboardInterrupt:
             if look is None and not came:
                 raise
@@ -195,7 +195,7 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         figures_of(tally, number, players.topics, _partitions(each, players), times, players.horizon_ms)
         for number, each in enumerate(images)
     ]
-    asked = engine if engine.is_spark(is_large=False) else Engine("here", without=engine.without)
+    asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
     helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
     return Made(
         image=image, assumed=assumed, seed=players.seed, asked=wish.histories, horizon_ms=players.horizon_ms,
