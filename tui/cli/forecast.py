@@ -94,6 +94,12 @@ class Limit(click.ParamType):
     help="kdrill.assumptions/1, TOML or JSON",
 )
 @click.option(
+    "--learn",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="how often and how long brokers were out, from this recording of kdrill record",
+)
+@click.option(
     "--plan",
     metavar="FILE",
     type=click.Path(path_type=Path),
@@ -152,6 +158,7 @@ def forecast(
     Example: kdrill forecast noon.json.zst
              kdrill forecast prod-eu1 --histories 100000 --plan plan.json
              kdrill forecast prod-eu1 --set 'orders*:min.insync.replicas=2'
+             kdrill forecast prod-eu1 --learn recordings --assumptions ours.toml
              kdrill forecast prod-eu1 --fail-above under_min_isr=60 --json
 
     Exits 0, or 2 where --fail-above says so.

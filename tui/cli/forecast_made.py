@@ -38,6 +38,7 @@ from model.analyses.forecast.forecast import (
     together,
     waves,
 )
+from model.analyses.forecast.learning import learnt_from
 from model.analyses.image_arrays import racks_of, topics_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
@@ -67,6 +68,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     histories: int
     seed: int | None
     assumed: Path | None
+    learn: Path | None
     plan: Path | None
     settings: tuple[tuple[str, str, str], ...]
     """(topic or pattern, key, value)"""
@@ -181,6 +183,8 @@ def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
 def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) -> Made:
     began_s = time.monotonic()
     assumed = USUAL if wish.assumed is None else assumptions.read(read_file(wish.assumed), str(wish.assumed))
+    if wish.learn is not None:
+        assumed = learnt_from(wish.learn, assumed)
     after, change = _changed(image, wish, sizes)
     images = [image] if after is None else [image, after]
     players = _Players(images, assumed, wish, sizes)

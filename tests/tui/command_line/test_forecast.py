@@ -12,6 +12,8 @@ import pytest
 from model.cluster.snapshot_file import write_snapshot
 from tests.harness.command import failure, kdrill
 from tests.model.drills.clusters import cluster, topic
+from tests.model.recordings.lives import record
+from tests.spark.history.months import BUSY
 
 CERTAINLY_MORE = 2
 
@@ -92,6 +94,15 @@ def test_assumptions_are_of_the_file(six: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["assumptions"]["rates"][0]["value"] == 100_000
 
 
+def test_rates_are_learnt_from_a_recording(six: Path, tmp_path: Path) -> None:
+    record(tmp_path / "recordings", BUSY, cluster="busy")
+    done = kdrill(
+        "forecast", six, "--histories", "200", "--engine", "here", "--json", "--quick", "--learn", tmp_path / "recordings"
+    )  # fmt: skip
+    rate = json.loads(done.stdout)["assumptions"]["rates"][0]
+    assert (rate["given"], "1 outage in 0." in rate["source"]) == (True, True)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -104,6 +115,7 @@ def test_assumptions_are_of_the_file(six: Path, tmp_path: Path) -> None:
         (("--add-broker", "x"), "write it as ID or ID:RACK"),
         (("--histories", "0"), "0 is not in the range"),
         (("--assumptions", "nowhere.toml"), "nowhere.toml: cannot be read: No such file"),
+        (("--learn", "nowhere"), "nowhere: "),
         (("--plan", "nowhere.json"), "nowhere.json: cannot be read: No such file"),
     ],
 )

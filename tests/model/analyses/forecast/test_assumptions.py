@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from model.analyses.errors import AnalysisError
 from model.analyses.forecast.assumptions import (
     RATES,
     USUAL,
@@ -14,7 +17,10 @@ from model.analyses.forecast.assumptions import (
     learnt,
     read,
 )
+from model.analyses.forecast.learning import learnt_from
 from tests.architecture.source_tree import ROOT
+from tests.model.recordings.lives import record
+from tests.spark.history.months import BUSY
 
 HEAD = 'format = "kdrill.assumptions/1"\n'
 EVERYTHING = """
@@ -127,3 +133,19 @@ def test_every_default_names_its_source_and_range() -> None:
 @pytest.mark.parametrize(("events", "exposure_h", "hours"), [(9, 25_920, 2_811), (0, 0, 2_190), (0, 25_920, 28_110)])
 def test_f_a_recording_outweighs_the_default_the_longer_it_is(events: int, exposure_h: float, hours: float) -> None:
     assert learnt(USUAL.rates["broker.mtbf_h"], events, exposure_h, "90 d").value == pytest.approx(hours)
+
+
+def test_f_what_a_recording_tells_of_its_brokers(tmp_path: Path) -> None:
+    """Three brokers for three hours and 22 minutes; one of them is away from 23:10 to 00:20."""
+    record(tmp_path, BUSY, cluster="busy")
+    found = learnt_from(tmp_path, USUAL)
+    rate = found.rates["broker.mtbf_h"]
+    assert rate.given
+    assert rate.source.startswith(f"{tmp_path}: 1 outage in 0.")
+    assert 2_190 / 2 < rate.value < 2_200 / 2
+    assert found["broker.mttr_min"] == pytest.approx((15 + 70) / 2, rel=0.01)
+
+
+def test_what_is_no_recording_is_said(tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match="no recording here"):
+        learnt_from(tmp_path, USUAL)
