@@ -96,9 +96,8 @@ def test_assumptions_are_of_the_file(six: Path, tmp_path: Path) -> None:
 
 def test_rates_are_learnt_from_a_recording(six: Path, tmp_path: Path) -> None:
     record(tmp_path / "recordings", BUSY, cluster="busy")
-    done = kdrill(
-        "forecast", six, "--histories", "200", "--engine", "here", "--json", "--quick", "--learn", tmp_path / "recordings"
-    )  # fmt: skip
+    wish = ("--histories", "200", "--engine", "here", "--json", "--quick")
+    done = kdrill("forecast", six, *wish, "--learn", tmp_path / "recordings")
     rate = json.loads(done.stdout)["assumptions"]["rates"][0]
     assert (rate["given"], "1 outage in 0." in rate["source"]) == (True, True)
 
