@@ -137,8 +137,8 @@ CASES: dict[str, tuple[Any, Times, int, float]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_four_intervals_of_four_cover_the_formula(case: str) -> None:
-    """Of seeds that were not chosen; one of five would miss at times."""
+def test_four_intervals_of_five_cover_the_formula(case: str) -> None:
+    """Of five seeds that were not chosen; one may miss."""
     _covers(case, range(1, 6), at_least=4)
 
 
