@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from tui.engine.text import cells, plain
 SAFE, FAILS = 0, 2
 MOST_HISTORIES = 10_000_000
 MOST_ROWS = 10
+WIDTH = 100
 
 
 class Setting(click.ParamType):
@@ -183,7 +185,7 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
     figures, years = made.figures, made.horizon_ms / 365 / 86_400_000
     whole = "" if made.complete else f", interrupted: {made.asked:,} were asked for"
     yield plain(
-        f"{made.image.provenance.source}: {figures.histories:,} random histories of {years:g} years, "
+        f"{made.image.provenance.source}: {figures.histories:,} random histories of {years:g} year{'' if years == 1 else 's'}, "
         f"seed {made.seed}{whole}"
     )
     rules = "KRaft's controller" if is_kraft(made.image) else f"Kafka {rules_of(made.image).since} and later"
@@ -191,18 +193,23 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
     yield f"assumed: rules of {rules}{elr}; all in sync at first; preferred leaders lead again at once"
     yield f"computed {'by ' if made.engine.startswith('spark') else ''}{made.engine} in {made.seconds:,.1f} s"
     yield ""
-    for sentence in sentences(figures, made.cluster.times.detect_ms / 1000):
-        yield plain(sentence)
-    yield from _compared(made)
-    rates = made.assumed.rates
-    usual = sum(not rate.given for rate in rates.values())
-    yield f"{usual} of {len(rates)} rates are defaults, not yours{_moves_most(made)}."
-    yield f"Not modelled: {listed(NOT_MODELLED, 20)}."
+    for sentence in _told(made):
+        yield from wrap(plain(sentence), WIDTH)
     yield from _topics(made, everything)
     yield from _causes(made, everything)
     yield from _helps(made)
     yield from _swings(made, everything)
     yield from _rates(made, everything)
+
+
+def _told(made: Made) -> Iterator[str]:
+    """In sentences."""
+    yield from sentences(made.figures, made.cluster.times.detect_ms / 1000)
+    yield from _compared(made)
+    rates = made.assumed.rates
+    usual = sum(not rate.given for rate in rates.values())
+    yield f"{usual} of {len(rates)} rates are defaults, not yours{_moves_most(made)}."
+    yield f"Not modelled: {listed(NOT_MODELLED, 20)}."
 
 
 def _moves_most(made: Made) -> str:
@@ -223,11 +230,11 @@ def _compared(made: Made) -> Iterator[str]:
         if verdict:
             size, less = (found, "fewer") if verdict > 0 else (_turned(found), "more")
             told = f"{span(size)} partition-minutes a year {less} {what}"
-            yield plain(f"With {made.change}: {told}, paired over the same years.")
+            yield (f"With {made.change}: {told}, paired over the same years.")
             continue
         most = max(abs(found.low), abs(found.high or 0.0))
         limit = f"no difference found {what}; if there is one, it is below {most:,.3g} min"
-        yield plain(f"With {made.change}: {limit if most else f'not a minute more or less {what}'}.")
+        yield (f"With {made.change}: {limit if most else f'not a minute more or less {what}'}.")
 
 
 def _turned(figure: Estimate) -> Estimate:

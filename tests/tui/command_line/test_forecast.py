@@ -33,10 +33,11 @@ def six(tmp_path: Path) -> Path:
 def test_people_read_sentences_and_tables(six: Path) -> None:
     done = kdrill("forecast", six, "--histories", "500", "--engine", "here", "--seed", "7")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "500 random histories of 1 years, seed 7" in done.stdout
-    assert "a partition of audit is without leader" in done.stdout
+    assert "500 random histories of 1 year, seed 7" in done.stdout
+    assert "a partition of audit is without" in done.stdout
     assert "of 500" in done.stdout
     assert "rates are defaults, not yours" in done.stdout
+    assert max(map(len, done.stdout.partition("worst topics")[0].splitlines())) <= 100
     assert "Not modelled: software defects" in done.stdout
     for head in ("worst topics", "causes", "what helps", "what the answer hangs on", "assumed:"):
         assert f"\n{head}" in done.stdout
@@ -73,7 +74,7 @@ def test_a_plan_and_settings_are_played_beside_it(six: Path, tmp_path: Path) -> 
     assert "audit:rf=3" in found["pair"]["plan"]
     assert found["pair"]["difference"]["under_min_isr"]["high"] < 0
     said = kdrill("forecast", six, "--histories", "300", "--engine", "here", "--quick", *wish).stdout
-    assert "partition-minutes a year more under min ISR, paired over the same years" in said
+    assert "partition-minutes a year more under min ISR, paired over the same years" in " ".join(said.split())
 
 
 def test_a_broker_more_is_played_with_what_it_would_get(six: Path) -> None:
