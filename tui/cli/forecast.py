@@ -184,10 +184,9 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
     """The forecast as text."""
     figures, years = made.figures, made.horizon_ms / 365 / 86_400_000
     whole = "" if made.complete else f", interrupted: {made.asked:,} were asked for"
-    yield plain(
-        f"{made.image.provenance.source}: {figures.histories:,} random histories of {years:g} year{'' if years == 1 else 's'}, "
-        f"seed {made.seed}{whole}"
-    )
+    length = f"{years:g} year{'' if years == 1 else 's'}"
+    played = f"{figures.histories:,} random histories of {length}, seed {made.seed}{whole}"
+    yield plain(f"{made.image.provenance.source}: {played}")
     rules = "KRaft's controller" if is_kraft(made.image) else f"Kafka {rules_of(made.image).since} and later"
     elr = ", with eligible leader replicas" if made.cluster.arrays["elr"].any() else ""
     yield f"assumed: rules of {rules}{elr}; all in sync at first; preferred leaders lead again at once"
