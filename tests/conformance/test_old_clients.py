@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer
-from kafka import TopicPartition as Place
+from kafka.structs import TopicPartition as Place
 
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.commands import Commands

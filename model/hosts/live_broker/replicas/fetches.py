@@ -225,8 +225,13 @@ class Fetches:
         for session in self._held.news.listeners(name):
             if isinstance(session, FetchSession) and session.follower is not None:
                 wanted = session.partitions[name]
-                if wanted.recorded_ms < session.used_ms:
+                if max(wanted.recorded_ms + 1, self._leads_since_ms(name)) <= session.used_ms:
                     self._record_one(session, wanted, session.used_ms)
+
+    def _leads_since_ms(self, name: TopicPartition) -> int:
+        """When this broker's epoch as the leader began: what a follower fetched before says nothing of it now."""
+        partition = self._held.partitions.get(name)
+        return 0 if partition is None or partition.leading is None else partition.leading.since_ms
 
     def _record(self, session: FetchSession, now_ms: int) -> None:
         for name in list(session.changed):

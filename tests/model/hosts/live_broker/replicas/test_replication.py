@@ -101,3 +101,22 @@ def progress(leader: Node, follower: int) -> int:
     """Up to where it has told that it has all."""
     leading = leader.partition(ORDERS).leading
     return -1 if leading is None else leading.followers[follower].log_end
+
+
+async def test_a_fetch_from_before_an_election_brings_nobody_into_the_isr(cluster: Cluster) -> None:
+    """Of a follower that died: only its last fetches are still there."""
+    cluster.settings = {**SOON_LAGGING, "inter.broker.protocol.version": "2.8"}
+    await cluster.start(1)
+    await cluster.create("orders", (1, 2))
+    async with connected(cluster, 1) as follower:
+        begun = await follower.ask(fetch_request(cluster, ("orders", 0, 0), version=12, replica=2, session=(0, 0)))
+        await asyncio.sleep(0.01)
+        await follower.ask(fetch_request(cluster, version=12, replica=2, session=(begun.session_id, 1)))
+    await asyncio.sleep(0.01)
+    await cluster.elect(ORDERS, 1, (1,))
+    cluster.answers_isr.clear()
+    await cluster.produce(ORDERS, "a", acks=1)
+    leading = cluster.nodes[1].partition(ORDERS).leading
+    cluster.answers_isr.set()
+    assert leading is not None
+    assert leading.pending is None
