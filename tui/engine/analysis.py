@@ -29,6 +29,9 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     stale: bool = False
     """Whether a text about it has to say that the cluster is another one by now."""
 
+    is_partial: bool = False
+    """Whether `result` is what has been worked out of it so far."""
+
     def is_stale(self, now: ClusterImage) -> bool:
         """Whether the cluster is another one by now, as far as answers depend on it."""
         then = self.image

@@ -176,7 +176,7 @@ def _racks(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetSc
 def _rolling(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
     """A controlled restart of every broker, the next once nothing happens any more, or at a fixed step."""
     orders = {"by id": sorted(image.brokers), "by rack": sorted(image.brokers, key=lambda id: (_rack(image, id), id))}
-    for order, brokers in orders.items():
+    for order, brokers in orders.items() if image.brokers else ():
         for waits, step_ms in ((True, None), (False, 60_000.0)):
             acts: list[Act] = []
             for broker in brokers:

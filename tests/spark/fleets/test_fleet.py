@@ -140,8 +140,8 @@ def test_the_same_seed_plays_the_same_sequences() -> None:
 
 
 def test_where_nobody_can_die_there_is_no_fleet() -> None:
-    with pytest.raises(AnalysisError, match="too few brokers"):
-        fleet(cluster([], *topic((1,), (1,), 1), controller=None), "single")
+    with pytest.raises(AnalysisError, match="too few brokers"):  # nor a rolling restart of nobody
+        fleet(cluster([], *topic((1,), (1,), 1), controller=None), "single", "rolling")
 
 
 def test_spark_plays_what_this_process_plays(spark: RunningSpark) -> None:
