@@ -136,10 +136,11 @@ FLEET = Fleet()
 
 
 def played(stage: "Stage", parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
-    """These scenarios. Those with one controller share the copy of the cluster, as setting it up takes longest."""
+    """These scenarios. Those that can share a copy of the cluster follow one another, as setting it up takes long."""
     every, setups = scenarios(stage.image, parameters), _Setups(stage.image)
     made = {number: every[number] for number in units}
-    for number in sorted(made, key=lambda number: (made[number].controller or -1, number)):
+    alike = {number: (one.controller or -1, one.scenario.starts_brokers) for number, one in made.items()}
+    for number in sorted(made, key=lambda number: (alike[number], number)):
         one = made[number]
         try:
             yield _row(number, one, setups.play(one), stage.least)

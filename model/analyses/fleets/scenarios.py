@@ -175,8 +175,9 @@ def _racks(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetSc
 
 def _rolling(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
     """A controlled restart of every broker, the next once nothing happens any more, or at a fixed step."""
-    orders = {"by id": sorted(image.brokers), "by rack": sorted(image.brokers, key=lambda id: (_rack(image, id), id))}
-    for order, brokers in orders.items() if image.brokers else ():
+    by_id, by_rack = sorted(image.brokers), sorted(image.brokers, key=lambda id: (_rack(image, id), id))
+    orders = [("by id", by_id), *([("by rack", by_rack)] if by_rack != by_id else [])]
+    for order, brokers in orders if image.brokers else ():
         for waits, step_ms in ((True, None), (False, 60_000.0)):
             acts: list[Act] = []
             for broker in brokers:
