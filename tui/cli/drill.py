@@ -26,7 +26,6 @@ from model.drills.sentences import steps_of
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from spark_tasks.spark_client import Engine
-from tui.cli import fleet as fleets
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
@@ -287,9 +286,16 @@ def drill(
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
-    if wanted.kind is not None or wanted.fleet is not None:
+    if wanted.fleet is not None:
         _check_alone(acts or rack is not None, restart_after, everything=everything)
-        hurts, told = _many(opening, wanted, engine, unclean=unclean, as_json=as_json)
+        from tui.cli import fleet as fleets  # noqa: PLC0415 - takes pyarrow
+
+        asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
+        run = fleets.Fleet(image_of(opening), asked, engine, wanted.store)
+        return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
+    if wanted.kind is not None:
+        _check_alone(acts or rack is not None, restart_after, everything=everything)
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
     else:
         wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
         played = _played(opening, wish, times)
@@ -297,14 +303,6 @@ def drill(
         told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
     put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
-
-
-def _many(opening: Opening, wanted: Wanted, engine: Engine, *, unclean: bool, as_json: bool) -> tuple[bool, Any]:
-    """Many scenarios, counted or played: whether any hurts, and what to print."""
-    if wanted.fleet is None:
-        return drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
-    asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
-    return fleets.fleet(image_of(opening), asked, engine, wanted.limit, as_json=as_json)
 
 
 def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:

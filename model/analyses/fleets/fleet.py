@@ -89,6 +89,11 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The order of all lists: lost, then offline, then under min ISR, then for how long."""
         return (self.lost, self.offline_after, self.under_min_after, self.leaderless_s, self.under_min_s, self.moved)
 
+    @property
+    def hurts(self) -> bool:
+        """Whether records are lost, or partitions are left offline or under min ISR."""
+        return bool(self.lost or self.offline_after or self.under_min_after)
+
 
 class FleetResult(msgspec.Struct, frozen=True):
     """The rows in the order of their numbers."""

@@ -128,12 +128,20 @@ class AnalysisService:
         image = self._image()
         if not isinstance(question, DeathsQuestion):
             last = self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
+        if _is_fleet(question):
+            self._drop_other_fleets()
         task = asyncio.create_task(self._work(question, image))
         self._tasks[question] = task
         task.add_done_callback(lambda _: self._tasks.pop(question, None))
         note = f"working it out; {STOPPABLE}"
         # What is shown stays until there is something newer.
         return AnalysisAnswer(question, image, note=note) if last is None else msgspec.structs.replace(last, note=note)
+
+    def _drop_other_fleets(self) -> None:
+        """Each has a process of its own: whoever goes on to another one does not wait for what came before."""
+        for other in filter(_is_fleet, list(self._tasks)):
+            self._looks.pop(other, None)
+            self._tasks[other].cancel()
 
     def _stopped(self, question: Question) -> AnalysisAnswer:
         going_on = msgspec.structs.replace(question, stopped=False)
@@ -186,6 +194,10 @@ class AnalysisService:
         if question in self._looks:
             self._looks[question] = look
             self._news()
+
+
+def _is_fleet(question: Question) -> bool:
+    return isinstance(question, SweepQuestion) and bool(question.fleet)
 
 
 def _tag(question: Question) -> str:

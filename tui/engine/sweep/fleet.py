@@ -30,7 +30,7 @@ NEVER, LOST = 6, 7
 LONGEST_S = (0.0, 1.0, 10.0, 20.0, 60.0)
 """The steps below: nothing was without a leader for longer than so many seconds."""
 HEATS = (
-    ("none", (0,)), ("≤1 s", (1,)), ("≤10 s", (2,)), ("≤20 s", (3,)), ("≤1 min", (4,)), ("more", (5,)),
+    ("none", (0,)), ("to 1 s", (1,)), ("10 s", (2,)), ("20 s", (3,)), ("1 min", (4,)), ("longer", (5,)),
     ("never led again", (NEVER,)), ("lost", (LOST,)),
 )  # fmt: skip
 
@@ -245,7 +245,7 @@ def fleet_summary(sheet: Sheet, look: AnalysisAnswer, cell: tuple[str, str], mem
         sheet.fact("cell", f"worst here: {named(here)}", "error" if step_of(here) >= NEVER else "")
         sheet.fact("", _in_words(here))
     sheet.draw(*legend(HEATS)).gap()
-    hurt = sum(bool(row.lost or row.offline_after or row.under_min_after) for row in rows)
+    hurt = sum(row.hurts for row in rows)
     told = f"{hurt:,} of {len(rows):,} scenarios lose records, or leave partitions offline or under min ISR"
     sheet.fact("hurt", told, "error" if hurt else "ok")
     back = [row for row in rows if not row.offline_after]
