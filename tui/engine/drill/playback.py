@@ -181,7 +181,7 @@ def _counts(drill: Drill, steps: tuple[Step, ...]) -> Iterator[Counts]:
                 under_replicated += now[0] - was[0]
                 under_min_isr += now[1] - was[1]
                 unclean += row.unclean
-        at_ms = step.until_ms
+        at_ms = drill.timeline.end_ms if step is steps[-1] else step.until_ms  # as everybody else counts
         leaderless = int(((began <= at_ms) & (at_ms < ended)).sum())
         longest = float(np.max(np.minimum(ended, at_ms) - began, initial=0.0))
         yield Counts(leaderless, under_replicated, under_min_isr, unclean, longest)
