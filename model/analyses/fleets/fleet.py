@@ -29,8 +29,6 @@ from model.drills.voters import is_kraft
 from model.hosts.process import uncollected
 from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
-from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
-from model.hosts.virtual.scheduled_events import Assumptions
 
 SNAPSHOT = Path("the snapshot of a fleet")
 NOTHING = "no such scenario can be played here: too few brokers live, or they name no racks"
