@@ -272,9 +272,8 @@ def drill(
     """What would happen if brokers failed now: kill -9, on a copy of the cluster, by the controller's own rules.
 
     --kill, --stop and --start happen in the order given, each after the one before is over. Nothing is written to the
-    cluster. Exits 0 if all clients can keep writing and reading, 2 if a partition goes offline, falls below its
-    min.insync.replicas, or loses records by an unclean election, or if the voters of a KRaft cluster lose their
-    majority; for many scenarios, 2 if any of them does so.
+    cluster. Exits 0 if all clients can keep writing and reading, 2 if in any scenario a partition goes offline or falls
+    below its min.insync.replicas, an unclean election loses records, or the voters of KRaft lose their majority.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
@@ -286,23 +285,37 @@ def drill(
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
+    if wanted.is_many:
+        _check_alone(acts or rack is not None, restart_after, everything=everything)
     if wanted.fleet is not None:
-        _check_alone(acts or rack is not None, restart_after, everything=everything)
-        from tui.cli import fleet as fleets  # noqa: PLC0415 - takes pyarrow
-
-        asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
-        run = fleets.Fleet(image_of(opening), asked, engine, wanted.store)
-        return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
+        return _fleet(opening, wanted, engine, output, unclean=unclean, as_json=as_json)
+    wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
     if wanted.kind is not None:
-        _check_alone(acts or rack is not None, restart_after, everything=everything)
         hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
     else:
-        wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
-        played = _played(opening, wish, times)
-        hurts = played.hurts
-        told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
+        hurts, told = _one(opening, wish, times, everything=everything, as_json=as_json)
     put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
+
+
+def _fleet(
+    opening: Opening, wanted: Wanted, engine: Engine, output: Path | None, *, unclean: bool, as_json: bool
+) -> int:
+    """Scenarios that are played in time. The exit code."""
+    from tui.cli import fleet as fleets  # noqa: PLC0415 - takes pyarrow
+
+    assert wanted.fleet is not None
+    asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
+    run = fleets.Fleet(image_of(opening), asked, engine, wanted.store)
+    return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
+
+
+def _one(
+    opening: Opening, wish: Scenario, times: dict[str, float], *, everything: bool, as_json: bool
+) -> tuple[bool, Any]:
+    """Whether one scenario hurts, and what to print."""
+    played = _played(opening, wish, times)
+    return played.hurts, (document_of if as_json else lines)(played, everything=everything)
 
 
 def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:
