@@ -65,10 +65,10 @@ def badness(scenario: ScenarioOutcome) -> tuple[int, ...]:
     )
 
 
-def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, _: int, memory: Memory) -> Listing:
+def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, _: int = 0, memory: Memory | None = None) -> Listing:
     """Every scenario that is listed; its key is what dies. The new ones are partitions that were well before."""
     if is_fleet(look):
-        return fleet_scenarios(look, query, memory)
+        return fleet_scenarios(look, query, memory or Memory())
     result: DrillResult | None = look.result
     return _listing(look, result.listed if result else (), query)
 
@@ -154,7 +154,7 @@ KINDS = {
 MOST_SETS = 8
 
 
-def sweep_text(look: AnalysisAnswer, query: SweepText, _: int, memory: Memory) -> TextAnswer:
+def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: Memory | None = None) -> TextAnswer:
     """The box beside the scenarios."""
     sheet = Sheet("Sweep", query.width)
     if first := not_forecast(look.image):
@@ -164,7 +164,7 @@ def sweep_text(look: AnalysisAnswer, query: SweepText, _: int, memory: Memory) -
     if look.note:
         sheet.say(look.note)
     if is_fleet(look):
-        fleet_summary(sheet, look, query.cell, memory)
+        fleet_summary(sheet, look, query.cell, memory or Memory())
         return _asked(sheet, look).answer()
     result: DrillResult | None = look.result
     if result is None:
@@ -237,7 +237,7 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
         "plays" if question.fleet else "fails", FLEETS[question.fleet] if question.fleet else KINDS[question.kind]
     )
     if question.fleet in ("all", "random"):
-        sheet.fact("seed", f"{question.seed}, of the random sequences: n takes another")
+        sheet.fact("seed", f"{question.seed}, of the random sequences: R takes another")
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
     if look.took:
         sheet.fact("engine", look.took)
