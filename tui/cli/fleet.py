@@ -111,14 +111,18 @@ class Fleet:
         return self.manifest.hurting > 0
 
     @property
+    def _is_spark(self) -> bool:
+        return self._engine.kind == "spark" or (self._engine.kind == "auto" and bool(self._engine.master))
+
+    @property
     def engine(self) -> str:
         """Where it is played."""
-        return f"spark {self._engine.master or LOCAL}" if self._engine.is_spark(False) else IN_PROCESS
+        return f"spark {self._engine.master or LOCAL}" if self._is_spark else IN_PROCESS
 
     def play(self, most: int = MOST_WORST) -> Iterator[Sequence[FleetRow]]:
         """The rows of each wave; the manifest has the worst of all, `most` of them. Raises click.ClickException."""
         todo = missing(self.manifest.done, range(self._total))
-        budget = SPARK_MS if self._engine.is_spark(False) else HERE_MS
+        budget = SPARK_MS if self._is_spark else HERE_MS
         parts = waves(Stage(self.image), self._asked, budget, todo) if todo else iter(())
         try:
             with progress() as told:
@@ -145,7 +149,7 @@ class Fleet:
             self.manifest = self._store.manifest
 
     def _played(self, parts: Iterator[Wave], told: Any) -> Iterator[tuple[Wave, Sequence[FleetRow]]]:
-        if not self._engine.is_spark(False):
+        if not self._is_spark:
             for wave in parts:
                 yield wave, run_here(FLEET, self._arrays, wave.parameters).rows
             return
