@@ -113,9 +113,9 @@ SEVERAL_WORDS = {
     "filter": {"filter", "find"},
     "kill": {"fail", "kill", "leave", "remove"},
     "policy": {"policy", "tolerance"},
-    "play": {"play", "pause"},
+    "play": {"play", "pause", "in time"},
     "pick": {"pick", "in/out", "play"},
-    "act": {"plan", "review"},
+    "act": {"plan", "review", "stop"},
 }
 """Ids whose key does another thing on another screen."""
 

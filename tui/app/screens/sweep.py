@@ -66,13 +66,13 @@ class Sweep(AskedScreen):
     def is_offered(self, frame: Framed) -> bool:
         return frame.id != "heat-frame" or self.has_class("-pairs")
 
-    def action_in_time(self) -> None:
+    def action_play(self) -> None:
         self.ask(analysis_choices.played_or_counted)
 
     def action_reseed(self) -> None:
         self.ask(analysis_choices.with_next_seed)
 
-    def action_halt(self) -> None:
+    def action_act(self) -> None:
         """Stops what is worked out."""
         if not self.stop():
             self.say("nothing is being worked out")

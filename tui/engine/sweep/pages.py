@@ -237,7 +237,7 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
         "plays" if question.fleet else "fails", FLEETS[question.fleet] if question.fleet else KINDS[question.kind]
     )
     if question.fleet in ("all", "random"):
-        sheet.fact("seed", f"{question.seed}, of the random sequences: R takes another")
+        sheet.fact("seed", f"{question.seed}, of the random sequences: W takes another")
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
     if look.took:
         sheet.fact("engine", look.took)
