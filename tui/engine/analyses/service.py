@@ -169,7 +169,7 @@ class AnalysisService:
             found = await worked_out(question, image, self._engines, _tag(question), told, part)
             ended = time.monotonic()
             due_s = ended + max(LEAST_REST_S, REST * (ended - began))
-            cost = {"engine": found.engine, "took": found.told, "seconds": ended - began}
+            cost = {"engine": found.engine, "took": "" if _is_fleet(question) else found.told, "seconds": ended - began}
             look = AnalysisAnswer(question, image, found.result, due_s=due_s, **cost)
         except (JobCancelled, asyncio.CancelledError):
             look = self._broken_off(question, image, STOPPED)

@@ -166,7 +166,7 @@ async def _fleet(
             rows, done_ms, engine, count = (*rows, *made.result.rows), done_ms + wave.cost_ms, made.engine, count + 1
             left_s = (time.monotonic() - began_s) / done_ms * wave.left_ms
             part(FleetResult(rows, total), engine, f"{len(rows):,} of {total:,} played, {_about(left_s)} left")
-        return EngineResult(FleetResult(rows, total), engine, time.monotonic() - began_s, done_ms / 1000, count)
+        return EngineResult(FleetResult(rows, total), engine, time.monotonic() - began_s, tasks=count)
     finally:
         await asyncio.shield(worker.close())
 

@@ -239,8 +239,8 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
     if question.fleet in ("all", "random"):
         sheet.fact("seed", f"{question.seed}, of the random sequences: W takes another")
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
-    if look.took:
-        sheet.fact("engine", look.took)
+    if look.took or look.engine:
+        sheet.fact("engine", look.took or f"{look.engine}, {look.seconds:.2f} s")
     if look.spark:
         sheet.fact("Spark", look.spark.removeprefix("Spark "))
     return sheet.fact("image of", f"{clock_text(look.image.provenance.time_ms)} UTC")
