@@ -146,19 +146,15 @@ def play_on(setup: ClusterSetup, scenario: Scenario) -> Generator[Progress, None
             read = len(cluster.journal)
             yield Progress(cluster.now_ms, builder.length)
 
-    began_ms: dict[int, float] = {}
-    """By broker, when something was done to it last."""
     for number, act in enumerate(_acts(scenario)):
         if act.after_ms is not None:
-            # Nobody registers before the old session is over.
-            over = [began_ms.get(broker, 0.0) + setup.assumptions.session_timeout_ms for broker in act.brokers]
-            at_ms = max([last_ms + act.after_ms, *(over if act.deed is Deed.START else ())])
-            yield from passed(at_ms)
-            cluster.run_until(at_ms)  # let it be then
+            yield from passed(last_ms + act.after_ms)
+            cluster.run_until(last_ms + act.after_ms)  # let it be then
         elif number:
             yield from passed(LONGEST_MS)
+        while act.deed is Deed.START and not cluster.at_rest and any(map(cluster.has_left_traces, act.brokers)):
+            yield from passed(cluster.next_ms)  # nobody starts who still stops, or registers before its session is over
         last_ms = cluster.now_ms
-        began_ms.update(dict.fromkeys(act.brokers, last_ms))
         _begin(setup, act)
     yield from passed(LONGEST_MS)
     builder.take(cluster.journal[read:])  # what needed no time

@@ -1,6 +1,6 @@
 """What is to happen in a drill, and which drills make no sense. It plays nothing."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 
 import msgspec
@@ -139,6 +139,42 @@ def of_acts(acts: Iterable[Act]) -> Scenario:
     some = tuple(acts)
     kills_first = some[:1] and some[0].deed is Deed.KILL
     return Scenario(kill=some[0].brokers, then=some[1:]) if kills_first else Scenario(then=some)
+
+
+SIGNS: Mapping[Deed, str] = {Deed.KILL: "K", Deed.STOP: "D", Deed.START: "U"}
+"""As the keys of the drill's screen."""
+
+
+def written(acts: Iterable[Act], controller: int | None = None) -> str:
+    """`K1,2 U1+900000 @3`: what is done, after how many ms if not once all is quiet; and the controller at first."""
+    words = [
+        f"{SIGNS[act.deed]}{','.join(map(str, act.brokers))}{'' if act.after_ms is None else f'+{act.after_ms!r}'}"
+        for act in acts
+    ]
+    return " ".join(word.removesuffix(".0") for word in (*words, *([] if controller is None else [f"@{controller}"])))
+
+
+def read_written(text: str) -> tuple[tuple[Act, ...], int | None]:
+    """What `written` wrote. Raises ValueError for anything else."""
+    deeds = {sign: deed for deed, sign in SIGNS.items()}
+    acts: list[Act] = []
+    controller: int | None = None
+    for word in text.split():
+        if word.startswith("@"):
+            controller = int(word[1:])
+            continue
+        brokers, plus, after_ms = word[1:].partition("+")
+        if word[0] not in deeds:
+            raise ValueError(f"{word!r} does nothing: {', '.join(deeds)} do")
+        acts.append(Act(deeds[word[0]], tuple(map(int, brokers.split(","))), float(after_ms) if plus else None))
+    return tuple(acts), controller
+
+
+def ruled_by(image: ClusterImage, controller: int | None) -> ClusterImage:
+    """The cluster with another broker as its controller; None: as it is."""
+    if controller is None or controller == image.controller.broker:
+        return image
+    return msgspec.structs.replace(image, controller=msgspec.structs.replace(image.controller, broker=controller))
 
 
 def of_rack(image: ClusterImage, rack: str) -> Scenario:

@@ -22,7 +22,7 @@ from tui.engine.conditions import (
     reason_of_word,
 )
 from tui.engine.messages import HeaderFacts
-from tui.engine.questions import NO_DRILL, DrillPlan, LabTrial, MadeUp, PlanQuestion, PreviewQuestion
+from tui.engine.questions import NO_DRILL, DrillPlan, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
 from tui.engine.view_state import ListState, ViewState
 
 NEVER = (
@@ -113,9 +113,9 @@ SEVERAL_WORDS = {
     "filter": {"filter", "find"},
     "kill": {"fail", "kill", "leave", "remove"},
     "policy": {"policy", "tolerance"},
-    "play": {"play", "pause"},
+    "play": {"play", "pause", "in time"},
     "pick": {"pick", "in/out", "play"},
-    "act": {"plan", "review"},
+    "act": {"plan", "review", "stop"},
 }
 """Ids whose key does another thing on another screen."""
 
@@ -157,6 +157,7 @@ def cases(place: str) -> Iterator[Here]:
         drills=(NO_DRILL, DrillPlan(kill=(1,))),
         trial=LabTrial(leaves="c1"),
         plan=PlanQuestion(asked=True),
+        sweep=SweepQuestion(fleet="random"),
         at=7,
     )
     for list_name in ("plan-batches", "brokers"):

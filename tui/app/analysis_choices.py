@@ -6,7 +6,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from tui.engine.questions import ENGINES, PLAYED, SWEEPS, LabTrial, MadeUp, PlanQuestion, PreviewQuestion, SweepQuestion
+from tui.engine.questions import (
+    ENGINES,
+    FLEETS,
+    PLAYED,
+    SWEEPS,
+    LabTrial,
+    MadeUp,
+    PlanQuestion,
+    PreviewQuestion,
+    SweepQuestion,
+)
 from tui.engine.view_state import VIEWS, Narrow, SwitchView, ViewState, reduce
 
 Kept = Literal["sweep", "preview", "plan"]
@@ -41,8 +51,21 @@ def with_next_engine(state: ViewState, kept: Kept) -> ViewState:
 
 
 def with_next_kind(state: ViewState) -> ViewState:
-    """Brokers, pairs, racks, brokers and racks, random sets, and round again."""
-    return _sweep(state, lambda asked: {"kind": _next(SWEEPS, asked.kind)})
+    """Brokers, pairs, racks, brokers and racks, random sets, and round again; of a fleet, its kinds."""
+    return _sweep(
+        state,
+        lambda asked: {"fleet": _next(FLEETS, asked.fleet)} if asked.fleet else {"kind": _next(SWEEPS, asked.kind)},
+    )
+
+
+def played_or_counted(state: ViewState) -> ViewState:
+    """Scenarios are played in time, or counted again."""
+    return _sweep(state, lambda asked: {"fleet": "" if asked.fleet else FLEETS[0]})
+
+
+def with_next_seed(state: ViewState) -> ViewState:
+    """Other random sequences."""
+    return _sweep(state, lambda asked: {"seed": asked.seed + 1})
 
 
 def with_other_policy(state: ViewState) -> ViewState:

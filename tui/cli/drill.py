@@ -26,7 +26,6 @@ from model.drills.sentences import steps_of
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import DEFAULT_SESSION_MS, candidates_text, is_kraft, not_forecast, silence_text, turnout_text
 from spark_tasks.spark_client import Engine
-from tui.cli import fleet as fleets
 from tui.cli.drills import Wanted, drilled, takes_scenarios
 from tui.cli.following import image_of
 from tui.cli.options import takes_cluster, takes_engine
@@ -273,9 +272,8 @@ def drill(
     """What would happen if brokers failed now: kill -9, on a copy of the cluster, by the controller's own rules.
 
     --kill, --stop and --start happen in the order given, each after the one before is over. Nothing is written to the
-    cluster. Exits 0 if all clients can keep writing and reading, 2 if a partition goes offline, falls below its
-    min.insync.replicas, or loses records by an unclean election, or if the voters of a KRaft cluster lose their
-    majority; for many scenarios, 2 if any of them does so.
+    cluster. Exits 0 if all clients can keep writing and reading, 2 if in any scenario a partition goes offline or falls
+    below its min.insync.replicas, an unclean election loses records, or the voters of KRaft lose their majority.
 
     SOURCE is zk://host:port[,host:port...][/chroot], kafka://host:port[,host:port...], a snapshot file, a recording
     (DIR or DIR@2026-11-20T12:03:58Z), what kafka-topics --describe printed (a file, or - for standard input), or
@@ -287,24 +285,37 @@ def drill(
              kdrill drill before-upgrade.json.zst --rack r1 --json -o r1-down.json
              kdrill drill prod-eu1 --each-pair --failure-rate 0.5
     """
-    if wanted.kind is not None or wanted.fleet is not None:
+    if wanted.is_many:
         _check_alone(acts or rack is not None, restart_after, everything=everything)
-        hurts, told = _many(opening, wanted, engine, unclean=unclean, as_json=as_json)
+    if wanted.fleet is not None:
+        return _fleet(opening, wanted, engine, output, unclean=unclean, as_json=as_json)
+    wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
+    if wanted.kind is not None:
+        hurts, told = drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
     else:
-        wish = msgspec.structs.replace(of_acts(acts), rack=rack, unclean=unclean, restart_after_ms=restart_after)
-        played = _played(opening, wish, times)
-        hurts = played.hurts
-        told = document_of(played, everything=everything) if as_json else lines(played, everything=everything)
+        hurts, told = _one(opening, wish, times, everything=everything, as_json=as_json)
     put("".join(f"{line}\n" for line in ([json_line(told, opening)] if isinstance(told, dict) else told)), output)
     return HURT if hurts else SURVIVED
 
 
-def _many(opening: Opening, wanted: Wanted, engine: Engine, *, unclean: bool, as_json: bool) -> tuple[bool, Any]:
-    """Many scenarios, counted or played: whether any hurts, and what to print."""
-    if wanted.fleet is None:
-        return drilled(image_of(opening), wanted, engine, unclean=unclean, as_json=as_json)
+def _fleet(
+    opening: Opening, wanted: Wanted, engine: Engine, output: Path | None, *, unclean: bool, as_json: bool
+) -> int:
+    """Scenarios that are played in time. The exit code."""
+    from tui.cli import fleet as fleets  # noqa: PLC0415 - takes pyarrow
+
+    assert wanted.fleet is not None
     asked = fleets.wanted(wanted.fleet, wanted.seed, unclean=unclean)
-    return fleets.fleet(image_of(opening), asked, engine, wanted.limit, as_json=as_json)
+    run = fleets.Fleet(image_of(opening), asked, engine, wanted.store)
+    return HURT if fleets.fleet(opening, run, wanted.limit, output, as_json=as_json) else SURVIVED
+
+
+def _one(
+    opening: Opening, wish: Scenario, times: dict[str, float], *, everything: bool, as_json: bool
+) -> tuple[bool, Any]:
+    """Whether one scenario hurts, and what to print."""
+    played = _played(opening, wish, times)
+    return played.hurts, (document_of if as_json else lines)(played, everything=everything)
 
 
 def _played(opening: Opening, wish: Scenario, times: dict[str, float]) -> Drill:

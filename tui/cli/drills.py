@@ -5,6 +5,7 @@ For people: the worst scenarios, the smallest sets of brokers that must not die 
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
@@ -159,9 +160,33 @@ class Wanted(msgspec.Struct, frozen=True):
     rate: float
     limit: int | None
     fleet: str | None
+    store: Path | None = None
+
+    @property
+    def is_many(self) -> bool:
+        return self.kind is not None or self.fleet is not None
 
 
-_FLEET = "play every scenario of these kinds in virtual time: single, pair, rack, rolling, random:N"
+_FLEET = "play every scenario of these kinds in virtual time: single, pair, rack, rolling, random:N; or every"
+
+
+def _takes_fleet(command: Command) -> Command:
+    """What is played in time, which the command gets as `fleet`, and where that is kept, as `store`."""
+
+    @click.option("--fleet", metavar="KIND[,KIND...]", help=_FLEET)
+    @click.option(
+        "--store",
+        metavar="FOLDER",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="keep the fleet's rows there, as Parquet; what is there already is not played again",
+    )
+    @wraps(command)
+    def with_fleet(fleet: str | None, store: Path | None, **others: Any) -> Any:
+        if store is not None and fleet is None:
+            raise click.UsageError("--store keeps what a fleet plays: give --fleet")
+        return command(fleet=fleet, store=store, **others)
+
+    return with_fleet
 
 
 def takes_scenarios(command: Command) -> Command:
@@ -175,7 +200,7 @@ def takes_scenarios(command: Command) -> Command:
     @each("rack", "racks", "fail every rack")
     @each("broker-and-rack", "brokers-and-racks", "fail every rack together with each broker outside it")
     @click.option("--random", metavar="K:N", help="fail N random sets of K brokers")
-    @click.option("--fleet", metavar="KIND[,KIND...]", help=_FLEET)
+    @_takes_fleet
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="seed for random scenarios")
     @click.option(
         "--failure-rate",
@@ -195,12 +220,12 @@ def takes_scenarios(command: Command) -> Command:
     def with_scenarios(
         kinds: tuple[Kind, ...], random: str | None, seed: int, failure_rate: float, limit: int | None, **others: Any
     ) -> Any:
-        fleet: str | None = others.pop("fleet")
+        fleet, store = others.pop("fleet"), others.pop("store")
         size, count = _random(random)
         kind: list[Kind] = [*kinds, *(["random"] if random is not None else [])]
         if len(kind) + (fleet is not None) > 1:
             raise click.UsageError("--each-..., --random and --fleet exclude each other: ask for one at a time")
-        wanted = Wanted(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit, fleet)
+        wanted = Wanted(kind[0] if kind else None, size, count, seed, failure_rate / 100, limit, fleet, store)
         return command(wanted=wanted, **others)
 
     return with_scenarios

@@ -31,6 +31,9 @@ class AnalysisAnswer(msgspec.Struct, frozen=True):
     stale: bool = False
     """Whether a text about it has to say that the cluster is another one by now."""
 
+    is_partial: bool = False
+    """Whether `result` is what has been worked out of it so far."""
+
     @property
     def engine_facts(self) -> tuple[tuple[str, str], ...]:
         """Where it was worked out and why, what that took, and how Spark stands: what is known of it, with its name."""

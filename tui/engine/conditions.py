@@ -70,7 +70,7 @@ def _thing(here: Here) -> str:
 
 def _fails(here: Here) -> bool:
     plan = here.state.drill
-    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start))
+    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start, plan.played))
 
 
 NOT_A_SANDBOX = "not a sandbox: start one with `kdrill sandbox`"
@@ -90,6 +90,7 @@ _PAST = Need("this is the newest moment", lambda here: here.state.at)
 _GROUP = Need("no consumer group is selected", _group)
 _GRAPH = Need("only the graph has a zoom: {view} shows it", _is_graph)
 _BROKER = Need("no broker is selected (l, or {zoom} zooms out)", _thing)
+_SEEDED = Need("only random sequences have a seed", lambda here: here.state.sweep.fleet in ("all", "random"))
 _FAILURE = Need("no failure is chosen: {kill} fails a broker", _fails)
 _ASKED = Need("there is nothing to reset", lambda here: here.state.drill != NO_DRILL)
 _CHANGED = Need("there is nothing to undo", lambda here: len(here.state.drills) > 1)
@@ -107,6 +108,7 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("logs", "describe"): (),
     "related": (_SELECTED,),
     ("sweep", "related"): (_NEVER,),
+    "reseed": (_SEEDED,),
     ("lab", "related"): (_GROUP, _OLD_GROUP),
     ("plans", "describe"): (_NO_REVIEW, _SELECTED),
     ("plans", "related"): (_NO_REVIEW, _SELECTED),

@@ -28,6 +28,9 @@ class DrillPlan(msgspec.Struct, frozen=True, kw_only=True):
     racks: tuple[str, ...] = ()
     stop: tuple[int, ...] = ()
     start: tuple[int, ...] = ()
+    played: str = ""
+    """All that is done, when, and who is the controller first, as `model.drills.scenario.written` writes it; in place
+    of everybody above."""
     unclean: bool = False
     session_timeout_ms: int | None = None
     """None: as the cluster has it."""
@@ -47,11 +50,19 @@ SWEEPS = ("brokers", "pairs", "racks", "brokers-and-racks", "random")
 """Which scenarios a sweep goes through, in the order of the key."""
 
 
+FLEETS = ("all", "single", "pair", "rack", "rolling", "random")
+"""Which scenarios a fleet plays, in the order of the key."""
+
+
 class SweepQuestion(msgspec.Struct, frozen=True, tag="sweep"):
-    """A failure drill over the whole cluster."""
+    """A failure drill over the whole cluster: scenarios of a kind are counted, or those of a fleet played in time."""
 
     kind: Literal["brokers", "pairs", "racks", "brokers-and-racks", "random"] = "brokers"
+    fleet: Literal["", "all", "single", "pair", "rack", "rolling", "random"] = ""
+    """Empty: they are counted."""
     unclean: bool = False
+    seed: int = 0
+    """Of a fleet's random sequences."""
     take: int = 0
     stopped: bool = False
     engine: EngineKind = "auto"

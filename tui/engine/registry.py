@@ -85,7 +85,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_sweep.ScenarioList, Router.of_analysis, "sweep.pages.sweep_scenarios"),
     Entry(of_sweep.DeathList, Router.of_analysis, "sweep.pages.worst_deaths"),
     Entry(of_sweep.DeathText, Router.of_analysis, "sweep.pages.scenario_text"),
-    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.heat.sweep_heat"),
+    Entry(of_sweep.HeatList, Router.of_analysis, "sweep.pages.heat_page"),
     Entry(of_sweep.SweepText, Router.of_analysis, "sweep.pages.sweep_text"),
     Entry(of_sweep.ScenarioText, Router.of_analysis, "sweep.pages.scenario_text"),
     Entry(queries.LabGroupList, Router.of_analysis, "lab.rows.lab_groups", wants=LAGS),

@@ -5,7 +5,7 @@ no leader before, or was under min ISR, is not in it. The image travels as the b
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,13 +22,25 @@ from model.cluster.ids import TopicPartition
 from model.cluster.snapshot_file import read_snapshot
 from model.cluster.snapshot_image import document_of
 from model.drills.drill import Drill, play, play_on, usual
-from model.drills.scenario import ScenarioError, check
+from model.drills.scenario import ScenarioError, check, ruled_by, written
 from model.drills.setup import ClusterSetup
 from model.drills.timeline import StateWritten
 from model.drills.voters import is_kraft
+from model.hosts.process import uncollected
+from model.hosts.virtual.journal import BrokerBooted, BrokerCrashed, BrokerStopped
 from model.hosts.virtual.scheduled_events import Assumptions
 
 SNAPSHOT = Path("the snapshot of a fleet")
+NOTHING = "no such scenario can be played here: too few brokers live, or they name no racks"
+
+
+class Down(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A broker that was down: from when to when, in ms of the drill."""
+
+    broker: int
+    at_ms: float
+    back_ms: float | None = None
+    """When it was started again; None: never."""
 
 
 class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -37,8 +49,14 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     number: int
     generator: str
     text: str
+    scenario: str
+    """What is played, as `model.drills.scenario.written` writes it."""
     controller: int | None = None
     """Who is the controller when it begins."""
+    down: tuple[Down, ...] = ()
+    """Who was down, in the order in which they fell."""
+    unclean_elections: int = 0
+    """How often a leader was elected that was not in sync."""
     lost: int = 0
     """Partitions whose leader was elected though it was not in sync: acknowledged records may be gone."""
     offline_after: int = 0
@@ -47,6 +65,8 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Partitions that are under min ISR in the end, and were not."""
     leaderless: int = 0
     """Partitions that had no leader for some time."""
+    first_leaderless_s: float | None = None
+    """When the first of them lost it."""
     leaderless_s: float = 0.0
     longest_s: float = 0.0
     """The longest that one of them had none."""
@@ -57,7 +77,11 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Partitions that are led by another broker in the end."""
     most_leaders: int = 0
     """Of one broker, in the end."""
+    leaders_after: tuple[int, ...] = ()
+    """In the end, by broker in ascending order."""
     ended_s: float = 0.0
+    at_rest: bool = True
+    """Whether it was over then; else it was still going on after an hour of virtual time."""
     error: str = ""
     """Why it could not be played, one line."""
 
@@ -66,11 +90,18 @@ class FleetRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         """The order of all lists: lost, then offline, then under min ISR, then for how long."""
         return (self.lost, self.offline_after, self.under_min_after, self.leaderless_s, self.under_min_s, self.moved)
 
+    @property
+    def hurts(self) -> bool:
+        """Whether records are lost, or partitions are left offline or under min ISR."""
+        return bool(self.lost or self.offline_after or self.under_min_after)
+
 
 class FleetResult(msgspec.Struct, frozen=True):
     """The rows in the order of their numbers."""
 
     rows: tuple[FleetRow, ...]
+    scenarios: int = 0
+    """Of so many: there are fewer rows while it is played, or where it was stopped."""
 
     @property
     def worst_first(self) -> tuple[FleetRow, ...]:
@@ -90,37 +121,48 @@ class Fleet:
     result_type = FleetResult
 
     def units(self, arrays: Arrays, parameters: FleetParameters) -> Sequence[Unit]:
-        """A scenario each. The cost is what a play was measured to take, by partitions (see `cost_of`)."""
-        cluster = _image(arrays)
-        made = scenarios(cluster, parameters)
+        """A scenario each, of those that `first` and `end` leave; the cost is about what a play takes, in ms."""
+        stage = _stage(arrays)
+        made = scenarios(stage.image, parameters)
         if not made:
-            raise AnalysisError("no such scenario can be played here: too few brokers live, or they name no racks")
-        held = _held(cluster)
-        return [Unit(number, cost_of(one, cluster, held)) for number, one in enumerate(made)]
+            raise AnalysisError(NOTHING)
+        return [Unit(number, stage.cost_of(made[number])) for number in made.numbers]
 
     def kernel(self, units: Sequence[int], arrays: Arrays, parameters: FleetParameters) -> Arrays:
         """JSON of the rows."""
-        rows = list(played(_image(arrays), parameters, units))
+        with uncollected():  # a tenth of the time: collections would walk through the whole cluster
+            rows = list(played(_stage(arrays), parameters, units))
         return {"rows": np.frombuffer(msgspec.json.encode(rows), np.uint8)}
 
     def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: FleetParameters) -> FleetResult:
         rows = [row for batch in batches for row in msgspec.json.decode(batch["rows"].tobytes(), type=list[FleetRow])]
-        return FleetResult(tuple(sorted(rows, key=lambda row: row.number)))
+        return FleetResult(tuple(sorted(rows, key=lambda row: row.number)), len(rows))
 
 
 FLEET = Fleet()
 
 
-def played(image: ClusterImage, parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
-    """These scenarios. Those with one controller share the copy of the cluster, as setting it up takes longest."""
-    made = scenarios(image, parameters)
-    setups, least = _Setups(image), _least_in_sync(image)
-    for number in sorted(units, key=lambda number: (made[number].controller or -1, number)):
+def played(stage: "Stage", parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
+    """These scenarios. Those that can share a copy of the cluster follow one another, as setting it up takes long."""
+    every, setups = scenarios(stage.image, parameters), _Setups(stage.image)
+    made = {number: every[number] for number in units}
+    alike = {number: (one.controller or -1, one.scenario.starts_brokers) for number, one in made.items()}
+    for number in sorted(made, key=lambda number: (alike[number], number)):
         one = made[number]
         try:
-            yield _row(number, one, setups.play(one), least)
+            yield _row(number, one, setups.play(one), stage.least)
         except ScenarioError as error:
-            yield FleetRow(number=number, generator=one.generator, text=one.text, error=str(error))
+            yield msgspec.structs.replace(_named(number, one), error=str(error))
+
+
+def _named(number: int, one: FleetScenario) -> FleetRow:
+    return FleetRow(
+        number=number,
+        generator=one.generator,
+        text=one.text,
+        scenario=written(one.scenario.acts, one.controller),
+        controller=one.controller,
+    )
 
 
 class _Setups:
@@ -147,14 +189,8 @@ class _Setups:
     def _set_up(self, one: FleetScenario, times: Assumptions) -> ClusterSetup:
         key = (one.controller, times, one.scenario.unclean)
         if self._setup is None or key != self._key:
-            self._key, self._setup = key, ClusterSetup(_ruled_by(self._image, one.controller), times, unclean=key[2])
+            self._key, self._setup = key, ClusterSetup(ruled_by(self._image, one.controller), times, unclean=key[2])
         return self._setup
-
-
-def _ruled_by(image: ClusterImage, controller: int | None) -> ClusterImage:
-    if controller is None or controller == image.controller.broker:
-        return image
-    return msgspec.structs.replace(image, controller=msgspec.structs.replace(image.controller, broker=controller))
 
 
 class LeastInSync(NamedTuple):
@@ -174,26 +210,43 @@ def _least_in_sync(image: ClusterImage) -> LeastInSync:
 
 
 def _row(number: int, one: FleetScenario, drill: Drill, least: LeastInSync) -> FleetRow:
-    summary, end_ms = drill.summary, drill.timeline.end_ms
-    waits = [outage.lasted_ms(end_ms) for outage in drill.timeline.outages]
+    summary, timeline = drill.summary, drill.timeline
+    waits = [outage.lasted_ms(timeline.end_ms) for outage in timeline.outages]
     refused = _refused(drill, least)
-    return FleetRow(
-        number=number,
-        generator=one.generator,
-        text=one.text,
-        controller=one.controller,
+    first_ms = min((outage.from_ms for outage in timeline.outages), default=None)
+    return msgspec.structs.replace(
+        _named(number, one),
+        down=_down(drill),
+        unclean_elections=sum(isinstance(row, StateWritten) and row.unclean for row in timeline.rows),
         lost=summary.unclean,
         offline_after=summary.newly_offline,
         under_min_after=summary.newly_under_min_isr,
-        leaderless=len({outage.partition for outage in drill.timeline.outages}),
+        leaderless=len({outage.partition for outage in timeline.outages}),
+        first_leaderless_s=None if first_ms is None else _seconds(first_ms),
         leaderless_s=_seconds(sum(waits)),
         longest_s=_seconds(max(waits, default=0.0)),
         under_min=len(refused),
         under_min_s=_seconds(sum(stretch.length_ms for stretches in refused.values() for stretch in stretches)),
         moved=summary.leaders_moved,
         most_leaders=max((after for _, after in summary.leaders_by_broker.values()), default=0),
-        ended_s=_seconds(end_ms),
+        leaders_after=tuple(after for _, after in summary.leaders_by_broker.values()),
+        ended_s=_seconds(timeline.end_ms),
+        at_rest=drill.at_rest,
     )
+
+
+def _down(drill: Drill) -> tuple[Down, ...]:
+    found: list[Down] = []
+    for row in drill.timeline.rows:
+        if isinstance(row, BrokerCrashed | BrokerStopped):
+            found.append(Down(row.broker, row.at_ms))
+        elif isinstance(row, BrokerBooted):
+            back = next(
+                (place for place, one in enumerate(found) if (one.broker, one.back_ms) == (row.broker, None)), -1
+            )
+            if back >= 0:
+                found[back] = msgspec.structs.replace(found[back], back_ms=row.at_ms)
+    return tuple(found)
 
 
 def _seconds(ms: float) -> float:
@@ -254,28 +307,71 @@ def _merged(stretches: Iterable[Stretch]) -> Iterator[Stretch]:
 
 PLAY_MS, PARTITION_MS, RELOAD_MS = 20.0, 0.4, 0.035
 """A play alone; for each partition with a replica on a victim; for each of the cluster where the controller dies."""
+MOST_SAMPLED = 200
+"""Scenarios whose cost stands for that of all."""
 
 
-def cost_of(one: FleetScenario, image: ClusterImage, held: dict[int, int]) -> float:
-    """About how many ms of processor time a scenario takes."""
-    acts = one.scenario.acts
-    touched = sum(held.get(broker, 0) for act in acts for broker in act.brokers)
-    reloads = image.partition_count if one.controller in one.scenario.felled else 0
-    return PLAY_MS + PARTITION_MS * touched + RELOAD_MS * reloads
+class Stage:
+    """A cluster that fleets are played on, and what all scenarios of it need. A worker keeps the last one."""
+
+    def __init__(self, image: ClusterImage) -> None:
+        self.image = image
+        self._partitions = image.partition_count
+        columns: list[NDArray[np.int32]] = [topic.replicas.ravel() for topic in image.topics.values()]
+        brokers, counts = np.unique(np.concatenate([np.empty(0, np.int32), *columns]), return_counts=True)
+        self._held: dict[int, int] = dict(zip(brokers.tolist(), counts.tolist(), strict=True))
+
+    @cached_property
+    def least(self) -> LeastInSync:
+        """See `LeastInSync`."""
+        return _least_in_sync(self.image)
+
+    def cost_of(self, one: FleetScenario) -> float:
+        """About how many ms of processor time a scenario takes."""
+        touched = sum(self._held.get(broker, 0) for act in one.scenario.acts for broker in act.brokers)
+        reloads = self._partitions if one.controller in one.scenario.felled else 0
+        return PLAY_MS + PARTITION_MS * touched + RELOAD_MS * reloads
 
 
-def _held(image: ClusterImage) -> dict[int, int]:
-    """By broker, the replicas that it holds."""
-    columns: list[NDArray[np.int32]] = [topic.replicas.ravel() for topic in image.topics.values()]
-    brokers, counts = np.unique(np.concatenate([np.empty(0, np.int32), *columns]), return_counts=True)
-    return dict(zip(brokers.tolist(), counts.tolist(), strict=True))
+class Wave(NamedTuple):
+    """A part of a fleet that is played at a time: what is done of it is shown, or kept, before the next begins."""
+
+    parameters: FleetParameters
+    cost_ms: float
+    """About how much processor time it takes."""
+    left_ms: float
+    """And all that comes after it."""
+
+
+def waves(stage: Stage, parameters: FleetParameters, budget_ms: float, todo: Sequence[range] = ()) -> Iterator[Wave]:
+    """The fleet in parts that cost about as much as the budget, or are MOST_IN_A_WAVE scenarios.
+
+    The first are smaller: somebody waits for them. `todo`: only the scenarios of these numbers.
+    """
+    every, budget = scenarios(stage.image, parameters), budget_ms / 16
+    stretches = [*todo] if todo else [every.numbers]
+    sampled = [every[number] for each in stretches for number in each[:: max(len(each) // MOST_SAMPLED, 1)]]
+    mean_ms = sum(map(stage.cost_of, sampled)) / max(len(sampled), 1)
+    left = sum(map(len, stretches))
+    for stretch in stretches:
+        first, spent = stretch.start, 0.0
+        for number in stretch:
+            spent += stage.cost_of(every[number])
+            if spent >= budget or number + 1 - first == MOST_IN_A_WAVE or number + 1 == stretch.stop:
+                left -= number + 1 - first
+                part = msgspec.structs.replace(parameters, first=first, end=number + 1)
+                yield Wave(part, spent, mean_ms * left)
+                first, spent, budget = number + 1, 0.0, min(budget * 2, budget_ms)
+
+
+MOST_IN_A_WAVE = 10_000
+"""Whoever plays a million must not hold them all."""
 
 
 @lru_cache(maxsize=1)
-def _read(data: bytes) -> ClusterImage:
-    return read_snapshot(SNAPSHOT, data)
+def _set(data: bytes) -> Stage:
+    return Stage(read_snapshot(SNAPSHOT, data))
 
 
-def _image(arrays: Arrays) -> ClusterImage:
-    """A worker keeps the last one."""
-    return _read(arrays["image"].tobytes())
+def _stage(arrays: Arrays) -> Stage:
+    return _set(arrays["image"].tobytes())

@@ -1,15 +1,18 @@
 """Which scenarios a fleet plays: every broker, pair and rack, with returns, delays and places of the controller.
 
-A scenario is a function of the cluster, the parameters and its number, so that any worker can make it by itself. Where
-else the controller sits changes ids and not fates: one place elsewhere stands for all of them.
+A scenario is a function of the cluster, the parameters and its number: any worker makes those it plays, and no others.
+Where else the controller sits changes ids and not fates: one place elsewhere stands for all of them.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import Literal, NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import accumulate
+from typing import Literal, NamedTuple, overload
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from model.cluster.cluster_image import ClusterImage
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_rack
@@ -38,6 +41,9 @@ class FleetParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
     every: int = 1
     """Of the pairs one in so many is played."""
+    first: int = 0
+    end: int | None = None
+    """Only the scenarios of these numbers, up to `end`; None: to the last."""
 
 
 class FleetScenario(NamedTuple):
@@ -49,33 +55,108 @@ class FleetScenario(NamedTuple):
     text: str
 
 
-def scenarios(image: ClusterImage, parameters: FleetParameters) -> list[FleetScenario]:
-    """All of them, in an order that only the cluster and the parameters decide."""
-    made = {"single": _singles, "pair": _pairs, "rack": _racks, "rolling": _rolling, "random": _random}
-    return [one for name in GENERATORS if name in parameters.generators for one in made[name](image, parameters)]
+class _Part(NamedTuple):
+    """The scenarios of one generator: how many, and how one is made."""
+
+    size: int
+    make: Callable[[int], FleetScenario]
 
 
-def _singles(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
-    for broker in sorted(image.brokers):
-        for place in _places(image, (broker,)):
-            dies = Act(Deed.KILL, (broker,))
-            yield _made("single", (dies,), parameters, place, f"{_named(broker)} fails")
-            back = Act(Deed.START, (broker,), after_ms=BACK_MS)
-            yield _made("single", (dies, back), parameters, place, f"{_named(broker)} fails, back after 15 min")
+class Scenarios(Sequence[FleetScenario]):
+    """All of them, in an order that only the cluster and the parameters decide; each is made when it is looked at."""
 
+    def __init__(self, image: ClusterImage, parameters: FleetParameters) -> None:
+        self._image = image
+        self._parameters = parameters
+        self._brokers: list[int] = sorted(image.brokers)
+        made = {
+            "single": self._singles,
+            "pair": self._pairs,
+            "rack": lambda: _listed(list(_racks(image, parameters))),
+            "rolling": lambda: _listed(list(_rolling(image, parameters))),
+            "random": lambda: _Part(parameters.count if len(self._brokers) > 1 else 0, self._random),
+        }
+        self._parts = [made[name]() for name in GENERATORS if name in parameters.generators]
+        self._ends = list(accumulate(part.size for part in self._parts))
 
-def _pairs(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
-    pairs = list(combinations(sorted(image.brokers), 2))[:: max(parameters.every, 1)]
-    for one, other in pairs:
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @overload
+    def __getitem__(self, index: int) -> FleetScenario: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[FleetScenario]: ...
+    def __getitem__(self, index: int | slice) -> FleetScenario | list[FleetScenario]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        part = bisect_right(self._ends, index)
+        return self._parts[part].make(index - (self._ends[part - 1] if part else 0))
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of those that the parameters ask for."""
+        last = len(self) if self._parameters.end is None else min(self._parameters.end, len(self))
+        return range(self._parameters.first, last)
+
+    def _places(self, victims: int) -> int:
+        """In how many places the controller may be, with so many victims."""
+        return len(list(_places(self._image, self._brokers[:victims]))) if len(self._brokers) >= victims else 0
+
+    def _singles(self) -> _Part:
+        places = self._places(1)
+        return _Part(2 * places * len(self._brokers), partial(self._single, places))
+
+    def _single(self, places: int, number: int) -> FleetScenario:
+        broker = self._brokers[number // (2 * places)]
+        place = list(_places(self._image, (broker,)))[number // 2 % places]
+        dies, back = Act(Deed.KILL, (broker,)), Act(Deed.START, (broker,), after_ms=BACK_MS)
+        if number % 2 == 0:
+            return _made("single", (dies,), self._parameters, place, f"{_named(broker)} fails")
+        return _made("single", (dies, back), self._parameters, place, f"{_named(broker)} fails, back after 15 min")
+
+    @cached_property
+    def _paired(self) -> NDArray[np.int64]:
+        """Places of the brokers of each pair that is played."""
+        places: NDArray[np.int64] = np.stack(np.triu_indices(len(self._brokers), 1), 1)
+        return places[:: max(self._parameters.every, 1)]
+
+    def _pairs(self) -> _Part:
+        places = self._places(2)
+        return _Part(3 * places * len(self._paired) if places else 0, partial(self._pair, places))
+
+    def _pair(self, places: int, number: int) -> FleetScenario:
+        pair: list[int] = self._paired[number // (3 * places)].tolist()
+        one, other = (self._brokers[place] for place in pair)
+        controller = list(_places(self._image, (one, other)))[number // 3 % places]
         first, second = Act(Deed.KILL, (one,)), Act(Deed.KILL, (other,))
         returns = Act(Deed.START, (one,), after_ms=BACK_MS)
         soon = Act(Deed.KILL, (other,), after_ms=WHILE_CATCHING_UP_MS)
-        both = f"{_named(one)} and {_named(other)}"
-        for place in _places(image, (one, other)):
-            yield _made("pair", (Act(Deed.KILL, (one, other)),), parameters, place, f"{both} fail together")
-            yield _made("pair", (first, second), parameters, place, f"{_named(other)} fails after {_named(one)}")
-            told = f"{_named(other)} fails while {_named(one)} catches up"
-            yield _made("pair", (first, returns, soon), parameters, place, told)
+        acts, text = (
+            ((Act(Deed.KILL, (one, other)),), f"{_named(one)} and {_named(other)} fail together"),
+            ((first, second), f"{_named(other)} fails after {_named(one)}"),
+            ((first, returns, soon), f"{_named(other)} fails while {_named(one)} catches up"),
+        )[number % 3]
+        return _made("pair", acts, self._parameters, controller, text)
+
+    def _random(self, number: int) -> FleetScenario:
+        seed = self._parameters.seed
+        dice = np.random.Generator(np.random.Philox(key=[seed, number]))
+        acts = tuple(_sequence(self._brokers, dice))
+        return _made("random", acts, self._parameters, None, f"random sequence {number} of seed {seed}")
+
+
+def scenarios(image: ClusterImage, parameters: FleetParameters) -> Scenarios:
+    """All of them, whatever `first` and `end` say."""
+    return Scenarios(image, parameters)
+
+
+def _listed(some: Sequence[FleetScenario]) -> _Part:
+    def make(number: int) -> FleetScenario:
+        return some[number]
+
+    return _Part(len(some), make)
 
 
 def _racks(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
@@ -94,8 +175,9 @@ def _racks(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetSc
 
 def _rolling(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
     """A controlled restart of every broker, the next once nothing happens any more, or at a fixed step."""
-    orders = {"by id": sorted(image.brokers), "by rack": sorted(image.brokers, key=lambda id: (_rack(image, id), id))}
-    for order, brokers in orders.items():
+    by_id, by_rack = sorted(image.brokers), sorted(image.brokers, key=lambda id: (_rack(image, id), id))
+    orders = [("by id", by_id), *([("by rack", by_rack)] if by_rack != by_id else [])]
+    for order, brokers in orders if image.brokers else ():
         for waits, step_ms in ((True, None), (False, 60_000.0)):
             acts: list[Act] = []
             for broker in brokers:
@@ -103,14 +185,6 @@ def _rolling(image: ClusterImage, parameters: FleetParameters) -> Iterator[Fleet
                 acts.append(Act(Deed.START, (broker,), after_ms=None if waits else 30_000.0))
             how = "each waits for the one before" if waits else "one a minute and a half"
             yield _made("rolling", acts, parameters, None, f"rolling restart {order}, {how}")
-
-
-def _random(image: ClusterImage, parameters: FleetParameters) -> Iterator[FleetScenario]:
-    brokers = sorted(image.brokers)
-    for number in range(parameters.count if len(brokers) > 1 else 0):
-        dice = np.random.Generator(np.random.Philox(key=[parameters.seed, number]))
-        acts = tuple(_sequence(brokers, dice))
-        yield _made("random", acts, parameters, None, f"random sequence {number} of seed {parameters.seed}")
 
 
 def _sequence(brokers: Sequence[int], dice: np.random.Generator) -> Iterator[Act]:

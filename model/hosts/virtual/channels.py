@@ -74,10 +74,16 @@ def note_silence(world: World, process: Process) -> None:
     if session not in world.sessions:
         return
     if process.connection != UNCONNECTED and not process.paused and world.find(process.id, process.number):
-        world.silent.pop(session, None)
+        forget_silence(world, session)
     elif session not in world.silent:
         since_us = world.silent[session] = world.schedule.now_us
         world.after(world.assumptions.session_timeout_ms, SessionTimesOut(session, since_us))
+
+
+def forget_silence(world: World, session: int) -> None:
+    """Nobody waits for the session to time out: what is due no more must not keep a cluster from being at rest."""
+    if world.silent.pop(session, None) is not None:
+        world.schedule.withdraw(lambda due: isinstance(due, SessionTimesOut) and due.session == session)
 
 
 def can_reach_zookeeper(world: World, broker: int) -> bool:

@@ -132,7 +132,7 @@ def time_out(world: World, due: SessionTimesOut) -> None:
 
 def end(world: World, session: int, *, expired: bool) -> None:
     """The server ends a session. Its client, if there is one, learns of it when it next connects."""
-    world.silent.pop(session, None)
+    channels.forget_silence(world, session)
     broker = world.sessions.pop(session)
     found = read(world.zookeeper.tree, Exists(CONTROLLER))
     controls = found.ok and found.owner == session

@@ -174,6 +174,10 @@ class VirtualCluster:
         """A broker's process as a value: its session, its controller, its virtual broker. Raises KeyError."""
         return self._world.processes[broker]
 
+    def has_left_traces(self, broker: int) -> bool:
+        """Whether a broker's process still runs, or a session of it is not over."""
+        return broker in self._world.processes or broker in self._world.sessions.values()
+
     @property
     def controllers(self) -> tuple[int, ...]:
         """Brokers that believe to be the controller, the newest epoch first: more than one only until they meet."""

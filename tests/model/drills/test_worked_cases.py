@@ -12,6 +12,7 @@ from model.drills.outcomes import OutcomeKind
 from model.drills.scenario import Act, Deed, Scenario, of_acts, of_brokers, of_rack
 from model.drills.timeline import StateWritten
 from model.hosts.virtual.journal import (
+    BrokerBooted,
     BrokerCrashed,
     BrokerStopped,
     ControllerAsked,
@@ -297,3 +298,27 @@ def test_one_dies_while_another_is_stopped_and_both_start() -> None:
     assert became(run(image, of_acts(acts[:2])))[::2] == (-1, (2,))
     assert became(run(image, of_acts(acts[:3])))[::2] == (-1, (2,))
     assert became(run(image, of_acts(acts)))[::2] == (2, (2, 1))
+
+
+@pytest.mark.parametrize("after_ms", [100.0, 5_000.0, None])
+def test_a_broker_that_stopped_in_good_order_starts_when_it_is_told_to(after_ms: float | None) -> None:
+    """Its session ended with it: there is nothing to wait for."""
+    acts = [Act(Deed.STOP, (1,)), Act(Deed.START, (1,), after_ms=after_ms)]
+    rows = run(cluster([1, 2, 3], *topic((1, 2, 3), (1, 2, 3), 1), controller=3), of_acts(acts)).timeline.rows
+    (stopped_ms,) = (row.at_ms for row in rows if isinstance(row, BrokerStopped))
+    (booted_ms,) = (row.at_ms for row in rows if isinstance(row, BrokerBooted))
+    assert stopped_ms < 1_000
+    assert booted_ms == after_ms or (after_ms is None and booted_ms < 1_000)
+
+
+def test_a_broker_starts_no_sooner_than_it_has_stopped_or_its_session_is_over() -> None:
+    image = cluster([1, 2], *topic((1, 2), (1,), 1), controller=2)  # 1 is not let go, and asks again
+    begun: list[tuple[float, float]] = []
+    for deed in (Deed.STOP, Deed.KILL):
+        rows = run(image, of_acts([Act(deed, (1,)), Act(Deed.START, (1,), after_ms=1.0)])).timeline.rows
+        (ended_ms,) = (row.at_ms for row in rows if isinstance(row, SessionEnded))
+        (booted_ms,) = (row.at_ms for row in rows if isinstance(row, BrokerBooted))
+        begun.append((ended_ms, booted_ms))
+    (left_ms, back_ms), killed = begun
+    assert 10_000 < left_ms <= back_ms < left_ms + 100
+    assert killed == (18_000, 18_000)

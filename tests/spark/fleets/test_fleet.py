@@ -7,14 +7,15 @@ from collections import Counter
 import msgspec
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from model.analyses.analysis import run_here
 from model.analyses.errors import AnalysisError
-from model.analyses.fleets.fleet import FLEET, FleetRow, fleet_arrays
+from model.analyses.fleets.fleet import FLEET, FleetRow, Stage, fleet_arrays, waves
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
-from model.drills.scenario import Act, Deed, of_acts
+from model.drills.scenario import Act, Deed, of_acts, read_written
 from tests.model.drills.clusters import became, cluster, clusters, topic
 from tests.spark.running_spark import RunningSpark
 
@@ -42,6 +43,44 @@ def test_one_pair_in_so_many_is_played_when_that_is_asked() -> None:
     assert len(scenarios(TWELVE, FleetParameters(generators=("pair",), every=11))) == 54
 
 
+def test_a_scenario_is_made_by_its_number_and_no_other_is() -> None:
+    """A list of so many would not fit."""
+    made = scenarios(TWELVE, FleetParameters(generators=("single", "random"), count=10**12))
+    assert len(made) == 48 + 10**12
+    assert made[48 + 7] == scenarios(TWELVE, FleetParameters(generators=("random",)))[7]
+    assert made[47].text == "b12 fails, back after 15 min"
+    with pytest.raises(IndexError):
+        made[len(made)]
+
+
+def test_waves_are_the_whole_fleet_or_what_is_left_of_it() -> None:
+    stage, parameters = Stage(TWELVE), FleetParameters(generators=GENERATORS)
+    made = scenarios(TWELVE, parameters)
+    parts = list(waves(stage, parameters, 2_000.0))
+    assert [number for part in parts for number in scenarios(TWELVE, part.parameters).numbers] == [*range(len(made))]
+    assert parts[0].cost_ms < parts[-2].cost_ms / 4
+    assert [part.left_ms for part in parts] == sorted((part.left_ms for part in parts), reverse=True)
+    assert parts[-1].left_ms == 0
+    some = list(waves(stage, parameters, 1e9, [range(3, 5), range(600, 602)]))
+    assert [(part.parameters.first, part.parameters.end) for part in some] == [(3, 5), (600, 602)]
+
+
+def test_a_fleet_in_waves_has_the_rows_of_the_whole() -> None:
+    arrays, parameters = fleet_arrays(THREE), FleetParameters(generators=("single", "pair"))
+    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, 100.0)]
+    assert len(parts) > 1
+    assert tuple(row for part in parts for row in part) == run_here(FLEET, arrays, parameters).rows
+
+
+@settings(max_examples=20)
+@given(clusters(), st.integers(0, 10**6))
+def test_what_is_written_of_a_scenario_can_be_played_again(image: ClusterImage, seed: int) -> None:
+    parameters = FleetParameters(generators=("random",), count=1, seed=seed)
+    (row,) = fleet(image, "random", count=1, seed=seed)
+    acts, controller = read_written(row.scenario)
+    assert (of_acts(acts), controller) == scenarios(image, parameters)[0][1:3]
+
+
 @settings(max_examples=15)
 @given(clusters())
 def test_a_row_is_the_drill_of_that_scenario(image: ClusterImage) -> None:
@@ -60,6 +99,8 @@ def test_a_row_is_the_drill_of_that_scenario(image: ClusterImage) -> None:
         assert row.moved == drill.summary.leaders_moved
         assert row.longest_s == pytest.approx(max(waits, default=0) / 1000)
         assert row.leaderless_s == pytest.approx(sum(waits) / 1000)
+        assert {down.broker for down in row.down} == one.scenario.felled
+        assert sum(row.leaders_after) <= sum(map(len, (t.partitions for t in image.topics.values())))
 
 
 @settings(max_examples=10)
@@ -99,8 +140,8 @@ def test_the_same_seed_plays_the_same_sequences() -> None:
 
 
 def test_where_nobody_can_die_there_is_no_fleet() -> None:
-    with pytest.raises(AnalysisError, match="too few brokers"):
-        fleet(cluster([], *topic((1,), (1,), 1), controller=None), "single")
+    with pytest.raises(AnalysisError, match="too few brokers"):  # nor a rolling restart of nobody
+        fleet(cluster([], *topic((1,), (1,), 1), controller=None), "single", "rolling")
 
 
 def test_spark_plays_what_this_process_plays(spark: RunningSpark) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import msgspec
@@ -11,7 +13,7 @@ import pytest
 from model.cluster.snapshot_file import read_snapshot, write_snapshot
 from model.drills.drill import run
 from model.drills.scenario import of_brokers
-from tests.harness.command import failure, kdrill
+from tests.harness.command import KDRILL, failure, kdrill
 from tests.model.drills.clusters import cluster, topic
 
 HURT = 2
@@ -51,12 +53,51 @@ def test_lines_are_json_whatever_racks_are_called(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--fleet", "all"), "--fleet: 'all' is none of single, pair, rack, rolling and random:N"),
+        (("--fleet", "all"), "--fleet: 'all' is none of single, pair, rack, rolling, random:N and every"),
         (("--fleet", "random"), "--fleet: 'random' is not random:N"),
         (("--fleet", "single:3"), "--fleet: 'single:3' is none of"),
         (("--fleet", "single", "--kill", "1"), "choose who fails"),
         (("--fleet", "single", "--each-pair"), "exclude each other"),
+        (("--each-pair", "--store", "there"), "--store keeps what a fleet plays: give --fleet"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_line(snapshot_file: Path, options: tuple[str, ...], said: str) -> None:
     assert said in failure(kdrill("drill", snapshot_file, *options))
+
+
+def test_every_is_all_kinds(tmp_path: Path) -> None:
+    write_snapshot(tmp_path / "two.json", cluster([1, 2], *topic((1, 2), (1, 2), 1)))
+    done = kdrill("drill", tmp_path / "two.json", "--fleet", "random:3,every", "--engine", "here", "--json")
+    manifest, *rows = map(json.loads, done.stdout.splitlines())
+    assert Counter(row["generator"] for row in rows) == {"single": 8, "pair": 6, "rack": 4, "rolling": 2, "random": 3}
+    assert [row["number"] for row in rows] == [*range(manifest["scenarios"])]
+
+
+def test_what_is_stored_is_not_played_again(tmp_path: Path) -> None:
+    write_snapshot(
+        tmp_path / "three.json", cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), *topic((1,), (1,), 1, name="x"))
+    )
+    asked = ("drill", tmp_path / "three.json", "--fleet", "single", "--engine", "here", "--store", tmp_path / "store")
+    manifest, *rows = map(json.loads, kdrill(*asked, "--json").stdout.splitlines())
+    assert (manifest["stored"], len(rows)) == (0, 12)
+    stored = json.loads((tmp_path / "store" / "manifest.json").read_bytes())
+    assert stored["done"] == [[0, 12]]
+    (manifest,) = map(json.loads, kdrill(*asked, "--json").stdout.splitlines())
+    assert manifest["stored"] == 12
+    told = kdrill(*asked)
+    assert (told.returncode, told.stderr) == (HURT, "")
+    assert "12 scenarios played in virtual time, 12 of them before" in told.stdout
+    assert "b1 fails" in told.stdout
+    said = failure(kdrill(*asked, "--seed", "1"))
+    assert "--store: " in said and "a fleet of another question" in said
+
+
+def test_rows_come_while_it_plays(tmp_path: Path) -> None:
+    """Whoever reads no more ends it, long before a million have been played."""
+    write_snapshot(tmp_path / "two.json", cluster([1, 2], *topic((1, 2), (1, 2), 1)))
+    asked = ("drill", str(tmp_path / "two.json"), "--fleet", "random:1000000", "--engine", "here", "--json")
+    with subprocess.Popen([*KDRILL, *asked], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        manifest, row = (json.loads(process.stdout.readline()) for _ in range(2))
+        assert (manifest["scenarios"], row["number"]) == (1_000_000, 0)
+        process.kill()

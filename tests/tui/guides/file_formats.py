@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from model.actions.proposal import ApiCall, Proposal
-from model.analyses.fleets.fleet import FleetRow
 from model.analyses.forecast import assumptions
+from model.analyses.fleets import store
 from model.analyses.history.results import ClusterHistory
 from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding
@@ -127,8 +127,11 @@ def _of_groups() -> str:
 
 
 def _of_fleets() -> Iterator[str]:
-    yield "## Fleet of drills: kdrill.fleet/1\n\nJSON lines: what was asked, then a line a scenario, without zeros."
-    yield from _structs(FleetRow)
+    yield "## Fleet of drills: kdrill.fleet/1\n\nJSON lines: what was asked, then a FleetRow a scenario, without zeros."
+    columns = ", ".join(f"`{field.name}` {field.type}" for field in store.SCHEMA)
+    yield f"`--store` keeps rows as Parquet, `generator=KIND/part-FIRST-END.parquet`, with the columns {columns}."
+    yield "Beside them, `manifest.json`:"
+    yield from _structs(store.Manifest)
 
 
 def _of_assumptions() -> Iterator[str]:

@@ -49,6 +49,7 @@ PAGES: Mapping[str, Page] = {
     "lab_estate": Page(("5", has("lab-groups"), "v", "v", "v", has("lab-cases"))),
     "drill": Page(("6", has("drill-brokers"), "K", has("drill-map"), "comma", "comma")),
     "sweep": Page(("7", _is_worked_out("sweep-scenarios"))),
+    "sweep_in_time": Page(("p", "v", "v", "v", _is_worked_out("sweep-scenarios"), "g"), back=("p",)),
     "sandbox": Page(("8",)),
     "plans": Page(("9", has("plan-brokers"), "enter", _is_worked_out("plan-changes"))),
     "brokers": Page(("b", "j")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 from textual.pilot import Pilot
 
@@ -121,6 +122,82 @@ async def test_a_heat_map_is_there_for_pairs_only_and_where_there_is_little_room
         await until(pilot, lambda: "Failures, worst" in text(pilot) and "Pairs: partitions" not in text(pilot))
         await press(pilot, "v")
         await until(pilot, lambda: "Pairs: " not in text(pilot) and rows(pilot).list_name == "sweep-scenarios")
+
+
+async def fleet(pilot: Pilot[int], *keys: str) -> None:
+    """Plays a fleet, and waits until it has been played."""
+    await press(pilot, "7", "p", *keys)
+    summary = kdrill(pilot).screen.query_one("#sweep", LiveText)
+    await until(pilot, lambda: "hurt" in summary.copy_text and STOPPABLE not in summary.copy_text)
+
+
+async def test_p_plays_every_failure_in_time_and_counts_again(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await fleet(pilot, "v")
+        assert rows(pilot, "sweep-scenarios").total == 20  # five brokers, who fail or come back, two places to rule
+        assert "no leader s" in text(pilot) and "longest s" in text(pilot)
+        assert "Longest without a leader" in text(pilot)
+        await press(pilot, "p")
+        await until(pilot, lambda: "5 of 5 scenarios" in text(pilot) and "no leader s" not in text(pilot))
+
+
+async def test_rows_come_while_it_plays_and_stay_when_x_stops_it(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await press(pilot, "7", "p")
+        await until(pilot, lambda: rows(pilot, "sweep-scenarios").total > 0 and "left; esc stops it" in text(pilot))
+        await press(pilot, "x")
+        await until(pilot, lambda: "stopped: r works it out" in text(pilot) and "partial: " in text(pilot))
+        assert rows(pilot, "sweep-scenarios").total > 0
+        await press(pilot, "x")
+        assert "nothing is being worked out" in text(pilot)
+
+
+async def test_other_sequences_have_another_seed(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await press(pilot, "7", "w")
+        assert "only random sequences have a seed" in text(pilot)
+        await press(pilot, "p", "w")
+        await until(pilot, lambda: "1, of the random sequences" in text(pilot))
+
+
+async def test_enter_plays_what_the_fleet_played_to_the_same_figures(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await fleet(pilot, "v")
+        scenarios = rows(pilot, "sweep-scenarios")
+        scenarios.focus()
+        await press(pilot, "/", *"15 min", "enter")
+        await until(pilot, lambda: scenarios.total == 10)
+        await press(pilot, "g", "enter")
+        played = scenarios.cursor_key
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.played == played
+        assert re.fullmatch(r"K\d U\d\+900000 @\d", played)
+        await until(pilot, lambda: rows(pilot, "drill-timeline").total > 0)
+        row = scenarios.row
+        assert row is not None
+        longest = next(
+            "".join(part for part, _ in cell)
+            for cell, column in zip(row.cells, scenarios.answer.columns, strict=True)
+            if column.title == "longest s"
+        )
+        await until(pilot, lambda: f"longest outage {longest} s" in text(pilot))
+        await press(pilot, "K")
+        assert kdrill(pilot).view_state.drill.played == ""
+
+
+async def test_the_worst_of_a_cell_opens_from_the_map(still: str) -> None:
+    async with opened(still, size=(160, 40)) as pilot:
+        await fleet(pilot, "v", "v", "v")
+        heat = rows(pilot, "sweep-heat")
+        assert isinstance(heat, MapRows)
+        await until(pilot, lambda: heat.total == 5 and heat.column == "rack")
+        heat.focus()
+        await press(pilot, "d")
+        await until(pilot, lambda: isinstance(kdrill(pilot).screen, Describe) and "down" in text(pilot))
+        await press(pilot, "escape", "enter")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert f"K{heat.cursor_key[1:]}" in kdrill(pilot).view_state.drill.played.replace(",", " K")
+        assert len(kdrill(pilot).view_state.drill.played.split()) >= 2
 
 
 async def test_d_tells_who_leads_afterwards(still: str) -> None:

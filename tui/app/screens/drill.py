@@ -72,7 +72,7 @@ SIDES = {
 
 def is_chosen(plan: DrillPlan) -> bool:
     """Whether anything is to happen."""
-    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start))
+    return any((plan.kill, plan.racks_of, plan.racks, plan.stop, plan.start, plan.played))
 
 
 class Drill(LiveScreen):

@@ -333,8 +333,10 @@ class AskedScreen(LiveScreen):
         self.ask(lambda state: analysis_choices.with_next_engine(state, self.kept))
 
     def clear_filter(self) -> bool:
-        if super().clear_filter():
-            return True
+        return super().clear_filter() or self.stop()
+
+    def stop(self) -> bool:
+        """Ends what is worked out; whether anything was."""
         if not any(STOPPABLE in pane.copy_text for pane in self.query(LiveText)):
             return False
         self.ask(lambda state: analysis_choices.stopped(state, self.kept))

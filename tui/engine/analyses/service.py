@@ -83,7 +83,8 @@ class AnalysisService:
         for old in list(self._looks)[:-KEPT]:
             if old not in self._tasks:
                 del self._looks[old]
-        progress = self._engines.progress(_tag(question)) if question in self._tasks else ""
+        waits = question in self._tasks and not last.is_partial
+        progress = self._engines.progress(_tag(question)) if waits else ""
         return msgspec.structs.replace(
             last, note=f"{progress}; {STOPPABLE}" if progress else last.note, spark=self.spark
         )
@@ -108,8 +109,10 @@ class AnalysisService:
 
     async def close(self) -> None:
         """Ends all work, and Spark."""
-        for task in self._tasks.values():
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._engines.close()
 
     def _is_over(self, last: AnalysisAnswer) -> bool:
@@ -121,20 +124,33 @@ class AnalysisService:
 
     def _begun(self, question: Question, last: AnalysisAnswer | None) -> AnalysisAnswer:
         if question.stopped:
-            going_on = msgspec.structs.replace(question, stopped=False)
-            if going_on in self._tasks:
-                self._looks.pop(going_on, None)
-                self._tasks[going_on].cancel()
-            return AnalysisAnswer(question, self._image(), note=STOPPED)
+            return self._stopped(question)
         image = self._image()
         if not isinstance(question, DeathsQuestion):
             last = self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
+        if _is_fleet(question):
+            self._drop_other_fleets()
         task = asyncio.create_task(self._work(question, image))
         self._tasks[question] = task
         task.add_done_callback(lambda _: self._tasks.pop(question, None))
         note = f"working it out; {STOPPABLE}"
         # What is shown stays until there is something newer.
         return AnalysisAnswer(question, image, note=note) if last is None else msgspec.structs.replace(last, note=note)
+
+    def _drop_other_fleets(self) -> None:
+        """Each has a process of its own: whoever goes on to another one does not wait for what came before."""
+        for other in filter(_is_fleet, list(self._tasks)):
+            self._looks.pop(other, None)
+            self._tasks[other].cancel()
+
+    def _stopped(self, question: Question) -> AnalysisAnswer:
+        going_on = msgspec.structs.replace(question, stopped=False)
+        look = AnalysisAnswer(question, self._image(), note=STOPPED)
+        if going_on in self._tasks:
+            look = msgspec.structs.replace(self._broken_off(going_on, look.image, STOPPED), question=question)
+            self._looks.pop(going_on, None)
+            self._tasks[going_on].cancel()
+        return look
 
     async def _work(self, question: Question, image: ClusterImage) -> None:
         began = time.monotonic()
@@ -143,19 +159,32 @@ class AnalysisService:
         def told(so_far: str) -> None:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
+        def part(result: Any, engine: str, note: str) -> None:
+            seconds = time.monotonic() - began
+            note = f"{note}; {STOPPABLE}"
+            look = AnalysisAnswer(question, image, result, note, engine, seconds=seconds, is_partial=True)
+            self._tell(question, look)
+
         try:
-            found = await worked_out(question, image, self._engines, _tag(question), told)
+            found = await worked_out(question, image, self._engines, _tag(question), told, part)
             ended = time.monotonic()
             due_s = ended + max(LEAST_REST_S, REST * (ended - began))
             cost = {"engine": found.engine, "where": found.where, "cost": found.cost, "seconds": ended - began}
             look = AnalysisAnswer(question, image, found.result, due_s=due_s, **cost)
         except (JobCancelled, asyncio.CancelledError):
-            look = AnalysisAnswer(question, image, note=STOPPED)
+            look = self._broken_off(question, image, STOPPED)
         except (AnalysisError, JobFailed, SparkLost, PlanError) as error:
-            look = AnalysisAnswer(question, image, note=str(error))
+            look = self._broken_off(question, image, str(error))
         except Exception as error:  # the dashboard lives on, and says what failed
-            look = AnalysisAnswer(question, image, note=crash_line(error))
+            look = self._broken_off(question, image, crash_line(error))
         self._tell(question, look)
+
+    def _broken_off(self, question: Question, image: ClusterImage, note: str) -> AnalysisAnswer:
+        """What has been worked out by then stays."""
+        so_far = self._looks.get(question)
+        if so_far is None or not so_far.is_partial:
+            return AnalysisAnswer(question, image, note=note)
+        return msgspec.structs.replace(so_far, note=note)
 
     def _note(self, question: Question, note: str) -> None:
         if question in self._tasks and question in self._looks:
@@ -165,6 +194,10 @@ class AnalysisService:
         if question in self._looks:
             self._looks[question] = look
             self._news()
+
+
+def _is_fleet(question: Question) -> bool:
+    return isinstance(question, SweepQuestion) and bool(question.fleet)
 
 
 def _tag(question: Question) -> str:

@@ -8,7 +8,7 @@ have what range gives them, so that a death moves what it would move; they have 
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -16,9 +16,12 @@ from typing import Any
 
 import msgspec
 
+from model.analyses.analysis import Arrays
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
+from model.analyses.fleets.fleet import FLEET, NOTHING, FleetResult, FleetRow, Stage, Wave, fleet_arrays, waves
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.analyses.previews.group_arrays import Staged, previewed, stage
 from model.analyses.previews.kernel import PREVIEWS
@@ -37,9 +40,12 @@ from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
 from spark_tasks.engines import Engines, OnProgress
+from spark_tasks.messages import SparkLost
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
+from tui.engine.analyses.worker import Worker
 from tui.engine.plan.planned import planned
 from tui.engine.questions import DeathsQuestion, MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.sheets import duration_text
 
 
 def known_sizes(source: str) -> Sizes | None:
@@ -112,11 +118,85 @@ MOST_PAIRS = 64 * 63 // 2
 """So many are listed, the worst first: every cell of the largest heat map."""
 
 
+OnPart = Callable[[Any, str, str], None]
+"""Is handed a result that is not whole yet, who works it out, and how far it is."""
+
+
 async def worked_out(
-    question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
+    question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress, part: OnPart
 ) -> EngineResult:
-    """The result, who worked it out, and what it took. Raises what the analysis or its engine raises."""
+    """The result, who worked it out, and what it took; of a fleet, what has been played is handed over meanwhile.
+
+    Raises what the analysis or its engine raises.
+    """
+    if isinstance(question, SweepQuestion) and question.fleet:
+        return await _fleet(question, image, engines, tag, part)
     return await _WORK[type(question)](question, image, engines, tag, told)
+
+
+WAVE_MS, WORTH_SPARK_MS = 8_000.0, 2_000.0
+"""About how much processor time a part of a fleet takes; and from where on Spark is worth its overhead for one."""
+
+RANDOM_SEQUENCES = 200
+MOST_PAIRED = 20_000
+"""Scenarios of pairs; beyond that, one pair in so many is played."""
+
+
+def fleet_of(question: SweepQuestion, image: ClusterImage) -> FleetParameters:
+    """What is played for a question."""
+    kinds: tuple[Generator, ...] = tuple(each for each in GENERATORS if question.fleet in ("all", each))
+    asked = FleetParameters(generators=kinds, unclean=question.unclean, count=RANDOM_SEQUENCES, seed=question.seed)
+    pairs = len(scenarios(image, msgspec.structs.replace(asked, generators=("pair",))))
+    return msgspec.structs.replace(asked, every=-(-pairs // MOST_PAIRED) or 1)
+
+
+async def _fleet(
+    question: SweepQuestion, image: ClusterImage, engines: Engines, tag: str, part: OnPart
+) -> EngineResult:
+    """Wave after wave: in a process of its own at once, on Spark as soon as that is up and a wave is worth it."""
+    worker, rows, engine, count = Worker(), tuple[FleetRow, ...](), IN_PROCESS, 0
+    try:
+        began_s, done_ms = time.monotonic(), 0.0
+        arrays, parts, total = await asyncio.to_thread(_staged_fleet, question, image)
+        part(FleetResult((), total), engine, f"0 of {total:,} played")
+        while wave := await asyncio.to_thread(next, parts, None):
+            made = await _on_spark(question, engines, arrays, wave, tag)
+            if made is None:
+                made = EngineResult(await worker.run(FLEET, arrays, wave.parameters), IN_PROCESS, 0.0)
+            rows, done_ms, engine, count = (*rows, *made.result.rows), done_ms + wave.cost_ms, made.engine, count + 1
+            left_s = (time.monotonic() - began_s) / done_ms * wave.left_ms
+            part(FleetResult(rows, total), engine, f"{len(rows):,} of {total:,} played, {_about(left_s)} left")
+        return EngineResult(FleetResult(rows, total), engine, time.monotonic() - began_s, tasks=count)
+    finally:
+        await asyncio.shield(worker.close())
+
+
+async def _on_spark(
+    question: SweepQuestion, engines: Engines, arrays: Arrays, wave: Wave, tag: str
+) -> EngineResult | None:
+    """A wave, where Spark is up and is wanted; None elsewhere, and where Spark is lost."""
+    is_worth = engines.status.state in ("ready", "busy") and wave.cost_ms > WORTH_SPARK_MS
+    if question.engine != "spark" and (question.engine == "here" or not is_worth):
+        return None
+    try:
+        return await engines.run(FLEET, arrays, wave.parameters, tag=tag, told=lambda _: None, kind="spark")
+    except SparkLost:
+        if question.engine == "spark":
+            raise
+        return None
+
+
+def _staged_fleet(question: SweepQuestion, image: ClusterImage) -> tuple[Arrays, Iterator[Wave], int]:
+    """What is played, wave by wave, and how many scenarios that is. Raises AnalysisError where there is none."""
+    asked = fleet_of(question, image)
+    total = len(scenarios(image, asked))
+    if not total:
+        raise AnalysisError(NOTHING)
+    return fleet_arrays(image), waves(Stage(image), asked, WAVE_MS), total
+
+
+def _about(seconds: float) -> str:
+    return "about " + duration_text(round(1_000 * max(seconds, 1)))
 
 
 async def _sweep(

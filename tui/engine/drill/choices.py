@@ -107,7 +107,16 @@ def undone(state: ViewState) -> ViewState:
     return replace(state, drills=state.drills[:-1], moment=-1) if len(state.drills) > 1 else state
 
 
+def with_played(state: ViewState, played: str, *, unclean: bool) -> ViewState:
+    """What a fleet has played is played again, moment by moment, and nothing else; no mark is left."""
+    plan = DrillPlan(played=played, unclean=unclean, take=state.drill.take)
+    return _with(without_marks(state), plan)
+
+
 def _plan(state: ViewState, **changes: object) -> ViewState:
+    """Another plan; who chooses who fails begins anew where a fleet's scenario was played."""
+    if not changes.keys() <= {"unclean", "session_timeout_ms", "take"}:
+        changes = {"played": "", **changes}
     return _with(state, msgspec.structs.replace(state.drill, stopped=False, **changes))
 
 

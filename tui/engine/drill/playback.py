@@ -21,7 +21,16 @@ from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.records import PartitionState
 from model.drills.drill import Drill, Progress, play, usual
 from model.drills.outcomes import DrilledPartition
-from model.drills.scenario import Act, Deed, Scenario, ScenarioError, dead_brokers
+from model.drills.scenario import (
+    Act,
+    Deed,
+    Scenario,
+    ScenarioError,
+    dead_brokers,
+    of_acts,
+    read_written,
+    ruled_by,
+)
 from model.drills.sentences import Step, steps_of
 from model.drills.timeline import AnyRow, QuorumShrank, StateWritten
 from model.hosts.process import crash_line
@@ -172,7 +181,7 @@ def _counts(drill: Drill, steps: tuple[Step, ...]) -> Iterator[Counts]:
                 under_replicated += now[0] - was[0]
                 under_min_isr += now[1] - was[1]
                 unclean += row.unclean
-        at_ms = step.until_ms
+        at_ms = drill.timeline.end_ms if step is steps[-1] else step.until_ms  # as everybody else counts
         leaderless = int(((began <= at_ms) & (at_ms < ended)).sum())
         longest = float(np.max(np.minimum(ended, at_ms) - began, initial=0.0))
         yield Counts(leaderless, under_replicated, under_min_isr, unclean, longest)
@@ -244,7 +253,8 @@ class DrillService:
 
     def _play(self, look: DrillAnswer, ended: threading.Event) -> None:
         try:
-            steps = play(look.image, scenario_of(look), assumptions_of(look))
+            image = ruled_by(look.image, read_written(look.plan.played)[1])
+            steps = play(image, scenario_of(look), assumptions_of(look))
             while True:
                 try:
                     progress = next(steps)
@@ -283,6 +293,8 @@ def scenario_of(look: DrillAnswer) -> Scenario:
 
     Where more happens than deaths, who is to come back starts when all of it is over.
     """
+    if look.plan.played:
+        return msgspec.structs.replace(of_acts(read_written(look.plan.played)[0]), unclean=look.plan.unclean)
     plan, kill, after_ms = look.plan, victims(look.image, look.plan), look.plan.restart_after_ms
     stop = tuple(sorted(set(plan.stop) & look.image.brokers.keys() - set(kill)))
     start = set(plan.start).intersection(look.dead)

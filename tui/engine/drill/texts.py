@@ -12,7 +12,7 @@ from model.cluster.ids import NO_LEADER
 from model.cluster.records import PartitionState
 from model.cluster.texts import brokers, counted, listed, replicas
 from model.controller.events_and_commands import BrokerRequest, PartitionToKnow, PartitionToServe, PartitionToStop
-from model.drills.scenario import Deed
+from model.drills.scenario import Deed, read_written
 from model.drills.sentences import reasons, steps_of
 from model.drills.timeline import AnyRow, MetadataLearnt, StateWritten, ZnodeWritten
 from model.drills.voters import candidates_text, is_kraft, not_forecast, silence_text, turnout_text
@@ -27,7 +27,7 @@ from tui.engine.drill.queries import DrillMomentText, DrillPartitionText, DrillS
 from tui.engine.drill.rows import OUTCOMES
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import span
-from tui.engine.sheets import NAMES, Sheet, clock_text, shortened
+from tui.engine.sheets import NAMES, Sheet, clock_text, duration_text, shortened
 
 COUNTER_NAMES = 13
 """Cells of the counters' names."""
@@ -79,8 +79,13 @@ def _assumed(sheet: Sheet, look: DrillAnswer) -> Sheet:
     if plan.restart_after_ms is not None and after_ms is None:
         back = "up again when all is over"
     sheet.fact("fails", _named(scenario.kill) or "nobody")
-    for act in scenario.then:
-        sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}")
+    for act in scenario.then[:MOST_ACTS]:
+        when = "" if act.after_ms is None else f", {duration_text(round(act.after_ms))} later"
+        sheet.fact("then", f"{_named(act.brokers)} {_DO[act.deed, len(act.brokers) > 1]}{when}")
+    if left := scenario.then[MOST_ACTS:]:
+        sheet.fact("", f"and {counted(len(left), 'more act')}")
+    if (controller := read_written(plan.played)[1]) is not None:
+        sheet.fact("controller", f"b{controller} at first")
     sheet.say("Assumptions", "heading")
     sheet.fact("policy", f"unclean election {'on everywhere' if plan.unclean else 'as each topic has it'}; {back}")
     silent = silence_text(look.image, f"{assumptions_of(look).session_timeout_ms / 1000:g} s")
@@ -92,7 +97,11 @@ def _named(brokers: Iterable[int]) -> str:
     return listed((f"b{broker}" for broker in brokers), 12)
 
 
+MOST_ACTS = 6
+
 _DO = {
+    (Deed.KILL, False): "fails",
+    (Deed.KILL, True): "fail",
     (Deed.STOP, False): "shuts down",
     (Deed.STOP, True): "shut down",
     (Deed.START, False): "starts",

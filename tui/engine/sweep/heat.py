@@ -5,9 +5,10 @@ offline, then those under min ISR, then leaders that move. The first three have 
 partitions it is; the number is how many. Where colours fill no cells, a sign before the number says the same.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
@@ -46,6 +47,24 @@ COMPACT, TINY = 2, 1
 
 MAP = 1
 """The place of the map among the columns."""
+
+
+class Grid(NamedTuple):
+    """What is drawn as a heat map."""
+
+    things: tuple[str, ...]
+    """Across."""
+    names: Sequence[str]
+    """The same as they are read."""
+    rows: tuple[str, ...]
+    """Down."""
+    row_names: Sequence[str]
+    by: str
+    """What stands above the names of rows."""
+    widest: int
+    """Characters of the longest number; a sign before it that stands for the colour included."""
+    cell: Callable[[int, int, bool], Span]
+    """What stands where a row and a column meet, with a number or not."""
 
 
 class HeatCell(msgspec.Struct, frozen=True):
@@ -94,7 +113,7 @@ class Heat:
         """Characters of the longest number."""
         return max(len(f"{number:,}") for number in (0, *self.most, *(max(row, default=0) for row in self.heat.hurt)))
 
-    def cell(self, row: int, column: int, *, numbered: bool) -> Span:
+    def cell(self, row: int, column: int, numbered: bool) -> Span:
         """What stands where two meet."""
         if row == column and self.heat.by == "broker":
             return ITSELF
@@ -164,23 +183,32 @@ def sweep_heat(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memor
         return Window(0, 0, (), note=look.note or "only pairs have a heat map: v goes on to them")
     made_from = (result, query.sort, query.reverse, query.is_filled)
     heat = memory.recall(query.name, made_from, lambda: heat_of(look, result, query))
-    column = query.column if query.column in heat.things else _worst_beside(heat)
-    shown, numbered = _fitted(heat, query, column)
+    widest = heat.widest + (not heat.is_filled)
+    grid = Grid(heat.things, heat.names, heat.things, heat.names, result.heat.by, widest, heat.cell)
+    return drawn_map(grid, query, _worst_beside(heat), (result, query.sort, query.reverse), memory, now_ms)
+
+
+def drawn_map(
+    grid: Grid, query: HeatList, beside: str, made_from: tuple[object, ...], memory: Memory, now_ms: int
+) -> Window:
+    """A map as it is looked at; `beside`: what its cursor is on across before anybody moved it."""
+    column = query.column if query.column in grid.things else beside
+    shown, numbered = _fitted(grid, query, column)
     listing = Listing(
-        count=len(heat.things),
-        fields=lambda: {"name": Texts(lambda: heat.names)},
+        count=len(grid.rows),
+        fields=lambda: {"name": Texts(lambda: list(grid.row_names))},
         shown=("name",),
-        row=lambda row: _heat_row(heat, row, shown, numbered=numbered),
-        place=place_in(heat.things),
+        row=lambda row: _heat_row(grid, row, shown, numbered=numbered),
+        place=place_in(grid.rows),
         columns=(
-            Column(_cut(shown, heat.heat), _name_width(heat), "<", "name"),
-            Column(_title(heat, shown), shown.width),
+            Column(_cut(shown, grid), _name_width(grid), "<", "name"),
+            Column(_title(grid, shown), shown.width),
         ),
-        made_from=(result, query.sort, query.reverse),
+        made_from=made_from,
         nothing="there is no pair to kill",
     )
     asked = msgspec.structs.replace(query, sort="", reverse=False)
-    return msgspec.structs.replace(window(listing, asked, memory, now_ms), across=shown.across(heat.things, MAP))
+    return msgspec.structs.replace(window(listing, asked, memory, now_ms), across=shown.across(grid.things, MAP))
 
 
 def _worst_beside(heat: Heat) -> str:
@@ -193,55 +221,55 @@ def _worst_beside(heat: Heat) -> str:
     return next(iter((*heat.things[1:2], *heat.things)), "")
 
 
-def _fitted(heat: Heat, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
+def _fitted(grid: Grid, query: HeatList, column: str) -> tuple[VisibleColumns, bool]:
     """With names and numbers where they fit, else with names, else without."""
-    room = query.width - EDGES - _name_width(heat) - 1
-    name = max(map(len, heat.names), default=1)
-    place = heat.things.index(column) if column else NOWHERE
-    count = len(heat.names)
-    wide = max(name, heat.widest + (not heat.is_filled)) + 1
+    room = query.width - EDGES - _name_width(grid) - 1
+    name = max(map(len, grid.names), default=1)
+    place = grid.things.index(column) if column else NOWHERE
+    count = len(grid.names)
+    wide = max(name, grid.widest) + 1
     forms = ((wide, True), (name + 1, False), (COMPACT, False), (TINY, False))
     fitted = [(visible_columns(count, cell, room, query.offset, place), numbered) for cell, numbered in forms]
     return next((one for one in fitted if one[0].count == count), fitted[-1])
 
 
-def _name_width(heat: Heat) -> int:
-    return max([len("17-48/64"), *map(len, heat.names)])
+def _name_width(grid: Grid) -> int:
+    return max([len("17-48/64"), *map(len, grid.row_names)])
 
 
-def _cut(shown: VisibleColumns, heat: HeatMap) -> str:
+def _cut(shown: VisibleColumns, grid: Grid) -> str:
     """Which columns are in view, where not all are."""
-    first, last, total = shown.first + 1, shown.first + shown.count, len(heat.labels)
-    return f"{first}-{last}/{total}" if shown.count < total else heat.by
+    first, last, total = shown.first + 1, shown.first + shown.count, len(grid.things)
+    return f"{first}-{last}/{total}" if shown.count < total else grid.by
 
 
-def _title(heat: Heat, shown: VisibleColumns) -> str:
+def _title(grid: Grid, shown: VisibleColumns) -> str:
     """All names above their cells; where there is no room, the cursor's alone."""
-    names = heat.names[shown.view]
+    names = grid.names[shown.view]
     if max(map(len, names), default=0) < shown.cell:
         return shown.title(names)
     if shown.column == NOWHERE:
         return ""
-    name, start = NAMED + heat.names[shown.column], (shown.column - shown.first) * shown.cell
+    name, start = NAMED + grid.names[shown.column], (shown.column - shown.first) * shown.cell
     return " " * min(start, max(shown.width - len(name), 0)) + name
 
 
-def _heat_row(heat: Heat, row: int, shown: VisibleColumns, *, numbered: bool) -> Row:
-    places = range(len(heat.names))[shown.view]
-    cells: list[Span] = [heat.cell(row, place, numbered=numbered) for place in places]
+def _heat_row(grid: Grid, row: int, shown: VisibleColumns, *, numbered: bool) -> Row:
+    places = range(len(grid.names))[shown.view]
+    cells: list[Span] = [grid.cell(row, place, numbered) for place in places]
     if shown.cell > TINY:
-        return Row(heat.things[row], (line(heat.names[row]), shown.line(cells)))
+        return Row(grid.rows[row], (line(grid.row_names[row]), shown.line(cells)))
     signs = [BESIDE if place == shown.column else sign or " " for place, (sign, _) in zip(places, cells, strict=True)]
     drawn: Line = tuple((sign, style) for sign, (_, style) in zip(signs, cells, strict=True))
-    return Row(heat.things[row], (line(heat.names[row]), drawn))
+    return Row(grid.rows[row], (line(grid.row_names[row]), drawn))
 
 
 LEGEND = (("none", (NOTHING,)), ("moved", (MOVED,)), ("min ISR", (2, 3)), ("offline", (4, 5)), ("lost", (6, 7)))
 """What steps of heat stand for; of two the second is for more partitions."""
 
 
-def legend() -> Iterator[Span]:
-    for name, steps in LEGEND:
+def legend(of: Sequence[tuple[str, tuple[int, ...]]] = LEGEND) -> Iterator[Span]:
+    for name, steps in of:
         yield from (span(f"{SHADES[step]} ", f"heat{step}") for step in steps)
         yield span(f" {name}  ", "dim")
 

@@ -17,10 +17,12 @@ from tui.engine.filters import Field, Numbers, Texts
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion
-from tui.engine.rows import Column, Row, line, span
+from tui.engine.rows import Column, Row, Window, line, span
 from tui.engine.sheets import Sheet, clock_text
-from tui.engine.sweep.heat import SHADES_OF, affected, legend, thing_of, worst_of_each
-from tui.engine.sweep.queries import DeathList, DeathText, ScenarioList, ScenarioText, SweepText
+from tui.engine.sweep.fleet import KINDS as FLEETS
+from tui.engine.sweep.fleet import fleet_heat, fleet_row_text, fleet_scenarios, fleet_summary
+from tui.engine.sweep.heat import SHADES_OF, affected, legend, sweep_heat, thing_of, worst_of_each
+from tui.engine.sweep.queries import DeathList, DeathText, HeatList, ScenarioList, ScenarioText, SweepText
 
 SCENARIO_COUNTS = (
     ("unclean", "lost", "error"),
@@ -63,10 +65,22 @@ def badness(scenario: ScenarioOutcome) -> tuple[int, ...]:
     )
 
 
-def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, *_: object) -> Listing:
+def sweep_scenarios(look: AnalysisAnswer, query: ScenarioList, _: int = 0, memory: Memory | None = None) -> Listing:
     """Every scenario that is listed; its key is what dies. The new ones are partitions that were well before."""
+    if is_fleet(look):
+        return fleet_scenarios(look, query, memory or Memory())
     result: DrillResult | None = look.result
     return _listing(look, result.listed if result else (), query)
+
+
+def heat_page(look: AnalysisAnswer, query: HeatList, now_ms: int, memory: Memory) -> Window:
+    """The heat map of pairs, or of a fleet."""
+    return (fleet_heat if is_fleet(look) else sweep_heat)(look, query, now_ms, memory)
+
+
+def is_fleet(look: AnalysisAnswer) -> bool:
+    """Whether scenarios are played in time."""
+    return isinstance(look.question, SweepQuestion) and bool(look.question.fleet)
 
 
 def worst_deaths(look: AnalysisAnswer, query: DeathList, _: int, memory: Memory) -> Listing:
@@ -140,16 +154,19 @@ KINDS = {
 MOST_SETS = 8
 
 
-def sweep_text(look: AnalysisAnswer, query: SweepText, *_: object) -> TextAnswer:
+def sweep_text(look: AnalysisAnswer, query: SweepText, _: int = 0, memory: Memory | None = None) -> TextAnswer:
     """The box beside the scenarios."""
     sheet = Sheet("Sweep", query.width)
     if first := not_forecast(look.image):
         sheet.say(first, "warn")
-    result: DrillResult | None = look.result
     if look.stale:
         sheet.say("the cluster has changed since: r works it out anew", "warn")
     if look.note:
         sheet.say(look.note)
+    if is_fleet(look):
+        fleet_summary(sheet, look, query.cell, memory or Memory())
+        return _asked(sheet, look).answer()
+    result: DrillResult | None = look.result
     if result is None:
         return _asked(sheet, look).answer()
     if result.heat is not None:
@@ -166,9 +183,11 @@ def sweep_text(look: AnalysisAnswer, query: SweepText, *_: object) -> TextAnswer
     return _asked(sheet, look).answer()
 
 
-def scenario_text(look: AnalysisAnswer, query: ScenarioText | DeathText, *_: object) -> TextAnswer:
+def scenario_text(look: AnalysisAnswer, query: ScenarioText | DeathText, _: int, memory: Memory) -> TextAnswer:
     """The scenario whose name is the key."""
     sheet = Sheet(query.key, query.width)
+    if is_fleet(look):
+        return fleet_row_text(sheet, look, query.key, memory)
     listed = look.result.listed if isinstance(look.result, DrillResult) else look.result or ()
     one = next((one for one in listed if name_of(one) == query.key), None)
     if one is None:
@@ -214,7 +233,11 @@ def _chance(chance: LossChance) -> str:
 def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
     question = look.question
     assert isinstance(question, SweepQuestion)
-    sheet.fact("fails", KINDS[question.kind])
+    sheet.fact(
+        "plays" if question.fleet else "fails", FLEETS[question.fleet] if question.fleet else KINDS[question.kind]
+    )
+    if question.fleet in ("all", "random"):
+        sheet.fact("seed", f"{question.seed}, of the random sequences: w takes another")
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
     for name, told in look.engine_facts:
         sheet.fact(name, told)

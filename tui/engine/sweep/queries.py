@@ -9,6 +9,8 @@ class ScenarioList(ListQuery, frozen=True, kw_only=True):
 
     name = "sweep-scenarios"
     question: SweepQuestion = NO_SWEEP
+    cell: tuple[str, str] = ("", "")
+    """Of a fleet only what counts in this cell of the map; empty: everything."""
 
 
 class DeathList(ListQuery, frozen=True, kw_only=True):

@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+from model.analyses.analysis import run_here
+from model.analyses.fleets.fleet import FLEET, fleet_arrays
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import BrokerRegistered
 from model.drills.scenario import Act, Deed
@@ -113,3 +116,32 @@ def test_who_comes_back_after_a_shutdown_starts_when_all_is_over(played: Callabl
     scenario = look.playback.drill.scenario
     assert (scenario.restart_after_ms, scenario.acts[-1]) == (None, Act(Deed.START, (3, 4)))
     assert look.playback.drill.after.brokers.keys() == look.image.brokers.keys()
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_what_a_fleet_played_comes_to_the_same_figures(
+    desk: Desk, played: Callable[[DrillPlan], DrillAnswer], kind: Generator
+) -> None:
+    """The controller is where the fleet had it, and who returns does so when the fleet said."""
+    asked = FleetParameters(generators=(kind,), count=3, seed=7)
+    rows = run_here(FLEET, fleet_arrays(desk.image), asked).rows
+    for row in rows[:: max(len(rows) // 3, 1)]:
+        look = played(DrillPlan(played=row.scenario))
+        assert look.playback is not None
+        drill, last = look.playback.drill, look.playback.counts[-1]
+        assert drill.before.controller.broker == (row.controller or desk.image.controller.broker)
+        assert drill.timeline.end_ms == pytest.approx(row.ended_s * 1000)
+        assert last.longest_ms == pytest.approx(row.longest_s * 1000)
+        waits = [outage.lasted_ms(drill.timeline.end_ms) for outage in drill.timeline.outages]
+        assert sum(waits) == pytest.approx(row.leaderless_s * 1000)
+        assert drill.summary.newly_offline == row.offline_after
+        assert (drill.summary.unclean, drill.summary.leaders_moved) == (row.lost, row.moved)
+
+
+def test_another_controller_is_only_that_drills(desk: Desk, played: Callable[[DrillPlan], DrillAnswer]) -> None:
+    assert desk.image.controller.broker != 2
+    first = played(DrillPlan(played="K3 @2")).playback
+    then = played(DrillPlan(kill=(3,))).playback
+    assert first is not None and then is not None
+    assert first.drill.before.controller.broker == 2
+    assert then.drill.before.controller.broker == desk.image.controller.broker
