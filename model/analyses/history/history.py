@@ -3,28 +3,32 @@
 Of a cluster's worst moment it says what a drill says: the image of then, and each broker in turn that dies too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import msgspec
-import numpy as np
 
 from model.analyses import analysis
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
-from model.analyses.history.facts import NAMED, WIDTHS, Facts, facts_of_sets
+from model.analyses.history.facts import told_by
+from model.analyses.history.reading import Scan, scans_of, told_by_rows
 from model.analyses.history.results import (
+    ClusterDay,
     ClusterHistory,
     HistoryParameters,
     HistoryResult,
     WorstDrill,
-    folder_of,
     histories_of,
+    sets_of_day,
 )
-from model.analyses.image_arrays import arrays_of, racks_of
+from model.analyses.history.tables import HistoryTables, arrays_of, merged, tables_of
+from model.analyses.image_arrays import arrays_of as image_arrays
+from model.analyses.image_arrays import racks_of
 from model.recordings.folder import ClusterFolder, RecordingError
-from model.recordings.part_file import Numbers, SetColumns
+from model.recordings.part_file import read_set
 from model.recordings.playback import image_at
 
 
@@ -44,7 +48,7 @@ def _drill(folder: ClusterFolder, at_ms: int) -> WorstDrill:
         raise AnalysisError(str(error)) from None
     parameters = DrillParameters(kind="brokers", racks=racks_of(image), listed=1, detailed=0)
     try:
-        played = analysis.run_here(DRILLS, arrays_of(image), parameters)
+        played = analysis.run_here(DRILLS, image_arrays(image), parameters)
     except AnalysisError as error:
         return WorstDrill(0, 0, note=str(error))
     if not played.hurting:
@@ -59,57 +63,49 @@ class History:
 
     name = "history"
     parameters_type = HistoryParameters
-    result_type = HistoryResult
+    result_type = HistoryTables
 
     def units(self, arrays: Arrays, parameters: HistoryParameters) -> Sequence[Unit]:
         """Days by the size of their files."""
         return [Unit(number, day.size_bytes) for number, day in enumerate(parameters.days)]
 
     def kernel(self, units: Sequence[int], arrays: Arrays, parameters: HistoryParameters) -> Arrays:
-        """The tables of `WIDTHS`, each with the number of the cluster's folder before it, and the names as JSON."""
-        gathered, clusters = _Gathered(), clusters_of(parameters)
-        for day in (parameters.days[unit] for unit in units):
-            cluster = clusters.index((day.cluster, day.path))
-            try:
-                for of, facts in facts_of_sets(folder_of(day).sets([day.day]), parameters.from_ms, parameters.to_ms):
-                    gathered.add(cluster, of, facts)
-            except RecordingError as error:
-                raise AnalysisError(str(error)) from None
-        return gathered.arrays()
+        """The tables of these days."""
+        days = [day_told(parameters.days[unit], parameters.from_ms, parameters.to_ms) for unit in units]
+        return arrays_of(merged(days))
 
-    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: HistoryParameters) -> HistoryResult:
-        """Outages that touch are one, whichever day, set or batch they come from."""
-        clusters = clusters_of(parameters)
-        found = histories_of(batches, clusters)
-        return HistoryResult(tuple(map(with_drill, found)) if parameters.drills else tuple(found))
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: HistoryParameters) -> HistoryTables:
+        """The tables of all days: what `history_of` tells of, and what can be merged with those of other days."""
+        return merged([tables_of(batch) for batch in batches])
+
+    # How Spark reads the files, and what a task does with their rows
+
+    def scans(self, parameters: HistoryParameters, units: Sequence[int] | None = None) -> Sequence[Scan]:
+        """The work, as files of about the same size together."""
+        if units is None:
+            return scans_of(parameters)
+        return scans_of(
+            msgspec.structs.replace(parameters, days=tuple(parameters.days[unit] for unit in sorted(units)))
+        )
+
+    def kernel_of_rows(self, scan: Scan, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
+        """The tables of a scan's rows."""
+        return arrays_of(told_by_rows(scan, batches, parameters.from_ms, parameters.to_ms))
 
 
 HISTORY = History()
 
 
-def clusters_of(parameters: HistoryParameters) -> list[tuple[str, str]]:
-    """(name, folder) of each cluster, in order."""
-    return sorted({(day.cluster, day.path) for day in parameters.days})
+def day_told(day: ClusterDay, from_ms: int, to_ms: int) -> HistoryTables:
+    """What a day's files tell. Raises AnalysisError."""
+    try:
+        sets = [whole for whole in sets_of_day(day) if whole.from_ms < to_ms]
+        return merged([told_by(whole.parts[0].path, read_set(whole), from_ms, to_ms) for whole in sets])
+    except RecordingError as error:
+        raise AnalysisError(str(error)) from None
 
 
-class _Gathered:
-    """Tables of many sets; names get numbers that hold for all of them."""
-
-    def __init__(self) -> None:
-        self._tables: dict[str, list[Numbers]] = {
-            name: [np.empty((0, 1 + width), np.int64)] for name, width in WIDTHS.items()
-        }
-        self._numbers: dict[str, int] = {}
-
-    def add(self, cluster: int, of: SetColumns, facts: Facts) -> None:
-        """What one set tells, its cluster's number put before."""
-        for table, rows in facts.items():
-            if table in NAMED and len(rows):
-                names: Sequence[str] = getattr(of, NAMED[table])
-                numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names])
-                rows = np.column_stack([numbers[rows[:, 0]], rows[:, 1:]])  # noqa: PLW2901 - the same rows
-            self._tables[table].append(np.column_stack([np.full(len(rows), cluster), rows]))
-
-    def arrays(self) -> Arrays:
-        names = np.frombuffer(msgspec.json.encode(list(self._numbers)), np.uint8)
-        return {"names": names, **{name: np.concatenate(tables) for name, tables in self._tables.items()}}
+def history_of(tables: HistoryTables, parameters: HistoryParameters) -> HistoryResult:
+    """What the tables tell of each cluster; with a drill where one is wanted. Raises AnalysisError."""
+    found = histories_of(tables, sorted({(day.cluster, day.path) for day in parameters.days}))
+    return HistoryResult(tuple(map(with_drill, found)) if parameters.drills else tuple(found))

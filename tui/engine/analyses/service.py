@@ -24,13 +24,29 @@ from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
 from tui.engine.queries import WritePlan
-from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import (
+    DeathsQuestion,
+    HistoryQuestion,
+    PlanQuestion,
+    PreviewQuestion,
+    Question,
+    SweepQuestion,
+)
 
 __all__ = ["AnalysisService", "costs_file"]
 
-_KINDS = {SweepQuestion: "sweep", DeathsQuestion: "drill", PreviewQuestion: "lab", PlanQuestion: "plan"}
+_KINDS = {
+    SweepQuestion: "sweep",
+    DeathsQuestion: "drill",
+    PreviewQuestion: "lab",
+    PlanQuestion: "plan",
+    HistoryQuestion: "history",
+}
 """Kind of question → the screen that asks it."""
 
+NO_RECORDING = (
+    "this source is no recording: `kdrill record SOURCE -o DIR` makes one, and `:history DIR` tells here what is in it"
+)
 KEPT = 16
 """Answers kept, the latest asked for."""
 
@@ -46,9 +62,16 @@ class AnalysisService:
     """Used on one event loop. `news` is called, there too, when a look has changed."""
 
     def __init__(
-        self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "", kept: Path | None = None
+        self,
+        image: Callable[[], ClusterImage],
+        news: Callable[[], None],
+        master: str = "",
+        kept: Path | None = None,
+        recording: str = "",
     ) -> None:
-        """image: the cluster as it is now; master: of Spark, empty for none; kept: the file of what work took."""
+        """image: the cluster as it is now; master: of Spark, empty for none; kept: the file of what work took;
+        recording: the folder of the one that is open, empty for none."""
+        self._recording = recording
         self._image = image
         self._news = news
         self._engines = Engines(master, news, kept, options=SparkOptions(nice=NICE))
@@ -76,6 +99,10 @@ class AnalysisService:
             return msgspec.structs.replace(whole, question=question)
         if isinstance(question, PlanQuestion) and not question.asked:
             return AnalysisAnswer(question, self._image())
+        if isinstance(question, HistoryQuestion) and not question.folder:
+            if not self._recording:
+                return AnalysisAnswer(question, self._image(), note=NO_RECORDING)
+            question = msgspec.structs.replace(question, folder=self._recording)
         last = self._looks.pop(question, None)
         if last is None or self._is_over(last):
             last = self._begun(question, last)
@@ -122,10 +149,11 @@ class AnalysisService:
     def _begun(self, question: Question, last: AnalysisAnswer | None) -> AnalysisAnswer:
         if question.stopped:
             going_on = msgspec.structs.replace(question, stopped=False)
+            so_far = self._looks.get(going_on, AnalysisAnswer(question, self._image()))
             if going_on in self._tasks:
                 self._looks.pop(going_on, None)
                 self._tasks[going_on].cancel()
-            return AnalysisAnswer(question, self._image(), note=STOPPED)
+            return msgspec.structs.replace(so_far, question=question, note=STOPPED)
         image = self._image()
         if not isinstance(question, DeathsQuestion):
             last = self._looks.get(msgspec.structs.replace(question, take=question.take - 1))
@@ -143,8 +171,12 @@ class AnalysisService:
         def told(so_far: str) -> None:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
+        def part(result: Any, engine: str) -> None:
+            look = AnalysisAnswer(question, image, result, engine=engine, seconds=time.monotonic() - began)
+            self._tell(question, msgspec.structs.replace(look, note=self._looks.get(question, look).note))
+
         try:
-            found = await worked_out(question, image, self._engines, _tag(question), told)
+            found = await worked_out(question, image, self._engines, _tag(question), told, part)
             ended = time.monotonic()
             due_s = ended + max(LEAST_REST_S, REST * (ended - began))
             cost = {"engine": found.engine, "where": found.where, "cost": found.cost, "seconds": ended - began}

@@ -38,8 +38,17 @@ from model.sources.addresses import parse_source
 from model.sources.source import SourceError
 from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
+from tui.engine.history.reading import history_read
 from tui.engine.plan.planned import planned
-from tui.engine.questions import DeathsQuestion, MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import (
+    DeathsQuestion,
+    HistoryQuestion,
+    MadeUp,
+    PlanQuestion,
+    PreviewQuestion,
+    Question,
+    SweepQuestion,
+)
 
 
 def known_sizes(source: str) -> Sizes | None:
@@ -112,10 +121,19 @@ MOST_PAIRS = 64 * 63 // 2
 """So many are listed, the worst first: every cell of the largest heat map."""
 
 
+OnPart = Callable[[Any, str], None]
+"""Is handed a result that is not whole yet, and who works it out."""
+
+
 async def worked_out(
-    question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress
+    question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress, part: OnPart
 ) -> EngineResult:
-    """The result, who worked it out, and what it took. Raises what the analysis or its engine raises."""
+    """The result, who worked it out, and what it took; what takes long is handed over in parts meanwhile.
+
+    Raises what the analysis or its engine raises.
+    """
+    if isinstance(question, HistoryQuestion):
+        return await history_read(question, engines, tag, told, part)
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 
