@@ -21,7 +21,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.udf import UserDefinedFunction
 from pyspark.util import PythonEvalType
 
-from model.analyses.history.reading import FILE, Scan
+from model.analyses.history.history import FILE, Scan
 from model.recordings.format import SCHEMA
 from spark_tasks import arrow_arrays
 from spark_tasks.registry import Batch, failure, find

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from model.analyses.analysis import Arrays
-from model.analyses.history.history import History
-from model.analyses.history.reading import FILE, Scan
+from model.analyses.history.history import FILE, History, Scan
 from model.analyses.history.results import HistoryParameters
 from model.analyses.history.tables import HistoryTables
 

@@ -9,8 +9,7 @@ import pytest
 
 from model.analyses import analysis
 from model.analyses.history.facts import KINDS
-from model.analyses.history.history import HISTORY, history_of
-from model.analyses.history.reading import scans_of
+from model.analyses.history.history import HISTORY, history_of, scans_of
 from model.analyses.history.results import HistoryParameters, HistoryResult, parameters_of
 from model.recordings.part_file import COLUMNS
 from spark_tasks.messages import JobFailed
