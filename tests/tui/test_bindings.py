@@ -132,6 +132,7 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("sweep", "related"): says("nothing to go to"),
     ("history", "view"): says("no recording is open"),
     ("history", "act"): says("no recording is open"),
+    ("history", "copy"): says("nothing to copy"),
     "next_cluster": says("no recording is open"),
     ("history", "describe"): says("nothing is selected"),
     ("history", "related"): says("nothing is selected"),
