@@ -63,6 +63,18 @@ async def test_a_recording_tells_who_lost_what_when_and_who_waited(folder: Path)
         assert [row.key for row in rows(pilot, "history-topics").answer.rows] == [f"{DEATH} orders", f"{DEATH} old"]
 
 
+async def test_on_a_small_terminal_the_lists_take_the_place_of_the_map(folder: Path) -> None:
+    async with opened_recording(folder / "cluster=busy", (80, 24)) as pilot:
+        await read(pilot)
+        assert "Leaderships lost" in text(pilot) and "Worst moments" not in text(pilot)
+        await press(pilot, "tab", "tab")
+        await until(pilot, lambda: "Worst moments" in text(pilot) and "Leaderships lost" not in text(pilot))
+        assert rows(pilot).list_name == "history-moments"
+        assert "10-03 23:10:00" in text(pilot) and "1 h 10 min" in text(pilot)
+        await press(pilot, "shift+tab", "shift+tab")
+        await until(pilot, lambda: "Leaderships lost" in text(pilot))
+
+
 async def test_the_key_counts_isr_churn_instead(folder: Path) -> None:
     async with opened_recording(folder / "cluster=busy") as pilot:
         await read(pilot)

@@ -81,6 +81,12 @@ class History(AskedScreen):
         cell = (self.hours.cursor_key, column, later[0] if later else "") if column else ("", "", "")
         self.query_one("#history", LiveText).be_about(HistoryText(cell=cell))
 
+    def watch_focused(self, focused: Widget | None) -> None:
+        """Where there is no room for both, the lists take the place of the map while one of them is at hand."""
+        super().watch_focused(focused)
+        below = self.query_one("#history-below")
+        self.set_class(focused is not None and below in focused.ancestors, "-below")
+
     def action_view(self) -> None:
         """Of the map, whichever pane is at hand."""
         self.intend(SwitchView("history-hours"))
