@@ -278,10 +278,8 @@ def history_text(look: AnalysisAnswer, query: HistoryText, *_: object) -> TextAn
         )
     else:
         sheet.fact("cluster", of.cluster)
-    if engine := look.took or look.engine:
-        sheet.fact("engine", engine)
-    if look.spark:
-        sheet.fact("Spark", look.spark.removeprefix("Spark "))
+    for name, told in look.engine_facts:
+        sheet.fact(name, told)
     answer = sheet.answer()
     return msgspec.structs.replace(answer, title=folder_of(of))
 
