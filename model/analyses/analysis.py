@@ -7,8 +7,8 @@ first, each to the task that has least (LPT).
 """
 
 import heapq
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -59,6 +59,19 @@ class Analysis(Protocol[ParametersT_contra, ResultT_co]):
 
     def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: ParametersT_contra) -> ResultT_co:
         """The result of all batches, in whatever order they come."""
+        ...
+
+
+@runtime_checkable
+class Scanning(Protocol):
+    """An analysis whose files Spark reads itself, scan by scan, and hands to a kernel as rows."""
+
+    def scans(self, parameters: Any, units: Sequence[int] | None) -> Sequence[Any]:
+        """The work of some units; None: of all. Raises AnalysisError."""
+        ...
+
+    def kernel_of_rows(self, scan: Any, batches: Iterable[Any], parameters: Any) -> Arrays:
+        """What comes of a scan's rows, which are Arrow's record batches. Runs in a worker."""
         ...
 
 

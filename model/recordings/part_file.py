@@ -5,7 +5,7 @@ And a set of such files as columns of numbers: what a kernel looks at, and nothi
 
 import contextlib
 import errno
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -119,10 +119,11 @@ Table2d = NDArray[np.int32]
 NONE: Final = -1
 """Stands for a null in every column, and pads rows of brokers."""
 
-_COLUMNS: Final = (
+COLUMNS: Final = (
     "at_ms", "kind", "record", "topic", "partition", "leader", "isr", "replicas", "adding", "broker", "group",
     "payload",
 )  # fmt: skip
+"""What a SetColumns is made of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,17 +155,57 @@ class SetColumns:
         return np.flatnonzero(np.isin(self.kind, wanted))
 
 
+def check_part(path: Path) -> PartHeader:
+    """What a file says of itself, once it is known to claim no more than it may. Raises RecordingError."""
+    with _opened(path) as file:
+        header = _header(path, file)
+        _check_size(path)
+        return header
+
+
+Rows = pa.Table
+"""Some of a file, with the columns and types of a recording."""
+_arrow: Any = pa  # whose stubs leave the types of values open
+
+
+def rows_by_file(batches: Iterable[Any], file: str) -> dict[str, Rows]:
+    """Rows that were read elsewhere, with all of COLUMNS; `file` is another column, the name of each row's file."""
+    found: dict[str, list[Any]] = {}
+    for batch in batches:
+        for name, rows in _by_file(_arrow.Table.from_batches([batch]), file):
+            found.setdefault(name, []).append(rows)
+    return {name: pa.concat_tables(rows).unify_dictionaries() for name, rows in found.items()}
+
+
+def _by_file(rows: Any, file: str) -> Iterator[tuple[str, Any]]:
+    recorded: Any = SCHEMA
+    files = rows.column(file).combine_chunks().dictionary_encode()
+    whole = _arrow.table({name: _as_recorded(rows.column(name), recorded.field(name).type) for name in COLUMNS})
+    numbers = np.asarray(files.indices)
+    for number, name in enumerate(files.dictionary.to_pylist()):
+        yield name, whole if len(files.dictionary) == 1 else whole.take(np.flatnonzero(numbers == number))
+
+
+def _as_recorded(column: Any, kind: Any) -> Any:
+    return column.dictionary_encode() if pa.types.is_dictionary(kind) else column.cast(kind)
+
+
 def read_set(whole: PartSet) -> SetColumns:
     """Raises RecordingError where a file cannot be read."""
-    read = [read_part(Path(file.path), _COLUMNS) for file in whole.parts]
-    table = pa.concat_tables([part for _, part in read]).unify_dictionaries().combine_chunks()
-    chunks: dict[str, Any] = {name: _chunk(table, name) for name in _COLUMNS}
-    lengths = [len(part) for _, part in read]
-    before = np.cumsum([0, *(int(_numbers(_chunk(part, "record")).max(initial=NONE)) + 1 for _, part in read[:-1])])
+    read = [read_part(Path(file.path), COLUMNS) for file in whole.parts]
+    return set_of(whole.from_ms, read[-1][0].until_ms, [part for _, part in read])
+
+
+def set_of(from_ms: int, until_ms: int, read: Sequence[Rows]) -> SetColumns:
+    """Of tables with the columns and types of a recording, one a file, in order. Raises what Arrow raises."""
+    table = pa.concat_tables(read).unify_dictionaries().combine_chunks()
+    chunks: dict[str, Any] = {name: _chunk(table, name) for name in COLUMNS}
+    lengths = [len(part) for part in read]
+    before = np.cumsum([0, *(int(_numbers(_chunk(part, "record")).max(initial=NONE)) + 1 for part in read[:-1])])
     kind, topic, group = (_codes(chunks[name]) for name in ("kind", "topic", "group"))
     return SetColumns(
-        from_ms=whole.from_ms,
-        until_ms=read[-1][0].until_ms,
+        from_ms=from_ms,
+        until_ms=until_ms,
         kinds=kind[1],
         topics=topic[1],
         groups=group[1],

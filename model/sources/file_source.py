@@ -108,6 +108,11 @@ class RecordingSource:
         sink.report(SourceStatus("snapshot", since_ms=at_ms, reason=reason, verified_ms=at_ms))
 
     @property
+    def folder(self) -> str:
+        """Where this cluster's recording is."""
+        return self._folder.path
+
+    @property
     def opened_ms(self) -> int:
         return END_MS if self._name.at_ms is None else self._name.at_ms
 

@@ -27,6 +27,11 @@ class Remembering(Protocol):
         """The moment that `open` tells is the last one recorded until this time."""
         ...
 
+    @property
+    def folder(self) -> str:
+        """Where this is remembered; empty where that is no folder of a recording."""
+        ...
+
     def around(self, at_ms: int, most: int) -> "Stretch":
         """A stretch of about so many moments, with this time in its middle if it can be. Raises SourceError."""
         ...

@@ -15,17 +15,20 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from pyspark import SparkConf, SparkContext, java_gateway
 
-from model.analyses.analysis import Arrays, Unit, pack, tasks_for
+from model.analyses.analysis import Arrays, Scanning, Unit, pack, tasks_for
 from model.analyses.errors import AnalysisError, JobCancelled
 from spark_tasks import arrow_arrays
 from spark_tasks.messages import JobFailed, JobResult, Run, SparkLost
 from spark_tasks.registry import Batch, KernelTask, failure, find, warm
 from spark_tasks.session.java_process import JavaProcess, in_one_line
+
+if TYPE_CHECKING:
+    from spark_tasks.session.parquet_jobs import ParquetJobs
 
 PACKAGES = ("model", "spark_tasks")
 
@@ -199,6 +202,7 @@ class SparkJobs:
         self._is_local = is_local
         self._broadcasts = Broadcasts()
         self._cancelled: set[str] = set()
+        self._scanning: dict[str, ParquetJobs] = {}
 
     def run(self, job: str, run: Run) -> JobResult:
         """The result as JSON.
@@ -209,14 +213,18 @@ class SparkJobs:
             analysis, file = find(run.analysis), Path(run.arrays)
             arrays = arrow_arrays.open(file)
             values = msgspec.json.decode(run.parameters, type=analysis.parameters_type)
-            tasks = pack(_wanted(analysis.units(arrays, values), run.left), tasks_for(self.cores))
-            data = run.arrays if self._is_local else self._broadcasts.of(self._context, file)
-            task = KernelTask(run.analysis, run.parameters, data)
-            batches, cpu_s = self._collect(job, tasks, task) if tasks else ([], 0.0)
+            if isinstance(analysis, Scanning):
+                scans = analysis.scans(values, run.left)
+                (batches, cpu_s), count = self._scan(job, run, scans), len(scans)
+            else:
+                tasks = pack(_wanted(analysis.units(arrays, values), run.left), tasks_for(self.cores))
+                data = run.arrays if self._is_local else self._broadcasts.of(self._context, file)
+                task = KernelTask(run.analysis, run.parameters, data)
+                (batches, cpu_s), count = self._collect(job, tasks, task) if tasks else ([], 0.0), len(tasks)
             before = arrow_arrays.unpacked_batches(Path(run.done).read_bytes()) if run.done else []
             began_s = time.thread_time()
             result = msgspec.json.encode(analysis.combine([*before, *batches], arrays, values))
-            return JobResult(result=result, tasks=len(tasks), cpu_s=cpu_s + time.thread_time() - began_s)
+            return JobResult(result=result, tasks=count, cpu_s=cpu_s + time.thread_time() - began_s)
         except (JobCancelled, JobFailed, SparkLost):
             raise
         except Exception as error:
@@ -234,6 +242,8 @@ class SparkJobs:
 
     def progress(self, job: str) -> Progress:
         """How far the job is. Zeros while its work is still being divided."""
+        if (scanning := self._scanning.get(job)) is not None:
+            return (0, 1), (scanning.done, scanning.every)
         java_tracker, tracker = self._context._jsc.sc().statusTracker(), self._context.statusTracker()
         stages = [
             stage
@@ -249,9 +259,7 @@ class SparkJobs:
     def _collect(self, job: str, tasks: Sequence[Sequence[int]], task: KernelTask) -> tuple[list[Arrays], float]:
         context = self._context
         work = context.parallelize(tasks, len(tasks)).mapPartitions(task)
-        context.addJobTag(job)
-        context.setInterruptOnCancel(True)
-        context.setLocalProperty("spark.scheduler.pool", job)
+        self._name(job)
         try:
             if job in self._cancelled:
                 raise JobCancelled(job)
@@ -263,9 +271,31 @@ class SparkJobs:
         finally:
             with suppress(Exception):  # where Java is gone, this tag is too
                 context.removeJobTag(job)
-        if reasons := [told.decode() for well, told, _ in batches if not well]:
-            raise JobFailed(reasons[0])
-        return [arrow_arrays.decode(told) for _, told, _ in batches], sum(cpu_s for _, _, cpu_s in batches)
+        return _well(batches)
+
+    def _scan(self, job: str, run: Run, scans: Sequence[Any]) -> tuple[list[Arrays], float]:
+        """As `_collect`, of rows that Spark reads itself."""
+        from spark_tasks.session.parquet_jobs import ParquetJobs  # noqa: PLC0415 - loads Spark's SQL, which few want
+
+        jobs = ParquetJobs(self._context, lambda: self._name(job), lambda: job in self._cancelled)
+        self._scanning[job] = jobs
+        try:
+            batches = jobs.run(run.analysis, run.parameters, scans)
+        except AnalysisError:
+            raise
+        except Exception as error:
+            raise self._meaning(job, error, in_one_line(str(error)) or type(error).__name__) from error
+        finally:
+            del self._scanning[job]
+        if job in self._cancelled:
+            raise JobCancelled(job)
+        return _well(batches)
+
+    def _name(self, job: str) -> None:
+        """What this thread submits belongs to the job."""
+        self._context.addJobTag(job)
+        self._context.setInterruptOnCancel(True)
+        self._context.setLocalProperty("spark.scheduler.pool", job)
 
     def _meaning(self, job: str, error: Exception, reason: str) -> Exception:
         if job in self._cancelled:
@@ -278,3 +308,10 @@ class SparkJobs:
             if self._context._jsc.sc().isStopped():
                 return SparkLost(f"Spark's session ended ({reason})")
         return JobFailed(reason)
+
+
+def _well(batches: Sequence[Batch]) -> tuple[list[Arrays], float]:
+    """What kernels returned, and the processor time they took. Raises JobFailed where one failed."""
+    if reasons := [told.decode() for well, told, _ in batches if not well]:
+        raise JobFailed(reasons[0])
+    return [arrow_arrays.decode(told) for _, told, _ in batches], sum(cpu_s for _, _, cpu_s in batches)

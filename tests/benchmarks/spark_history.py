@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from model.analyses import analysis
-from model.analyses.history.history import HISTORY
+from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import HistoryParameters, HistoryResult, parameters_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance, state_of
@@ -48,7 +48,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     with RunningSpark(MASTER) as spark:
         spark.run(HISTORY, {}, _first_days(parameters))
         began_s = time.perf_counter()
-        theirs = spark.run(HISTORY, {}, parameters)
+        theirs = history_of(spark.run(HISTORY, {}, parameters), parameters)
         spark_s = time.perf_counter() - began_s
     assert theirs == ours
     note = f"{cpu_s:.1f} s of CPU; {megabytes:.0f} MB of Parquet"
@@ -66,7 +66,7 @@ def _first_days(parameters: HistoryParameters) -> HistoryParameters:
 
 def _timed(parameters: HistoryParameters) -> tuple[float, float, HistoryResult]:
     began_s, cpu_began_s = time.perf_counter(), _cpu_s()
-    result = analysis.run_here(HISTORY, {}, parameters)
+    result = history_of(analysis.run_here(HISTORY, {}, parameters), parameters)
     return time.perf_counter() - began_s, _cpu_s() - cpu_began_s, result
 
 

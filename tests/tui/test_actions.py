@@ -161,7 +161,14 @@ def cases(place: str) -> Iterator[Here]:
         at=7,
     )
     for list_name in ("plan-batches", "brokers"):
-        yield Here(place, HeaderFacts(kind="SANDBOX", errors=1), state, list_name, "row", "row")
+        yield Here(
+            place,
+            HeaderFacts(kind="SANDBOX", errors=1, recording="recordings/cluster=east"),
+            state,
+            list_name,
+            "row",
+            "row",
+        )
     lists = {"group": ListState(view="table"), "lab-strategies": ListState(scope=group.keys[0])}
     yield Here(place, state=ViewState(lists=lists, preview=PreviewQuestion(made_up=group)))
 

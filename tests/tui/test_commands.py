@@ -85,6 +85,9 @@ class Told:
     def switch(self, name: str) -> None:
         self.told.append(("switch", name))
 
+    def show_history(self, folder: str) -> None:
+        self.told.append(("history", folder))
+
     def compare(self, text: str) -> None:
         self.told.append(("compare", text))
 
@@ -110,6 +113,8 @@ def told_by(line: str) -> tuple[str, ...]:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
+        ("history", ("history", "")),
+        ("history /var/kept", ("history", "/var/kept")),
         ("zk /brokers/ids", ("znode", "/brokers/ids")),
         ("zk brokers/ids/", ("znode", "/brokers/ids")),
         ("zk /", ("znode", "/")),

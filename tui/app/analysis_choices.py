@@ -11,6 +11,7 @@ from tui.engine.questions import (
     FLEETS,
     PLAYED,
     SWEEPS,
+    HistoryQuestion,
     LabTrial,
     MadeUp,
     PlanQuestion,
@@ -19,7 +20,7 @@ from tui.engine.questions import (
 )
 from tui.engine.view_state import VIEWS, Narrow, SwitchView, ViewState, reduce
 
-Kept = Literal["sweep", "preview", "plan"]
+Kept = Literal["sweep", "preview", "plan", "history"]
 """Which of the view state's questions."""
 
 MOST_JOINS = 3
@@ -45,6 +46,21 @@ def stopped(state: ViewState, kept: Kept) -> ViewState:
 def with_next_engine(state: ViewState, kept: Kept) -> ViewState:
     """Where it is done sooner, in this process, on Spark, and round again."""
     return _with(state, kept, lambda asked: {"engine": _next(ENGINES, asked.engine), "stopped": False})
+
+
+# The history
+
+
+def of_folder(state: ViewState, folder: str) -> ViewState:
+    """What another folder of recordings tells; empty: the one that was meant before."""
+    if not folder:
+        return state
+    return replace(_with(state, "history", lambda _: {"folder": folder, "stopped": False}), recorded=0)
+
+
+def of_next_cluster(state: ViewState) -> ViewState:
+    """The next one that is recorded in the folder."""
+    return replace(state, recorded=state.recorded + 1)
 
 
 # The sweep
@@ -200,7 +216,7 @@ def _plan(state: ViewState, change: Callable[[PlanQuestion], dict[str, Any]]) ->
 
 
 def _with(state: ViewState, kept: Kept, change: Callable[[Any], dict[str, Any]]) -> ViewState:
-    asked: SweepQuestion | PreviewQuestion | PlanQuestion = getattr(state, kept)
+    asked: SweepQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion = getattr(state, kept)
     return replace(state, **{kept: msgspec.structs.replace(asked, **change(asked))})
 
 

@@ -225,6 +225,11 @@ class Kdrill(Navigation):
         else:
             self.exit(0)
 
+    def open_source(self, source: str) -> None:
+        """Opens another source; all that is open on this one ends."""
+        self.wanted = Opening(source=source)
+        self.exit(0)
+
     def export(self, name: str) -> None:
         """Writes what is shown to a new file; what was written is said on the last line."""
         page = self.page

@@ -54,6 +54,10 @@ class LiveApp(ThemedApp[int]):
         """Everything about one thing, over the screen; `name` where its key is not fit to be read."""
         raise NotImplementedError
 
+    def open_source(self, source: str) -> None:
+        """Opens another source; all that is open on this one ends."""
+        raise NotImplementedError
+
     def show_screen(self, name: str) -> None:
         """Brings a screen to the front."""
         raise NotImplementedError

@@ -15,13 +15,14 @@ import msgspec
 from textual.screen import Screen
 
 from model.cluster.texts import metadata_place
-from tui.app.analysis_choices import with_broker, with_made_up
+from tui.app.analysis_choices import of_folder, with_broker, with_made_up
 from tui.app.live_app import LiveApp
 from tui.app.panes.live_panes import LiveRows
 from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
 from tui.app.screens.drill import Drill
 from tui.app.screens.events import Events
+from tui.app.screens.history import History
 from tui.app.screens.lab import RebalanceLab
 from tui.app.screens.live_screen import LiveScreen, follow
 from tui.app.screens.logs import Logs
@@ -203,7 +204,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         screen.place: screen
         for screen in (
             *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
-            *(Sweep, Sandbox, Plans, Brokers, Logs, Events),
+            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History),
         )
     }
     DEFAULT_MODE = "overview"
@@ -275,6 +276,10 @@ class Navigation(TimeTravel, Noticing, Touring):
 
     def show_logs(self, folder: str) -> None:
         self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.show_folder(folder))
+
+    def show_history(self, folder: str) -> None:
+        self.view_state = of_folder(self.view_state, folder)
+        self.show_screen("history")
 
     def look_up(self, wanted: str) -> None:
         self.call_next(self._go, "logs", lambda screen: isinstance(screen, Logs) and screen.look_up(wanted))

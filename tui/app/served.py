@@ -105,5 +105,8 @@ class ServedKdrill(Kdrill):
     def switch(self, name: str) -> None:
         self._refuse(REFUSED["app.clusters"])
 
+    def open_source(self, source: str) -> None:
+        self._refuse(REFUSED["app.clusters"])
+
     def _refuse(self, reason: str) -> None:
         self._tell(f"{ONLY_SHOWS}: {reason}")

@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from model.analyses.history.history import HISTORY
+from model.analyses.errors import AnalysisError
+from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import (
     FOREVER_MS,
     HISTORY_FORMAT,
     ClusterHistory,
     HistoryParameters,
     HistoryResult,
-    IsrHour,
     WorstMoment,
     parameters_of,
 )
@@ -29,36 +29,41 @@ from model.recordings.folder import RecordingError, parse_time, said
 from spark_tasks.spark_client import Engine, EngineResult
 from tui.cli.options import compute, takes_engine
 from tui.cli.output import Duration, json_line
+from tui.engine.glyphs import ASCII
+from tui.engine.history.hours import cell_text, grid_of, took
+from tui.engine.history.queries import CHURN, LOST
 from tui.engine.text import cells, fit, plain
 
 MOST_ROWS = 5
 _INDENT = 18
 _NAME = 22
-_BLOCKS = " ▁▂▃▄▅▆▇█"
-_HOUR_MS = 3_600_000
+_MAP = 42
+"""Cells of a heat map, so that lines keep within 80."""
 
 T = TypeVar("T")
 
 
-def lines(result: HistoryResult, *, everything: bool = False) -> Iterator[str]:
+def lines(result: HistoryResult, *, everything: bool = False, is_ascii: bool = False) -> Iterator[str]:
     """The result as text; lists are cut unless `everything` is set."""
     for number, cluster in enumerate(result.clusters):
         if number:
             yield ""
-        yield from _cluster(cluster, everything)
+        for text in _cluster(cluster, everything, is_ascii):
+            yield text.translate(ASCII) if is_ascii else text
 
 
-def _cluster(of: ClusterHistory, everything: bool) -> Iterator[str]:
+def _cluster(of: ClusterHistory, everything: bool, is_ascii: bool) -> Iterator[str]:
     yield plain(of.cluster)
     gaps = f", {counted(of.gaps, 'gap')}" if of.gaps else ""
     yield _fact("recorded", f"{_second(of.from_ms)} to {_second(of.to_ms)}{gaps}")
     yield _fact("", f"{took(of.observed_ms)} known, {counted(of.moments, 'moment')} of change")
     yield from _leaders(of, everything)
     yield from _leaderless(of, everything)
-    yield from _isr(of.isr, everything)
+    yield from _hours(of, everything, is_ascii)
     yield from _groups(of, everything)
     yield from _controllers(of, everything)
     yield from _worst(of.worst)
+    yield from _moments(of.moments_by_hour, everything)
 
 
 def _leaders(of: ClusterHistory, everything: bool) -> Iterator[str]:
@@ -80,34 +85,35 @@ def _leaderless(of: ClusterHistory, everything: bool) -> Iterator[str]:
     still = f", {lost.still:,} to the end" if lost.still else ""
     total = f"{took(lost.total_ms)} in all, {took(round(lost.mean_ms))} on average"
     yield _fact("leaderless", f"{lost.outages:,} times{still}: {total}")
-    for one in _some(lost.longest, everything):
-        yield _row(f"{one.topic}-{one.partition}", f"{took(one.to_ms - one.from_ms):>11} from {_second(one.from_ms)}")
+    for one in _some(lost.topics, everything):
+        times = f"{took(one.total_ms):>11} in {one.outages:,}, longest {took(one.longest_ms)}"
+        yield _row(one.topic, times)
+    yield from _more(lost.topics, everything)
+    for number, one in enumerate(_some(lost.longest, everything)):
+        lasted = f"{took(one.to_ms - one.from_ms):>11} from {_second(one.from_ms)}"
+        yield _row(f"{one.topic}-{one.partition}", lasted, "" if number else "longest")
     if not everything and lost.outages > MOST_ROWS:
         yield _fact("", f"… {lost.outages - MOST_ROWS:,} more: --all")
 
 
-def _isr(hours: Sequence[IsrHour], everything: bool) -> Iterator[str]:
-    by_broker: dict[int, list[IsrHour]] = {}
-    for hour in hours:
-        by_broker.setdefault(hour.broker, []).append(hour)
-    left, joined = (sum(getattr(hour, name) for hour in hours) for name in ("left", "joined"))
-    yield _fact("ISR churn", f"{left:,} times out, {joined:,} times back in")
-    brokers = sorted(by_broker.items(), key=lambda pair: (-sum(one.left + one.joined for one in pair[1]), pair[0]))
-    if brokers:
-        yield _fact("", f"{'broker':>6} {'out':>7} {'in':>7}  by hour, 0 to 23 UTC     busiest hour")
-    for broker, own in _some(brokers, everything):
-        busiest = max(own, key=lambda one: (one.left + one.joined, -one.hour_ms))
-        out, back = sum(one.left for one in own), sum(one.joined for one in own)
-        yield _fact("", f"{broker:>6} {out:>7,} {back:>7,}  {_by_hour(own)} {said(busiest.hour_ms)[2:13]}h")
-    yield from _more(brokers, everything)
-
-
-def _by_hour(own: Sequence[IsrHour]) -> str:
-    """24 cells: churn by hour of the day."""
-    sums = [0] * 24
-    for one in own:
-        sums[one.hour_ms // _HOUR_MS % 24] += one.left + one.joined
-    return "".join(_BLOCKS[-(-total * 8 // max(*sums, 1))] for total in sums)
+def _hours(of: ClusterHistory, everything: bool, is_ascii: bool) -> Iterator[str]:
+    """Both measures, each a heat map of brokers by time; who has most comes first."""
+    left, joined, lost = (sum(getattr(hour, name) for hour in of.hours) for name in ("left", "joined", "lost"))
+    heads = {
+        LOST: ("leadership", f"{lost:,} times lost"),
+        CHURN: ("ISR churn", f"{left:,} times out, {joined:,} times back in"),
+    }
+    for measure, (head, total) in heads.items():
+        grid = grid_of(of, measure, _MAP)
+        yield _fact(head, f"{total}" + (f"; a cell is {cell_text(grid.step_ms)}" if grid.most else ""))
+        rows = sorted(range(len(grid.brokers)), key=lambda row: (-grid.totals[row], grid.brokers[row]))
+        rows = [row for row in rows if grid.totals[row]]
+        if rows:
+            yield _fact("", f"{'broker':>6} {'times':>9}  from {said(grid.from_ms)[:16]}Z")
+        for row in _some(rows, everything):
+            name, count = grid.brokers[row], grid.totals[row]
+            yield _fact("", f"{name:>6} {count:>9,}  {grid.drawn(row, is_ascii=is_ascii)}")
+        yield from _more(rows, everything)
 
 
 def _groups(of: ClusterHistory, everything: bool) -> Iterator[str]:
@@ -152,17 +158,13 @@ def _worst(worst: WorstMoment | None) -> Iterator[str]:
     yield _fact("", f"kdrill {plain(quote(worst.source))}")  # to be copied: never cut
 
 
-def took(ms: int) -> str:
-    """`0 ms`, `850 ms`, `12.5 s`, `3 min 20 s`, `5 h 10 min`, `12.4 days`."""
-    if ms < 1_000:
-        return f"{ms} ms"
-    if ms < 60_000:
-        return f"{ms / 1_000:.1f} s"
-    if ms < 3_600_000:
-        return f"{ms // 60_000} min {ms // 1_000 % 60} s"
-    if ms < 86_400_000:
-        return f"{ms // 3_600_000} h {ms // 60_000 % 60} min"
-    return f"{ms / 86_400_000:,.1f} days"
+def _moments(moments: Sequence[WorstMoment], everything: bool) -> Iterator[str]:
+    """The next worst after the worst one, at most one an hour."""
+    others = moments[1:]
+    for number, one in enumerate(_some(others, everything)):
+        counts = f"{one.offline:,} offline, {one.under_replicated:,} under-replicated"
+        yield _fact("" if number else "also bad", f"{said(one.at_ms):<24}  {counts}")
+    yield from _more(others, everything)
 
 
 def _second(at_ms: int) -> str:
@@ -230,6 +232,7 @@ def takes_period(command: Command) -> Command:
 @takes_period
 @click.option("--no-drill", is_flag=True, help="no drill on the worst moment")
 @click.option("--all", "everything", is_flag=True, help="list every topic, broker, group and outage")
+@click.option("--ascii", "is_ascii", is_flag=True, envvar="KDRILL_ASCII", show_envvar=True, help="draw with ASCII only")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.history/1 object")
 @takes_engine
 def history(
@@ -238,11 +241,12 @@ def history(
     period: tuple[int, int],
     no_drill: bool,
     everything: bool,
+    is_ascii: bool,
     as_json: bool,
     engine: Engine,
 ) -> int:
-    """What happened in recorded clusters: leader flaps, ISR churn, rebalance storms, time without a leader, the worst
-    moment and what a drill says about it.
+    """What happened in recorded clusters: leader flaps, leaderships lost and ISR churn by broker and hour, rebalance
+    storms, time without a leader, the worst moments and what a drill says about the worst one.
 
     DIR is what kdrill record wrote. Times are UTC. With --spark-master the workers read the files, so DIR must be
     visible to them.
@@ -257,12 +261,16 @@ def history(
         raise click.ClickException(str(error)) from None
     parameters = msgspec.structs.replace(parameters, drills=not no_drill)
     outcome = compute(engine, HISTORY, {}, parameters)
+    try:
+        outcome = msgspec.structs.replace(outcome, result=history_of(outcome.result, parameters))
+    except AnalysisError as error:
+        raise click.ClickException(str(error)) from None
     if not outcome.result.clusters:
         raise click.ClickException(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     if as_json:
         _print_json(folders, parameters, outcome)
     else:
-        _print_text(parameters, outcome, everything)
+        _print_text(parameters, outcome, everything, is_ascii)
     return 0
 
 
@@ -277,8 +285,8 @@ def _print_json(folders: tuple[Path, ...], parameters: HistoryParameters, outcom
     click.echo(json_line({"format": HISTORY_FORMAT, **msgspec.to_builtins(outcome.result), "provenance": provenance}))
 
 
-def _print_text(parameters: HistoryParameters, outcome: EngineResult, everything: bool) -> None:
-    for line in lines(outcome.result, everything=everything):
+def _print_text(parameters: HistoryParameters, outcome: EngineResult, everything: bool, is_ascii: bool) -> None:
+    for line in lines(outcome.result, everything=everything, is_ascii=is_ascii):
         click.echo(line)
     size = sum(day.size_bytes for day in parameters.days) / 1e6
     days = counted(len(parameters.days), "cluster-day")

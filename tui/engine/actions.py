@@ -37,6 +37,7 @@ REGISTRY: tuple[Registered, ...] = (
     Registered("controller", "Brokers", "b", "brokers, the controller, its epochs, pending work"),
     Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
     Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
+    Registered("history", "History", "I", "what a recording tells of days and months"),
 )
 
 
@@ -54,6 +55,7 @@ SANDBOX = ("sandbox",)
 PLANS = ("plans",)
 CONTROLLER = ("controller",)
 ZNODES = ("znodes",)
+HISTORY = ("history",)
 FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs")
 """Screens with a list or text of several forms."""
 MAPS = ("partitions", "drill")
@@ -149,7 +151,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("describe", "d", "d", "describe", "everything about the selected row", footer=6),
     Action("related", "o", "o", "go to", "the znode, partitions or group behind this row", footer=8),
     Action("copy", "y", "y", "copy", "copy the selected name, or all of a text", EVERYWHERE, footer=13),
-    Action("history", "H", "H", "history", "the znode's past values, newest first", ZNODES, footer=4),
+    Action("history", "H", "H", "past values", "the znode's past values, newest first", ZNODES, footer=4),
     Action("copy_text", "Y", "Y", "copy text", "copy the text of the side pane"),
     Action("zoom", "z", "z", "zoom", "one step out: topics, brokers, racks, then back in", ZOOMED, footer=3),
     Action("zoom", "z", "z", "zoom", "group by owner, by topic, or one by one", ("consumers",), footer=3),
@@ -197,7 +199,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("reseed", "w", "w", "reseed", "in time: other random sequences of failures", SWEEP, footer=11),
     Action("act", "x", "x", "stop", "stop; what has been played by then stays", SWEEP, footer=12),
     Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=4),
-    Action("engine", "W", "W", "engine", "work it out in this process, on Spark, or as suits", (*SWEEP, *LAB)),
+    Action(
+        "engine", "W", "W", "engine", "work it out in this process, on Spark, or as suits", (*SWEEP, *LAB, *HISTORY)
+    ),
     Action("kill", "K", "K", "leave", "the selected consumer leaves; again: undo", LAB, footer=2),
     Action("pick", "space", "space", "play", "play what moves, from now to then; again: stop", LAB, footer=3),
     Action("join", "J", "J", "join", "one more member joins, up to three; then none", LAB, footer=3),
@@ -212,6 +216,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("policy", "P", "P", "tolerance", "allowed distance from the mean: 0, 5, 10 %", PLANS, footer=11),
     Action("reset", "0", "0", "reset", "discard the plan", PLANS),
     Action("kill", "K", "K", "fail", "on a copy: fail this broker, see what is written", CONTROLLER, footer=4),
+    Action("view", "v", "v", "view", "leaderships lost, or ISR churn", HISTORY, footer=2),
+    Action("act", "x", "x", "stop", "stop reading; what was read stays", HISTORY, footer=3),
+    Action("next_cluster", "O", "O", "next cluster", "the next cluster of this folder", HISTORY),
     Action("pane(1)", "tab", "tab", "next pane", "the next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
     Action("full", "f", "f", "full", "only this pane, and back"),

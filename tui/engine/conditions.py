@@ -100,6 +100,10 @@ _WISHED = Need("there is no plan to discard", lambda here: here.state.plan != NO
 _REVIEW = Need("only in a review: {act} opens it", lambda here: here.list_name == "plan-batches")
 _NO_REVIEW = Need("not during a review: {back} leaves it", lambda here: here.list_name != "plan-batches")
 
+_RECORDED = Need(
+    "no recording is open: :history DIR shows one", lambda here: here.facts.recording or here.state.history.folder
+)
+
 NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     "sort": (_ORDERED,),
     "describe": (_SELECTED,),
@@ -110,6 +114,9 @@ NEEDS: Mapping[str | tuple[str, str], tuple[Need, ...]] = {
     ("sweep", "related"): (_NEVER,),
     "reseed": (_SEEDED,),
     ("lab", "related"): (_GROUP, _OLD_GROUP),
+    ("history", "view"): (_RECORDED,),
+    ("history", "act"): (_RECORDED,),
+    ("history", "next_cluster"): (_RECORDED,),
     ("plans", "describe"): (_NO_REVIEW, _SELECTED),
     ("plans", "related"): (_NO_REVIEW, _SELECTED),
     ("consumers", "related"): (_GROUP,),

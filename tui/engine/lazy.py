@@ -74,9 +74,16 @@ class LazyAnalyses:
     """Used on one event loop."""
 
     def __init__(
-        self, image: Callable[[], ClusterImage], news: Callable[[], None], spark_master: str, *, keeps: bool
+        self,
+        image: Callable[[], ClusterImage],
+        news: Callable[[], None],
+        spark_master: str,
+        *,
+        keeps: bool,
+        recording: str = "",
     ) -> None:
         """As `AnalysisService`; `keeps`: whether what work took is written down for the next time."""
+        self._recording = recording
         self._image = image
         self._news = news
         self._spark_master = spark_master
@@ -128,7 +135,9 @@ class LazyAnalyses:
             if (service := self._service) is None:
                 module = await asyncio.to_thread(import_module, "tui.engine.analyses.service")
                 kept = module.costs_file() if self._keeps else None
-                service = self._service = module.AnalysisService(self._image, self._news, self._spark_master, kept)
+                service = self._service = module.AnalysisService(
+                    self._image, self._news, self._spark_master, kept, self._recording
+                )
             return service
 
 

@@ -58,6 +58,8 @@ class HeaderFacts(msgspec.Struct, frozen=True):
     """Of a KRaft cluster in which nothing can be elected: how many voters are left, `1 of 3 voters answers`."""
     is_controller_told: bool = True
     """Whether the source tells who controls; else `controller` None does not mean that nobody does."""
+    recording: str = ""
+    """The folder of the recording that is open; empty for other sources."""
 
 
 class Notice(msgspec.Struct, frozen=True, array_like=True):

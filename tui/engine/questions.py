@@ -144,7 +144,20 @@ class PlanQuestion(msgspec.Struct, frozen=True, tag="plan"):
 
 NO_PLAN = PlanQuestion()
 
-Question = SweepQuestion | DeathsQuestion | PreviewQuestion | PlanQuestion
+
+class HistoryQuestion(msgspec.Struct, frozen=True, tag="history"):
+    """What a recording tells of days and months."""
+
+    folder: str = ""
+    """Of recordings; empty: the recording that is open."""
+    engine: EngineKind = "auto"
+    take: int = 0
+    stopped: bool = False
+
+
+NO_HISTORY = HistoryQuestion()
+
+Question = SweepQuestion | DeathsQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion
 
 
 Assignment = tuple[tuple[int, ...], ...]

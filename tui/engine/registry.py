@@ -19,6 +19,7 @@ from tui.engine.drill import queries as of_drill
 from tui.engine.drill.course import course_picture
 from tui.engine.drill.rows import drill_brokers, drill_map, drill_timeline
 from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text, step_text
+from tui.engine.history import queries as of_history
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import NO_WISH, ONLY_SHOWS
 from tui.engine.partitions.map import map_window
@@ -106,6 +107,11 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.PlanMatrix, Router.of_analysis, "plan.pictures.plan_matrix", wants=SIZES),
     Entry(queries.PlanText, Router.of_analysis, "plan.pages.plan_text", wants=SIZES),
     Entry(queries.PlanReviewText, Router.of_analysis, "plan.pages.plan_review", wants=SIZES),
+    Entry(of_history.HourList, Router.of_analysis, "history.pages.history_hours"),
+    Entry(of_history.MomentList, Router.of_analysis, "history.pages.history_moments"),
+    Entry(of_history.LeaderlessList, Router.of_analysis, "history.pages.history_topics"),
+    Entry(of_history.StormList, Router.of_analysis, "history.pages.history_groups"),
+    Entry(of_history.HistoryText, Router.of_analysis, "history.pages.history_text"),
     Entry(queries.WritePlan, Router.wish, Router.write_plan, refused=NO_WISH),
     # Log folders
     Entry(queries.LogPartitionList, Router.of_logs, "logs.pages.partition_list", refused=NO_LOGS),

@@ -24,6 +24,7 @@ from tui.engine.jobs import Jobs, jobs_text
 from tui.engine.lazy import LazyActions, LazyAnalyses, LazyLogs
 from tui.engine.listing import Memory, Page, shown
 from tui.engine.messages import Answer, JobsText, ListQuery, Query, StopJobs, TextAnswer, TextQuery, TimeQuery, Wish
+from tui.engine.opening import ONLY_SHOWS
 from tui.engine.past.pages import More
 from tui.engine.past.queries import MarkMoment, SaveSnapshot
 from tui.engine.past.service import PastService, saved
@@ -31,6 +32,8 @@ from tui.engine.queries import NO_SANDBOX, ConfirmProposal, OwnershipList, Propo
 from tui.engine.sandbox.facts import Drawn
 from tui.engine.sandbox.service import SandboxService
 from tui.engine.sheets import refusal
+
+NO_FOLDER = f"{ONLY_SHOWS}: no other folder of recordings is read"
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,8 @@ class Router:
         return shown(page, look, query, self._now_ms(), self._memory)
 
     async def of_analysis(self, page: str, query: Any) -> Answer:
+        if self._is_served and getattr(query.question, "folder", ""):
+            return refusal(query, NO_FOLDER)
         return await self._services.analyses.answer(page, query, self._now_ms())
 
     async def of_logs(self, page: str, query: ListQuery | TextQuery) -> Answer:

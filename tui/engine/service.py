@@ -103,6 +103,10 @@ def _without_time(moment: Moment) -> object:
     return status.phase, status.reason, status.warning, status.server
 
 
+def _recording(source: Source) -> str:
+    return source.folder if isinstance(source, Remembering) else ""
+
+
 class DataService:
     """One source, followed. Made on an event loop; `close` ends the source."""
 
@@ -192,6 +196,7 @@ class DataService:
             allows_writes=services.acting.allows_writes,
             image_time_ms=self._proof.at_ms if header.image_time_ms else 0,
             rests_ms=RESTS_MS if self._rests else 0,
+            recording=_recording(self._source),
         )
         ended = moment.status.phase in ("closed", "denied") and not moment.image.provenance.complete
         return Pulse(
@@ -219,7 +224,13 @@ class DataService:
             jobs=jobs,
             drills=DrillService(lambda: self.moment.image, self._tell),
             logs=LazyLogs(sandbox.folder if sandbox else ""),
-            analyses=LazyAnalyses(lambda: self.moment.image, self._tell, spark_master, keeps=not is_served),
+            analyses=LazyAnalyses(
+                lambda: self.moment.image,
+                self._tell,
+                spark_master,
+                keeps=not is_served,
+                recording=_recording(self._source),
+            ),
             acting=LazyActions(acting, lambda: self.moment.image, jobs, self._acted),
             sandbox=sandbox,
         )

@@ -7,6 +7,7 @@ from typing import Any
 from tui.engine.messages import Query
 from tui.engine.questions import (
     NO_DRILL,
+    NO_HISTORY,
     NO_PLAN,
     NO_QUESTION,
     NO_SWEEP,
@@ -14,6 +15,7 @@ from tui.engine.questions import (
     PLAYED,
     DeathsQuestion,
     DrillPlan,
+    HistoryQuestion,
     LabTrial,
     PlanQuestion,
     PreviewQuestion,
@@ -31,6 +33,7 @@ VIEWS: Mapping[str, tuple[str, ...]] = {
     "znode": ("decoded", "raw", "history"),
     "cluster-picture": ("picture", "lists"),
     "drill-map": ("map", "step", "summary"),
+    "history-hours": ("lost", "churn"),
 }
 """The forms that a list or text has, the first one to begin with."""
 
@@ -75,6 +78,9 @@ class ViewState:
     played: int = PLAYED
     """How far what is tried is played, in frames from now to then."""
     plan: PlanQuestion = NO_PLAN
+    history: HistoryQuestion = NO_HISTORY
+    recorded: int = 0
+    """Which of the clusters that are recorded in a folder is shown, counted on past the last."""
     at: int = 0
     """The `seq` of the moment of the cluster that is looked at; 0: the newest."""
 
@@ -99,13 +105,13 @@ class ViewState:
         chosen |= {name: getattr(self, name) for name in known if name in _OF_ALL}
         if "question" in known:
             asked = getattr(query, "question")  # noqa: B009 - its type says which of them
-            questions = (self.sweep, self.deaths, self.preview, self.plan)
+            questions = (self.sweep, self.deaths, self.preview, self.plan, self.history)
             chosen["question"] = next(one for one in questions if type(one) is type(asked))
         return chosen
 
 
 _OF_LIST = frozenset(each.name for each in fields(ListState))
-_OF_ALL = frozenset({"drill", "moment", "marked", "trial", "played", "at"})
+_OF_ALL = frozenset({"drill", "moment", "marked", "trial", "played", "recorded", "at"})
 
 
 @dataclass(frozen=True)

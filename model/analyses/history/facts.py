@@ -6,14 +6,30 @@ and groups are numbers of the set's names. Whoever adds sets up gives them numbe
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from model.recordings.folder import PartSet, RecordingError
+from model.analyses.history.tables import (
+    HOUR_MS,
+    MOST_OUTAGES,
+    WIDTHS,
+    Facts,
+    HistoryTables,
+    by_length,
+    counted,
+    empty,
+    joined,
+    lost,
+    summed,
+    told,
+    worst_of_hours,
+)
+from model.recordings.folder import RecordingError
 from model.recordings.format import MOMENT, REBALANCED, NewRebalances
-from model.recordings.part_file import NONE, Numbers, SetColumns, Table2d, read_set
+from model.recordings.part_file import NONE, Numbers, SetColumns, Table2d
 
 Flags = NDArray[np.bool_]
 _UNSAID = -2
@@ -118,7 +134,7 @@ def _told(of: SetColumns) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
     assigned = assigned[of.has_replicas[assigned]]
     removed = rows_of("PartitionStatesRemoved")
     # What is said of a topic stands before what the same record says of its partitions.
-    yield from _of_topics(of, np.unique(np.concatenate([states, assigned, removed])))
+    yield from _of_topics(of, np.concatenate([states, assigned, removed]))
     yield states, of.partition[states], said(states, 0)
     yield assigned, of.partition[assigned], said(assigned, 1)
     yield removed, of.partition[removed], np.array([NONE, _UNSAID, _UNSAID])
@@ -154,25 +170,6 @@ def _reassignments(of: SetColumns) -> Numbers:
     return np.delete(rows, first)
 
 
-HOUR_MS = 3_600_000
-
-WIDTHS: Mapping[str, int] = {
-    "observed": 3,  # from_ms, to_ms, moments
-    "outages": 4,  # topic, partition, from_ms, to_ms
-    "leaders": 3,  # topic, partition, changes
-    "isr": 4,  # broker, hour_ms, left, joined
-    "rebalances": 6,  # group, is classic, at_ms, took_ms (-1: not over), moved, generations
-    "controllers": 3,  # at_ms, before, after (-1: none)
-    "worst": 3,  # at_ms, offline, under-replicated
-}
-"""Name of a table → its columns."""
-
-NAMED: Mapping[str, str] = {"outages": "topics", "leaders": "topics", "rebalances": "groups"}
-"""Tables whose first column is a number of these names."""
-
-Facts = Mapping[str, Numbers]
-
-
 def facts_of(of: SetColumns, from_ms: int, to_ms: int) -> Facts:
     """All tables of a set, from a time to before another (ms). What its image says has not happened in it."""
     known = max(from_ms, of.from_ms), min(to_ms, of.until_ms)
@@ -180,26 +177,32 @@ def facts_of(of: SetColumns, from_ms: int, to_ms: int) -> Facts:
     def is_news(at_ms: Numbers) -> Flags:
         return (at_ms > of.from_ms) & (at_ms >= from_ms) & (at_ms < to_ms)
 
+    if known[0] >= known[1]:
+        return {**empty(), "rebalances": _rebalances(of, from_ms, to_ms)}
     spans = partition_spans(of)
     offline = _clipped(_offline(spans, _absences(of)), *known)
     missing = _clipped(_rows(np.flatnonzero(spans.missing), spans), *known)
     begun = is_news(spans.from_ms)
     moments = is_news(of.at_ms[of.of_kind(MOMENT)]).sum()
+    outages = joined(np.column_stack([spans.topic[offline[:, 0]], spans.partition[offline[:, 0]], offline[:, 1:]]))
+    at_edge = (outages[:, 2] <= known[0]) | (outages[:, 3] >= known[1])
+    times, sums = _unwell(offline, missing)
+    before, after = (_sums_at(times, sums, at_ms) for at_ms in (known[0], known[1] - 1))
     return {
-        "observed": np.array([[*known, moments]] if known[0] < known[1] else np.empty((0, 3)), np.int64),
-        "outages": np.column_stack([spans.topic[offline[:, 0]], spans.partition[offline[:, 0]], offline[:, 1:]]),
+        "observed": np.array([[*known, moments, *before, *after]], np.int64),
+        "edges": outages[at_edge],
+        "lost": lost(outages[~at_edge]),
+        "longest": _longest(outages[~at_edge], of.topics),
         "leaders": _leader_changes(spans, begun),
-        "isr": _churn(spans, begun),
+        "hours": _hours(spans, begun),
         "rebalances": _rebalances(of, from_ms, to_ms),
         "controllers": _controllers(of, is_news),
-        "worst": _worst(offline, missing),
+        "worst": _worst(times, sums, known[0]),
     }
 
 
-def counted(keys: Numbers) -> Numbers:
-    """Distinct rows, each with how often it is there as another column."""
-    distinct, counts = np.unique(keys, axis=0, return_counts=True)
-    return np.column_stack([distinct, counts])
+def _longest(outages: Numbers, names: tuple[str, ...]) -> Numbers:
+    return outages[by_length(outages, names)[:MOST_OUTAGES]]
 
 
 def _rows(rows: Numbers, spans: PartitionSpans) -> Numbers:
@@ -255,15 +258,19 @@ def _leader_changes(spans: PartitionSpans, begun: Flags) -> Numbers:
     return counted(np.column_stack([spans.topic[changed], spans.partition[changed]]))
 
 
-def _churn(spans: PartitionSpans, begun: Flags) -> Numbers:
+def _hours(spans: PartitionSpans, begun: Flags) -> Numbers:
     before = np.roll(np.arange(len(spans.leader)), 1)
     rows = np.flatnonzero(spans.is_next & begun & spans.stated & spans.stated[before])
+    gone, come = gone_and_come(spans.isr[rows - 1], spans.isr[rows])
+    deposed = np.flatnonzero((spans.leader[rows - 1] != NONE) & (spans.leader[rows] != spans.leader[rows - 1]))
     tables: list[Numbers] = []
-    for place, (row, broker) in enumerate(gone_and_come(spans.isr[rows - 1], spans.isr[rows])):
+    for place, (row, broker) in enumerate((gone, come, (deposed, spans.leader[rows - 1][deposed]))):
         hour_ms = spans.from_ms[rows[row]] // HOUR_MS * HOUR_MS
-        table = counted(np.column_stack([broker, hour_ms]))
-        tables.append(np.insert(table, 3 - place, 0, axis=1))
-    return np.concatenate(tables)
+        told = counted(np.column_stack([broker, hour_ms]))
+        table = np.zeros((len(told), WIDTHS["hours"]), np.int64)
+        table[:, :2], table[:, 2 + place] = told[:, :2], told[:, 2]
+        tables.append(table)
+    return summed(np.concatenate(tables), 2)
 
 
 def _rebalances(of: SetColumns, from_ms: int, to_ms: int) -> Numbers:
@@ -288,8 +295,8 @@ def _controllers(of: SetColumns, is_news: Callable[[Numbers], Flags]) -> Numbers
     return np.column_stack([of.at_ms[rows], before, broker])[is_news(of.at_ms[rows]) & (broker != before)]
 
 
-def _worst(offline: Numbers, missing: Numbers) -> Numbers:
-    """The first moment with most offline partitions, and among those with most under-replicated ones."""
+def _unwell(offline: Numbers, missing: Numbers) -> tuple[Numbers, Numbers]:
+    """[T] when it changed how many are offline and under-replicated; [T, 2] how many, from then on."""
     steps = [
         np.column_stack([table[:, place], np.full((len(table), 2), step)])
         for table, place, step in (
@@ -297,26 +304,37 @@ def _worst(offline: Numbers, missing: Numbers) -> Numbers:
         )
     ]  # fmt: skip
     told = np.concatenate(steps)
-    if not len(told):
-        return np.empty((0, WIDTHS["worst"]), np.int64)
-    times, place = np.unique(told[:, 0], return_inverse=True)
-    sums = np.zeros((len(times), 2), np.int64)
-    np.add.at(sums, place, told[:, 1:])
-    sums = sums.cumsum(axis=0)
-    top = np.lexsort((times, -sums[:, 1], -sums[:, 0]))[0]
-    return np.array([[times[top], *sums[top]]])
+    sums = summed(told, 1)
+    return sums[:, 0], sums[:, 1:].cumsum(axis=0)
 
 
-def facts_of_sets(sets: Iterator[PartSet], from_ms: int, to_ms: int) -> Iterator[tuple[SetColumns, Facts]]:
-    """Of each set that has a part in the time. Raises RecordingError."""
-    for whole in sets:
-        if whole.from_ms >= to_ms:
-            continue
-        of = read_set(whole)
-        try:
-            yield of, facts_of(of, from_ms, to_ms)
-        except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
-            path = whole.parts[0].path
-            raise RecordingError(
-                f"{path}: damaged (a row makes no sense: {error}); remove it to read the rest"
-            ) from None
+def _sums_at(times: Numbers, sums: Numbers, at_ms: int) -> tuple[int, int]:
+    row = int(np.searchsorted(times, at_ms, side="right")) - 1
+    return (int(sums[row, 0]), int(sums[row, 1])) if row >= 0 else (0, 0)
+
+
+def _worst(times: Numbers, sums: Numbers, from_ms: int) -> Numbers:
+    """Of each hour, the first moment with most offline partitions, and among those with most under-replicated ones, of
+    the moments at which it got worse; and what was so from the begin."""
+    was = np.vstack([np.zeros((1, 2), np.int64), sums[:-1]]) if len(sums) else sums
+    worse = (sums[:, 0] > was[:, 0]) | ((sums[:, 0] == was[:, 0]) & (sums[:, 1] > was[:, 1]))
+    rows = np.flatnonzero(worse)
+    table = np.column_stack([times[rows], sums[rows], (times[rows] <= from_ms).astype(np.int64)])
+    return worst_of_hours(np.column_stack([np.zeros(len(table), np.int64), table]))[:, 1:]
+
+
+KINDS = (
+    "PartitionStatesWritten", "PartitionStatesRemoved", "TopicAssigned", "TopicRemoved", "TopicDeletionRequested",
+    "TopicDeletionCleared", "BrokerRegistered", "BrokerFenced", "BrokerLost", "ControllerElected", "ControllerLost",
+    MOMENT, REBALANCED,
+)  # fmt: skip
+"""Rows of other kinds tell nothing here."""
+
+
+def told_by(path: str, of: SetColumns, from_ms: int, to_ms: int) -> HistoryTables:
+    """What a set tells, whose first file is at `path` in its cluster's folder and day. Raises RecordingError."""
+    cluster = str(Path(path).parent.parent)
+    try:
+        return told(cluster, facts_of(of, from_ms, to_ms), {"topics": of.topics, "groups": of.groups})
+    except (msgspec.MsgspecError, LookupError, TypeError, ValueError) as error:
+        raise RecordingError(f"{path}: damaged (a row makes no sense: {error}); remove it to read the rest") from None

@@ -1,30 +1,40 @@
 """History as an analysis: a unit is a day of a cluster, and what comes of it are tables that can be put together.
 
-Of a cluster's worst moment it says what a drill says: the image of then, and each broker in turn that dies too.
+Spark reads the files itself: what a scan says, and no more. A task has whole sets, as many as come to some megabytes,
+so that no worker ever holds more; which files are a set's, and until when it holds, their names and footers say. Of a
+cluster's worst moment it says what a drill says: the image of then, and each broker in turn that dies too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from os.path import basename
+from pathlib import Path
+from typing import Any
 
 import msgspec
-import numpy as np
 
 from model.analyses import analysis
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
-from model.analyses.history.facts import NAMED, WIDTHS, Facts, facts_of_sets
+from model.analyses.history.facts import KINDS, told_by
 from model.analyses.history.results import (
+    FOREVER_MS,
+    PART_BYTES,
+    ClusterDay,
     ClusterHistory,
     HistoryParameters,
     HistoryResult,
     WorstDrill,
-    folder_of,
     histories_of,
+    sets_of_day,
 )
-from model.analyses.image_arrays import arrays_of, racks_of
-from model.recordings.folder import ClusterFolder, RecordingError
-from model.recordings.part_file import Numbers, SetColumns
+from model.analyses.history.tables import HistoryTables, arrays_of, merged, tables_of
+from model.analyses.image_arrays import arrays_of as image_arrays
+from model.analyses.image_arrays import racks_of
+from model.recordings.folder import ClusterFolder, PartSet, RecordingError
+from model.recordings.format import REBALANCED
+from model.recordings.part_file import COLUMNS, Rows, check_part, read_header, read_set, rows_by_file, set_of
 from model.recordings.playback import image_at
 
 
@@ -44,7 +54,7 @@ def _drill(folder: ClusterFolder, at_ms: int) -> WorstDrill:
         raise AnalysisError(str(error)) from None
     parameters = DrillParameters(kind="brokers", racks=racks_of(image), listed=1, detailed=0)
     try:
-        played = analysis.run_here(DRILLS, arrays_of(image), parameters)
+        played = analysis.run_here(DRILLS, image_arrays(image), parameters)
     except AnalysisError as error:
         return WorstDrill(0, 0, note=str(error))
     if not played.hurting:
@@ -54,62 +64,143 @@ def _drill(folder: ClusterFolder, at_ms: int) -> WorstDrill:
     return WorstDrill(played.scenarios, played.hurting, worst.kill[0], counts.newly_offline, counts.newly_under_min_isr)
 
 
+FILE = "file_name"
+"""The column with the name of the file that a row is from."""
+
+
+class Scan(msgspec.Struct, frozen=True, kw_only=True):
+    """What one task reads of these files of a cluster's folder: `columns` of the rows that are of one of `kinds`, and
+    earlier than `before_ms` or of the kind `whenever`."""
+
+    cluster: str
+    path: str
+    days: tuple[str, ...]
+    sets: tuple[PartSet, ...]
+    before_ms: int
+    columns: tuple[str, ...] = COLUMNS
+    kinds: tuple[str, ...] = KINDS
+    whenever: str = REBALANCED
+    """They are told later than they happened."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether any row may be too late."""
+        return self.before_ms < FOREVER_MS
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(basename(part.path) for whole in self.sets for part in whole.parts)
+
+    def check(self) -> "Scan":
+        """The same, once no file claims more than it may. Raises AnalysisError."""
+        try:
+            for whole in self.sets:
+                for part in whole.parts:
+                    check_part(Path(part.path))
+        except RecordingError as error:
+            raise AnalysisError(str(error)) from None
+        return self
+
+
+def scans_of(parameters: HistoryParameters) -> Sequence[Scan]:
+    """All of them, by cluster and time. Raises AnalysisError."""
+    found: list[Scan] = []
+    try:
+        for day in parameters.days:
+            for whole in sets_of_day(day):
+                if whole.from_ms >= parameters.to_ms:
+                    continue
+                _put(
+                    found,
+                    Scan(
+                        cluster=day.cluster, path=day.path, days=(day.day,), sets=(whole,), before_ms=parameters.to_ms
+                    ),
+                )
+    except RecordingError as error:
+        raise AnalysisError(str(error)) from None
+    return found
+
+
+def _put(found: list[Scan], scan: Scan) -> None:
+    last = found[-1] if found else None
+    if last is None or last.path != scan.path or _size(last) + _size(scan) > PART_BYTES:
+        found.append(scan)
+    else:
+        days = tuple(dict.fromkeys((*last.days, *scan.days)))
+        found[-1] = msgspec.structs.replace(last, days=days, sets=(*last.sets, *scan.sets))
+
+
+def _size(scan: Scan) -> int:
+    return sum(Path(part.path).stat().st_size for whole in scan.sets for part in whole.parts)
+
+
+def told_by_rows(scan: Scan, batches: Iterable[Any], from_ms: int, to_ms: int) -> HistoryTables:
+    """What rows tell that came by file, as Arrow's record batches. Raises AnalysisError."""
+    by_file = rows_by_file(batches, FILE)
+    try:
+        return merged([_told(whole, by_file, from_ms, to_ms) for whole in scan.sets])
+    except RecordingError as error:
+        raise AnalysisError(str(error)) from None
+
+
+def _told(whole: PartSet, by_file: dict[str, Rows], from_ms: int, to_ms: int) -> HistoryTables:
+    until_ms = read_header(Path(whole.parts[-1].path)).until_ms
+    names = (basename(part.path) for part in whole.parts)
+    parts = [by_file.pop(name) for name in names if name in by_file]
+    if not parts:
+        return HistoryTables()
+    return told_by(whole.parts[0].path, set_of(whole.from_ms, until_ms, parts), from_ms, to_ms)
+
+
 class History:
     """The analysis. Workers read the files themselves: the folders have to be where they can see them."""
 
     name = "history"
     parameters_type = HistoryParameters
-    result_type = HistoryResult
+    result_type = HistoryTables
 
     def units(self, arrays: Arrays, parameters: HistoryParameters) -> Sequence[Unit]:
         """Days by the size of their files."""
         return [Unit(number, day.size_bytes) for number, day in enumerate(parameters.days)]
 
     def kernel(self, units: Sequence[int], arrays: Arrays, parameters: HistoryParameters) -> Arrays:
-        """The tables of `WIDTHS`, each with the number of the cluster's folder before it, and the names as JSON."""
-        gathered, clusters = _Gathered(), clusters_of(parameters)
-        for day in (parameters.days[unit] for unit in units):
-            cluster = clusters.index((day.cluster, day.path))
-            try:
-                for of, facts in facts_of_sets(folder_of(day).sets([day.day]), parameters.from_ms, parameters.to_ms):
-                    gathered.add(cluster, of, facts)
-            except RecordingError as error:
-                raise AnalysisError(str(error)) from None
-        return gathered.arrays()
+        """The tables of these days."""
+        days = [day_told(parameters.days[unit], parameters.from_ms, parameters.to_ms) for unit in units]
+        return arrays_of(merged(days))
 
-    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: HistoryParameters) -> HistoryResult:
-        """Outages that touch are one, whichever day, set or batch they come from."""
-        clusters = clusters_of(parameters)
-        found = histories_of(batches, clusters)
-        return HistoryResult(tuple(map(with_drill, found)) if parameters.drills else tuple(found))
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: HistoryParameters) -> HistoryTables:
+        """The tables of all days: what `history_of` tells of, and what can be merged with those of other days."""
+        return merged([tables_of(batch) for batch in batches])
+
+    # How Spark reads the files, and what a task does with their rows
+
+    def scans(self, parameters: HistoryParameters, units: Sequence[int] | None = None) -> Sequence[Scan]:
+        """The work, as files of about the same size together."""
+        if units is None:
+            return scans_of(parameters)
+        return scans_of(
+            msgspec.structs.replace(parameters, days=tuple(parameters.days[unit] for unit in sorted(units)))
+        )
+
+    def kernel_of_rows(self, scan: Scan, batches: Iterable[Any], parameters: HistoryParameters) -> Arrays:
+        """The tables of a scan's rows."""
+        return arrays_of(told_by_rows(scan, batches, parameters.from_ms, parameters.to_ms))
 
 
 HISTORY = History()
 
 
-def clusters_of(parameters: HistoryParameters) -> list[tuple[str, str]]:
-    """(name, folder) of each cluster, in order."""
-    return sorted({(day.cluster, day.path) for day in parameters.days})
+def day_told(day: ClusterDay, from_ms: int, to_ms: int) -> HistoryTables:
+    """What a day's files tell. Raises AnalysisError."""
+    try:
+        sets = [whole for whole in sets_of_day(day) if whole.from_ms < to_ms]
+        return merged([told_by(whole.parts[0].path, read_set(whole), from_ms, to_ms) for whole in sets])
+    except RecordingError as error:
+        raise AnalysisError(str(error)) from None
 
 
-class _Gathered:
-    """Tables of many sets; names get numbers that hold for all of them."""
-
-    def __init__(self) -> None:
-        self._tables: dict[str, list[Numbers]] = {
-            name: [np.empty((0, 1 + width), np.int64)] for name, width in WIDTHS.items()
-        }
-        self._numbers: dict[str, int] = {}
-
-    def add(self, cluster: int, of: SetColumns, facts: Facts) -> None:
-        """What one set tells, its cluster's number put before."""
-        for table, rows in facts.items():
-            if table in NAMED and len(rows):
-                names: Sequence[str] = getattr(of, NAMED[table])
-                numbers = np.array([self._numbers.setdefault(name, len(self._numbers)) for name in names])
-                rows = np.column_stack([numbers[rows[:, 0]], rows[:, 1:]])  # noqa: PLW2901 - the same rows
-            self._tables[table].append(np.column_stack([np.full(len(rows), cluster), rows]))
-
-    def arrays(self) -> Arrays:
-        names = np.frombuffer(msgspec.json.encode(list(self._numbers)), np.uint8)
-        return {"names": names, **{name: np.concatenate(tables) for name, tables in self._tables.items()}}
+def history_of(tables: HistoryTables, parameters: HistoryParameters) -> HistoryResult:
+    """What the tables tell of each cluster; with a drill where one is wanted. Raises AnalysisError."""
+    found = histories_of(tables, sorted({(day.cluster, day.path) for day in parameters.days}))
+    return HistoryResult(tuple(map(with_drill, found)) if parameters.drills else tuple(found))

@@ -4,29 +4,44 @@ facts of many sets come to it.
 All times are ms since the epoch, UTC. Folders are listed, no recording is opened.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 
-from model.analyses.analysis import Arrays
-from model.analyses.history.facts import NAMED, WIDTHS
-from model.recordings.folder import DAY_MS, ClusterFolder, RecordingError, clusters_in, said
+from model.analyses.history.tables import (
+    MOST_OUTAGES,
+    Facts,
+    HistoryTables,
+    by_length,
+    joined,
+    lost,
+    summed,
+    totalled,
+)
+from model.recordings.folder import DAY_MS, ClusterFolder, PartSet, RecordingError, clusters_in, said
 from model.recordings.part_file import NONE, Numbers
 
 HISTORY_FORMAT = "kdrill.history/1"
+MOST_SETS = 1 << 30
+PART_BYTES = 4 << 20
+"""Of files, from which on a day is more than one unit of work: a million rows or so."""
 
 
 class ClusterDay(msgspec.Struct, frozen=True):
-    """The unit of work. `path` is the cluster's folder, `day` is `2026-11-20`."""
+    """The unit of work: a day, or so many sets of a large one from a first one on.
+
+    `path` is the cluster's folder, `day` is `2026-11-20`.
+    """
 
     cluster: str
     path: str
     day: str
     size_bytes: int
+    first_set: int = 0
+    sets: int = MOST_SETS
 
 
 class HistoryParameters(msgspec.Struct, frozen=True):
@@ -64,25 +79,37 @@ class Outage(msgspec.Struct, frozen=True):
     to_ms: int
 
 
+class TopicOutages(msgspec.Struct, frozen=True):
+    """Time that a topic's partitions were without a live leader, all of them together."""
+
+    topic: str
+    outages: int
+    total_ms: int
+    longest_ms: int
+
+
 class Leaderless(msgspec.Struct, frozen=True):
     """Time that partitions were without a live leader; an outage over midnight is one."""
 
     outages: int
     total_ms: int
     mean_ms: float
+    topics: tuple[TopicOutages, ...]
     longest: tuple[Outage, ...]
     """Up to a hundred, the longest first."""
     still: int
     """Outages that last until the end of what is known."""
 
 
-class IsrHour(msgspec.Struct, frozen=True):
-    """How often a broker left ISRs and came back to them within the hour that begins at `hour_ms`."""
+class BrokerHour(msgspec.Struct, frozen=True):
+    """How often a broker left ISRs and came back to them within the hour that begins at `hour_ms`, and how many
+    leaderships it lost: partitions that it led, and then did not."""
 
     broker: int
     hour_ms: int
     left: int
     joined: int
+    lost: int
 
 
 class GroupRebalances(msgspec.Struct, frozen=True):
@@ -143,6 +170,13 @@ class WorstMoment(msgspec.Struct, frozen=True):
     drill: WorstDrill | None = None
 
 
+class Gap(msgspec.Struct, frozen=True):
+    """A time of which nothing was recorded."""
+
+    from_ms: int
+    to_ms: int
+
+
 class ClusterHistory(msgspec.Struct, frozen=True):
     """One cluster. `observed_ms` is how much of the time from `from_ms` to `to_ms` is known; lists: the most first."""
 
@@ -151,19 +185,23 @@ class ClusterHistory(msgspec.Struct, frozen=True):
     to_ms: int
     observed_ms: int
     gaps: int
+    unknown: tuple[Gap, ...]
+    """These gaps, the longest first, up to a hundred."""
     moments: int
     leader_changes: int
     topics: tuple[TopicFlaps, ...]
     partitions: tuple[PartitionFlaps, ...]
     """Up to a thousand."""
     leaderless: Leaderless
-    isr: tuple[IsrHour, ...]
+    hours: tuple[BrokerHour, ...]
     groups: tuple[GroupRebalances, ...]
     storms: tuple[Storm, ...]
     controllers: tuple[ControllerChange, ...]
     """In order of time."""
     worst: WorstMoment | None
     """None: all was well all the time."""
+    moments_by_hour: tuple[WorstMoment, ...]
+    """Of each hour in which it got worse the worst moment, up to a hundred, without a drill."""
 
 
 class HistoryResult(msgspec.Struct, frozen=True):
@@ -186,19 +224,31 @@ def parameters_of(
         raise RecordingError(f"no recording of cluster {unknown[0]!r}; there are: {known}")
     chosen = [each for each in found if not clusters or each.name in clusters]
     days = [
-        ClusterDay(each.name, each.path, day, sum(Path(file.path).stat().st_size for file in each.files(day)))
+        part
         for each in chosen
         for day in each.days()
         if _begin_ms(day) < to_ms and _begin_ms(day) + DAY_MS > from_ms
+        for part in _parts(each, day)
     ]
     if not days:
         raise RecordingError(f"{', '.join(map(str, folders))}: nothing is recorded of that time")
     return HistoryParameters(tuple(days), from_ms, to_ms)
 
 
-def folder_of(day: ClusterDay) -> ClusterFolder:
-    """Where a day's files are."""
-    return ClusterFolder(day.cluster, day.path)
+def _parts(folder: ClusterFolder, day: str) -> Iterator[ClusterDay]:
+    sizes = [sum(Path(part.path).stat().st_size for part in whole.parts) for whole in folder.sets([day])]
+    first, size = 0, 0
+    for number, more in enumerate(sizes):
+        if size and size + more > PART_BYTES:
+            yield ClusterDay(folder.name, folder.path, day, size, first, number - first)
+            first, size = number, 0
+        size += more
+    yield ClusterDay(folder.name, folder.path, day, size, first)
+
+
+def sets_of_day(day: ClusterDay) -> list[PartSet]:
+    """The sets that are meant. Raises RecordingError."""
+    return list(ClusterFolder(day.cluster, day.path).sets([day.day]))[day.first_set : day.first_set + day.sets]
 
 
 def _begin_ms(day: str) -> int:
@@ -208,88 +258,58 @@ def _begin_ms(day: str) -> int:
         raise RecordingError(f"day={day}: no day of a recording; remove it to read the rest") from None
 
 
+MOST_MOMENTS = 100
+MOST_GAPS = 100
 STORM = 5
 STORM_GAP_MS = 120_000
-MOST_OUTAGES = 100
 MOST_PARTITIONS = 1_000
 
-_Tables = Mapping[str, Numbers]
 
-
-def histories_of(batches: Sequence[Arrays], clusters: Sequence[tuple[str, str]]) -> Iterator[ClusterHistory]:
+def histories_of(tables: HistoryTables, clusters: Sequence[tuple[str, str]]) -> Iterator[ClusterHistory]:
     """Of each cluster (name, folder) that anything is known of."""
-    tables, names = _together(batches)
-    for number, (name, folder) in enumerate(clusters):
-        own = {table: rows[rows[:, 0] == number][:, 1:] for table, rows in tables.items()}
+    names, every = list(tables.names), tables.tables()
+    for name, folder in clusters:
+        number = names.index(folder) if folder in names else NONE
+        own = {table: rows[rows[:, 0] == number][:, 1:] for table, rows in every.items()}
         if len(own["observed"]):
             yield _history(name, folder, own, names)
 
 
-def _together(batches: Sequence[Arrays]) -> tuple[_Tables, list[str]]:
-    """The tables of all batches, their names numbered anew."""
-    numbers: dict[str, int] = {}
-    parts: dict[str, list[Any]] = {name: [np.empty((0, 1 + width), np.int64)] for name, width in WIDTHS.items()}
-    for batch in batches:
-        names = msgspec.json.decode(batch["names"].tobytes(), type=list[str])
-        anew = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
-        for table, rows in parts.items():
-            told = np.array(batch[table], np.int64)
-            if table in NAMED and len(told):
-                told[:, 1] = anew[told[:, 1]]
-            rows.append(told)
-    return {table: np.concatenate(rows) for table, rows in parts.items()}, list(numbers)
-
-
-def _history(name: str, folder: str, own: _Tables, names: list[str]) -> ClusterHistory:
+def _history(name: str, folder: str, own: Facts, names: list[str]) -> ClusterHistory:
     observed = joined(own["observed"][:, :2])
     end_ms = int(observed[-1, 1])
-    changes = _summed(own["leaders"], 2)
+    changes = summed(own["leaders"], 2)
     rebalances = _rebalances(own["rebalances"], names)
     storms = [storm for group, of in rebalances for storm in _storms(group, of)]
+    moments = _moments(own["worst"], own["observed"], folder)
     return ClusterHistory(
         cluster=name,
         from_ms=int(observed[0, 0]),
         to_ms=end_ms,
         observed_ms=int((observed[:, 1] - observed[:, 0]).sum()),
         gaps=len(observed) - 1,
+        unknown=_gaps(observed),
         moments=int(own["observed"][:, 2].sum()),
         leader_changes=int(changes[:, 2].sum()),
         topics=_topics(changes, names),
         partitions=_partitions(changes, names),
-        leaderless=_leaderless(joined(own["outages"]), names, end_ms),
-        isr=tuple(IsrHour(*row) for row in _by_most(_summed(own["isr"], 2), slice(2, 4)).tolist()),
+        leaderless=_leaderless(own, names, end_ms),
+        hours=tuple(BrokerHour(*row) for row in _by_most(own["hours"], slice(2, 5)).tolist()),
         groups=_groups(rebalances, storms),
         storms=tuple(sorted(storms, key=lambda storm: (-storm.rebalances, storm.from_ms, storm.group))),
         controllers=tuple(
             ControllerChange(at_ms, *(None if broker == NONE else broker for broker in brokers))
             for at_ms, *brokers in np.unique(own["controllers"], axis=0).tolist()
         ),
-        worst=_worst(own["worst"], folder),
+        worst=moments[0] if moments else None,
+        moments_by_hour=moments,
     )
 
 
-def joined(rows: Numbers) -> Numbers:
-    """Times [N, …, from, to] of the same thing that touch or overlap, as one; by thing and time."""
-    if not len(rows):
-        return rows
-    rows = rows[np.lexsort(rows.T[::-1])]
-    is_new = (np.diff(rows[:, :-2], axis=0) != 0).any(axis=1)
-    group = np.concatenate([[0], is_new.cumsum()])
-    # Ends only grow within a thing once each is raised above the one before; things are kept apart by their number.
-    span = int(rows[:, -1].max()) + 1
-    reached = np.maximum.accumulate(rows[:, -1] + group * span) - group * span
-    is_first = np.concatenate([[True], is_new | (rows[1:, -2] > reached[:-1])])
-    starts = np.flatnonzero(is_first)
-    ends = np.append(starts[1:], len(rows)) - 1
-    return np.column_stack([rows[starts, :-1], reached[ends]])
-
-
-def _summed(rows: Numbers, keys: int) -> Numbers:
-    """Rows with the same first columns as one, the others added."""
-    distinct, place = np.unique(rows[:, :keys], axis=0, return_inverse=True)
-    sums = np.zeros((len(distinct), rows.shape[1] - keys), np.int64)
-    np.add.at(sums, place.reshape(-1), rows[:, keys:])
-    return np.column_stack([distinct, sums])
+def _gaps(observed: Numbers) -> tuple[Gap, ...]:
+    found = zip(observed[:-1, 1].tolist(), observed[1:, 0].tolist(), strict=True)
+    longest = sorted(found, key=lambda gap: (gap[0] - gap[1], gap[0]))[:MOST_GAPS]
+    return tuple(Gap(from_ms, to_ms) for from_ms, to_ms in longest)
 
 
 def _by_most(rows: Numbers, by: slice) -> Numbers:
@@ -301,7 +321,7 @@ def _listed(rows: Numbers) -> list[list[int]]:
 
 
 def _topics(changes: Numbers, names: list[str]) -> tuple[TopicFlaps, ...]:
-    by_topic = _summed(np.column_stack([changes[:, 0], changes[:, 2], np.ones(len(changes), np.int64)]), 1)
+    by_topic = summed(np.column_stack([changes[:, 0], changes[:, 2], np.ones(len(changes), np.int64)]), 1)
     flaps = [TopicFlaps(names[topic], times, partitions) for topic, times, partitions in _listed(by_topic)]
     return tuple(sorted(flaps, key=lambda one: (-one.changes, one.topic)))
 
@@ -311,33 +331,32 @@ def _partitions(changes: Numbers, names: list[str]) -> tuple[PartitionFlaps, ...
     return tuple(sorted(flaps, key=lambda one: (-one.changes, one.topic, one.partition))[:MOST_PARTITIONS])
 
 
-def _leaderless(outages: Numbers, names: list[str], end_ms: int) -> Leaderless:
-    took = outages[:, 3] - outages[:, 2]
-    least = np.sort(took)[-MOST_OUTAGES:][:1]
-    chosen = _listed(outages[took >= (least if len(least) else 0)])
-    long = [Outage(names[topic], *rest) for topic, *rest in chosen]
-    long.sort(key=lambda one: (one.from_ms - one.to_ms, one.topic, one.partition, one.from_ms))
-    total_ms = int(took.sum())
+def _leaderless(own: Facts, names: list[str], end_ms: int) -> Leaderless:
+    """Outages at the edges of sets, which are joined by now, and those within."""
+    edges = own["edges"]
+    topics = totalled(np.concatenate([own["lost"], lost(edges)]))
+    every = np.concatenate([own["longest"], edges])
+    longest = _listed(every[by_length(every, names)[:MOST_OUTAGES]])
+    outages, total_ms = (int(topics[:, column].sum()) for column in (1, 2))
+    told = [TopicOutages(names[topic], *rest) for topic, *rest in _listed(topics)]
     return Leaderless(
-        outages=len(outages),
+        outages=outages,
         total_ms=total_ms,
-        mean_ms=total_ms / len(outages) if len(outages) else 0.0,
-        longest=tuple(long[:MOST_OUTAGES]),
-        still=int((outages[:, 3] == end_ms).sum()),
+        mean_ms=total_ms / outages if outages else 0.0,
+        topics=tuple(sorted(told, key=lambda one: (-one.total_ms, one.topic))),
+        longest=tuple(Outage(names[topic], *rest) for topic, *rest in longest),
+        still=int((edges[:, 3] == end_ms).sum()),
     )
 
 
 def _rebalances(rows: Numbers, names: list[str]) -> list[tuple[str, Numbers]]:
-    """By group, its rebalances [at, took, moved, generations]; one that was told twice as it was told last."""
-    last: dict[tuple[int, int], dict[int, list[int]]] = {}
+    """By group, its rebalances [at, took, moved, generations]."""
+    of: dict[tuple[int, int], list[list[int]]] = {}
     for group, is_classic, *one in _listed(rows[np.lexsort(rows.T[::-1])]):
-        last.setdefault((group, is_classic), {})[one[0]] = one
+        of.setdefault((group, is_classic), []).append(one)
     return [
-        (
-            names[group] + (" (classic)" if is_classic and (group, 0) in last else ""),
-            np.array(list(of.values()), np.int64),
-        )
-        for (group, is_classic), of in last.items()
+        (names[group] + (" (classic)" if is_classic and (group, 0) in of else ""), np.array(own, np.int64))
+        for (group, is_classic), own in of.items()
     ]
 
 
@@ -363,8 +382,10 @@ def _groups(rebalances: list[tuple[str, Numbers]], storms: list[Storm]) -> tuple
     return tuple(sorted(found, key=lambda one: (-one.rebalances, one.group)))
 
 
-def _worst(rows: Numbers, folder: str) -> WorstMoment | None:
-    if not len(rows):
-        return None
-    at_ms, offline, under_replicated = rows[np.lexsort((rows[:, 0], -rows[:, 2], -rows[:, 1]))[0]].tolist()
-    return WorstMoment(at_ms, offline, under_replicated, f"{folder}@{said(at_ms)}")
+def _moments(rows: Numbers, observed: Numbers, folder: str) -> tuple[WorstMoment, ...]:
+    """The worst first. What a set began with is none where it was the same at the end of the set before."""
+    ended = {(to_ms, *was) for _, to_ms, _, _, _, *was in _listed(observed)}
+    told = [row[:3] for row in _listed(rows) if not (row[3] and tuple(row[:3]) in ended)]
+    told.sort(key=lambda row: (-row[1], -row[2], row[0]))
+    some = told[:MOST_MOMENTS]
+    return tuple(WorstMoment(at_ms, offline, under, f"{folder}@{said(at_ms)}") for at_ms, offline, under in some)

@@ -76,17 +76,20 @@ class OnePass:
             )
         return changes
 
-    def isr(self) -> set[tuple[int, int, int, int]]:
-        """(broker, hour, left, joined)."""
+    def hours(self) -> set[tuple[int, int, int, int, int]]:
+        """(broker, hour, left, joined, leaderships lost)."""
         left: Counter[tuple[int, int]] = Counter()
         joined: Counter[tuple[int, int]] = Counter()
+        lost: Counter[tuple[int, int]] = Counter()
         for before, after, at_ms in self._news:
             was, hour_ms = states(before), at_ms // HOUR_MS * HOUR_MS
-            for one, (_, isr) in states(after).items():
+            for one, (leader, isr) in states(after).items():
                 if one in was:
+                    if was[one][0] not in (-1, leader):
+                        lost[was[one][0], hour_ms] += 1
                     left.update((broker, hour_ms) for broker in {*was[one][1]} - {*isr})
                     joined.update((broker, hour_ms) for broker in {*isr} - {*was[one][1]})
-        return {(*key, left[key], joined[key]) for key in {*left, *joined}}
+        return {(*key, left[key], joined[key], lost[key]) for key in {*left, *joined, *lost}}
 
     def controllers(self) -> list[tuple[int, int | None, int | None]]:
         """(at, before, after)."""
@@ -118,6 +121,28 @@ class OnePass:
         told = [(from_ms, *map(len, unwell(image))) for image, from_ms, _ in self._clipped()]
         some = [one for one in told if one[1:] != (0, 0)]
         return min(some, key=lambda one: (-one[1], -one[2], one[0]), default=None)  # pyright: ignore[reportReturnType]
+
+    def moments(self) -> list[tuple[int, int, int]]:
+        """(at, offline, under-replicated): of each hour the worst moment at which it got worse, the worst first."""
+        by_hour: dict[int, list[tuple[int, int, int]]] = {}
+        was = (0, 0)
+        for image, from_ms, _ in self._clipped():
+            offline, missing = map(len, unwell(image))
+            if (offline, missing) > was:
+                by_hour.setdefault(from_ms // HOUR_MS, []).append((from_ms, offline, missing))
+            was = (offline, missing)
+
+        def badness(one: tuple[int, int, int]) -> tuple[int, int, int]:
+            return -one[1], -one[2], one[0]
+
+        return sorted((min(of, key=badness) for of in by_hour.values()), key=badness)
+
+    def topics(self) -> dict[str, tuple[int, int, int]]:
+        """topic → (outages, ms in all, ms of the longest)."""
+        found: dict[str, list[int]] = {}
+        for topic, _, from_ms, to_ms in self.outages():
+            found.setdefault(topic, []).append(to_ms - from_ms)
+        return {topic: (len(took), sum(took), max(took)) for topic, took in found.items()}
 
     def observed_ms(self) -> int:
         return sum(to_ms - from_ms for _, from_ms, to_ms in self._clipped())

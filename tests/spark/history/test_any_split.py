@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from model.analyses import analysis
-from model.analyses.history.history import HISTORY
+from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import ClusterHistory, HistoryParameters, HistoryResult, parameters_of
 from model.cluster.records import BrokerFenced, PartitionState, PartitionStatesWritten, TopicAssigned
 from model.recordings.folder import DAY_MS
@@ -30,6 +30,10 @@ def asked(folder: Path, from_ms: int, to_ms: int) -> HistoryParameters:
     return msgspec.structs.replace(parameters_of([folder], (), from_ms, to_ms), drills=False)
 
 
+def here(parameters: HistoryParameters) -> HistoryResult:
+    return history_of(analysis.run_here(HISTORY, {}, parameters), parameters)
+
+
 def in_parts(parameters: HistoryParameters, seed: int) -> HistoryResult:
     """The units in a random order, in random batches."""
     dice = random.Random(seed)
@@ -37,7 +41,9 @@ def in_parts(parameters: HistoryParameters, seed: int) -> HistoryResult:
     dice.shuffle(units)
     cuts = sorted(dice.choices(range(len(units) + 1), k=2))
     tasks = (units[: cuts[0]], units[cuts[0] : cuts[1]], units[cuts[1] :])
-    return HISTORY.combine([HISTORY.kernel(task, {}, parameters) for task in tasks], {}, parameters)
+    return history_of(
+        HISTORY.combine([HISTORY.kernel(task, {}, parameters) for task in tasks], {}, parameters), parameters
+    )
 
 
 FENCED_FIRST = life(
@@ -59,7 +65,7 @@ def test_it_tells_what_one_pass_tells(told: Life, rolling: Rolling, limits: tupl
         record(Path(folder), told, rolling=rolling)
         if told[0].provenance.time_ms >= limits[1] or end_ms <= limits[0]:
             return
-        (found,) = analysis.run_here(HISTORY, {}, asked(Path(folder), *limits)).clusters
+        (found,) = here(asked(Path(folder), *limits)).clusters
     assert found.observed_ms == expected.observed_ms()
     check(found, expected)
 
@@ -71,10 +77,13 @@ def check(found: ClusterHistory, expected: OnePass) -> None:
     changes = expected.leader_changes()
     assert {(one.topic, one.partition): one.changes for one in found.partitions} == changes
     assert found.leader_changes == changes.total() == sum(one.changes for one in found.topics)
-    assert {(one.broker, one.hour_ms, one.left, one.joined) for one in found.isr} == expected.isr()
+    assert {(one.broker, one.hour_ms, one.left, one.joined, one.lost) for one in found.hours} == expected.hours()
     assert [(one.at_ms, one.before, one.after) for one in found.controllers] == expected.controllers()
     worst = found.worst
     assert (worst and (worst.at_ms, worst.offline, worst.under_replicated)) == expected.worst()
+    assert [(one.at_ms, one.offline, one.under_replicated) for one in found.moments_by_hour] == expected.moments()
+    by_topic = {one.topic: (one.outages, one.total_ms, one.longest_ms) for one in leaderless.topics}
+    assert by_topic == expected.topics()
     groups = expected.rebalances()
     names = {key: f"{key[0]} (classic)" if key[1] and (key[0], False) in groups else key[0] for key in groups}
     assert {one.group: (one.took_ms, one.moved, one.rebalances) for one in found.groups} == {
@@ -94,7 +103,7 @@ def test_tasks_may_have_any_units_in_any_order(several: list[Life], seed: int, l
             record(Path(folder), told, cluster=f"c{number}")
         parameters = asked(Path(folder), 0, 2**62)
         parameters = msgspec.structs.replace(parameters, from_ms=limits[0], to_ms=limits[1])
-        whole = analysis.run_here(HISTORY, {}, parameters)
+        whole = here(parameters)
         assert in_parts(parameters, seed) == whole
         assert with_files_as_units(parameters) == whole
 
@@ -102,4 +111,6 @@ def test_tasks_may_have_any_units_in_any_order(several: list[Life], seed: int, l
 def with_files_as_units(parameters: HistoryParameters) -> HistoryResult:
     """Each unit a task of its own, and some of them twice empty."""
     tasks: list[Any] = [[], *([unit.id] for unit in HISTORY.units({}, parameters)), []]
-    return HISTORY.combine([HISTORY.kernel(task, {}, parameters) for task in tasks], {}, parameters)
+    return history_of(
+        HISTORY.combine([HISTORY.kernel(task, {}, parameters) for task in tasks], {}, parameters), parameters
+    )

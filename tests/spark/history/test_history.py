@@ -8,12 +8,14 @@ import pytest
 
 from model.analyses import analysis
 from model.analyses.errors import AnalysisError
-from model.analyses.history.history import HISTORY
+from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import (
+    BrokerHour,
     ClusterHistory,
     ControllerChange,
     GroupRebalances,
-    IsrHour,
+    HistoryParameters,
+    HistoryResult,
     Outage,
     PartitionFlaps,
     Storm,
@@ -32,6 +34,10 @@ DEATH_MS = EVENING_MS + 10 * MINUTE_MS
 BACK_MS = BUSY[5].provenance.time_ms
 
 
+def told(parameters: HistoryParameters) -> HistoryResult:
+    return history_of(analysis.run_here(HISTORY, {}, parameters), parameters)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("recordings"))
@@ -39,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def busy(folder: Path) -> ClusterHistory:
-    return analysis.run_here(HISTORY, {}, parameters_of([folder])).clusters[0]
+    return told(parameters_of([folder])).clusters[0]
 
 
 def test_time_without_a_leader_goes_on_over_midnight(busy: ClusterHistory) -> None:
@@ -66,13 +72,15 @@ def test_leader_changes_are_counted_by_topic_and_partition(busy: ClusterHistory)
 
 def test_isr_churn_is_by_broker_and_hour(busy: ClusterHistory) -> None:
     night_ms = MIDNIGHT_MS
-    assert set(busy.isr) == {
-        IsrHour(1, EVENING_MS, 2, 0),
-        IsrHour(2, EVENING_MS, 1, 0),
-        IsrHour(3, EVENING_MS, 1, 0),
-        IsrHour(1, night_ms, 0, 2),
-        IsrHour(2, night_ms, 0, 1),
-        IsrHour(3, night_ms, 0, 1),
+    assert set(busy.hours) == {
+        BrokerHour(1, EVENING_MS, 2, 0, lost=3),
+        BrokerHour(2, EVENING_MS, 1, 0, lost=0),
+        BrokerHour(3, EVENING_MS, 1, 0, lost=0),
+        BrokerHour(1, night_ms, 0, 2, lost=0),
+        BrokerHour(2, night_ms, 0, 1, lost=0),
+        BrokerHour(3, night_ms, 0, 1, lost=0),
+        BrokerHour(2, night_ms + HOUR_MS, 0, 0, lost=1),
+        BrokerHour(1, night_ms + HOUR_MS, 0, 0, lost=1),
     }
 
 
@@ -95,12 +103,12 @@ def test_who_is_fenced_leads_nothing(tmp_path: Path) -> None:
     fenced, back = BrokerFenced(broker=1), BrokerRegistered(broker=1, fenced=False)
     steps = [(0, [*brokers(1, 2), *topic("orders", (1, 2))]), (MINUTE_MS, [fenced]), (MINUTE_MS, [back])]
     record(tmp_path, life(steps, EVENING_MS))
-    (kraft,) = analysis.run_here(HISTORY, {}, parameters_of([tmp_path])).clusters
+    (kraft,) = told(parameters_of([tmp_path])).clusters
     assert kraft.leaderless.longest == (Outage("orders", 0, EVENING_MS + MINUTE_MS, EVENING_MS + 2 * MINUTE_MS),)
 
 
 def test_storms_of_rebalances(folder: Path) -> None:
-    stormy = analysis.run_here(HISTORY, {}, parameters_of([folder], ["stormy"])).clusters[0]
+    stormy = told(parameters_of([folder], ["stormy"])).clusters[0]
     from_ms, to_ms = MIDNIGHT_MS - 3 * MINUTE_MS, MIDNIGHT_MS + 3 * MINUTE_MS
     assert stormy.groups == (GroupRebalances("g", 7, 0, 3_500, 1),)
     assert stormy.storms == (Storm("g", from_ms, to_ms, 7),)
@@ -111,7 +119,7 @@ def test_only_a_part_of_the_time(folder: Path) -> None:
     from_ms, to_ms = MIDNIGHT_MS, MIDNIGHT_MS + HOUR_MS
     parameters = parameters_of([folder], ["busy"], from_ms, to_ms)
     assert [day.day for day in parameters.days] == ["2024-10-04"]
-    (night,) = analysis.run_here(HISTORY, {}, parameters).clusters
+    (night,) = told(parameters).clusters
     assert (night.from_ms, night.to_ms, night.observed_ms) == (from_ms, to_ms, HOUR_MS)
     assert night.leaderless.longest == (Outage("orders", 2, from_ms, BACK_MS),)
     assert night.leader_changes == 1
@@ -121,7 +129,7 @@ def test_only_a_part_of_the_time(folder: Path) -> None:
 
 def test_spark_says_the_same(folder: Path, spark: RunningSpark) -> None:
     parameters = parameters_of([folder])
-    assert spark.run(HISTORY, {}, parameters) == analysis.run_here(HISTORY, {}, parameters)
+    assert history_of(spark.run(HISTORY, {}, parameters), parameters) == told(parameters)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

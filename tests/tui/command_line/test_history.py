@@ -29,7 +29,11 @@ def test_it_is_said_in_80_columns(folder: Path) -> None:
     for part in (
         "orders                        5  on 3 partitions",
         "orders-0 3x",
-        "orders-2                1 h 10 min from 2024-10-03T23:10:00Z",
+        "orders                  1 h 10 min in 3, longest 1 h 10 min",
+        "longest         orders-2                1 h 10 min from 2024-10-03T23:10:00Z",
+        "leadership      5 times lost; a cell is 1 h",
+        "       1         4  █ ▃",
+        "ISR churn       4 times out, 4 times back in; a cell is 1 h",
         "2024-10-03T23:10:00Z  broker 1 → broker 2",
         "  worst moment    2024-10-03T23:10:00Z: 4 offline, 0 under-replicated",
         "1 of 2 brokers would have done harm by failing then, too;",
@@ -41,6 +45,25 @@ def test_it_is_said_in_80_columns(folder: Path) -> None:
     assert not [line for line in lines if len(line) > 80 and "kdrill " not in line]
     assert lines[-1].startswith("3 cluster-days, 0.")
     assert lines[-1].endswith("in process")
+
+
+def test_it_is_said_in_ascii_too(folder: Path) -> None:
+    done = kdrill("history", folder, "--cluster", "busy", "--ascii", "--no-drill", "--all")
+    assert "       1         4  @ -\n" in done.stdout
+    assert "broker 1 > broker 2" in done.stdout and done.stdout.isascii()
+
+
+def test_the_document_has_what_is_printed(folder: Path) -> None:
+    document = json.loads(kdrill("history", folder, "--json").stdout)
+    busy, _ = document["clusters"]
+    assert {(one["broker"], one["hour_ms"]): one["lost"] for one in busy["hours"] if one["lost"]} == {
+        (1, 1727996400000): 3,
+        (1, 1728003600000): 1,
+        (2, 1728003600000): 1,
+    }
+    assert [(one["topic"], one["outages"]) for one in busy["leaderless"]["topics"]] == [("orders", 3), ("old", 1)]
+    assert [one["offline"] for one in busy["moments_by_hour"]] == [4]
+    assert busy["unknown"] == []
 
 
 def test_the_worst_moment_is_opened_as_it_says(folder: Path) -> None:

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pytest
 
 from model.actions.proposal import ApiCall, Proposal
-from model.analyses.forecast import assumptions
 from model.analyses.fleets import store
+from model.analyses.forecast import assumptions
 from model.analyses.history.results import ClusterHistory
 from model.analyses.scans.result import ScanResult
 from model.cluster.findings import Finding

@@ -54,6 +54,7 @@ PAGES: Mapping[str, Page] = {
     "plans": Page(("9", has("plan-brokers"), "enter", _is_worked_out("plan-changes"))),
     "brokers": Page(("b", "j")),
     "events": Page(("i",)),
+    "history": Page(("I",)),
     "logs": Page(("L", "j")),
     "log_segments": Page(("enter",)),
     "log_segment_bars": Page(("v",), back=("v",)),

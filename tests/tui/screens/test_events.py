@@ -149,6 +149,8 @@ async def test_no_screen_passes_old_for_live_or_live_for_old(cluster: Cluster) -
             await press(pilot, key)
             if name in TIMED:
                 assert " new" in header(pilot) and "brokers 5 up" in header(pilot)
+            elif name == "history":
+                assert "RECORDED" in header(pilot)
             elif name in SIMULATED:
                 assert "SIMULATED" in header(pilot) and "4 up" in header(pilot)
             else:

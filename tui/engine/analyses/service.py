@@ -24,13 +24,29 @@ from tui.engine.listing import Memory, Page, loaded, shown
 from tui.engine.messages import STOPPABLE, Answer, TextQuery
 from tui.engine.plan.planned import kept_plan, written
 from tui.engine.queries import WritePlan
-from tui.engine.questions import DeathsQuestion, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import (
+    DeathsQuestion,
+    HistoryQuestion,
+    PlanQuestion,
+    PreviewQuestion,
+    Question,
+    SweepQuestion,
+)
 
 __all__ = ["AnalysisService", "costs_file"]
 
-_KINDS = {SweepQuestion: "sweep", DeathsQuestion: "drill", PreviewQuestion: "lab", PlanQuestion: "plan"}
+_KINDS = {
+    SweepQuestion: "sweep",
+    DeathsQuestion: "drill",
+    PreviewQuestion: "lab",
+    PlanQuestion: "plan",
+    HistoryQuestion: "history",
+}
 """Kind of question → the screen that asks it."""
 
+NO_RECORDING = (
+    "this source is no recording: `kdrill record SOURCE -o DIR` makes one, and `:history DIR` tells here what is in it"
+)
 KEPT = 16
 """Answers kept, the latest asked for."""
 
@@ -46,9 +62,16 @@ class AnalysisService:
     """Used on one event loop. `news` is called, there too, when a look has changed."""
 
     def __init__(
-        self, image: Callable[[], ClusterImage], news: Callable[[], None], master: str = "", kept: Path | None = None
+        self,
+        image: Callable[[], ClusterImage],
+        news: Callable[[], None],
+        master: str = "",
+        kept: Path | None = None,
+        recording: str = "",
     ) -> None:
-        """image: the cluster as it is now; master: of Spark, empty for none; kept: the file of what work took."""
+        """image: the cluster as it is now; master: of Spark, empty for none; kept: the file of what work took;
+        recording: the folder of the one that is open, empty for none."""
+        self._recording = recording
         self._image = image
         self._news = news
         self._engines = Engines(master, news, kept, options=SparkOptions(nice=NICE))
@@ -76,6 +99,10 @@ class AnalysisService:
             return msgspec.structs.replace(whole, question=question)
         if isinstance(question, PlanQuestion) and not question.asked:
             return AnalysisAnswer(question, self._image())
+        if isinstance(question, HistoryQuestion) and not question.folder:
+            if not self._recording:
+                return AnalysisAnswer(question, self._image(), note=NO_RECORDING)
+            question = msgspec.structs.replace(question, folder=self._recording)
         last = self._looks.pop(question, None)
         if last is None or self._is_over(last):
             last = self._begun(question, last)
@@ -160,8 +187,9 @@ class AnalysisService:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
         def part(result: Any, engine: str, note: str) -> None:
+            last = self._looks.get(question)
+            note = f"{note}; {STOPPABLE}" if note else last.note if last else ""
             seconds = time.monotonic() - began
-            note = f"{note}; {STOPPABLE}"
             look = AnalysisAnswer(question, image, result, note, engine, seconds=seconds, is_partial=True)
             self._tell(question, look)
 

@@ -3,6 +3,9 @@
 Sizes of partitions are known where the source is a snapshot that says so (`size_bytes`); no other source knows. Groups
 that are made up, so many consumers that read the topics that match, are put into a copy of the cluster's image: they
 have what range gives them, so that a death moves what it would move; they have read nothing, so no lag is known.
+
+A recording is read part by part, the newest first: figures are there at once, and grow. The first part is one alone,
+and then come more and more at a time, so that an engine has something to divide.
 """
 
 import asyncio
@@ -22,6 +25,9 @@ from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, NOTHING, FleetResult, FleetRow, Stage, Wave, fleet_arrays, waves
 from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
+from model.analyses.history.history import HISTORY, history_of
+from model.analyses.history.results import ClusterDay, HistoryParameters, parameters_of
+from model.analyses.history.tables import HistoryTables, merged
 from model.analyses.image_arrays import arrays_of, racks_of
 from model.analyses.previews.group_arrays import Staged, previewed, stage
 from model.analyses.previews.kernel import PREVIEWS
@@ -37,14 +43,24 @@ from model.planning.optimum.problem import Objective, Placement, PlacementProble
 from model.planning.optimum.solving import solve
 from model.planning.planner import plan
 from model.planning.request import NewBroker, PlanError, PlanRequest
+from model.recordings.folder import RecordingError
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
 from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.messages import SparkLost
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
 from tui.engine.analyses.worker import Worker
+from tui.engine.history.pages import HistorySoFar
 from tui.engine.plan.planned import planned
-from tui.engine.questions import DeathsQuestion, MadeUp, PlanQuestion, PreviewQuestion, Question, SweepQuestion
+from tui.engine.questions import (
+    DeathsQuestion,
+    HistoryQuestion,
+    MadeUp,
+    PlanQuestion,
+    PreviewQuestion,
+    Question,
+    SweepQuestion,
+)
 from tui.engine.sheets import duration_text
 
 
@@ -119,18 +135,20 @@ MOST_PAIRS = 64 * 63 // 2
 
 
 OnPart = Callable[[Any, str, str], None]
-"""Is handed a result that is not whole yet, who works it out, and how far it is."""
+"""Is handed a result that is not whole yet, who works it out, and how far it is; empty where that is told apart."""
 
 
 async def worked_out(
     question: Question, image: ClusterImage, engines: Engines, tag: str, told: OnProgress, part: OnPart
 ) -> EngineResult:
-    """The result, who worked it out, and what it took; of a fleet, what has been played is handed over meanwhile.
+    """The result, who worked it out, and what it took; what takes long is handed over in parts meanwhile.
 
     Raises what the analysis or its engine raises.
     """
     if isinstance(question, SweepQuestion) and question.fleet:
         return await _fleet(question, image, engines, tag, part)
+    if isinstance(question, HistoryQuestion):
+        return await history_read(question, engines, tag, told, part)
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 
@@ -288,3 +306,53 @@ _WORK: Mapping[type[Any], Callable[..., Awaitable[EngineResult]]] = {
     PreviewQuestion: _preview,
     PlanQuestion: _plan,
 }
+
+
+WAVE_BYTES = 32 << 20
+"""Of files, at most at a time: some ten seconds of one process."""
+
+
+async def history_read(
+    question: HistoryQuestion, engines: Engines, tag: str, told: OnProgress, part: OnPart
+) -> EngineResult:
+    """The result, and what it took in all. Raises AnalysisError, JobCancelled, JobFailed."""
+    parameters = await asyncio.to_thread(_recorded, question.folder)
+    left = sorted(parameters.days, key=lambda day: (day.day, day.first_set, day.cluster), reverse=True)
+    tables, every, began_s, most_bytes = HistoryTables(), len(left), time.monotonic(), 0
+    size, read, found = sum(day.size_bytes for day in left), 0, list[EngineResult]()
+    while left:
+        wave, left = _wave(left, most_bytes)
+        told(_progress(every - len(wave) - len(left), every, read / size if size else 0.0, time.monotonic() - began_s))
+        some = msgspec.structs.replace(parameters, days=tuple(wave))
+        one = await engines.run(HISTORY, {}, some, tag=tag, told=lambda _: None, kind=question.engine)
+        found.append(one)
+        tables = await asyncio.to_thread(merged, [tables, one.result])
+        wave_bytes = sum(day.size_bytes for day in wave)
+        read, most_bytes = read + wave_bytes, min(2 * wave_bytes, WAVE_BYTES)
+        if left:
+            so_far = await asyncio.to_thread(history_of, tables, msgspec.structs.replace(parameters, drills=False))
+            part(HistorySoFar(so_far, every - len(left), every), one.engine, "")
+    whole = await asyncio.to_thread(history_of, tables, parameters)
+    seconds, cpu_s, tasks = (sum(getattr(one, name) for one in found) for name in ("seconds", "cpu_s", "tasks"))
+    so_far = HistorySoFar(whole, every, every)
+    return msgspec.structs.replace(found[-1], result=so_far, seconds=seconds, cpu_s=cpu_s, tasks=tasks)
+
+
+def _recorded(folder: str) -> HistoryParameters:
+    try:
+        return parameters_of([Path(folder).expanduser().absolute()])
+    except RecordingError as error:
+        raise AnalysisError(str(error)) from None
+
+
+def _wave(left: list[ClusterDay], most_bytes: int) -> tuple[list[ClusterDay], list[ClusterDay]]:
+    """The next parts, one at least, and those after them."""
+    count, taken = 1, left[0].size_bytes
+    while count < len(left) and taken + left[count].size_bytes <= most_bytes:
+        taken, count = taken + left[count].size_bytes, count + 1
+    return left[:count], left[count:]
+
+
+def _progress(done: int, every: int, share: float, spent_s: float) -> str:
+    left = f", about {spent_s / share * (1 - share):,.0f} s left" if share else ""
+    return f"reading, {done:,} of {every:,} parts{left}"

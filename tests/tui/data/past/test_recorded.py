@@ -104,6 +104,7 @@ class Endless:
     """A recording that is read until somebody stops it."""
 
     name = "endless"
+    folder = ""
     opened_ms = START_MS
 
     def around(self, at_ms: int, most: int) -> Stretch:

@@ -1,0 +1,1 @@
+"""What recordings tell of days and months, as pictures, rows and texts."""
