@@ -14,7 +14,8 @@ from tests.screenshots.__main__ import DEMO_PICTURES, FOLDER, SANDBOX_PICTURES, 
 from tests.screenshots.png import text_of
 from tui.app.export import screen_text
 from tui.app.widgets.edge_lines import tab_line
-from tui.engine.actions import NUMBERS, TITLES
+from tui.engine.actions import NUMBERS, SCREENS, tab_titles
+from tui.engine.messages import HeaderFacts
 
 LINES, WORDS = 0.5, 0.9
 """Of the lines, so many are the same but for their figures; and of the words. An age that is longer by a letter breaks
@@ -54,8 +55,10 @@ async def test_each_screen_of_the_demo_looks_as_in_its_picture(monkeypatch: pyte
 def test_every_picture_has_the_screens_that_there_are(name: str, picture: Picture) -> None:
     """Of the sandbox, where no two pictures are alike, this is what can be compared."""
     forms = {
-        "".join(text for text, _ in tab_line(TITLES, NUMBERS, active, picture.size[0])).strip()
-        for active in range(len(TITLES))
+        "".join(
+            text for text, _ in tab_line(tab_titles(screen, HeaderFacts()), NUMBERS, active, picture.size[0])
+        ).strip()
+        for active, screen in enumerate(SCREENS)
     }
     assert text_of(FOLDER / f"{name}.png").split("\n")[1].strip() in forms, "take it anew"
 

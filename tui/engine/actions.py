@@ -16,12 +16,13 @@ class CommandError(ValueError):
 
 
 class Registered(NamedTuple):
-    """A screen: its name within, its title, its key, what it is for."""
+    """A screen: its name within, its title, its key, what it is for, and whether its tab is always there."""
 
     name: str
     title: str
     key: str
     help: str
+    is_tab: bool = True
 
 
 REGISTRY: tuple[Registered, ...] = (
@@ -37,7 +38,7 @@ REGISTRY: tuple[Registered, ...] = (
     Registered("controller", "Brokers", "b", "brokers, the controller, its epochs, pending work"),
     Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
     Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
-    Registered("history", "History", "I", "what a recording tells of days and months"),
+    Registered("history", "History", "I", "what a recording tells of days and months", is_tab=False),
 )
 
 
@@ -299,9 +300,10 @@ def has_znodes(facts: HeaderFacts) -> bool:
     return facts.generation != "kraft" and not facts.source.startswith(_BROKERS)
 
 
-def tab_titles(facts: HeaderFacts) -> tuple[str, ...]:
-    """The titles of the screens, in their order."""
-    return TITLES if has_znodes(facts) else tuple(_OF_BROKERS.get(title, title) for title in TITLES)
+def tab_titles(place: str, facts: HeaderFacts) -> tuple[str, ...]:
+    """The titles of the screens, in their order, as tabs on the screen called `place`; empty: it has no tab there."""
+    shown = (screen.title if screen.is_tab or screen.name == place else "" for screen in REGISTRY)
+    return tuple(shown if has_znodes(facts) else (_OF_BROKERS.get(title, title) for title in shown))
 
 
 def worded(actions: Iterable[Action], facts: HeaderFacts) -> tuple[Action, ...]:

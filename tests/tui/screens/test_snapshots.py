@@ -137,7 +137,12 @@ async def differences(pilot: Keys, look: str, pages: Mapping[str, Page]) -> str:
 def has_picture(pilot: Keys) -> bool:
     """Whether something is drawn with other signs where cells cannot be filled with colours."""
     screen = pilot.app.screen
-    drawn = [*screen.query(LivePlot), *screen.query(LivePicture), *screen.query("#lab-strategies")]
+    drawn = [
+        *screen.query(LivePlot),
+        *screen.query(LivePicture),
+        *screen.query("#lab-strategies"),
+        *screen.query("#sweep-heat"),
+    ]
     return any(each.is_on_screen for each in drawn)
 
 

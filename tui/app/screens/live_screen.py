@@ -21,7 +21,7 @@ from tui.app.tour import tour_line
 from tui.app.widgets.edge_lines import TabLine, TourStrip
 from tui.app.widgets.lists import RowHighlighted
 from tui.app.widgets.prompt_line import PromptLine
-from tui.engine.actions import FOOTER, SCREENS, TITLES, tab_titles
+from tui.engine.actions import FOOTER, SCREENS, tab_titles
 from tui.engine.conditions import Here
 from tui.engine.messages import STOPPABLE, HeaderFacts
 from tui.engine.view_state import Filter, Intent, MoveBrokers, Reverse, Sort, SwitchView, ViewState, reduce
@@ -72,7 +72,8 @@ class LiveScreen(Page):
 
     def middle(self) -> Iterable[Widget]:
         numbers = [self.kdrill.sign(f"screen('{name}')") for name in SCREENS]
-        yield TabLine(TITLES, numbers, active=SCREENS.index(self.place), help_sign=self.kdrill.sign("help"), id="tabs")
+        titles = tab_titles(self.place, self.kdrill.facts)
+        yield TabLine(titles, numbers, active=SCREENS.index(self.place), help_sign=self.kdrill.sign("help"), id="tabs")
         yield TourStrip(id="tour")
         with Group(id="body"):
             yield from self.panes()
@@ -93,7 +94,7 @@ class LiveScreen(Page):
         return self.query_one(f"#{self.main_list}")
 
     def _name_tabs(self, facts: HeaderFacts) -> None:
-        self.query_one(TabLine).name_them(tab_titles(facts))
+        self.query_one(TabLine).name_them(tab_titles(self.place, facts))
 
     def _show_tour(self) -> None:
         self.query_one(TourStrip).show(tour_line(self.kdrill.tour, self.kdrill.facts, self.kdrill.sign))

@@ -15,14 +15,14 @@ from tui.engine.text import cells, cut, plain, wrap_line
 
 
 def tab_spans(titles: Sequence[str], numbers: Sequence[str], active: int, title_cells: int) -> Line:
-    """One span per screen, titles of the others cut to this many cells: `[1]Overview 2 Znodes`."""
+    """One span per screen, titles of the others cut to this many cells: `[1]Overview 2 Znodes`; no title, no tab."""
     line: list[Span] = []
     for index, (number, title) in enumerate(zip(numbers, titles, strict=True)):
         if index == active:
             line.append((f"[{number}]{plain(title)}", "tab-active"))
         else:
             short = cut(plain(title), title_cells)
-            line.append((f" {number} {short}".rstrip(), "tab"))
+            line.append((f" {number} {short}".rstrip() if title else "", "tab"))
     return tuple(line)
 
 
