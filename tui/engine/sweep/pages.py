@@ -215,19 +215,28 @@ def _leaders(sheet: Sheet, one: ScenarioOutcome) -> None:
 def _fatal(sheet: Sheet, result: DrillResult) -> None:
     if not result.fatal.counts:
         return
-    sizes = ", ".join(f"{count:,} of {size}" for size, count in sorted(result.fatal.counts.items()))
-    sheet.fact("fatal", f"smallest broker sets that hold all in-sync replicas of a partition: {sizes}")
+    sizes = ", ".join(_sets(count, size) for size, count in sorted(result.fatal.counts.items()))
+    sheet.fact("fatal", f"no partition survives the loss of all its in-sync replicas, held by {sizes}")
     for one in result.fatal.sets[:MOST_SETS]:
         sheet.fact(
             "", f"{' '.join(f'b{broker}' for broker in one.kill)}: {counted(one.partitions, 'partition')}", "warn"
         )
 
 
+def _sets(count: int, size: int) -> str:
+    kind = {1: "single broker", 2: "pair", 3: "triple"}.get(size)
+    return counted(count, kind) if kind else f"{counted(count, 'set')} of {size}"
+
+
 def _chance(chance: LossChance) -> str:
-    each = f"each broker with {100 * (chance.rate or 0):g}%"
-    who = each if chance.failed is None else f"{counted(chance.failed, 'broker')} at once"
+    each = f"if each broker is lost with {100 * (chance.rate or 0):g}%"
+    who = each if chance.failed is None else f"if {_lost(chance.failed)} lost for good"
     probability = f"{'' if chance.exact else 'about '}{100 * chance.probability:.3g}%"
-    return f"{who} for good: {probability}, {chance.expected_partitions:.3g} partitions expected"
+    return f"{who}: {probability} chance of data loss, {chance.expected_partitions:.3g} partitions on average"
+
+
+def _lost(brokers: int) -> str:
+    return "1 broker is" if brokers == 1 else f"{brokers} brokers are"
 
 
 def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
