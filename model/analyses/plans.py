@@ -19,8 +19,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.topic_image import NOBODY, Column, Ints
 from model.drills.voters import NOT_FORECAST, VOTERS_UNKNOWN
-from model.planning.balance import balance_of, cost_of
-from model.planning.layout import Layout, Sizes
+from model.planning.layout import Layout, Sizes, balance_of, cost_of
 from model.planning.optimum.solving import solve
 from model.planning.planner import Solve, chosen
 from model.planning.request import By, PlanError, PlanRequest, Reach, on_any, setting_of

@@ -1,19 +1,40 @@
 """LeaderAndIsr and StopReplica: what a broker leads, follows, stops and deletes from now on, and its answers.
 
 A request has to come from the controller of now and be meant for this life of the broker. It knows no wire format.
+What lay in a failed log dir is served no more until the broker starts again.
 
-Source: `ReplicaManager.becomeLeaderOrFollower`, `makeLeaders`, `makeFollowers`, `stopReplicas`, `stopPartitions`
-(3.9), `KafkaApis.isBrokerEpochStale` (2.2, KIP-380); KIP-570 (leader epochs of StopReplica, 2.6).
+Source: `ReplicaManager.becomeLeaderOrFollower`, `makeLeaders`, `makeFollowers`, `stopReplicas`, `stopPartitions`,
+`handleLogDirFailure`, `Partition.makeLeader`, `makeFollower`, `Replica.resetReplicaState`, `HostedPartition.Offline`
+(3.9), `KafkaApis.isBrokerEpochStale` (2.2, KIP-380); KIP-112 (1.0), KIP-570 (leader epochs of StopReplica, 2.6).
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from model.broker.commands import AssignTopicId, Command, CreateLog, DeleteLog, PartitionDecision, StopFetching
-from model.broker.partition import EMPTY_LOG, Conditions, Held, LogPositions, Logs, Partition
-from model.broker.roles import become_follower, become_leader, start_fetching, take_on
+from model.broker.commands import (
+    AssignTopicId,
+    Command,
+    CreateLog,
+    DeleteLog,
+    PartitionDecision,
+    StartFetching,
+    StartLeaderEpoch,
+    StopFetching,
+)
+from model.broker.partition import (
+    EMPTY_LOG,
+    Conditions,
+    FollowerProgress,
+    Held,
+    Leading,
+    LogPositions,
+    Logs,
+    Partition,
+    raise_high_watermark,
+)
+from model.broker.replication import initial_fetch_state
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     EPOCH_DURING_DELETE,
@@ -24,6 +45,115 @@ from model.controller.events_and_commands import (
     PartitionToStop,
     StopReplicaRequest,
 )
+
+_UNKNOWN = FollowerProgress()
+
+
+def take_on(name: TopicPartition, broker: int, log: LogPositions) -> Partition:
+    """A partition that this broker has not served since it started; its high watermark comes from the checkpoint."""
+    high_watermark = max(log.start, min(log.checkpointed_high_watermark, log.end))
+    return Partition(name, broker, topic_id=log.topic_id, high_watermark=high_watermark)
+
+
+def become_leader(
+    partition: Partition, told: PartitionToServe, log: LogPositions, conditions: Conditions
+) -> PartitionDecision:
+    """Lead. What is older than the partition epoch known here changes nothing: an answer to a proposal outran it."""
+    if told.state.partition_epoch < partition.state.partition_epoch:
+        return PartitionDecision(partition)
+    now_ms = conditions.now_ms
+    started = told.state.leader_epoch > partition.state.leader_epoch
+    before = partition.leading
+    known: Mapping[int, FollowerProgress] = {} if before is None else before.followers
+    followers: dict[int, FollowerProgress] = {}
+    for replica in told.assignment.replicas:
+        if replica != partition.broker:
+            progress = known.get(replica, _UNKNOWN)
+            if started:
+                progress = _reset(progress, log.end, now_ms if replica in told.state.isr else 0, fresh=before is None)
+            followers[replica] = progress
+    if started or before is None:
+        leading = Leading(log.end, now_ms, followers)
+    else:
+        leading = msgspec.structs.replace(before, followers=followers, pending=None)
+    led = _told(partition, told, leading)
+    after = raise_high_watermark(led, log, conditions)
+    if not started:
+        return PartitionDecision(after)
+    name, epoch = partition.partition, told.state.leader_epoch
+    why = f"{name}: broker {partition.broker} leads in epoch {epoch} from offset {log.end}, ISR {[*told.state.isr]}."
+    return PartitionDecision(after, (StopFetching(name), StartLeaderEpoch(name, epoch, log.end)), (why,))
+
+
+def become_follower(partition: Partition, told: PartitionToServe, log: LogPositions) -> PartitionDecision:
+    """Follow. A new leader epoch restarts the fetching even from the same leader."""
+    if told.state.partition_epoch < partition.state.partition_epoch:
+        return PartitionDecision(partition)
+    after = _told(partition, told, None)
+    if told.state.leader_epoch <= partition.state.leader_epoch:
+        return PartitionDecision(after)
+    name, state = partition.partition, told.state
+    why = f"{name}: broker {partition.broker} follows broker {state.leader} in epoch {state.leader_epoch}."
+    return PartitionDecision(after, (StopFetching(name),), (why,))
+
+
+def start_fetching(decision: PartitionDecision, log: LogPositions, conditions: Conditions) -> PartitionDecision:
+    """What a new follower does next, unless its broker is on its way down: fetch from its leader."""
+    partition = decision.partition
+    state = initial_fetch_state(
+        partition.partition, partition.state, partition.high_watermark, log, conditions.settings.rules
+    )
+    return decision.then(PartitionDecision(partition, (StartFetching(partition.partition, state),)))
+
+
+def _told(partition: Partition, told: PartitionToServe, leading: Leading | None) -> Partition:
+    # A leader counts as recovered at once: it says so with the next ISR that it proposes (KIP-704).
+    state = told.state
+    if leading is not None and state.recovering:
+        state = msgspec.structs.replace(state, recovering=False)
+    return msgspec.structs.replace(
+        partition, state=state, controller_epoch=told.controller_epoch, assignment=told.assignment, leading=leading
+    )
+
+
+def _reset(progress: FollowerProgress, leader_end: int, caught_up_ms: int, *, fresh: bool) -> FollowerProgress:
+    """`caught_up_ms`: now for an in-sync follower: it gets as long as any other to show that it still is. Else 0."""
+    if fresh:
+        return FollowerProgress(leader_end_at_fetch=-1, caught_up_ms=caught_up_ms)
+    return msgspec.structs.replace(
+        progress, leader_end_at_fetch=leader_end, fetched_ms=caught_up_ms, caught_up_ms=caught_up_ms
+    )
+
+
+class Lost(NamedTuple):
+    """`removed` are not held any more; all that was named is offline."""
+
+    offline: frozenset[TopicPartition]
+    removed: tuple[TopicPartition, ...]
+    commands: tuple[Command, ...]
+    reasons: tuple[str, ...]
+
+
+def lose_log_dir(
+    partitions: Collection[TopicPartition],
+    held: Held,
+    offline: Collection[TopicPartition],
+) -> Lost:
+    """Partitions that lie in a failed log dir, or could not be created."""
+    lost = sorted(set(partitions) - set(offline))
+    return Lost(
+        offline=frozenset(offline) | frozenset(lost),
+        removed=tuple(partition for partition in lost if held.get(partition) is not None),
+        commands=tuple(map(StopFetching, lost)),
+        reasons=tuple(f"{partition}: its log dir has failed, it is offline here." for partition in lost),
+    )
+
+
+def with_storage_errors(answer: BrokerAnswer, lost: Collection[TopicPartition]) -> BrokerAnswer:
+    """The answer to a LeaderAndIsr of whose logs some could not be created."""
+    others = tuple(each for each in answer.partition_errors if each[0] not in lost)
+    errors = tuple((partition, "KAFKA_STORAGE_ERROR") for partition in sorted(lost))
+    return msgspec.structs.replace(answer, partition_errors=others + errors)
 
 
 class BrokerEpochs(msgspec.Struct, frozen=True):

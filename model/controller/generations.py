@@ -13,8 +13,7 @@ import msgspec
 
 from model.cluster.ids import release_numbers
 from model.controller import elections, scala_order
-from model.controller.elections import Ballot, ElectionResult, Rule, Strategy, refused
-from model.controller.isr_changes import IsrRemovalRules
+from model.controller.elections import Ballot, ElectionResult, IsrRemovalRules, Rule, Strategy, refused
 from model.controller.requests import DEFAULT_PERCENTAGE, RebalanceRules
 from model.controller.state_machines import (
     PARTITIONS,

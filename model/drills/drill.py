@@ -10,8 +10,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.drills.outcomes import DrilledPartition, Summary, affected, summary
 from model.drills.scenario import Act, Deed, Scenario, check
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import QuorumShrank, Timeline
-from model.drills.timeline_builder import TimelineBuilder, kraft_rows
+from model.drills.timeline import QuorumShrank, Timeline, TimelineBuilder, kraft_rows
 from model.drills.voters import Turnout, is_kraft, session_timeout_ms, stood_in_for, turnout_after, with_voters
 from model.hosts.virtual.journal import BrokerCrashed
 from model.hosts.virtual.scheduled_events import Assumptions

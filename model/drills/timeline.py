@@ -1,12 +1,18 @@
 """What happened in a drill, as the records of its journal; and what the cluster looked like at any moment.
 
-What the journal has as transactions is here as what was written over what, state by state. Times are virtual, in ms
-since the death of the victims. On KRaft, some records have classes of their own: what was played with ZooKeeper's rules
-is told there in KRaft's words.
+What the journal has as transactions is here as what was written over what, state by state, and who was led again when;
+records that say it already are taken over. It decides nothing; it may be asked for the timeline so far at any time.
+Times are virtual, in ms since the death of the victims.
+
+On KRaft, what was played with ZooKeeper's rules is told in KRaft's words, some of it by classes of their own, without
+what KRaft has no like of: requests that nobody sends, znodes that nobody has, who stands in for the controller.
+Sources: KIP-631 (brokers register and send heartbeats; the active controller fences who is silent for
+broker.session.timeout.ms), KIP-500 (brokers learn by fetching the metadata log).
 """
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import msgspec
@@ -14,10 +20,33 @@ import numpy as np
 
 from model.cluster import records as r
 from model.cluster.cluster_delta import ClusterDelta
-from model.cluster.cluster_image import ClusterImage
+from model.cluster.cluster_image import ClusterImage, state_in
 from model.cluster.ids import TopicPartition
-from model.controller.events_and_commands import BrokerRequest
+from model.cluster.partition_columns import stacked
+from model.cluster.texts import metadata_place
+from model.controller.events_and_commands import BrokerRequest, ControlledShutdownRequested, LeaderAndIsrRequest
+from model.hosts.memory_zookeeper.tree import Node
 from model.hosts.virtual import journal
+from model.hosts.virtual.journal import (
+    BrokerBooted,
+    BrokerCrashed,
+    BrokerStopped,
+    ControllerAsked,
+    ControllerElected,
+    Reasoned,
+    Record,
+    RequestSent,
+    RequestServed,
+    SessionEnded,
+    Transaction,
+    ZnodeWrite,
+    znode_writes,
+)
+from model.sources.zookeeper.translate import translate
+from model.znodes.catalogue import ZnodeKind
+from model.znodes.paths import ZnodeMatch, recognise
+from model.znodes.topics import RECOVERING, decode_partition_state
+from model.zookeeper.operations import Missing, Stat, Znode
 
 
 class StateWritten(journal.Record, frozen=True, gc=False):
@@ -201,3 +230,166 @@ def _records(rows: Sequence[AnyRow]) -> Iterator[r.Record]:
             yield r.BrokerLost(broker=row.broker)
             if row.controller:
                 yield r.ControllerLost()
+
+
+class TimelineBuilder:
+    """Takes a journal in as it grows."""
+
+    def __init__(self, image: ClusterImage, start_ms: int, znodes: Mapping[str, Node]) -> None:
+        """image: the cluster before; znodes: the same, as ZooKeeper had it. start_ms: when the journal begins, in ms
+        since the epoch, UTC."""
+        self._image = image
+        self._znodes = znodes
+        self._written: dict[str, bytes | None] = {}
+        self._start_ms = start_ms
+        self._rows: list[AnyRow] = []
+        self._states: dict[TopicPartition, r.PartitionState] = {}
+        self._leaderless: dict[TopicPartition, float] = {}
+        self._outages: list[Outage] = []
+
+    def take(self, records: Iterable[Record]) -> None:
+        for record in records:
+            match record:
+                case BrokerCrashed() | BrokerStopped():
+                    self._gone(record)
+                    self._rows.append(record)
+                case BrokerBooted() | SessionEnded() | ControllerElected() | RequestSent() | Reasoned():
+                    self._rows.append(record)
+                case ControllerAsked() if isinstance(record.request, ControlledShutdownRequested):
+                    self._rows.append(record)
+                case Transaction():
+                    self._rows.extend(self._wrote(record))
+                case RequestServed():
+                    self._served(record)
+                case _:
+                    pass
+
+    @property
+    def length(self) -> int:
+        return len(self._rows)
+
+    def timeline(self, end_ms: float) -> Timeline:
+        still = [Outage(name, from_ms, None) for name, from_ms in self._leaderless.items()]
+        return Timeline(self._image, tuple(self._rows), (*self._outages, *still), end_ms, self._start_ms)
+
+    def _wrote(self, record: Transaction) -> Iterator[AnyRow]:
+        for write in znode_writes(record):
+            if write.error != "NONE":
+                yield WriteRefused(record.at_ms, record.by, write.verb, write.path, write.error)
+                continue
+            match = recognise(write.path)
+            if match.kind is ZnodeKind.PARTITION_STATE and write.verb != "delete":
+                yield self._state_written(record, write, match)
+            else:
+                yield self._znode_written(record, write)
+
+    def _served(self, record: RequestServed) -> None:
+        """A broker did what it was told: maybe it leads now."""
+        if self._leaderless and isinstance(record.request, LeaderAndIsrRequest) and record.answer.error == "NONE":
+            receiver, leaderless = record.receiver, self._leaderless
+            told = [entry.partition for entry in record.request.partitions if entry.state.leader == receiver]
+            led = leaderless.keys() & told
+            led -= {name for name, error in record.answer.partition_errors if error != "NONE"} if led else set()
+            for name in sorted(led):
+                self._outages.append(Outage(name, leaderless.pop(name), record.at_ms, leader=receiver))
+
+    def _gone(self, record: BrokerCrashed | BrokerStopped) -> None:
+        """What the broker still leads has no leader from now on."""
+        for name in self._led_by(record.broker):
+            self._leaderless.setdefault(name, record.at_ms)
+
+    def _led_by(self, broker: int) -> list[TopicPartition]:
+        deleting = self._image.admin.delete_topics
+        columns = stacked([topic for name, topic in self._image.topics.items() if name not in deleting])
+        names = [
+            TopicPartition(topic.name, number)
+            for topic, rows in columns.by_topic(columns.leader == broker)
+            for number in columns.partitions[rows].tolist()
+        ]
+        led = {name for name, state in self._states.items() if state.leader == broker}
+        return [name for name in names if name not in self._states or name in led] + sorted(led.difference(names))
+
+    def _znode_written(self, record: Transaction, write: ZnodeWrite) -> ZnodeWritten:
+        says = tuple(translate([_as_read(write, record, self._start_ms)], self._start_ms))
+        before = None if write.verb == "create" else self._held(write.path)
+        after = self._written[write.path] = None if write.verb == "delete" else write.data
+        return ZnodeWritten(record.at_ms, record.by, write.verb, write.path, write.version, before, after, says)
+
+    def _held(self, path: str) -> bytes | None:
+        if path in self._written:
+            return self._written[path]
+        planted = self._znodes.get(path)
+        return None if planted is None else planted.data
+
+    def _state_written(self, record: Transaction, write: ZnodeWrite, match: ZnodeMatch) -> StateWritten:
+        name = TopicPartition(match.topic, match.partition)
+        before = self._states.get(name) or state_in(self._image, name)
+        payload = decode_partition_state(write.data)
+        after = r.PartitionState(
+            match.partition,
+            payload.leader,
+            payload.leader_epoch,
+            payload.isr,
+            payload.controller_epoch,
+            write.version,
+            payload.leader_recovery_state == RECOVERING,
+            record.zxid,
+            self._start_ms + int(record.at_ms),
+        )
+        self._states[name] = after
+        return StateWritten(record.at_ms, record.by, match.topic, before, after, _elected_uncleanly(before, after))
+
+
+def _elected_uncleanly(before: r.PartitionState | None, after: r.PartitionState) -> bool:
+    """Whether this write elects a leader that was not in the ISR (`kafka.controller.Election`, 3.9).
+
+    Nor, where that is empty, among the eligible leader replicas (KIP-966).
+    """
+    if before is None or after.leader < 0 or after.leader in (before.isr or before.elr or ()):
+        return False
+    # A leader that was outside the ISR already is elected anew only where it comes into the ISR with it.
+    return after.leader != before.leader or after.leader in after.isr
+
+
+def _as_read(write: ZnodeWrite, record: Transaction, start_ms: int) -> Znode | Missing:
+    """A write as a source would read it."""
+    if write.verb == "delete":
+        return Missing(write.path)
+    time_ms = start_ms + int(record.at_ms)
+    stat = Stat(record.zxid, record.zxid, time_ms, time_ms, write.version, 0, 0, 0, len(write.data), 0, record.zxid)
+    return Znode(write.path, write.data, stat)
+
+
+_STRATEGY = re.compile(r"^[A-Z]\w+ elected ")
+"""Names of elections are those of `kafka.controller.PartitionStateMachine`."""
+_TAKING_OVER = re.compile(r"/controller|^Read \d")
+"""What a broker says that becomes the controller, where all brokers had died: KRaft's controllers are there already."""
+_CONTROLLER_ZNODES = ("/controller", "/controller_epoch")
+
+
+def kraft_rows(rows: Iterable[AnyRow], controller: int | None) -> Iterator[AnyRow]:
+    """The rows; `controller` is the broker that played the controller."""
+    for row in rows:
+        match row:
+            case BrokerCrashed():
+                yield BrokerFellSilent(row.at_ms, row.broker)
+            case BrokerStopped():
+                yield BrokerLeft(row.at_ms, row.broker, row.controlled)
+            case SessionEnded():
+                yield BrokerFenced(row.at_ms, row.broker, row.session, row.expired, controller=False)
+            case ControllerAsked():
+                yield msgspec.structs.replace(row, controller=None)
+            case StateWritten():
+                yield msgspec.structs.replace(row, by=None)
+            case ZnodeWritten() if row.says and row.path not in _CONTROLLER_ZNODES:
+                yield MetadataWritten(row.at_ms, metadata_place(row.path), row.says)
+            case RequestSent() if row.partitions:
+                yield MetadataLearnt(row.at_ms, row.receiver, row.request)
+            case ControllerElected():
+                controller = row.broker
+            case Reasoned() if row.by == controller and not _TAKING_OVER.search(row.why):
+                yield Reasoned(row.at_ms, None, _STRATEGY.sub("Elected ", row.why))
+            case ZnodeWritten() | WriteRefused() | RequestSent() | Reasoned():
+                pass
+            case _:
+                yield row

@@ -33,7 +33,7 @@ from typing import Any
 
 import msgspec
 
-from model.planning.balance import Balance
+from model.planning.layout import Balance
 from model.planning.plan import COSTS, Bound, Change, Plan
 from model.planning.request import Batching, PlanError
 

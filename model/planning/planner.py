@@ -13,14 +13,22 @@ from model.cluster.texts import brokers, counted, listed
 from model.cluster.topic_image import NOBODY, Ints, rows_of, widened
 from model.controller.requests import RequestedMoves
 from model.interchange.tool_files import read_plan
-from model.planning.balance import balance_of, cost_of
 from model.planning.batches import Sent, in_batches
-from model.planning.layout import Layout, Sizes, layout_of
-from model.planning.notes import notes_on, notes_on_voters, objectives_of
+from model.planning.layout import Layout, Sizes, balance_of, cost_of, layout_of
 from model.planning.optimum.measures import Judged, judged
 from model.planning.optimum.problem import Cost, Objective, Placement, PlacementProblem, PlanningError, Scope
 from model.planning.optimum.solving import solve
-from model.planning.plan import Bound, Change, Comparison, Plan, compared, pace_of
+from model.planning.plan import (
+    Bound,
+    Change,
+    Comparison,
+    Plan,
+    compared,
+    notes_on,
+    notes_on_voters,
+    objectives_of,
+    pace_of,
+)
 from model.planning.request import PlanError, PlanRequest, Setting, setting_of
 
 

@@ -14,8 +14,7 @@ from msgspec import Meta
 
 from model.cluster.texts import brokers, counted, listed
 from model.cluster.topic_image import NOBODY, Flags, Ints
-from model.planning.balance import Racks, rack_rule
-from model.planning.layout import Layout
+from model.planning.layout import Layout, Racks, rack_rule
 
 
 class PlanError(ValueError):

@@ -13,7 +13,7 @@ from model.cluster.changes import Change, changes_between
 from model.cluster.cluster_delta import ClusterDelta, relisted, unlisted
 from model.cluster.cluster_image import EMPTY, ClusterImage, Provenance
 from model.cluster.findings import Findings, find
-from model.consumers.rebalance_history import with_rebalances
+from model.consumers.ownership import with_rebalances
 from model.sources.source import Batch, SourceStatus
 
 FEED_LENGTH = 10_000

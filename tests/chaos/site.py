@@ -7,7 +7,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
-from model.sandbox.cluster.ensemble import Ensemble
+from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError
 from model.sandbox.switchboard import end_session
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, server_status

@@ -18,7 +18,7 @@ import zstandard
 
 from model.cluster.snapshot_file import SnapshotError, read_snapshot
 from model.log.records import Codec, Damage, DamageKind, Record, RecordBatch, encode_batch, records_of, scan
-from model.log.records.xerial import MAGIC
+from model.log.records.codecs import XERIAL_MAGIC
 from model.recordings.folder import RecordingError
 from model.recordings.format import FORMAT, METADATA, SCHEMA, PartHeader
 from model.recordings.part_file import read_part
@@ -62,7 +62,7 @@ def snappy_bomb() -> bytes:
 
 def xerial_bomb() -> bytes:
     block = snappy_bomb()
-    return struct.pack(">8sii", MAGIC, 1, 1) + (struct.pack(">i", len(block)) + block) * 100
+    return struct.pack(">8sii", XERIAL_MAGIC, 1, 1) + (struct.pack(">i", len(block)) + block) * 100
 
 
 BOMBS = {

@@ -13,7 +13,7 @@ from model.controller.elections import Ballot, ElectionResult, Strategy, elected
 from model.controller.events_and_commands import Command, LeaderAndIsrRequest, SendRequest
 from model.controller.generations import Generation, elect
 from model.controller.leader_and_isr import LeaderAndIsr
-from model.controller.steps import broker_requests, controller_election, elections, notifications, reassignment, znodes
+from model.controller.steps import broker_requests, controller_election, notifications, partitions, reassignment, znodes
 from model.controller.steps.broker_requests import SendMetadata, send
 from model.controller.steps.deletion import ConfirmDeletions
 from model.znodes.cluster import ControllerEpoch
@@ -38,7 +38,7 @@ def elections_outside_the_isr(patch: pytest.MonkeyPatch) -> None:
         isr = tuple(dict.fromkeys((*ballot.current.isr, leader)))
         return elected(ballot, leader, isr, ballot.online, "anybody")
 
-    patch.setattr(elections, "elect", careless)
+    patch.setattr(partitions, "elect", careless)
 
 
 def requests_forgotten(patch: pytest.MonkeyPatch) -> None:

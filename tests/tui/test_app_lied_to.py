@@ -8,8 +8,7 @@ import time
 import pytest
 
 from model.sources.addresses import parse_zookeeper_address
-from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
 from tests.tui.dashboard import Keys, kdrill, mode, opened_on, press, rows, text, until
 from tests.zookeeper.lies import WAYS, served
 from tests.zookeeper.lying_zookeeper import LyingZooKeeper

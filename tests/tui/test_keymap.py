@@ -12,7 +12,6 @@ from textual.binding import Binding
 
 from tests.architecture.source_tree import modules, read
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
-from tui.app.keys import PHRASES
 from tui.app.screens.overlays import help_lines
 from tui.app.widgets.line_view import LineView, TreeLines
 from tui.app.widgets.text_and_plot import TextPane
@@ -20,6 +19,7 @@ from tui.engine.actions import ACTIONS, EVERYWHERE, Action, holding
 from tui.engine.conditions import Here
 from tui.engine.config import ConfigError, load_config
 from tui.engine.keymap import MOTION_KEYS, NAMES, SAME_BYTES, WAY_OUT, changed, key_named, remapped, sign_of_key
+from tui.engine.link import PHRASES
 
 LASTING = """
 alerts back brokers-back brokers-on clusters command compare copy copy-text describe export failover filter full help

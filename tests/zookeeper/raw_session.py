@@ -16,6 +16,7 @@ from model.zookeeper.operations import (
     Code,
     Create,
     Delete,
+    EventKind,
     Exists,
     GetChildren,
     GetData,
@@ -23,9 +24,10 @@ from model.zookeeper.operations import (
     Operation,
     SetData,
     SetWatches,
+    Stat,
     Sync,
+    ZnodeChanged,
 )
-from model.zookeeper.znodes import EventKind, Stat, ZnodeChanged
 from tests.zookeeper.memory_zookeeper import Message, Reply
 
 ANSWER_TIMEOUT_S = 30.0

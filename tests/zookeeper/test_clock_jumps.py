@@ -12,9 +12,8 @@ import pytest
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
-from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import OneShotWatching
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
 from tests.tui.data.pulses import Pulses, live
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife

@@ -11,15 +11,13 @@ from typing import Any
 import pytest
 
 from model.hosts.zookeeper.protocol import Connected, ReadsZnodes
-from model.sandbox.cluster.ensemble import Ensemble
-from model.sandbox.embedded_zookeeper import ZnodeSession
+from model.sandbox.embedded_zookeeper import Ensemble, ZnodeSession
 from model.sandbox.zookeeper_server import server_status
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
-from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import RecursiveWatching, Watching
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
-from model.zookeeper.znodes import Unread, Znode
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.zookeeper.operations import Unread, Znode
 from tests.harness.waiting import eventually
 from tests.harness.zookeeper import three_servers
 from tests.zookeeper.followed import followed

@@ -16,7 +16,7 @@ import pytest
 from model.sandbox.link_proxy import Proxy, Valve
 from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
-from model.sources.zookeeper.follower import Timing
+from model.sources.zookeeper.zookeeper_source import Timing
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed

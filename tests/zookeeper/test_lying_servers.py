@@ -18,9 +18,8 @@ from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.zookeeper.attempts import BEHIND
-from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
-from model.zookeeper.znodes import TooLarge, Znode
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
+from model.zookeeper.operations import TooLarge, Znode
 from tests.harness.command import failure, kdrill_alone
 from tests.harness.waiting import eventually
 from tests.zookeeper.conftest import OpenReader

@@ -17,8 +17,7 @@ from model.sandbox.zookeeper_server import EmbeddedZooKeeper, ServerOptions
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.feed import Moment
 from model.sources.zookeeper.attempts import FLAPPING
-from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
 from tests.harness.waiting import eventually
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed

@@ -10,9 +10,8 @@ import pytest
 from model.hosts.zookeeper.protocol import ReadsZnodes
 from model.sources.addresses import parse_zookeeper_address
 from model.sources.zookeeper.browser import ZnodeBrowser
-from model.sources.zookeeper.follower import Timing
 from model.sources.zookeeper.watching import OneShotWatching, RecursiveWatching
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import followed
 from tests.zookeeper.kafka_life import KafkaLife

@@ -14,7 +14,7 @@ from model.sandbox.processes import free_port
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.sources.feed import Moment
 from model.sources.source import Phase
-from model.sources.zookeeper.follower import Timing
+from model.sources.zookeeper.zookeeper_source import Timing
 from tests.harness.zookeeper import kazoo
 from tests.zookeeper.counting_proxy import CountingProxy
 from tests.zookeeper.followed import facts, followed, loaded

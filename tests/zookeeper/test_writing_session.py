@@ -14,8 +14,19 @@ from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.settings import Settings
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
 from model.znodes.paths import CONTROLLER_EPOCH
-from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Exists, GetChildren, GetData, Multi, SetData
-from model.zookeeper.znodes import EventKind
+from model.zookeeper.operations import (
+    Answer,
+    Check,
+    Code,
+    Create,
+    Delete,
+    EventKind,
+    Exists,
+    GetChildren,
+    GetData,
+    Multi,
+    SetData,
+)
 from tests.harness.waiting import eventually_async
 from tests.zookeeper.counting_proxy import CountingProxy
 

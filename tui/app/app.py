@@ -21,7 +21,6 @@ from textual.worker import Worker
 from model.hosts.process import crash_text
 from tui.app.commands import LoadRequests, parse_command
 from tui.app.export import ExportError, exported
-from tui.app.keys import RemappedLink
 from tui.app.live_app import LiveApp
 from tui.app.navigation import Navigation
 from tui.app.screens.live_screen import LiveScreen
@@ -33,7 +32,7 @@ from tui.engine.actions import ACTIONS, OVERLAY, Action, CommandError, holding, 
 from tui.engine.clock import RunningClock
 from tui.engine.config import ConfigError
 from tui.engine.keymap import changed
-from tui.engine.link import DataLink
+from tui.engine.link import DataLink, RemappedLink
 from tui.engine.messages import Pulse, StopJobs
 from tui.engine.opening import Opening
 from tui.engine.palette import THEMES

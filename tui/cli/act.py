@@ -16,7 +16,7 @@ from model.cluster.ids import TopicPartition
 from model.cluster.whole_file import MOST_FACTS, read_whole
 from model.controller.topic_validation import topic_name_problem
 from model.interchange.tool_files import read_election
-from tui.cli.act_options import ActOptions, offsets_in, reset_of, takes_act_options
+from tui.cli.acting import ActOptions, offsets_in, reset_of, takes_act_options
 from tui.cli.main import Verbs
 from tui.cli.options import takes_source
 from tui.engine.opening import Opening

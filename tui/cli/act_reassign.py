@@ -25,8 +25,7 @@ from model.planning.plan import applied
 from model.planning.planner import read_moves, score
 from model.planning.request import Batching, PlanError, PlanRequest
 from tui.cli import acting, plan_made
-from tui.cli.act_options import ActOptions, takes_act_options
-from tui.cli.acting import perform
+from tui.cli.acting import ActOptions, perform, takes_act_options
 from tui.cli.following import image_of
 from tui.cli.options import takes_source
 from tui.cli.output import tell

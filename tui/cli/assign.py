@@ -119,7 +119,7 @@ def _result(case_id: Any, outcome: "AssignedCase", differs: str | None) -> dict[
 
 
 def _explanation(outcome: "AssignedCase") -> dict[str, Any]:
-    from model.consumers.assignors.reasons import balance, explain  # noqa: PLC0415
+    from model.consumers.assignors.assignment import balance, explain  # noqa: PLC0415
 
     return {"balance": balance(outcome), "partitions": explain(outcome)}
 

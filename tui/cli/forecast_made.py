@@ -16,18 +16,21 @@ import msgspec
 
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast import assumptions
-from model.analyses.forecast.actions import HISTORIES, Action, actions_of, swings
 from model.analyses.forecast.assumptions import USUAL, AssumptionError, Assumptions
 from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
 from model.analyses.forecast.figures import (
     FORMAT,
+    HISTORIES,
     NOT_MODELLED,
     YEAR_MS,
+    Action,
     Figures,
     Pair,
+    actions_of,
     figures_of,
     pair_of,
     plain_values,
+    swings,
 )
 from model.analyses.forecast.forecast import (
     FORECAST,

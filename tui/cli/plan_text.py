@@ -10,8 +10,8 @@ from textwrap import wrap
 
 from model.analyses.plans import DrillFigures, Worst
 from model.cluster.texts import brokers, counted, listed, replicas
-from model.planning.balance import Balance, BrokerShare, Range
 from model.planning.documents import above_percent
+from model.planning.layout import Balance, BrokerShare, Range
 from model.planning.plan import COSTS, Batch, Change, Pace, Plan
 from model.planning.request import PlanRequest
 from tui.cli.output import more

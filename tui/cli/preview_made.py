@@ -29,8 +29,8 @@ from model.analyses.previews.result import (
 )
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, listed
+from model.consumers.assignors.assignment import Explanation, balance, explain
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.reasons import Explanation, balance, explain
 from model.consumers.assignors.strategies import STRATEGIES
 from model.consumers.ownership import no_groups, not_previewed
 from spark_tasks.spark_client import Engine, EngineResult
@@ -328,7 +328,7 @@ def _image(opening: Opening) -> ClusterImage:
     image = image_of(opening)
     if opening.bootstrap:
         # Kafka's protocol takes a while to load, and only those who ask brokers need it.
-        from tui.cli.broker_groups import with_groups  # noqa: PLC0415
+        from tui.cli.following import with_groups  # noqa: PLC0415
 
         image = with_groups(image, opening)
     return image

@@ -22,8 +22,8 @@ from tui.engine.drill.texts import drill_text, moment_text, partition_drill_text
 from tui.engine.history import queries as of_history
 from tui.engine.messages import JobsText, StopJobs, TimeQuery
 from tui.engine.opening import NO_WISH, ONLY_SHOWS
+from tui.engine.partitions.counts import partitions_picture
 from tui.engine.partitions.map import map_window
-from tui.engine.partitions.picture import partitions_picture
 from tui.engine.partitions.reasons import partition_text
 from tui.engine.partitions.topics import topic_text, topics_window
 from tui.engine.past.pages import event_strip, past_comparison, past_event_text, past_window

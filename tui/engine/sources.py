@@ -10,8 +10,7 @@ from model.sources.addresses import KafkaAddress, RecordingName, ZooKeeperAddres
 from model.sources.combined_source import CombinedSource
 from model.sources.file_source import file_source
 from model.sources.source import Source, SourceError
-from model.sources.zookeeper.follower import Timing
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import Timing, ZooKeeperSource
 from tui.engine.opening import Login, Opening
 
 REFUSED_S = Timing().refused_s

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from model.analyses.analysis import Arrays
 from model.analyses.drills.results import NAMES
 from model.cluster.ids import NO_LEADER
-from model.controller.elections import Ballot, Liveness, Strategy
+from model.controller.elections import Ballot, Liveness, Strategy, remove_from_isr
 from model.controller.generations import Generation, elect
-from model.controller.isr_changes import remove_from_isr
 from model.controller.leader_and_isr import UNLED, LeaderAndIsr, ReplicaAssignment
 
 Column = NDArray[Any]

@@ -1,9 +1,17 @@
-"""Drills over the whole cluster as an analysis: parts of the partitions, or of the scenarios, are its units.
+"""Drills over the whole cluster as an analysis, and which brokers hold all in-sync replicas of a partition.
 
-Not played: what was asked of the controller and is not begun, and reassignments that could be completed at once.
+Parts of the partitions, or of the scenarios, are its units. Not played: what was asked of the controller and is not
+begun, and reassignments that could be completed at once.
+
+How probable it is that such brokers die together for good: A. Cidon et al., Copysets: Reducing the Frequency of Data
+Loss in Cloud Storage (USENIX ATC 2013): data is lost if all members of a copyset die. Brokers fail at random; racks
+that fail as a whole are another drill. An eligible leader replica (KIP-966) that lives counts as in sync: it has every
+record that was acknowledged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb, exp, prod
 
 import msgspec
 import numpy as np
@@ -11,12 +19,166 @@ from numpy.typing import NDArray
 
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.drills.answer import ROWS, Lost, Subsets, answer, random_answer, random_subsets
-from model.analyses.drills.fates import Fates, Numbers, flags, integers
+from model.analyses.drills.fates import Column, Fates, Numbers, flags, integers, numbered
 from model.analyses.drills.grid import NOBODY, Grid
-from model.analyses.drills.loss import chances_of, copysets, fatal_sets
-from model.analyses.drills.results import DrillParameters, DrillResult
+from model.analyses.drills.results import DrillParameters, DrillResult, FatalSet, FatalSets, LossChance
 from model.analyses.drills.sums import rows_of, rules_in, sums
 from model.analyses.errors import AnalysisError
+
+Ints = NDArray[np.int32]
+
+AT_ONCE = 1 << 18
+"""Rows, where all of them would take too much memory."""
+
+
+def copysets(arrays: Arrays) -> tuple[Ints, Numbers]:
+    """Distinct sets of live in-sync replicas of led partitions, and how many partitions each holds.
+
+    Places in `brokers`, int32[C, W], ascending, padded at the end with B. Copysets as in Cidon et al. (2013).
+    """
+    nobody, width = len(arrays["live"]), arrays["replicas"].shape[1]
+    if (nobody + 1) ** width >= 1 << 63:
+        held = _held(arrays, 0, len(arrays["leader"]))
+        numbers, row = numbered([*held.T])
+        return held[row], np.bincount(numbers, minlength=len(row))
+    # Of each set only its key is kept, and only so many rows are looked at in one go.
+    keys, count = np.empty(len(arrays["leader"]), np.int64), 0
+    for start in range(0, len(keys), AT_ONCE):
+        some = _keys(_held(arrays, start, start + AT_ONCE), nobody + 1)
+        keys[count : count + len(some)] = some
+        count += len(some)
+    keys = keys[:count]
+    keys.sort()
+    places = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[:count])
+    partitions, keys = np.diff(places, append=count), keys[places]
+    sets = np.empty((len(keys), width), np.int32)
+    for place in reversed(range(width)):
+        keys, sets[:, place] = np.divmod(keys, nobody + 1)
+    return sets, partitions
+
+
+def _held(arrays: Arrays, start: int, end: int) -> Ints:
+    """Of the rows from `start` to before `end`, the sets of those that have one."""
+    live, nobody = np.append(flags(arrays, "live"), False), len(arrays["live"])
+    some = {name: arrays[name][start:end] for name in ("replicas", "isr", "elr", "leader")}
+    replicas, safe = some["replicas"].astype(np.int32, copy=False), integers(some, "isr") | integers(some, "elr")
+    held = np.empty(replicas.shape, np.int32)
+    for place in range(replicas.shape[1]):
+        member = replicas[:, place]
+        held[:, place] = np.where((safe >> place & 1 == 1) & live[member], member, nobody)
+    held.sort(axis=1)
+    return held[live[integers(some, "leader")] & (held[:, 0] < nobody)]
+
+
+def sizes_of(sets: Ints, nobody: int) -> Numbers:
+    """How many brokers each set has."""
+    return (sets < nobody).sum(axis=1)
+
+
+def fatal_sets(arrays: Arrays, sets: Ints, partitions: Numbers, listed: int) -> FatalSets:
+    """The minimal ones of these copysets; `listed` of them by name."""
+    brokers, ids = len(arrays["brokers"]), integers(arrays, "brokers")
+    sizes = sizes_of(sets, brokers)
+    smaller: dict[int, Ints] = {}
+    counts: dict[int, int] = {}
+    named: list[FatalSet] = []
+    for size in np.unique(sizes).tolist():
+        some = np.flatnonzero(sizes == size)
+        for known, others in smaller.items():
+            some = some[~_contains(sets[some, :size], others[:, :known], brokers)]
+        if not len(some):
+            continue
+        smaller[size], counts[size] = sets[some], len(some)
+        worst = some[np.argsort(-partitions[some], kind="stable")[: listed - len(named)]]
+        named += (FatalSet(tuple(ids[sets[one, :size]].tolist()), int(partitions[one])) for one in worst)
+    return FatalSets(counts, tuple(named))
+
+
+def _contains(sets: Ints, smaller: Ints, brokers: int) -> Column:
+    """bool[C]: whether a set contains one of the smaller ones. Both are ascending, without padding."""
+    found = np.zeros(len(sets), np.bool_)
+    wanted = _keys(smaller, brokers)
+    width: int = smaller.shape[1]
+    for places in combinations(range(sets.shape[1]), width):
+        found |= np.isin(_keys(sets[:, list(places)], brokers), wanted)
+    return found
+
+
+def _keys(sets: Ints, brokers: int) -> Column:
+    """One value that is the same for the same sets."""
+    if brokers ** sets.shape[1] >= 1 << 63:
+        return np.array([row.tobytes() for row in np.ascontiguousarray(sets)], object)
+    key = np.zeros(len(sets), np.int64)
+    for column in sets.T:
+        key = key * brokers + column
+    return key
+
+
+ENUMERABLE = 16
+"""Live brokers whose every subset is looked at."""
+
+
+def chances_of(arrays: Arrays, sets: Ints, partitions: Numbers, rate: float) -> tuple[LossChance, ...]:
+    """If one, two or three brokers die, or as many as `rate` makes of all; and if each dies at `rate`."""
+    live = flags(arrays, "live")
+    count = int(live.sum())
+    sizes = sizes_of(sets, len(live))
+    widths: list[int] = np.unique(sizes).tolist()
+    fatal = _fatal(live, sets) if count <= ENUMERABLE else None
+    found: list[LossChance] = []
+    for failed in sorted({1, 2, 3, max(1, round(rate * count))}):
+        if failed <= count:
+            all_of = {size: prod((failed - k) / (count - k) for k in range(size)) for size in widths}
+            found.append(_chance(sizes, partitions, all_of, _exactly(fatal, failed, sizes, count), failed=failed))
+    all_of = {size: rate**size for size in widths}
+    found.append(_chance(sizes, partitions, all_of, _at(fatal, count, rate), rate=rate))
+    return tuple(found)
+
+
+def _chance(
+    sizes: Numbers,
+    partitions: Numbers,
+    all_of: Mapping[int, float],
+    exact: float | None,
+    *,
+    failed: int | None = None,
+    rate: float | None = None,
+) -> LossChance:
+    """`all_of`: size → the probability that so many given brokers all die."""
+    expected_sets = expected_partitions = 0.0
+    for size, probability in all_of.items():
+        some = sizes == size
+        expected_sets += int(some.sum()) * probability
+        expected_partitions += int(partitions[some].sum()) * probability
+    probability = 1 - exp(-expected_sets) if exact is None else exact
+    return LossChance(failed, rate, expected_partitions, expected_sets, probability, exact is not None)
+
+
+def _fatal(live: NDArray[np.bool_], sets: Ints) -> Numbers:
+    """int64[L + 1]: of the subsets of so many live brokers, those that contain a copyset."""
+    count = int(live.sum())
+    bit = np.append(np.where(live, 1 << (np.cumsum(live) - 1), 0), 0)
+    fatal = np.zeros(1 << count, np.bool_)
+    fatal[bit[sets].sum(axis=1)] = True
+    for place in range(count):
+        by_bit = fatal.reshape(-1, 2, 1 << place)
+        by_bit[:, 1] |= by_bit[:, 0]
+    return np.bincount(np.bitwise_count(np.flatnonzero(fatal)), minlength=count + 1)
+
+
+def _exactly(fatal: Numbers | None, failed: int, sizes: Numbers, count: int) -> float | None:
+    if fatal is not None:
+        return int(fatal[failed]) / comb(count, failed)
+    if failed > sizes.min(initial=count):
+        return None
+    return int((sizes == failed).sum()) / comb(count, failed)  # no two sets at the same time
+
+
+def _at(fatal: Numbers | None, count: int, rate: float) -> float | None:
+    if fatal is None:
+        return None
+    return sum(subsets * rate**size * (1 - rate) ** (count - size) for size, subsets in enumerate(fatal.tolist()))
+
 
 ROWS_PER_UNIT = 1 << 16
 MOST_UNITS = 16

@@ -12,7 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from model.cluster.texts import listed
-from model.consumers.assignors.assignment import AssignedCase, Assignment, Decide, Strategy, from_scratch
+from model.consumers.assignors.assignment import (
+    AssignedCase,
+    Assignment,
+    Decide,
+    Strategy,
+    from_scratch,
+    why_by_hash,
+    why_by_number,
+    why_range,
+    why_range_of_threads,
+    why_rounded_up,
+    why_sticky,
+    why_uniform,
+)
 from model.consumers.assignors.case import Case
 from model.consumers.assignors.from_scratch import (
     ZOOKEEPER_RELEASES,
@@ -34,15 +47,6 @@ from model.consumers.assignors.group import (
     ownership,
 )
 from model.consumers.assignors.named_group import NamedGroup, named_group, named_threads
-from model.consumers.assignors.reasons import (
-    why_by_hash,
-    why_by_number,
-    why_range,
-    why_range_of_threads,
-    why_rounded_up,
-    why_sticky,
-    why_uniform,
-)
 from model.consumers.assignors.sticky import assign_cooperatively, assign_sticky
 from model.consumers.assignors.uniform import assign_mixed_uniformly, assign_uniformly
 

@@ -7,14 +7,6 @@ join), KIP-345 (static members).
 
 from msgspec.structs import replace
 
-from model.consumers.group_coordinator.answering import (
-    answer_joined,
-    generation_error,
-    has_room_for,
-    member_error,
-    refuse_waiting,
-    superseded,
-)
 from model.consumers.group_coordinator.events_and_commands import (
     NO_MEMBER_ID,
     AnswerHeartbeat,
@@ -28,7 +20,13 @@ from model.consumers.group_coordinator.events_and_commands import (
     LeaveRequested,
     LeavingMember,
     MemberRequest,
+    answer_joined,
     because,
+    generation_error,
+    has_room_for,
+    member_error,
+    refuse_waiting,
+    superseded,
 )
 from model.consumers.group_coordinator.group import (
     COMPLETING,

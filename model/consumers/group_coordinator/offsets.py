@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted
-from model.consumers.group_coordinator.answering import answer_commit, commit_error, refuse_everything
 from model.consumers.group_coordinator.events_and_commands import (
     AnswerCommit,
     AnswerGroupDeletion,
@@ -26,7 +25,10 @@ from model.consumers.group_coordinator.events_and_commands import (
     OffsetDeletionRequested,
     OffsetsChecked,
     PartitionsDeleted,
+    answer_commit,
     because,
+    commit_error,
+    refuse_everything,
 )
 from model.consumers.group_coordinator.group import (
     COMPLETING,

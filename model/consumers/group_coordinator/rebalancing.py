@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import counted
-from model.consumers.group_coordinator.answering import answer_joined, answer_synced, generation_error, superseded
 from model.consumers.group_coordinator.consumer_protocol import UnreadableError, owners_of, subscribed_topics
 from model.consumers.group_coordinator.events_and_commands import (
     AnswerSync,
@@ -19,7 +18,11 @@ from model.consumers.group_coordinator.events_and_commands import (
     GroupCommand,
     GroupDecision,
     SyncRequested,
+    answer_joined,
+    answer_synced,
     because,
+    generation_error,
+    superseded,
 )
 from model.consumers.group_coordinator.group import (
     COMPLETING,

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from model.cluster.ids import TopicPartition
 from model.cluster.texts import brokers, counted, listed, replicas
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.elections import Liveness
+from model.controller.elections import Liveness, accept_proposal
 from model.controller.events_and_commands import AnswerRequest, PartitionOutcome, ProposedIsr
-from model.controller.isr_changes import accept_proposal
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.state_machines import PartitionAndReplica, ReplicaState
 from model.controller.steps.broker_requests import SendMetadata

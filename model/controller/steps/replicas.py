@@ -5,7 +5,7 @@ epochs. A replica that goes offline leaves the ISR, and with it the leadership i
 illegal move is left out, the others go on.
 
 Source: `kafka.controller.ZkReplicaStateMachine`, its `removeReplicasFromIsr` (3.9). The rules are in
-`model.controller.isr_changes`.
+`model.controller.elections`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ import msgspec
 from model.cluster.ids import NO_LEADER, TopicPartition
 from model.cluster.texts import counted, listed, replicas
 from model.controller.context import ControllerContext, Step, StepOutcome
-from model.controller.isr_changes import IsrRemoval, remove_from_isr
+from model.controller.elections import IsrRemoval, remove_from_isr
 from model.controller.leader_and_isr import LeaderAndIsr
 from model.controller.state_machines import (
     IllegalTransition,
@@ -25,7 +25,7 @@ from model.controller.state_machines import (
     replica_state_at_startup,
 )
 from model.controller.steps.broker_requests import SendBatch, refresh, serve, stop, tell
-from model.controller.steps.elections import allows_unclean
+from model.controller.steps.partitions import allows_unclean
 from model.controller.steps.znodes import reads, sets, states_read, states_written
 from model.controller.topics import Leadership, Partition
 from model.znodes.paths import config_path

@@ -18,8 +18,21 @@ from model.hosts.writing_zookeeper.client import Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.reader import ZooKeeperReader
 from model.hosts.zookeeper.settings import Settings
-from model.zookeeper.operations import Answer, Check, Code, Create, Delete, Multi, SetData, ZooKeeperRequest
-from model.zookeeper.znodes import Children, Missing, TooLarge, Unread, Znode
+from model.zookeeper.operations import (
+    Answer,
+    Check,
+    Children,
+    Code,
+    Create,
+    Delete,
+    Missing,
+    Multi,
+    SetData,
+    TooLarge,
+    Unread,
+    Znode,
+    ZooKeeperRequest,
+)
 
 READ_CONNECT_S = 15.0
 TREE_ZNODES, TREE_S = 1_000_000, 60.0

@@ -49,8 +49,7 @@ from model.hosts.wire.server import Api
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
 from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.paths import broker_path
-from model.zookeeper.operations import Exists
-from model.zookeeper.znodes import ZnodeChanged
+from model.zookeeper.operations import Exists, ZnodeChanged
 
 
 class ControllerLink:

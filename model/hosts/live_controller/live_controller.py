@@ -36,14 +36,13 @@ from model.controller.events_and_commands import (
     event_for,
 )
 from model.controller.generations import Settings
-from model.controller.steps.elections import WriteElected
+from model.controller.steps.partitions import WriteElected
 from model.controller.steps.topics import ReadStates
 from model.hosts.background import BackgroundTasks
 from model.hosts.live_controller.broker_channels import BrokerChannels
 from model.hosts.wire.names import topic_id_text
 from model.hosts.writing_zookeeper.session import SuccessiveSessions
-from model.zookeeper.operations import ZooKeeperRequest
-from model.zookeeper.znodes import ZnodeChanged
+from model.zookeeper.operations import ZnodeChanged, ZooKeeperRequest
 
 
 class ControllerOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ from model.zookeeper.operations import (
     Code,
     Create,
     Delete,
+    EventKind,
     Exists,
     GetChildren,
     GetData,
@@ -47,10 +48,10 @@ from model.zookeeper.operations import (
     Operation,
     SetData,
     SetWatches,
+    Stat,
     Sync,
     Write,
 )
-from model.zookeeper.znodes import EventKind, Stat
 
 
 class ServerState(msgspec.Struct, frozen=True, gc=False):

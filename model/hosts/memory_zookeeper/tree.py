@@ -22,14 +22,15 @@ from model.zookeeper.operations import (
     Code,
     Create,
     Delete,
+    EventKind,
     Exists,
     GetData,
     Multi,
     Read,
     SetData,
+    Stat,
     Write,
 )
-from model.zookeeper.znodes import EventKind, Stat
 
 SPECIAL = frozenset({"/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"})
 """Can't be deleted (org.apache.zookeeper.server.ZKDatabase.isSpecialPath)."""

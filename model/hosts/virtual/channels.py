@@ -30,8 +30,18 @@ from model.hosts.virtual.scheduled_events import (
 )
 from model.hosts.virtual.virtual_broker import UNREGISTERED
 from model.hosts.virtual.world import UNCONNECTED, Asked, Asking, Channel, MissedWatches, Process, Queued, World
-from model.zookeeper.operations import Answer, Code, Exists, Multi, Operation, Read, Write, ZooKeeperRequest
-from model.zookeeper.znodes import EventKind, ZnodeChanged
+from model.zookeeper.operations import (
+    Answer,
+    Code,
+    EventKind,
+    Exists,
+    Multi,
+    Operation,
+    Read,
+    Write,
+    ZnodeChanged,
+    ZooKeeperRequest,
+)
 
 
 def lose_connection(world: World, broker: int) -> None:

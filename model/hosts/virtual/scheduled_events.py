@@ -12,8 +12,7 @@ import msgspec
 
 from model.broker.commands import ProposeIsr
 from model.controller.events_and_commands import AnswerRequest, BrokerAnswer, BrokerRequest, Event, RequestReceived
-from model.zookeeper.operations import Answer, ZooKeeperRequest
-from model.zookeeper.znodes import ZnodeChanged
+from model.zookeeper.operations import Answer, ZnodeChanged, ZooKeeperRequest
 
 
 class Assumptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,11 +10,17 @@ from typing import Any, Final
 import msgspec
 
 from model.broker.commands import Command, FetchState, ProposeIsr, StartFetching, StopFetching
-from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.controller_requests import (
+    BrokerEpochs,
+    Replicas,
+    Served,
+    lose_log_dir,
+    serve_leader_and_isr,
+    serve_stop_replica,
+)
 from model.broker.isr import AlterPartitionQueue
 from model.broker.metadata import UNKNOWN_BROKER, MetadataImage, learn, serve_update_metadata
 from model.broker.partition import EMPTY_LOG, Conditions, LogPositions, Partition, ReplicationSettings
-from model.broker.roles import lose_log_dir
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     BrokerAnswer,

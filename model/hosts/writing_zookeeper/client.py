@@ -42,9 +42,9 @@ from model.zookeeper.operations import (
     GetData,
     Multi,
     SetData,
+    ZnodeChanged,
     ZooKeeperRequest,
 )
-from model.zookeeper.znodes import ZnodeChanged
 
 _INT = struct.Struct(">i")
 _PART = struct.Struct(">iBi")

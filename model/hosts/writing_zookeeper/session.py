@@ -17,8 +17,17 @@ from model.hosts.writing_zookeeper.client import GONE, Question, WritingClient
 from model.hosts.zookeeper.protocol import ZooKeeperUnavailable
 from model.hosts.zookeeper.requests import SetWatches
 from model.hosts.zookeeper.settings import Settings
-from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, ZooKeeperRequest
-from model.zookeeper.znodes import EventKind, ZnodeChanged
+from model.zookeeper.operations import (
+    Answer,
+    Code,
+    Create,
+    EventKind,
+    Exists,
+    GetChildren,
+    GetData,
+    ZnodeChanged,
+    ZooKeeperRequest,
+)
 
 WATCHES_AT_ONCE = 500
 """A SetWatches must stay below the server's jute.maxbuffer of 1 MB."""

@@ -35,8 +35,17 @@ from model.hosts.zookeeper.requests import (
 from model.hosts.zookeeper.session import Session
 from model.hosts.zookeeper.settings import Settings
 from model.hosts.zookeeper.throttle import Turnstile, Usage
-from model.zookeeper.operations import WatchMode
-from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode, ZnodeChanged, ZnodeColumns, columns_of
+from model.zookeeper.operations import (
+    Children,
+    Missing,
+    Stat,
+    Unread,
+    WatchMode,
+    Znode,
+    ZnodeChanged,
+    ZnodeColumns,
+    columns_of,
+)
 
 # Batches of 200, two in flight: of 400 a large image would come a little sooner, and other clients wait longer.
 MULTI_READ_BATCH = 200

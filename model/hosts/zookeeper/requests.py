@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import ClassVar, Protocol
 
-from model.zookeeper.operations import WatchMode
-from model.zookeeper.znodes import (
+from model.zookeeper.operations import (
     NO_STAT,
     STAT,
     Children,
@@ -23,6 +22,7 @@ from model.zookeeper.znodes import (
     Stat,
     TooLarge,
     Unread,
+    WatchMode,
     Znode,
     ZnodeChanged,
     ZnodeColumns,

@@ -26,8 +26,7 @@ from model.hosts.zookeeper.settings import Settings as ZooKeeperSettings
 from model.znodes.cluster import decode_broker
 from model.znodes.paths import BROKER_IDS
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, GetChildren, GetData, ZooKeeperRequest
-from model.zookeeper.znodes import EventKind, ZnodeChanged
+from model.zookeeper.operations import Answer, EventKind, GetChildren, GetData, ZnodeChanged, ZooKeeperRequest
 
 RESETS = {"smallest": (OFFSET_BEGINNING, "earliest"), "largest": (OFFSET_END, "latest")}
 """Values of `auto.offset.reset`, and what librdkafka calls them: as an offset, and as a setting."""

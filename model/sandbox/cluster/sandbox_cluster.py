@@ -25,9 +25,9 @@ from model.sandbox.cluster.broker_process import (
     broker_properties,
     properties_text,
 )
-from model.sandbox.cluster.ensemble import Ensemble
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
 from model.sandbox.control.messages import CHROOT, MOST_BROKERS, EventFeed, ProcessView, SandboxOptions, SandboxReady
+from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError, free_port
 from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
 

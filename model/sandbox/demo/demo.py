@@ -39,8 +39,7 @@ from model.sources.combined_source import CombinedSource
 from model.sources.feed import Feed
 from model.sources.source import Batch, Progress, Sink, SourceStatus
 from model.sources.timeline import Timeline
-from model.sources.zookeeper.follower import now_ms
-from model.sources.zookeeper.zookeeper_source import ZooKeeperSource
+from model.sources.zookeeper.zookeeper_source import ZooKeeperSource, now_ms
 
 
 def system_clock_ms() -> int:

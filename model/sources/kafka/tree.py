@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from model.hosts.zookeeper.protocol import Connected, ConnectionState, Server
 from model.sources.kafka.views import ClusterView, TopicView
-from model.zookeeper.znodes import Children, Missing, Stat, Unread, Znode
+from model.zookeeper.operations import Children, Missing, Stat, Unread, Znode
 
 ROOTS = ("brokers", "clusterId", "configs", "features", "logDirs", "metadataQuorum", "topicIds", "topics")
 

@@ -4,13 +4,13 @@ import socket
 import ssl
 from collections.abc import Sequence
 
-from model.hosts.client_security.tls_refusals import PLAIN_ON_TLS
+from model.hosts.client_security.tls import PLAIN_ON_TLS
 from model.hosts.zookeeper.protocol import Connected, ConnectionState
 from model.hosts.zookeeper.settings import hosts_of
 from model.hosts.zookeeper.throttle import Usage
 from model.sources.addresses import ZooKeeperAddress
 from model.sources.source import Cost, Progress
-from model.sources.zookeeper.tree_plan import Found
+from model.sources.zookeeper.watching import Found
 
 TRIALS = 3
 """So often every server of an ensemble may answer the same question by garbage."""

@@ -36,9 +36,8 @@ from model.broker.replication import (
 )
 from model.broker.serving import ACKS_ALL, Isolation, Read, acknowledge, judge_read, look_up_epoch_end, refuse_produce
 from model.cluster.ids import TopicPartition
-from model.controller.elections import Liveness
+from model.controller.elections import Liveness, Rejection, accept_proposal
 from model.controller.events_and_commands import AnswerRequest, LeaderAndIsrRequest, PartitionOutcome, PartitionToServe
-from model.controller.isr_changes import Rejection, accept_proposal
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
 from model.log.checkpoints import LeaderEpochs
 

@@ -16,9 +16,16 @@ from model.broker.commands import (
     StartLeaderEpoch,
     StopFetching,
 )
-from model.broker.controller_requests import BrokerEpochs, Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.controller_requests import (
+    BrokerEpochs,
+    Replicas,
+    Served,
+    lose_log_dir,
+    serve_leader_and_isr,
+    serve_stop_replica,
+    with_storage_errors,
+)
 from model.broker.partition import Conditions, LogPositions, Partition
-from model.broker.roles import lose_log_dir, with_storage_errors
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     BrokerAnswer,

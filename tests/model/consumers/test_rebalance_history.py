@@ -7,7 +7,7 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import SHARE, Member
 from model.cluster.records import GroupDescribed, MemberLeft, PartitionReleased, Record
-from model.consumers.rebalance_history import KEPT, NOTHING_MOVED_MS, with_rebalances
+from model.consumers.ownership import KEPT, NOTHING_MOVED_MS, with_rebalances
 from tests.model.cluster.build import NOW_MS, brokers, claims, consumer, image, topic
 
 ORDERS = [TopicPartition("orders", number) for number in range(4)]

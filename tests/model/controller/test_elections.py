@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
 from model.controller import elections
-from model.controller.elections import Ballot, Rule, Strategy
+from model.controller.elections import Ballot, Rule, Strategy, remove_from_isr
 from model.controller.generations import LATEST, elect, generation_of
-from model.controller.isr_changes import remove_from_isr
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.controller.ballots import ballot, ballots, new_partition
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from model.cluster.ids import TopicPartition
-from model.controller.elections import Liveness
+from model.controller.elections import Liveness, Rejection, accept_proposal
 from model.controller.events_and_commands import ProposedIsr
-from model.controller.isr_changes import Rejection, accept_proposal
 from model.controller.leader_and_isr import LeaderAndIsr
 
 CURRENT = LeaderAndIsr(leader=1, leader_epoch=5, isr=(1, 2), partition_epoch=7)

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.cluster.ids import NO_LEADER
-from model.controller.elections import Ballot
+from model.controller.elections import Ballot, remove_from_isr
 from model.controller.generations import GENERATIONS, LATEST, Generation, generation_of
-from model.controller.isr_changes import remove_from_isr
 from model.controller.leader_and_isr import LeaderAndIsr
 from tests.model.controller.ballots import ballots, broker_ids
 

@@ -17,8 +17,7 @@ from model.controller.context import ControllerContext
 from model.controller.state_machines import PartitionState, ReplicaState
 from model.drills.drill import DEFAULT, Drill, play_on
 from model.drills.scenario import of_brokers
-from model.drills.setup import ClusterSetup
-from model.drills.setup_controllers import HeldStates, controllers_of, held_states, topics_of
+from model.drills.setup import ClusterSetup, HeldStates, controllers_of, held_states, topics_of
 from tests.model.drills.clusters import cluster, clusters, topic
 
 

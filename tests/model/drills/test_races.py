@@ -12,8 +12,7 @@ from model.drills.drill import LONGEST_MS, run
 from model.drills.scenario import Act, Deed, of_acts, of_brokers
 from model.drills.sentences import steps_of
 from model.drills.setup import ClusterSetup
-from model.drills.timeline import Timeline
-from model.drills.timeline_builder import TimelineBuilder
+from model.drills.timeline import Timeline, TimelineBuilder
 from model.hosts.virtual.journal import ControllerElected
 from model.hosts.virtual.scheduled_events import Assumptions
 from tests.model.drills.clusters import cluster, clusters, topic

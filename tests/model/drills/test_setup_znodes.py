@@ -23,13 +23,12 @@ from model.controller.events_and_commands import LeaderAndIsrRequest, PartitionT
 from model.controller.state_machines import PartitionState as ControllersState
 from model.controller.state_machines import ReplicaState
 from model.drills.drill import DEFAULT
-from model.drills.setup import ClusterSetup, brokers_of
-from model.drills.setup_controllers import controllers_of, topics_of
+from model.drills.setup import ClusterSetup, brokers_of, controllers_of, topics_of
 from model.drills.setup_znodes import ClusterZnodes
 from model.hosts.memory_zookeeper.persistent_map import PersistentMap
 from model.hosts.virtual.virtual_broker import receive
 from model.sources.zookeeper.translate import is_read, translate
-from model.zookeeper.znodes import Znode
+from model.zookeeper.operations import Znode
 from tests.model.drills.clusters import EPOCH, NOW_MS, T0, cluster, clusters, topic
 
 SESSIONS = {broker: broker for broker in range(1, 10)}

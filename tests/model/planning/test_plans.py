@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
 from model.controller.requests import requested_moves
-from model.planning.balance import balance_of
 from model.planning.documents import batching_in, forward, rollback
-from model.planning.layout import Sizes, layout_of
+from model.planning.layout import Sizes, balance_of, layout_of
 from model.planning.plan import Plan, applied
 from model.planning.planner import plan
 from model.planning.request import Batching, By, NewBroker, PlanError, PlanRequest, Reach

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.cluster.topic_image import padded
-from model.planning.balance import balance_of, cost_of, rack_rule
-from model.planning.layout import layout_of
+from model.planning.layout import balance_of, cost_of, layout_of, rack_rule
 from model.planning.optimum.measures import Band, Judged
 from model.planning.plan import compared
 from tests.model.planning.clusters import Racks, Replicas, cluster, clusters, replicas_of, sizes_for

@@ -2,8 +2,7 @@
 
 import pytest
 
-from model.znodes.catalogue import CATALOGUE, ZnodeDescription, ZnodeKind
-from model.znodes.explanations import EXPLANATIONS
+from model.znodes.catalogue import CATALOGUE, EXPLANATIONS, ZnodeDescription, ZnodeKind
 
 K = ZnodeKind
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 from model.analyses.analysis import Arrays
 from model.analyses.drills.answer import random_subsets
-from model.analyses.drills.loss import LossChance, chances_of, copysets, fatal_sets
 from model.analyses.drills.results import DEFAULT_RATE
+from model.analyses.drills.sweep import LossChance, chances_of, copysets, fatal_sets
 from model.analyses.image_arrays import arrays_of
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import PartitionState, PartitionStatesWritten, TopicAssigned

@@ -15,9 +15,8 @@ from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import CLASSIC_STRATEGIES, ZOOKEEPER_STRATEGIES
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.image_parts import CLASSIC, ZOOKEEPER
-from model.consumers.assignors.assignment import AssignedCase
+from model.consumers.assignors.assignment import AssignedCase, balance, explain
 from model.consumers.assignors.group import AssignorError
-from model.consumers.assignors.reasons import balance, explain
 from tests.spark.previews.groups import assigned, clusters
 
 STRATEGIES = {CLASSIC: CLASSIC_STRATEGIES, ZOOKEEPER: (*ZOOKEEPER_STRATEGIES, "ceil", *CLASSIC_STRATEGIES)}

@@ -12,7 +12,7 @@ from model.cluster.ids import TopicPartition
 from model.sources.source import SourceError
 from tests.model.hosts.live_broker.groups.asking import broker
 from tests.model.sources.coordinator_groups.test_source import END, cluster, joined
-from tui.cli.broker_groups import with_broker_groups
+from tui.cli.following import with_broker_groups
 
 IMAGE = msgspec.structs.replace(EMPTY, provenance=Provenance("zk://there", 7, 1, complete=True))
 

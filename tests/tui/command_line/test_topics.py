@@ -18,7 +18,7 @@ from model.cluster.records import (
     TopicDeletionRequested,
 )
 from tests.model.cluster.build import brokers, image, state, written
-from tui.cli.act_options import offsets_in, reset_of
+from tui.cli.acting import offsets_in, reset_of
 from tui.cli.configs import checked, listed_settings
 from tui.cli.described import PartitionFilter, chosen_topics, describe_lines, settings_in_order
 from tui.cli.main import main

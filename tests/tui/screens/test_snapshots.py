@@ -19,7 +19,7 @@ import pytest
 from model.sandbox.demo.demo import DemoCluster
 from model.sandbox.embedded_zookeeper import start_zookeeper
 from model.sources.source import Cost
-from model.sources.zookeeper import follower
+from model.sources.zookeeper import zookeeper_source
 from tests.harness.small_demo import SMALL
 from tests.tui.dashboard import BEGAN_MS, Keys, assert_page, kdrill, mask, mode, opened, text, until
 from tests.tui.data.logs.log_folders import flip, write_log
@@ -68,7 +68,7 @@ def logs() -> Iterator[str]:
 def costs_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ZooKeeper is asked is measured, and so another figure in every run."""
     cost = Cost(requests_per_s=0.5, received_bytes_per_s=43, sent_bytes_per_s=11, watches=1, latency_ms=3.4)
-    monkeypatch.setattr(follower, "cost_between", lambda *_: cost)
+    monkeypatch.setattr(zookeeper_source, "cost_between", lambda *_: cost)
 
 
 @pytest.mark.parametrize(("size", "look"), list(sizes_and_looks()))

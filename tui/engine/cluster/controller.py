@@ -13,13 +13,13 @@ from model.cluster.cluster_image import BrokerImage, ClusterImage, ControllerIma
 from model.cluster.findings.pending_work import PendingWork, pending_work
 from model.cluster.texts import counted, replicas
 from model.controller.state_machines import PartitionState, ReplicaState
-from model.drills.setup_controllers import HeldStates, held_states
+from model.drills.setup import HeldStates, held_states
 from model.sources.feed import Moment
 from model.sources.source import Cost
 from model.znodes.cluster import BrokerRegistration, ControllerEpoch, ControllerRegistration
 from model.znodes.codec import decode
 from model.znodes.paths import broker_path
-from model.zookeeper.znodes import Unread, Znode
+from model.zookeeper.operations import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
 from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
 from tui.engine.filters import Coded, Field, Numbers, Texts

@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from model.cluster.texts import counted
-from model.znodes.catalogue import SECRET_KINDS
+from model.znodes.catalogue import EXPLANATIONS, SECRET_KINDS
 from model.znodes.codec import decode, payload_version, redact
-from model.znodes.explanations import EXPLANATIONS
 from model.znodes.history import (
     NOBODY_KNOWN,
     PATH_VERSIONS,
@@ -23,7 +22,7 @@ from model.znodes.history import (
 )
 from model.znodes.paths import describe, recognise
 from model.znodes.payload import Unreadable
-from model.zookeeper.znodes import Forbidden, Missing, Stat, TooLarge, Unread, Znode
+from model.zookeeper.operations import Forbidden, Missing, Stat, TooLarge, Unread, Znode
 from tui.engine.messages import TextAnswer
 from tui.engine.rows import Line, line, span
 from tui.engine.sheets import Sheet, shortened, stamp_text

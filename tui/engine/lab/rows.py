@@ -6,8 +6,8 @@ import numpy as np
 
 from model.analyses.previews.lab import Comparison
 from model.analyses.previews.result import Figures
+from model.consumers.assignors.assignment import why
 from model.consumers.assignors.group import NOBODY
-from model.consumers.assignors.reasons import why
 from model.consumers.ownership import no_groups, not_previewed
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import JOINS, Short, readable

@@ -12,7 +12,7 @@ from model.cluster.changes import Change
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings import find
 from model.cluster.snapshot_file import SnapshotError, write_snapshot
-from model.consumers.rebalance_history import remembering
+from model.consumers.ownership import remembering
 from model.sources.feed import Moment
 from model.sources.source import SourceError
 from model.sources.timeline import Instant, Timeline

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.cluster.cluster_image import ClusterImage, state_in
-from model.planning.balance import BrokerShare
+from model.planning.layout import BrokerShare
 from model.planning.plan import Change, Plan
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts

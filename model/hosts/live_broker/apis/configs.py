@@ -31,8 +31,7 @@ from model.hosts.wire.server import Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
 from model.znodes.paths import config_path, topic_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, SetData
-from model.zookeeper.znodes import ZnodeChanged
+from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, SetData, ZnodeChanged
 
 CHANGES = "/config/changes"
 PREFIX = "config_change_"

@@ -28,9 +28,14 @@ from model.broker.commands import (
     StopFetching,
     TruncateLog,
 )
-from model.broker.controller_requests import Replicas, Served, serve_leader_and_isr, serve_stop_replica
+from model.broker.controller_requests import (
+    Replicas,
+    Served,
+    serve_leader_and_isr,
+    serve_stop_replica,
+    with_storage_errors,
+)
 from model.broker.metadata import BrokerNode, forgotten, learn, serve_update_metadata
-from model.broker.roles import with_storage_errors
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
     BrokerAnswer,

@@ -14,8 +14,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 
 from model.broker.commands import Command, PartitionDecision
+from model.broker.controller_requests import lose_log_dir
 from model.broker.isr import check_isr
-from model.broker.roles import lose_log_dir
 from model.broker.settings.keys import (
     LOG_CLEANER_BACKOFF_MS,
     LOG_CLEANER_ENABLE,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from model.consumers.assignors.assignment import balance, explain, why
 from model.consumers.assignors.from_scratch import ZOOKEEPER_RELEASES
-from model.consumers.assignors.reasons import balance, explain, why
 from tests.model.consumers.assignors.readable_cases import outcome_of, owning
 
 

@@ -7,9 +7,8 @@ from collections import Counter
 import msgspec
 from hypothesis import given
 
-from model.consumers.assignors.assignment import AssignedCase
+from model.consumers.assignors.assignment import AssignedCase, balance, explain
 from model.consumers.assignors.case import Case
-from model.consumers.assignors.reasons import balance, explain
 from model.consumers.assignors.strategies import STRATEGIES, assign
 from tests.model.consumers.assignors.groups import group_cases
 

@@ -16,8 +16,17 @@ from model.consumers.zookeeper_groups.consume import consume
 from model.consumers.zookeeper_groups.events_and_commands import AUTO_COMMIT, AskZooKeeper, Happening
 from model.consumers.zookeeper_groups.member_state import MemberSettings, MemberState, Stage, new_member
 from model.znodes.topics import TopicAssignment
-from model.zookeeper.operations import Answer, Create, Delete, GetChildren, GetData, SetData, ZooKeeperRequest
-from model.zookeeper.znodes import EventKind, ZnodeChanged
+from model.zookeeper.operations import (
+    Answer,
+    Create,
+    Delete,
+    EventKind,
+    GetChildren,
+    GetData,
+    SetData,
+    ZnodeChanged,
+    ZooKeeperRequest,
+)
 from tests.zookeeper.memory_zookeeper import MemorySession, MemoryZooKeeper
 
 GROUP = "g"

@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from model.hosts.client_security.tls import tls_context
-from model.hosts.client_security.tls_refusals import is_refused_for_good, is_tls_alert, tls_refusal
+from model.hosts.client_security.tls import is_refused_for_good, is_tls_alert, tls_context, tls_refusal
 from model.hosts.client_security.values import Secret, SecurityError, Store, Tls
 from tests.authority import PASSWORD, Authority, Identity
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from model.zookeeper.operations import Create, Delete, Exists, GetData, SetData
-from model.zookeeper.znodes import EventKind, ZnodeChanged
+from model.zookeeper.operations import Create, Delete, EventKind, Exists, GetData, SetData, ZnodeChanged
 from tests.zookeeper.memory_zookeeper import MemoryZooKeeper
 
 

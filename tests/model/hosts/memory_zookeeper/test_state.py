@@ -12,6 +12,7 @@ from model.zookeeper.operations import (
     Code,
     Create,
     Delete,
+    EventKind,
     Exists,
     GetChildren,
     GetData,
@@ -22,7 +23,6 @@ from model.zookeeper.operations import (
     Sync,
     WatchMode,
 )
-from model.zookeeper.znodes import EventKind
 
 ALICE, BOB = 1, 2
 Heard = tuple[int, str, str]

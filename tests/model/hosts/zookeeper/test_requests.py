@@ -23,8 +23,17 @@ from model.hosts.zookeeper.requests import (
     full_path,
     watch_event,
 )
-from model.zookeeper.operations import WatchMode
-from model.zookeeper.znodes import Children, EventKind, Forbidden, Missing, Refused, Stat, Znode, ZnodeChanged
+from model.zookeeper.operations import (
+    Children,
+    EventKind,
+    Forbidden,
+    Missing,
+    Refused,
+    Stat,
+    WatchMode,
+    Znode,
+    ZnodeChanged,
+)
 
 INT = st.integers(-(2**31), 2**31 - 1)
 LONG = st.integers(-(2**63), 2**63 - 1)

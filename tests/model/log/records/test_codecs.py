@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.log.records import Codec
-from model.log.records.codecs import StreamError, TooLargeError, compress, decompress
-from model.log.records.lz4_frames import xxh32
+from model.log.records.codecs import StreamError, TooLargeError, compress, decompress, xxh32
 
 LIMIT = 1 << 20
 COMPRESSED = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]

@@ -11,7 +11,7 @@ from model.hosts.kafka_client.kafka_client import PartitionPlace
 from model.sources.kafka.tree import TreeReader
 from model.sources.kafka.views import BrokerView, ClusterView, TopicView
 from model.sources.zookeeper.browser import ZnodeBrowser
-from model.zookeeper.znodes import Missing, Znode
+from model.zookeeper.operations import Missing, Znode
 
 VIEW = ClusterView(
     cluster_id="c",

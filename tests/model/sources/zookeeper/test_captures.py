@@ -7,8 +7,8 @@ from model.cluster.cluster_image import EMPTY, AdminImage, BrokerImage, ClusterI
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import Member
 from model.sources.zookeeper.translate import translate
-from model.sources.zookeeper.tree_plan import SINGLES, walk
-from model.zookeeper.znodes import Znode
+from model.sources.zookeeper.watching import SINGLES, walk
+from model.zookeeper.operations import Znode
 from tests.model.sources.zookeeper.znode_values import Tree, captured
 
 

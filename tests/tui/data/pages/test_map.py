@@ -12,8 +12,7 @@ from model.cluster.records import PartitionStatesWritten, Record, TopicAssigned
 from tests.tui.data.asked import rows_shown, text_query, text_shown
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
-from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of
-from tui.engine.partitions.picture import worst_cells
+from tui.engine.partitions.counts import SIGNS, Counted, SignCounts, counted_of, worst_cells
 from tui.engine.partitions.rows import signs_of
 from tui.engine.partitions.table import partition_table
 from tui.engine.queries import PartitionList, PartitionPicture

@@ -12,7 +12,7 @@ from model.cluster.cluster_image import EMPTY
 from model.cluster.records import BrokerRegistered, PartitionState, PartitionStatesWritten, TopicAssigned
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, state, text_of
 from tui.engine.listing import Memory
-from tui.engine.partitions.picture import partitions_picture
+from tui.engine.partitions.counts import partitions_picture
 from tui.engine.partitions.rows import CELLS, EDGES, STATE_WIDTH, forms, in_form, partitions_window
 from tui.engine.queries import PartitionList, PartitionPicture
 from tui.engine.rows import Line, Span, Window
