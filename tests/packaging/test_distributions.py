@@ -90,4 +90,4 @@ def test_the_wheel_runs_from_another_folder(wheel: zipfile.ZipFile, tmp_path: Pa
     assert all(place.startswith(str(site)) for place in where.split())
     assert ran(kdrill, "--version").startswith("kdrill, version ")
     assert "5 brokers" in ran(kdrill, "status", "small.json")
-    assert "what if broker 2 died" in ran(kdrill, "drill", "small.json", "--kill", "2")
+    assert "what if broker 2 failed" in ran(kdrill, "drill", "small.json", "--kill", "2")

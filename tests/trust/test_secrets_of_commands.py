@@ -46,6 +46,7 @@ AFTERWARDS = (
     "status recording --json",
     "history recording --json --engine here",
     "plan whole.json.zst --remove-broker 2 --json",
+    "forecast whole.json.zst --histories 20 --json --engine here",
 )
 """Of what was saved."""
 

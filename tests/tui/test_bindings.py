@@ -141,6 +141,8 @@ EXPECTED: Mapping[str | tuple[str, str], Expected] = {
     ("history", "related"): says("nothing is selected"),
     ("history", "refresh"): chooses(lambda state: state.history.take),
     ("history", "engine"): chooses(lambda state: state.history.engine),
+    ("lab", "engine"): chooses(lambda state: state.preview.engine),
+    ("sweep", "engine"): chooses(lambda state: state.sweep.engine),
     "copy": says("copied"),
     "copy_text": says("copied"),
     ("consumers", "copy_text"): says("no text to copy"),

@@ -91,9 +91,9 @@ TITLES: tuple[tuple[str, str, str], ...] = (
     ("unclean_elections", "unclean", ""),
 )
 """Field of FleetRow, title, style of a number above 0."""
-RANKS = {"lost": 0, "offline": 0, SECONDS: 0, "longest s": 0, "min ISR": 1, "refused": 2, "refused s": 4, "moved": 3}
+RANKS = {"lost": 0, "offline": 0, SECONDS: 1, "longest s": 2, "min ISR": 3, "refused": 4, "moved": 5, "refused s": 6}
 BAR = 10
-LAST = 5
+LAST = 7
 """Rank of what is left out first."""
 
 
