@@ -119,7 +119,7 @@ def _snappy(data: Buffer) -> bytes:
 
     framed = bytearray(_XERIAL_HEADER.pack(XERIAL_MAGIC, 1, 1))
     for start in range(0, len(data), _XERIAL_BLOCK):
-        block = bytes(cramjam.snappy.compress_unsnappy_block(data[start : start + _XERIAL_BLOCK]))
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK]))
         framed += _XERIAL_LENGTH.pack(len(block)) + block
     return bytes(framed)
 
@@ -154,7 +154,7 @@ def _unsnappy_block(block: memoryview, left: int, limit: int | None = None) -> b
             raise TooLargeError(left if limit is None else limit)
         if claimed > len(block) * _SNAPPY_STEEPEST:
             raise StreamError(f"snappy: {len(block):,} bytes claim to hold {claimed:,}")
-        return bytes(cramjam.snappy.decompress_unsnappy_block(block))
+        return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
         raise StreamError(f"snappy: {error}") from None
 
