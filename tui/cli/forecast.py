@@ -291,8 +291,8 @@ def _helps(made: Made) -> Iterator[str]:
     yield ""
     yield "what helps, partition-minutes a year fewer (below 0: more), and partitions cut a year fewer:"
     rows: list[tuple[str, ...]] = []
-    for action, pair in made.actions:
-        unled, under, cut = (pair.difference[name] for name in ("leaderless", "under_min_isr", "cut"))
+    for action in made.actions:
+        unled, under, cut = (action.pair.difference[name] for name in ("leaderless", "under_min_isr", "cut"))
         rows.append((action.name, *_figure_signed(unled), *_figure_signed(under), f"{cut.mean:.2g}", action.price))
     yield from _table(("action", "no leader", "95 %", "under min ISR", "95 %", "cut", "price"), rows)
 
