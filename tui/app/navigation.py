@@ -22,6 +22,7 @@ from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
 from tui.app.screens.drill import Drill
 from tui.app.screens.events import Events
+from tui.app.screens.forecast import Forecast
 from tui.app.screens.history import History
 from tui.app.screens.lab import RebalanceLab
 from tui.app.screens.live_screen import LiveScreen, follow
@@ -204,7 +205,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         screen.place: screen
         for screen in (
             *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
-            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History),
+            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History, Forecast),
         )
     }
     DEFAULT_MODE = "overview"
