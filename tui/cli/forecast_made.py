@@ -36,7 +36,7 @@ from model.analyses.forecast.forecast import (
     waves,
 )
 from model.analyses.forecast.learning import learnt_from
-from model.analyses.forecast.playing import SWUNG, Help, Playing, Swing
+from model.analyses.forecast.playing import Help, Playing, Swing
 from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
@@ -55,6 +55,8 @@ from tui.engine.opening import Opening
 SETTABLE = ("min.insync.replicas", "unclean.leader.election.enable", "rf")
 LARGE_S = 20.0
 """Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
+SWUNG = 1_000
+"""Histories for each rate at each end of what is known of it."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):

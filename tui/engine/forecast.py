@@ -29,9 +29,9 @@ from model.analyses.forecast.figures import (
 from model.analyses.forecast.figures import (
     span as told,
 )
-from model.analyses.forecast.forecast import FORECAST, UNIT, Tally, arrays_of_variants, together, waves
+from model.analyses.forecast.forecast import FORECAST, PILOT, UNIT, Tally, arrays_of_variants, together, waves
 from model.analyses.forecast.lockstep import MEASURES
-from model.analyses.forecast.playing import SWUNG, Help, Playing, Swing
+from model.analyses.forecast.playing import Help, Playing, Swing
 from model.analyses.forecast.statistics import Estimate
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import listed
@@ -69,46 +69,62 @@ class ForecastSoFar(msgspec.Struct, frozen=True, kw_only=True):
         return sorted(self.figures.topics, key=lambda topic: (topic.badness, topic.name))
 
 
+SWUNG = PILOT
+"""Histories for each rate at each end of what is known of it."""
 OnPart = Callable[[Any, str, str], None]
 """Is handed what is known so far, who works it out, and how far that is."""
 
 
+ACTIONS_MEANT = 8
+"""Before it is known how many apply, so many are reckoned with."""
+
+
 class _Play:
-    """One forecast on its way. Sums the cost of what was played, in histories of one variant."""
+    """One forecast on its way; the work is counted in histories of one variant."""
 
     def __init__(self, question: ForecastQuestion, playing: Playing, engines: Engines, tag: str) -> None:
-        self.question, self.playing, self._engines, self._tag = question, playing, engines, tag
+        self.playing, self.asked = playing, question.histories
         self.base = playing.cluster(playing.images[0], playing.assumed)
-        self.actions = playing.actions(self.base)
-        self.swung = playing.swung()
-        self.asked = question.histories
-        rest = min(HISTORIES, self.asked) * (1 + len(self.actions)) + min(SWUNG, self.asked) * len(self.swung)
-        self._every, self._done, self._began_s = self.asked + rest, 0, time.monotonic()
+        self._question, self._engines, self._tag = question, engines, tag
+        self._left = self.asked + min(HISTORIES, self.asked) * (1 + ACTIONS_MEANT) + SWUNG * playing.swings_count
+        self._done, self._began_s = 0, time.monotonic()
         self.found: list[EngineResult] = []
 
     async def play(self, variants: Sequence[Cluster], first: int, count: int) -> Tally:
-        parameters = self.playing.parameters(variants, first, count)
-        arrays = arrays_of_variants(variants)
-        kind = self.question.engine
+        """Of so many histories from the first one on. Raises what the engine raises."""
+        parameters, arrays = self.playing.parameters(variants, first, count), arrays_of_variants(variants)
+        kind = self._question.engine
         one = await self._engines.run(FORECAST, arrays, parameters, tag=self._tag, told=lambda _: None, kind=kind)
         self.found.append(one)
-        self._done += count * len(variants)
+        self._done, self._left = self._done + count * len(variants), self._left - count * len(variants)
         return one.result
 
-    def so_far(self, tally: Tally) -> ForecastSoFar:
-        playing = self.playing
+    def so_far(self, came: Sequence[Tally]) -> ForecastSoFar:
+        """What these histories come to."""
+        figures = self.playing.figures(together(came), [self.base])
         return ForecastSoFar(
-            figures=playing.figures(tally, [self.base]), asked=self.asked, seed=playing.seed,
-            detect_s=self.base.times.detect_ms / 1000, rates=tuple(playing.assumed.rates.values()),
+            figures=figures, asked=self.asked, seed=self.playing.seed, detect_s=self.base.times.detect_ms / 1000,
+            rates=tuple(self.playing.assumed.rates.values()),
         )  # fmt: skip
 
-    def progress(self, so_far: ForecastSoFar) -> str:
-        left_s = (time.monotonic() - self._began_s) / self._done * (self._every - self._done)
-        number = so_far.figures.histories
-        what = f"{number:,} of {self.asked:,} years played" if number < self.asked else "playing what would help"
+    async def helps(self) -> tuple[Help, ...]:
+        """What could be done, played beside the cluster as it is."""
+        actions = await asyncio.to_thread(self.playing.actions, self.base)
+        variants = [self.base, *(one.cluster for one in actions)]
+        return self.playing.helping(await self.play(variants, 0, min(HISTORIES, self.asked)), actions)
+
+    async def swings(self) -> tuple[Swing, ...]:
+        """What the answer hangs on."""
+        variants = await asyncio.to_thread(self.playing.swung)
+        return self.playing.swings(await self.play(variants, 0, min(SWUNG, self.asked)))
+
+    def progress(self, what: str) -> str:
+        """With about how long it still takes."""
+        left_s = (time.monotonic() - self._began_s) / self._done * max(self._left, 0)
         return f"{what}, about {duration_text(round(1000 * max(left_s, 1)))} left"
 
     def result(self, so_far: ForecastSoFar) -> EngineResult:
+        """With what all of it took."""
         seconds, cpu_s, tasks = (
             sum(getattr(one, name) for one in self.found) for name in ("seconds", "cpu_s", "tasks")
         )
@@ -120,23 +136,24 @@ async def forecast_played(
 ) -> EngineResult:
     """The result, and what it took; meanwhile what is known so far is handed over. Raises what an engine raises."""
     play = await asyncio.to_thread(lambda: _Play(question, Playing([image], USUAL, YEAR_MS, sizes), engines, tag))
-    so_far: ForecastSoFar | None = None
-    helps: tuple[Help, ...] = ()
-    came: list[Tally] = []
+    so_far, helps, came = None, tuple[Help, ...](), list[Tally]()
+
+    def tell(known: ForecastSoFar, next_one: str) -> None:
+        part(known, play.found[-1].engine, play.progress(next_one))
+
     for first, count in waves(play.asked):
-        is_look = not came and count < min(play.asked, UNIT)  # it is played again within the next wave
         tally = await play.play([play.base], first, count)
+        is_look = not came and count < min(play.asked, UNIT)  # it is played again within the next wave
         came = came if is_look else [*came, tally]
-        so_far = await asyncio.to_thread(lambda found=came or [tally]: play.so_far(together(found)))
-        if not is_look and not helps:
-            part(msgspec.structs.replace(so_far, helps=helps), play.found[-1].engine, play.progress(so_far))
-            variants = [play.base, *(one.cluster for one in play.actions)]
-            helps = play.playing.helping(await play.play(variants, 0, min(HISTORIES, play.asked)), play.actions)
+        so_far = await asyncio.to_thread(play.so_far, came or [tally])
+        if came and not helps:
+            tell(so_far, "trying what would help")
+            helps = await play.helps()
         so_far = msgspec.structs.replace(so_far, helps=helps)
-        part(so_far, play.found[-1].engine, play.progress(so_far))
+        tell(so_far, f"{so_far.figures.histories:,} of {play.asked:,} years played")
     assert so_far is not None
-    swings = play.playing.swings(await play.play(play.swung, 0, min(SWUNG, play.asked)))
-    return play.result(msgspec.structs.replace(so_far, swings=swings))
+    tell(so_far, "trying what it hangs on")
+    return play.result(msgspec.structs.replace(so_far, swings=await play.swings()))
 
 
 # The lists
@@ -210,7 +227,7 @@ def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) 
             Column("95 %", 16, ">", "", 4),
             Column("under min", 9, ">", "under_min_isr"),
             Column("95 %", 16, ">", "", 2),
-            Column("under min, log" if scale.is_log else "under min", bar, "<", "", 3, most=BARS[0]),
+            Column("log scale" if scale.is_log else "", bar, "<", "", 3, most=BARS[0]),
         ),
         made_from=(look.result,),
         nothing=look.note or "there is no topic",
@@ -250,7 +267,7 @@ def forecast_causes(look: AnalysisAnswer, query: ForecastCauseList, *_: object) 
             Column("cause", -14, "<", "cause"),
             Column("no leader", 9, ">", "leaderless"),
             Column("under min", 9, ">", "under_min_isr"),
-            Column("under min", bar, "<", "", 3, most=BARS[0]),
+            Column("", bar, "<", "", 3, most=BARS[0]),
         ),
         made_from=(look.result,),
         nothing=look.note or "nothing was out of order in any year",

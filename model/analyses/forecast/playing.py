@@ -27,9 +27,6 @@ from model.analyses.image_arrays import racks_of, topics_of
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes
 
-SWUNG = 1_000
-"""Histories for each rate at each end of what is known of it."""
-
 
 class Swing(msgspec.Struct, frozen=True):
     """Minutes under min ISR a year, at both ends of what is known of a rate."""
@@ -103,6 +100,11 @@ class Playing:
             for number, one in enumerate(found, start=1)
         ]
         return tuple(sorted(helps, key=lambda one: -max(_gains(one.pair))))
+
+    @property
+    def swings_count(self) -> int:
+        """How many variants `swung` has."""
+        return 2 * sum(1 for _ in swings(self.assumed))
 
     def swung(self) -> list[Cluster]:
         """The cluster at the low and at the high end of each rate, one at a time."""
