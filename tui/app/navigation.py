@@ -204,8 +204,21 @@ class Navigation(TimeTravel, Noticing, Touring):
     MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
         screen.place: screen
         for screen in (
-            *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
-            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History, Forecast),
+            *(
+                Overview,
+                Znodes,
+                Partitions,
+                Consumers,
+                RebalanceLab,
+                Drill,
+                Sweep,
+                Sandbox,
+                Plans,
+                Brokers,
+                Logs,
+                Events,
+            ),
+            *(History, Forecast),
         )
     }
     DEFAULT_MODE = "overview"

@@ -189,6 +189,16 @@ def _bar(scale: Scale, mean: float, low: float, high: float, width: int) -> Line
     return line(span(full, heat(scale.part(mean))), span("╌" * max(end - len(full), 0), "dim"))
 
 
+TOPIC_COLUMNS = (
+    Column("topic", -16, "<", "topic"),
+    Column("parts", 6, ">", "partitions", 5),
+    Column("no leader", 9, ">", "leaderless"),
+    Column("95 %", 16, ">", "", 4),
+    Column("under min", 9, ">", "under_min_isr"),
+    Column("95 %", 16, ">", "", 2),
+)
+
+
 def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) -> Listing:
     """The worst first, by what is certain; the key is the topic's name."""
     so_far: ForecastSoFar | None = look.result
@@ -220,15 +230,7 @@ def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) 
         shown=("topic",),
         row=row,
         place=place_in(names),
-        columns=(
-            Column("topic", -16, "<", "topic"),
-            Column("parts", 6, ">", "partitions", 5),
-            Column("no leader", 9, ">", "leaderless"),
-            Column("95 %", 16, ">", "", 4),
-            Column("under min", 9, ">", "under_min_isr"),
-            Column("95 %", 16, ">", "", 2),
-            Column("log scale" if scale.is_log else "", bar, "<", "", 3, most=BARS[0]),
-        ),
+        columns=(*TOPIC_COLUMNS, Column("log scale" if scale.is_log else "", bar, "<", "", 3, most=BARS[0])),
         made_from=(look.result,),
         nothing=look.note or "there is no topic",
     )
