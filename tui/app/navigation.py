@@ -204,21 +204,8 @@ class Navigation(TimeTravel, Noticing, Touring):
     MODES: ClassVar[dict[str, type[LiveScreen]]] = {  # pyright: ignore[reportIncompatibleVariableOverride]
         screen.place: screen
         for screen in (
-            *(
-                Overview,
-                Znodes,
-                Partitions,
-                Consumers,
-                RebalanceLab,
-                Drill,
-                Sweep,
-                Sandbox,
-                Plans,
-                Brokers,
-                Logs,
-                Events,
-            ),
-            *(History, Forecast),
+            *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
+            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History, Forecast),
         )
     }
     DEFAULT_MODE = "overview"
@@ -275,9 +262,8 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.call_next(self._leap_to, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
 
     def show_finding(self, key: str) -> None:
-        self.run_worker(
-            partial(self._show_finding, FindingText(key=key)), name="finding", exclusive=True, group="leaps"
-        )
+        showing = partial(self._show_finding, FindingText(key=key))
+        self.run_worker(showing, name="finding", exclusive=True, group="leaps")
 
     async def _show_finding(self, query: FindingText) -> None:
         """The data process knows which partition of a topic it is about."""

@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from model.analyses.forecast.actions import HISTORIES
 from model.analyses.forecast.assumptions import USUAL, Rate
 from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.figures import (
+    HISTORIES,
     NOT_MODELLED,
     YEAR_MS,
     CauseFigures,
