@@ -39,9 +39,7 @@ REGISTRY: tuple[Registered, ...] = (
     Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
     Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
     Registered("history", "History", "I", "what a recording tells of days and months", is_tab=False),
-    Registered(
-        "forecast", "Forecast", "w", "what a year brings: minutes without leader, causes, what helps", is_tab=False
-    ),
+    Registered("forecast", "Forecast", "w", "minutes a year without a leader, and what helps", is_tab=False),
 )
 
 
@@ -201,7 +199,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("reset", "0", "0", "reset", "undo every fault, the last first", SANDBOX, footer=12),
     Action("play", "p", "p", "in time", "play all: seconds without a leader; again: count", SWEEP, footer=2),
     Action("view", "v", "v", "view", "brokers, pairs, racks, random sets; rolling in time", SWEEP, footer=3),
-    Action("reseed", "O", "O", "reseed", "in time: other random sequences of failures", SWEEP, footer=11),
+    Action("reseed", "asterisk", "*", "reseed", "in time: other random sequences of failures", SWEEP, footer=11),
     Action("act", "x", "x", "stop", "stop; what has been played by then stays", SWEEP, footer=12),
     Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=4),
     Action(
@@ -229,7 +227,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("view", "v", "v", "view", "leaderships lost, or ISR churn", HISTORY, footer=2),
     Action("act", "x", "x", "stop", "stop reading; what was read stays", HISTORY, footer=3),
     Action("next_cluster", "O", "O", "next cluster", "the next cluster of this folder", HISTORY),
-    Action("more", "m", "m", "more years", "play ten times as many; past the most, few again", FORECAST, footer=3),
+    Action("more", "plus", "+", "more years", "play ten times as many; past the most, few again", FORECAST, footer=3),
     Action("act", "x", "x", "stop", "stop; what has been played by then stays", FORECAST, footer=4),
     Action("pane(1)", "tab", "tab", "next pane", "the next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
