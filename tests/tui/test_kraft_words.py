@@ -145,7 +145,9 @@ async def described(pilot: Keys) -> AsyncIterator[str]:
 
 
 PAGES_HERE = {
-    name: page for name, page in PAGES.items() if not name.startswith(ELSEWHERE) and name not in ("describe", "lab", "lab_estate")
+    name: page
+    for name, page in PAGES.items()
+    if not name.startswith(ELSEWHERE) and name not in ("describe", "lab", "lab_estate")
 } | {"lab": Page(("5",)), "drill_help": Page(("6", "question_mark"), back=("escape",))}
 
 

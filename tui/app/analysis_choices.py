@@ -9,8 +9,10 @@ import msgspec
 from tui.engine.questions import (
     ENGINES,
     FLEETS,
+    FORECASTS,
     PLAYED,
     SWEEPS,
+    ForecastQuestion,
     HistoryQuestion,
     LabTrial,
     MadeUp,
@@ -20,7 +22,7 @@ from tui.engine.questions import (
 )
 from tui.engine.view_state import VIEWS, Narrow, SwitchView, ViewState, reduce
 
-Kept = Literal["sweep", "preview", "plan", "history"]
+Kept = Literal["sweep", "preview", "plan", "history", "forecast"]
 """Which of the view state's questions."""
 
 MOST_JOINS = 3
@@ -61,6 +63,14 @@ def of_folder(state: ViewState, folder: str) -> ViewState:
 def of_next_cluster(state: ViewState) -> ViewState:
     """The next one that is recorded in the folder."""
     return replace(state, recorded=state.recorded + 1)
+
+
+# The forecast
+
+
+def with_more_years(state: ViewState) -> ViewState:
+    """Ten times as many random years are played; past the most, as many as at first."""
+    return _with(state, "forecast", lambda asked: {"histories": _next(FORECASTS, asked.histories), "stopped": False})
 
 
 # The sweep
@@ -216,7 +226,7 @@ def _plan(state: ViewState, change: Callable[[PlanQuestion], dict[str, Any]]) ->
 
 
 def _with(state: ViewState, kept: Kept, change: Callable[[Any], dict[str, Any]]) -> ViewState:
-    asked: SweepQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion = getattr(state, kept)
+    asked: SweepQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion | ForecastQuestion = getattr(state, kept)
     return replace(state, **{kept: msgspec.structs.replace(asked, **change(asked))})
 
 

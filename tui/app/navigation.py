@@ -22,6 +22,7 @@ from tui.app.screens.brokers import Brokers
 from tui.app.screens.consumers import Consumers
 from tui.app.screens.drill import Drill
 from tui.app.screens.events import Events
+from tui.app.screens.forecast import Forecast
 from tui.app.screens.history import History
 from tui.app.screens.lab import RebalanceLab
 from tui.app.screens.live_screen import LiveScreen, follow
@@ -204,7 +205,7 @@ class Navigation(TimeTravel, Noticing, Touring):
         screen.place: screen
         for screen in (
             *(Overview, Znodes, Partitions, Consumers, RebalanceLab, Drill),
-            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History),
+            *(Sweep, Sandbox, Plans, Brokers, Logs, Events, History, Forecast),
         )
     }
     DEFAULT_MODE = "overview"
@@ -261,9 +262,8 @@ class Navigation(TimeTravel, Noticing, Touring):
         self.call_next(self._leap_to, "consumers", lambda screen: isinstance(screen, Consumers) and screen.go_to(name))
 
     def show_finding(self, key: str) -> None:
-        self.run_worker(
-            partial(self._show_finding, FindingText(key=key)), name="finding", exclusive=True, group="leaps"
-        )
+        showing = partial(self._show_finding, FindingText(key=key))
+        self.run_worker(showing, name="finding", exclusive=True, group="leaps")
 
     async def _show_finding(self, query: FindingText) -> None:
         """The data process knows which partition of a topic it is about."""

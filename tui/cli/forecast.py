@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from model.analyses.forecast.figures import NOT_MODELLED, digits_of, sentences, span
+from model.analyses.forecast.figures import NOT_MODELLED, in_columns, sentences, signed_in_columns, span
 from model.analyses.forecast.lockstep import MEASURES
 from model.analyses.forecast.statistics import Estimate
 from model.cluster.texts import listed
@@ -253,20 +253,18 @@ def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]
         yield "  ".join((first, *others)).rstrip()
 
 
-def _figure(figure: Estimate) -> tuple[str, str]:
-    digits = digits_of(figure)
-    high = "?" if figure.high is None else f"{figure.high:,.{digits}f}"
-    mean = f"{figure.mean:,.{digits}f}" if figure.mean else f"< {figure.high or 0:.2g}"
-    return mean, f"{figure.low:,.{digits}f} to {high}"
-
-
 def _topics(made: Made, everything: bool) -> Iterator[str]:
     worst = sorted(made.figures.topics, key=lambda topic: (topic.badness, topic.name))
     shown = worst if everything else worst[:MOST_ROWS]
     yield ""
     yield "worst topics, minutes a partition and year:"
     rows = [
-        (topic.name, f"{topic.partitions:,}", *_figure(topic.each("leaderless")), *_figure(topic.each("under_min_isr")))
+        (
+            topic.name,
+            f"{topic.partitions:,}",
+            *in_columns(topic.each("leaderless")),
+            *in_columns(topic.each("under_min_isr")),
+        )
         for topic in shown
     ]
     yield from _table(("topic", "partitions", "no leader", "95 %", "under min ISR", "95 %"), rows)
@@ -291,17 +289,12 @@ def _helps(made: Made) -> Iterator[str]:
     yield ""
     yield "what helps, partition-minutes a year fewer (below 0: more), and partitions cut a year fewer:"
     rows: list[tuple[str, ...]] = []
-    for action, pair in made.actions:
-        unled, under, cut = (pair.difference[name] for name in ("leaderless", "under_min_isr", "cut"))
-        rows.append((action.name, *_figure_signed(unled), *_figure_signed(under), f"{cut.mean:.2g}", action.price))
+    for action in made.actions:
+        unled, under, cut = (action.pair.difference[name] for name in ("leaderless", "under_min_isr", "cut"))
+        rows.append(
+            (action.name, *signed_in_columns(unled), *signed_in_columns(under), f"{cut.mean:.2g}", action.price)
+        )
     yield from _table(("action", "no leader", "95 %", "under min ISR", "95 %", "cut", "price"), rows)
-
-
-def _figure_signed(figure: Estimate) -> tuple[str, str]:
-    if figure.high is None:
-        return f"{figure.mean:,.3g}", "?"
-    digits = digits_of(figure)
-    return f"{figure.mean:,.{digits}f}", f"{figure.low:,.{digits}f} to {figure.high:,.{digits}f}"
 
 
 def _swings(made: Made, everything: bool) -> Iterator[str]:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from glob import escape
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +16,28 @@ import msgspec
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast import assumptions
 from model.analyses.forecast.assumptions import USUAL, AssumptionError, Assumptions
-from model.analyses.forecast.clusters import Cluster, broker_ids, cluster_of
+from model.analyses.forecast.clusters import Cluster
 from model.analyses.forecast.figures import (
     FORMAT,
     HISTORIES,
     NOT_MODELLED,
     YEAR_MS,
-    Action,
     Figures,
     Pair,
-    actions_of,
-    figures_of,
     pair_of,
     plain_values,
-    swings,
 )
 from model.analyses.forecast.forecast import (
     FORECAST,
     UNIT,
-    ForecastParameters,
     Tally,
     arrays_of_variants,
     together,
     waves,
 )
 from model.analyses.forecast.learning import learnt_from
-from model.analyses.image_arrays import racks_of, topics_of
+from model.analyses.forecast.playing import Help, Playing, Swing
+from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import ConfigChanged
@@ -79,20 +74,6 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     quick: bool
 
 
-class Swing(msgspec.Struct, frozen=True):
-    """Minutes under min ISR a year, at both ends of what is known of a rate."""
-
-    key: str
-    low: float
-    high: float
-    at_low: float
-    at_high: float
-
-    @property
-    def width(self) -> float:
-        return abs(self.at_high - self.at_low)
-
-
 class Made(msgspec.Struct, frozen=True, kw_only=True):
     """A forecast, and how it came about."""
 
@@ -106,7 +87,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     after: Figures | None
     pair: Pair | None
     change: str
-    actions: tuple[tuple[Action, Pair], ...]
+    actions: tuple[Help, ...]
     swings: tuple[Swing, ...]
     warnings: tuple[str, ...]
     engine: str
@@ -117,25 +98,8 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         return self.figures.histories >= self.asked
 
 
-class _Players:
-    """What all plays of one command share."""
-
-    def __init__(self, images: Sequence[ClusterImage], assumed: Assumptions, wish: Wish, sizes: Sizes | None) -> None:
-        self.images, self.assumed, self.sizes = images, assumed, sizes
-        self.brokers = broker_ids(images)
-        self.topics = topics_of(images[0])
-        self.horizon_ms = round(wish.years * YEAR_MS)
-        self.seed = _seed(self.cluster(images[0], assumed)) if wish.seed is None else wish.seed
-        self.partitions = [len(images[0].topics[name]) for name in self.topics]
-
-    def cluster(self, image: ClusterImage, assumed: Assumptions) -> Cluster:
-        return cluster_of(image, assumed, self.brokers, self.topics, self.sizes)
-
-    def parameters(self, variants: Sequence[Cluster], first: int, histories: int) -> ForecastParameters:
-        return ForecastParameters(
-            seed=self.seed, first=first, histories=histories, horizon_ms=self.horizon_ms, brokers=len(self.brokers),
-            topics=len(self.topics), variants=tuple(one.times for one in variants),
-        )  # fmt: skip
+class _Players(Playing):
+    """Plays by the command's engine."""
 
     def play(self, variants: Sequence[Cluster], histories: int, engine: Engine) -> tuple[Tally, str]:
         """As many as came before an interruption, and by whom. Raises KeyboardInterrupt where none did."""
@@ -165,14 +129,6 @@ class _Players:
         return together(came) if came or look is None else look, IN_PROCESS
 
 
-def _seed(cluster: Cluster) -> int:
-    """Of the cluster and what is assumed, so that the same question has the same answer."""
-    told = sha256(msgspec.json.encode(cluster.times))
-    for name in sorted(cluster.arrays):
-        told.update(cluster.arrays[name].tobytes())
-    return int.from_bytes(told.digest()[:6])
-
-
 def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
     """Raises click.ClickException, click.UsageError, SourceError."""
     image = image_of(opening)
@@ -190,18 +146,12 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         assumed = learnt_from(wish.learn, assumed)
     after, change = _changed(image, wish, sizes)
     images = [image] if after is None else [image, after]
-    players = _Players(images, assumed, wish, sizes)
-    if not sum(players.partitions) or not players.brokers:
-        raise AnalysisError("there is nothing to forecast: the cluster has no partitions")
+    players = _Players(images, assumed, round(wish.years * YEAR_MS), sizes, wish.seed)
     warnings: list[str] = []
     assumptions.check(assumed, players.brokers, warnings.append)
     variants = [players.cluster(each, assumed) for each in images]
     tally, by = players.play(variants, wish.histories, engine)
-    times = [one.times for one in variants]
-    figures = [
-        figures_of(tally, number, players.topics, _partitions(each, players), times, players.horizon_ms)
-        for number, each in enumerate(images)
-    ]
+    figures = [players.figures(tally, variants, number) for number in range(len(images))]
     asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
     helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
     return Made(
@@ -213,37 +163,15 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
     )  # fmt: skip
 
 
-def _partitions(image: ClusterImage, players: _Players) -> list[int]:
-    return [len(image.topics[name]) if name in image.topics else 0 for name in players.topics]
-
-
-def _helping(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[tuple[Action, Pair], ...]:
-    """Each beside the cluster as it is, by what it certainly saves of the time under min ISR."""
-    racks = {name: number for number, name in enumerate(racks_of(players.images[0]))}
-    known = players.images[0].brokers
-    by_place = [racks.get(known[broker].rack or "", -1) if broker in known else -1 for broker in players.brokers]
-    found = list(actions_of(base, by_place))
+def _helping(players: _Players, base: Cluster, wish: Wish, engine: Engine) -> tuple[Help, ...]:
+    found = players.actions(base)
     tally, _ = players.play([base, *(one.cluster for one in found)], min(HISTORIES, wish.histories), engine)
-    pairs = [(one, pair_of(tally, 0, number, players.horizon_ms)) for number, one in enumerate(found, start=1)]
-    return tuple(sorted(pairs, key=lambda pair: -max(_gains(pair[1]))))
-
-
-def _gains(pair: Pair) -> tuple[float, float]:
-    return pair.difference["under_min_isr"].low, pair.difference["leaderless"].low
+    return players.helping(tally, found)
 
 
 def _swung(players: _Players, wish: Wish, engine: Engine) -> tuple[Swing, ...]:
-    """The widest first."""
-    image = players.images[0]
-    some = list(swings(players.assumed))
-    variants = [players.cluster(image, each) for _, low, high in some for each in (low, high)]
-    tally, _ = players.play(variants, min(SWUNG, wish.histories), engine)
-    totals = tally.arrays()["totals"][:, :, 1].mean(axis=0) / 60_000 * YEAR_MS / players.horizon_ms
-    found = [
-        Swing(key, low[key], high[key], float(totals[2 * row]), float(totals[2 * row + 1]))
-        for row, (key, low, high) in enumerate(some)
-    ]
-    return tuple(sorted(found, key=lambda swing: -swing.width))
+    tally, _ = players.play(players.swung(), min(SWUNG, wish.histories), engine)
+    return players.swings(tally)
 
 
 def _changed(image: ClusterImage, wish: Wish, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
@@ -304,7 +232,7 @@ def document(made: Made) -> dict[str, Any]:
         "loss": told.loss,
         "causes": told.causes,
         "sensitivity": made.swings,
-        "actions": [{"name": one.name, "price": one.price, **_pair(pair)} for one, pair in made.actions],
+        "actions": [{"name": one.name, "price": one.price, **_pair(one.pair)} for one in made.actions],
         "pair": None if made.pair is None else {"plan": made.change, **_pair(made.pair)},
         "after": None if made.after is None else {"cluster": made.after.measures, "loss": made.after.loss},
         "warnings": made.warnings,

@@ -39,6 +39,7 @@ REGISTRY: tuple[Registered, ...] = (
     Registered("logs", "Logs", "L", "segments, batches, records, offset look-ups, damage"),
     Registered("events", "Events", "i", "what happened; enter goes back to that moment"),
     Registered("history", "History", "I", "what a recording tells of days and months", is_tab=False),
+    Registered("forecast", "Forecast", "w", "minutes a year without a leader, and what helps", is_tab=False),
 )
 
 
@@ -57,6 +58,7 @@ PLANS = ("plans",)
 CONTROLLER = ("controller",)
 ZNODES = ("znodes",)
 HISTORY = ("history",)
+FORECAST = ("forecast",)
 FORMED = ("overview", "znodes", "partitions", "consumers", "lab", "drill", "logs")
 """Screens with a list or text of several forms."""
 MAPS = ("partitions", "drill")
@@ -197,11 +199,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("reset", "0", "0", "reset", "undo every fault, the last first", SANDBOX, footer=12),
     Action("play", "p", "p", "in time", "play all: seconds without a leader; again: count", SWEEP, footer=2),
     Action("view", "v", "v", "view", "brokers, pairs, racks, random sets; rolling in time", SWEEP, footer=3),
-    Action("reseed", "w", "w", "reseed", "in time: other random sequences of failures", SWEEP, footer=11),
+    Action("reseed", "asterisk", "*", "reseed", "in time: other random sequences of failures", SWEEP, footer=11),
     Action("act", "x", "x", "stop", "stop; what has been played by then stays", SWEEP, footer=12),
     Action("policy", "P", "P", "policy", "unclean election: as each topic says, or everywhere", SWEEP, footer=4),
     Action(
-        "engine", "W", "W", "engine", "work it out in this process, on Spark, or as suits", (*SWEEP, *LAB, *HISTORY)
+        "engine",
+        "W",
+        "W",
+        "engine",
+        "work it out in this process, on Spark, or as suits",
+        (*SWEEP, *LAB, *HISTORY, *FORECAST),
     ),
     Action("kill", "K", "K", "leave", "the selected consumer leaves; again: undo", LAB, footer=2),
     Action("pick", "space", "space", "play", "play what moves, from now to then; again: stop", LAB, footer=3),
@@ -220,6 +227,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("view", "v", "v", "view", "leaderships lost, or ISR churn", HISTORY, footer=2),
     Action("act", "x", "x", "stop", "stop reading; what was read stays", HISTORY, footer=3),
     Action("next_cluster", "O", "O", "next cluster", "the next cluster of this folder", HISTORY),
+    Action("more", "plus", "+", "more years", "play ten times as many; past the most, few again", FORECAST, footer=3),
+    Action("act", "x", "x", "stop", "stop; what has been played by then stays", FORECAST, footer=4),
     Action("pane(1)", "tab", "tab", "next pane", "the next pane; in a command, complete the word"),
     Action("pane(-1)", "shift+tab", "shift+tab", "prev pane", "the previous pane"),
     Action("full", "f", "f", "full", "only this pane, and back"),

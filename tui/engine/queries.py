@@ -9,10 +9,12 @@ partitions, the first partition of its node behind a sign. In log folders it is 
 
 from tui.engine.messages import ListQuery, PictureQuery, PlotQuery, TextQuery, TimedList, TimedText, Wish
 from tui.engine.questions import (
+    NO_FORECAST,
     NO_PLAN,
     NO_QUESTION,
     NO_TRIAL,
     PLAYED,
+    ForecastQuestion,
     LabTrial,
     PlanQuestion,
     PreviewQuestion,
@@ -356,3 +358,31 @@ class SandboxWish(Wish, frozen=True):
 
     verb: str
     about: str = ""
+
+
+class ForecastTopicList(ListQuery, frozen=True, kw_only=True):
+    """Topics by minutes a year in which a partition is under min ISR, or without leader; the worst first."""
+
+    name = "forecast-topics"
+    question: ForecastQuestion = NO_FORECAST
+
+
+class ForecastCauseList(ListQuery, frozen=True, kw_only=True):
+    """What is to blame for these minutes; a row's key is the cause's name, `broker 3`."""
+
+    name = "forecast-causes"
+    question: ForecastQuestion = NO_FORECAST
+
+
+class ForecastActionList(ListQuery, frozen=True, kw_only=True):
+    """What could be done, and what it saves."""
+
+    name = "forecast-actions"
+    question: ForecastQuestion = NO_FORECAST
+
+
+class ForecastText(TextQuery, frozen=True, kw_only=True):
+    """The forecast in sentences, and what it assumes; with a key, the topic, cause or action of that row."""
+
+    name = "forecast"
+    question: ForecastQuestion = NO_FORECAST

@@ -157,7 +157,23 @@ class HistoryQuestion(msgspec.Struct, frozen=True, tag="history"):
 
 NO_HISTORY = HistoryQuestion()
 
-Question = SweepQuestion | DeathsQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion
+
+FORECASTS = (10_000, 100_000, 1_000_000)
+"""How many random years are played, in the order of the key: intervals narrow with the square root."""
+
+
+class ForecastQuestion(msgspec.Struct, frozen=True, tag="forecast"):
+    """What a year brings, by so many random ones, at the rates that are assumed."""
+
+    histories: int = FORECASTS[0]
+    take: int = 0
+    stopped: bool = False
+    engine: EngineKind = "auto"
+
+
+NO_FORECAST = ForecastQuestion()
+
+Question = SweepQuestion | DeathsQuestion | PreviewQuestion | PlanQuestion | HistoryQuestion | ForecastQuestion
 
 
 Assignment = tuple[tuple[int, ...], ...]

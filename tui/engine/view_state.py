@@ -7,6 +7,7 @@ from typing import Any
 from tui.engine.messages import Query
 from tui.engine.questions import (
     NO_DRILL,
+    NO_FORECAST,
     NO_HISTORY,
     NO_PLAN,
     NO_QUESTION,
@@ -15,6 +16,7 @@ from tui.engine.questions import (
     PLAYED,
     DeathsQuestion,
     DrillPlan,
+    ForecastQuestion,
     HistoryQuestion,
     LabTrial,
     PlanQuestion,
@@ -81,6 +83,7 @@ class ViewState:
     history: HistoryQuestion = NO_HISTORY
     recorded: int = 0
     """Which of the clusters that are recorded in a folder is shown, counted on past the last."""
+    forecast: ForecastQuestion = NO_FORECAST
     at: int = 0
     """The `seq` of the moment of the cluster that is looked at; 0: the newest."""
 
@@ -105,7 +108,7 @@ class ViewState:
         chosen |= {name: getattr(self, name) for name in known if name in _OF_ALL}
         if "question" in known:
             asked = getattr(query, "question")  # noqa: B009 - its type says which of them
-            questions = (self.sweep, self.deaths, self.preview, self.plan, self.history)
+            questions = (self.sweep, self.deaths, self.preview, self.plan, self.history, self.forecast)
             chosen["question"] = next(one for one in questions if type(one) is type(asked))
         return chosen
 

@@ -245,6 +245,22 @@ def span(figure: Estimate) -> str:
     return f"{figure.mean:,.{digits}f} (95 %: {figure.low:,.{digits}f} to {figure.high:,.{digits}f})"
 
 
+def in_columns(figure: Estimate) -> tuple[str, str]:
+    """The mean, and its interval: `12.4` and `9.1 to 17.0`."""
+    digits = digits_of(figure)
+    high = "?" if figure.high is None else f"{figure.high:,.{digits}f}"
+    mean = f"{figure.mean:,.{digits}f}" if figure.mean else f"< {figure.high or 0:.2g}"
+    return mean, f"{figure.low:,.{digits}f} to {high}"
+
+
+def signed_in_columns(figure: Estimate) -> tuple[str, str]:
+    """The same of a difference, which may be 0 or below."""
+    if figure.high is None:
+        return f"{figure.mean:,.3g}", "?"
+    digits = digits_of(figure)
+    return f"{figure.mean:,.{digits}f}", f"{figure.low:,.{digits}f} to {figure.high:,.{digits}f}"
+
+
 def digits_of(figure: Estimate) -> int:
     """Decimal places that the half-width of the interval leaves meaningful."""
     half = ((figure.high or 0.0) - figure.low) / 2

@@ -55,6 +55,7 @@ PAGES: Mapping[str, Page] = {
     "brokers": Page(("b", "j")),
     "events": Page(("i",)),
     "history": Page(("I",)),
+    "forecast": Page(("w", _is_worked_out("forecast-topics"))),
     "logs": Page(("L", "j")),
     "log_segments": Page(("enter",)),
     "log_segment_bars": Page(("v",), back=("v",)),

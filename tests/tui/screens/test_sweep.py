@@ -154,9 +154,9 @@ async def test_rows_come_while_it_plays_and_stay_when_x_stops_it(still: str) -> 
 
 async def test_other_sequences_have_another_seed(still: str) -> None:
     async with opened(still, size=(160, 40)) as pilot:
-        await press(pilot, "7", "w")
+        await press(pilot, "7", "asterisk")
         assert "only random sequences have a seed" in text(pilot)
-        await press(pilot, "p", "w")
+        await press(pilot, "p", "asterisk")
         await until(pilot, lambda: "1, of the random sequences" in text(pilot))
 
 

@@ -26,6 +26,7 @@ from tui.engine.plan.planned import kept_plan, written
 from tui.engine.queries import WritePlan
 from tui.engine.questions import (
     DeathsQuestion,
+    ForecastQuestion,
     HistoryQuestion,
     PlanQuestion,
     PreviewQuestion,
@@ -41,6 +42,7 @@ _KINDS = {
     PreviewQuestion: "lab",
     PlanQuestion: "plan",
     HistoryQuestion: "history",
+    ForecastQuestion: "forecast",
 }
 """Kind of question → the screen that asks it."""
 

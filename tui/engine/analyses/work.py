@@ -50,10 +50,12 @@ from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.messages import SparkLost
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
 from tui.engine.analyses.worker import Worker
+from tui.engine.forecast import forecast_played
 from tui.engine.history.pages import HistorySoFar
 from tui.engine.plan.planned import planned
 from tui.engine.questions import (
     DeathsQuestion,
+    ForecastQuestion,
     HistoryQuestion,
     MadeUp,
     PlanQuestion,
@@ -149,6 +151,9 @@ async def worked_out(
         return await _fleet(question, image, engines, tag, part)
     if isinstance(question, HistoryQuestion):
         return await history_read(question, engines, tag, told, part)
+    if isinstance(question, ForecastQuestion):
+        sizes = measured(image) or await asyncio.to_thread(known_sizes, image.provenance.source)
+        return await forecast_played(question, image, sizes, engines, tag, part)
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 

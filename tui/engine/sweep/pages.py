@@ -246,7 +246,7 @@ def _asked(sheet: Sheet, look: AnalysisAnswer) -> Sheet:
         "plays" if question.fleet else "fails", FLEETS[question.fleet] if question.fleet else KINDS[question.kind]
     )
     if question.fleet in ("all", "random"):
-        sheet.fact("seed", f"{question.seed}, of the random sequences: w takes another")
+        sheet.fact("seed", f"{question.seed}, of the random sequences: * takes another")
     sheet.fact("policy", f"unclean election {'on everywhere' if question.unclean else 'as each topic has it'}")
     for name, told in look.engine_facts:
         sheet.fact(name, told)

@@ -1,0 +1,108 @@
+"""The forecast from a key: first figures at once, which narrow; causes, what helps, and what stays when stopped."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from model.analyses.forecast import forecast
+from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
+from tui.app.panes.live_panes import LiveText
+from tui.app.screens.overlays import Describe
+from tui.engine.messages import STOPPABLE
+
+LARGE = (170, 60)
+
+
+def summary(pilot: Pilot[int]) -> str:
+    return " ".join(kdrill(pilot).screen.query_one("#forecast", LiveText).copy_text.split())
+
+
+async def played(pilot: Pilot[int]) -> None:
+    """Goes to the forecast, and waits until all of it is played."""
+    await press(pilot, "w")
+    await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+    await press(pilot)
+
+
+async def test_it_tells_topics_causes_and_what_helps(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
+        assert mode(pilot) == "forecast"
+        topics = rows(pilot, "forecast-topics")
+        assert topics.total > 3 and rows(pilot, "forecast-causes").total > 3
+        assert "detection" in text(pilot) and "session timeout 1/3 shorter" in text(pilot)
+        assert "rates are defaults, not yours" in summary(pilot) and "moves the answer most" in summary(pilot)
+        assert "Loss of acknowledged records was seen in" in summary(pilot)
+        assert "in process" in summary(pilot)
+
+
+async def test_enter_leads_to_partitions_and_to_the_failure_that_is_to_blame(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
+        topic = rows(pilot, "forecast-topics").cursor_key
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "partitions")
+        assert kdrill(pilot).view_state.of("partitions").filter == f"topic:={topic}"
+        await press(pilot, "w")
+        causes = rows(pilot, "forecast-causes")
+        causes.focus()
+        while not causes.cursor_key.startswith("broker "):
+            await press(pilot, "j")
+        broker = int(causes.cursor_key.removeprefix("broker "))
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "drill")
+        assert kdrill(pilot).view_state.drill.kill == (broker,)
+
+
+async def test_d_tells_all_about_a_row(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
+        rows(pilot, "forecast-actions").focus()
+        await press(pilot, "d")
+        assert isinstance(kdrill(pilot).screen, Describe)
+        await until(pilot, lambda: "through the same accidents" in text(pilot) and "(95 %:" in text(pilot))
+
+
+async def test_on_a_small_terminal_causes_and_what_helps_take_the_place_of_the_rest(still: str) -> None:
+    async with opened(still) as pilot:
+        await played(pilot)
+        assert "worst topics first" in text(pilot) and "What helps" not in text(pilot)
+        await press(pilot, "tab", "tab")
+        await until(pilot, lambda: "What helps" in text(pilot) and "worst topics first" not in text(pilot))
+        await press(pilot, "shift+tab", "shift+tab")
+        await until(pilot, lambda: "worst topics first" in text(pilot))
+
+
+@pytest.mark.parametrize("key", ["escape", "x"])
+async def test_what_was_played_stays_when_the_rest_is_given_up(
+    still: str, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    goes_on, kernel = threading.Event(), forecast.ForecastAnalysis.kernel
+
+    def slow(self: forecast.ForecastAnalysis, units: Any, arrays: Any, parameters: forecast.ForecastParameters) -> Any:
+        if parameters.histories > forecast.PILOT:
+            goes_on.wait(60)
+        return kernel(self, units, arrays, parameters)
+
+    monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
+    try:
+        async with opened(still, size=LARGE) as pilot:
+            await press(pilot, "w")
+            await until(pilot, lambda: "200 of 10,000 years played, about" in summary(pilot))
+            shown = rows(pilot, "forecast-topics").answer.rows
+            assert shown
+            await press(pilot, key)
+            await until(pilot, lambda: "stopped: r works it out" in summary(pilot))
+            assert "200 of 10,000 years" in summary(pilot)
+            assert rows(pilot, "forecast-topics").answer.rows == shown
+            await press(pilot, "x")
+            assert "nothing is being worked out" in text(pilot)
+            goes_on.set()
+            await press(pilot, "r")
+            await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+    finally:
+        goes_on.set()
