@@ -44,7 +44,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Numbers, Texts
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
-from tui.engine.palette import heat
+from tui.engine.palette import drawn, heat
 from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastText, ForecastTopicList
 from tui.engine.questions import ForecastQuestion
 from tui.engine.rows import Column, Line, Row, line, span
@@ -186,7 +186,7 @@ def _bar(scale: Scale, mean: float, low: float, high: float, width: int) -> Line
     """To the lower bound in a colour of the heat ramp, and on to the upper one as a line, which narrows."""
     full = glyphs.bar(scale.part(low), width).rstrip()
     end = round(scale.part(high) * width)
-    return line(span(full, heat(scale.part(mean))), span("╌" * max(end - len(full), 0), "dim"))
+    return line(span(full, drawn(heat(scale.part(mean)))), span("╌" * max(end - len(full), 0), "dim"))
 
 
 TOPIC_COLUMNS = (
@@ -253,7 +253,9 @@ def forecast_causes(look: AnalysisAnswer, query: ForecastCauseList, *_: object) 
         cause = causes[place]
         part = cause.under_min_isr / most
         cells = (span(f"{cause.leaderless:,.4g}"), span(f"{cause.under_min_isr:,.4g}"))
-        return Row(names[place], (line(names[place]), *map(line, cells), line(span(glyphs.bar(part, bar), heat(part)))))
+        return Row(
+            names[place], (line(names[place]), *map(line, cells), line(span(glyphs.bar(part, bar), drawn(heat(part)))))
+        )
 
     return Listing(
         count=len(causes),

@@ -21,6 +21,7 @@ from tui.engine.analysis import AnalysisAnswer
 from tui.engine.forecast import ForecastSoFar, Scale
 from tui.engine.listing import Memory, loaded, shown
 from tui.engine.messages import STOPPABLE, TextAnswer
+from tui.engine.palette import drawn, heat
 from tui.engine.questions import ForecastQuestion
 from tui.engine.rows import Row, Window
 
@@ -126,3 +127,9 @@ def test_a_scale_is_logarithmic_where_values_are_far_apart() -> None:
     assert not Scale([5.0, 10.0], 20.0).is_log and Scale([5.0, 10.0], 20.0).part(10.0) == 0.5
     wide = Scale([0.0, 1.0, 500.0], 500.0)
     assert wide.is_log and wide.part(500.0) == 1.0 and wide.part(0.0) == 0.0 and wide.part(1.0) > 0.1
+
+
+def test_bars_are_drawn_in_colours_that_others_fill_cells_with(look: AnalysisAnswer) -> None:
+    for name, column in (("forecast-topics", 6), ("forecast-causes", 3)):
+        styles = [row.cells[column][0][1] for row in listed(look, name).rows]
+        assert styles and all(style == drawn(style.partition("/")[0]) != heat(0) for style in styles), name
