@@ -100,7 +100,7 @@ def places_of(variants: Sequence[Times], horizon_ms: int) -> tuple[Place, ...]:
 
 
 def _restarts_name(number: int) -> str:
-    return f"restarts {number}"
+    return "rolling restarts" if number == 0 else f"rolling restarts {number + 1}"
 
 
 def draw(places: Sequence[Place], seed: int, histories: range) -> Floats:
