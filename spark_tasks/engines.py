@@ -65,7 +65,7 @@ class KeptCosts:
             if self.file is not None and self._costs is not before:
                 with suppress(OSError):  # it is learnt again
                     self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    write_whole(self.file, msgspec.json.encode(self._costs))
+                    write_whole(self.file, msgspec.json.encode(self._costs), mode=0o600)
 
     def _read(self) -> EngineCosts:
         cores = os.cpu_count() or 1

@@ -54,10 +54,11 @@ def read_text(
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write_whole(path: Path, data: bytes | memoryview) -> None:
+def write_whole(path: Path, data: bytes | memoryview, *, mode: int = 0o666) -> None:
     """Beside the file first, under another name, so that the file is the old one or the new one at any moment.
 
-    Where a link leads is written to, and a pipe or a device as it is. Raises OSError.
+    Where a link leads is written to, and a pipe or a device as it is. `mode` is what the umask is taken from. Raises
+    OSError.
     """
     if path.exists() and not path.is_file():
         path.write_bytes(data)
@@ -65,7 +66,7 @@ def write_whole(path: Path, data: bytes | memoryview) -> None:
     path = path.resolve()
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as file:
+        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

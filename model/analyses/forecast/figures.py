@@ -284,7 +284,7 @@ def actions_of(cluster: Cluster, racks: Sequence[int]) -> Iterator[Action]:
     times, arrays = cluster.times, cluster.arrays
     quicker = msgspec.structs.replace(times, detect_ms=times.detect_ms * 2 // 3)
     yield Action(
-        "session timeout 1/3 shorter", f"{quicker.detect_ms / 1000:g} s; longer pauses look like deaths",
+        "failures detected 1/3 sooner", f"after {quicker.detect_ms / 1000:g} s; long pauses look like failures",
         Cluster(arrays=arrays, times=quicker),
     )  # fmt: skip
     rejoin = msgspec.structs.replace(

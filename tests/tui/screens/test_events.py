@@ -18,7 +18,7 @@ from tui.engine.messages import ListQuery, Notice
 from tui.engine.past.queries import SaveSnapshot
 from tui.engine.rows import Window
 
-SIMULATED = ("drill", "lab", "sweep", "plans")
+SIMULATED = ("drill", "lab", "sweep", "plans", "forecast")
 """Screens that never show the cluster as it is."""
 
 MOVE_CONTROLLER = 13

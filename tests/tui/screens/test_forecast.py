@@ -34,7 +34,7 @@ async def test_it_tells_topics_causes_and_what_helps(still: str) -> None:
         assert mode(pilot) == "forecast"
         topics = rows(pilot, "forecast-topics")
         assert topics.total > 3 and rows(pilot, "forecast-causes").total > 3
-        assert "detection" in text(pilot) and "session timeout 1/3 shorter" in text(pilot)
+        assert "detection" in text(pilot) and "failures detected 1/3 sooner" in text(pilot)
         assert "rates are defaults, not yours" in summary(pilot) and "moves the answer most" in summary(pilot)
         assert "Loss of acknowledged records was seen in" in summary(pilot)
         assert "in process" in summary(pilot)
