@@ -25,7 +25,6 @@ from model.analyses.previews.result import (
     StrategyPreview,
     group_document,
     preview_document,
-    strategies_for,
 )
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted, listed
@@ -146,7 +145,7 @@ def estate_lines(previews: Sequence[GroupPreview], groups: Sequence[GroupNames],
         yield f"  {'no owner':>8}{'moves':>7}{'at least':>9}{'idle':>6}{'lag':>8}  group, change and strategy"
     for case in worst:
         lag = "" if case.figures.lag_max is None else short(case.figures.lag_max)
-        least = short(case.figures.moves_lower_bound + case.handed_on)
+        least = short(case.fewest_moves)
         figures = f"{short(case.orphaned):>8}{short(case.moves):>7}{least:>9}{case.figures.idle:>6,}{lag:>8}"
         yield f"  {figures}  {_case(case, groups, join)}"
 
@@ -165,9 +164,9 @@ def _case(case: Case, groups: Sequence[GroupNames], join: int) -> str:
     change = {"rebalanced": "", "leaves": ", 1 fails", "joins": f", {join:,} join{'s' if join == 1 else ''}"}[
         case.change
     ]
-    of_all = strategies_for(PreviewParameters(), zookeeper=groups[case.group].is_zookeeper)
-    strategies = "" if case.strategies == of_all else f", {', '.join(case.strategies)}"
-    return cut(f"{plain(groups[case.group].key)}{change}{strategies}", CASE_CELLS)
+    names = groups[case.group]
+    strategies = "" if case.is_any(names) else f", {', '.join(case.strategies)}"
+    return cut(f"{plain(names.key)}{change}{strategies}", CASE_CELLS)
 
 
 def explanation_lines(strategy: str, balance: str, rows: Sequence[Explanation], *, everything: bool) -> Iterator[str]:

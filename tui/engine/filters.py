@@ -14,7 +14,7 @@ so with a value the operator typed (`compared`), and in which order they come (`
 import operator
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -157,6 +157,11 @@ class Numbers:
         if unit is None or len(bare) > _MOST_DIGITS or not bare.isascii() or not bare.replace(".", "", 1).isdigit():
             raise BadValue("a time such as 30s, 5m, 2h or 4d" if self.is_duration else "a number, or none")
         return float(bare) * unit
+
+
+def whole_numbers(values: Iterable[int | None], *, is_duration: bool = False) -> Numbers:
+    """One per row; None: no number."""
+    return Numbers(np.array([-1 if value is None else value for value in values], np.int64), is_duration=is_duration)
 
 
 @dataclass(frozen=True, eq=False)

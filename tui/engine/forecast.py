@@ -41,7 +41,7 @@ from spark_tasks.engines import Engines
 from spark_tasks.spark_client import EngineResult
 from tui.engine import glyphs
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.filters import Numbers, Texts
+from tui.engine.filters import Numbers, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.palette import drawn, heat
@@ -223,7 +223,7 @@ def forecast_topics(look: AnalysisAnswer, query: ForecastTopicList, *_: object) 
         count=len(topics),
         fields=lambda: {
             "topic": Texts(lambda: names),
-            "partitions": Numbers(np.array([topic.partitions for topic in topics], np.int64)),
+            "partitions": whole_numbers(topic.partitions for topic in topics),
             "leaderless": Numbers(np.array([one.mean for one in unled])),
             "under_min_isr": Numbers(np.array([one.mean for one in under])),
         },

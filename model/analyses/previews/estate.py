@@ -3,12 +3,20 @@
 A case is a group under a strategy after a change: it is rebalanced as it is, its worst consumer fails, or one joins.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
-from model.analyses.previews.result import Figures, GroupPreview, StrategyPreview
+from model.analyses.previews.result import (
+    Figures,
+    GroupNames,
+    GroupPreview,
+    PreviewParameters,
+    StrategyPreview,
+    strategies_for,
+)
 
 Change = Literal["rebalanced", "leaves", "joins"]
 CHANGES: tuple[Change, ...] = ("rebalanced", "leaves", "joins")
@@ -34,9 +42,18 @@ class Case(msgspec.Struct, frozen=True):
         return self.figures.moves + self.handed_on
 
     @property
+    def fewest_moves(self) -> int:
+        """Those that nobody could avoid who ends with the same balance."""
+        return self.figures.moves_lower_bound + self.handed_on
+
+    @property
     def needless(self) -> int:
         """Moves beyond the fewest for the same balance."""
         return self.figures.moves - self.figures.moves_lower_bound
+
+    def is_any(self, names: GroupNames) -> bool:
+        """Whether all strategies that its group could use come to the same."""
+        return self.strategies == strategies_for(PreviewParameters(), zookeeper=names.is_zookeeper)
 
     @property
     def badness(self) -> tuple[int, ...]:
@@ -99,19 +116,19 @@ def _cases(group: int, preview: StrategyPreview) -> Iterable[Case]:
 
 def totals(groups: Sequence[GroupPreview]) -> tuple[StrategyTotal, ...]:
     """Every strategy that is previewed for some group, in the order in which they come."""
-    of = dict[str, list[StrategyPreview]]()
+    refused = Counter[str]()
     by_strategy = dict[str, list[Case]]()
     for one in groups:
         for preview in one.strategies:
-            of.setdefault(preview.strategy, []).append(preview)
+            refused[preview.strategy] += preview.rebalanced is None
             by_strategy.setdefault(preview.strategy, []).extend(_cases(one.group, preview))
     return tuple(
         StrategyTotal(
             strategy=strategy,
-            refused=sum(each.rebalanced is None for each in previews),
-            by_change={change: total([c for c in by_strategy[strategy] if c.change == change]) for change in CHANGES},
+            refused=refused[strategy],
+            by_change={change: total([case for case in found if case.change == change]) for change in CHANGES},
         )
-        for strategy, previews in of.items()
+        for strategy, found in by_strategy.items()
     )
 
 
@@ -126,7 +143,7 @@ def total(some: Sequence[Case]) -> Total:
         groups=len(some),
         moving=sum(case.moves > 0 for case in some),
         moves=sum(case.moves for case in some),
-        moves_lower_bound=sum(case.figures.moves_lower_bound + case.handed_on for case in some),
+        moves_lower_bound=sum(case.fewest_moves for case in some),
         idle=sum(case.figures.idle for case in some),
         with_idle=sum(case.figures.idle > 0 for case in some),
         spread=max((case.figures.spread for case in some), default=0),

@@ -15,7 +15,7 @@ from model.cluster.findings.health import Tally, tally
 from model.cluster.texts import kept_in
 from model.sources.feed import Moment
 from tui.engine.cluster.queries import BrokerList, BrokerText, RackText, RegistrationText
-from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.filters import Coded, Field, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bars
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
@@ -142,10 +142,10 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
     states = ("DOWN", FENCED, UNCONFIRMED, "controller", "up")
 
     def counted(counts: Counter[int]) -> Numbers:
-        return Numbers(np.array([counts[broker] for broker in brokers.ids], np.int64))
+        return whole_numbers(counts[broker] for broker in brokers.ids)
 
     return {
-        "id": Numbers(np.array(brokers.ids, np.int64)),
+        "id": whole_numbers(brokers.ids),
         "host": Texts(lambda: [host_of(broker) for broker in registered]),
         "rack": Texts(lambda: [broker.rack or "" for broker in registered]),
         "state": Coded(
@@ -155,11 +155,11 @@ def _fields(brokers: Brokers, now_ms: int) -> dict[str, Field]:
         "replicas": counted(brokers.counts.replicas),
         "under": counted(brokers.under),
         "prefer": counted(brokers.counts.off_preferred),
-        "age": Numbers(np.array([age_ms(b.registered_ms, now_ms) for b in registered], np.int64), is_duration=True),
-        "epoch": Numbers(np.array([-1 if b.epoch is None else b.epoch for b in registered], np.int64)),
-        "share": Numbers(np.array([round(100 * brokers.shares(broker)[0]) for broker in brokers.ids], np.int64)),
+        "age": whole_numbers((age_ms(b.registered_ms, now_ms) for b in registered), is_duration=True),
+        "epoch": whole_numbers(b.epoch for b in registered),
+        "share": whole_numbers(round(100 * brokers.shares(broker)[0]) for broker in brokers.ids),
         "out": counted(brokers.counts.missing),
-        "disk": Numbers(np.array([_percent(brokers.disk_used(broker)) for broker in brokers.ids], np.int64)),
+        "disk": whole_numbers(_percent(brokers.disk_used(broker)) for broker in brokers.ids),
         "endpoints": Texts(lambda: [" ".join(broker.endpoints) for broker in registered]),
     }
 

@@ -22,7 +22,7 @@ from model.znodes.paths import broker_path
 from model.zookeeper.operations import Unread, Znode
 from tui.engine.cluster.brokers import Brokers, broker_sheet, brokers_of, host_of, tells_epochs
 from tui.engine.cluster.queries import NO_WORK, AdminWorkList, ControllerText, RegistrationText, StatesText
-from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.filters import Coded, Field, Texts, whole_numbers
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.logs.segments import size_text
 from tui.engine.messages import TextAnswer
@@ -287,7 +287,7 @@ def _fields(work: tuple[PendingWork, ...]) -> dict[str, Field]:
         "work": Texts(lambda: [one.kind for one in work]),
         "subject": Texts(lambda: [one.subject for one in work]),
         "topic": Texts(lambda: [one.topic for one in work]),
-        "partition": Numbers(np.array([-1 if one.partition is None else one.partition for one in work], np.int64)),
+        "partition": whole_numbers(one.partition for one in work),
         "target": Texts(lambda: [_target(one) for one in work]),
         "waits": Texts(lambda: [one.waits_for for one in work]),
         "state": Coded(np.array([not one.blocked for one in work], np.int32), Texts(lambda: STATES)),

@@ -12,7 +12,7 @@ from model.cluster.findings.check import SEVERITIES
 from model.cluster.texts import counted, kept_in
 from model.sources.feed import Moment
 from tui.engine.cluster.queries import COMMITTED, FOLDED, EffectList, unfolding
-from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.filters import Coded, Field, Texts, whole_numbers
 from tui.engine.listing import Listing, Memory, window
 from tui.engine.messages import ListQuery, TextAnswer, TextQuery
 from tui.engine.rows import Column, Row, Window, line, span
@@ -127,14 +127,14 @@ def _place(feed: tuple[Change, ...], key: str) -> int:
 
 def _fields(changes: tuple[Change, ...], now_ms: int) -> dict[str, Field]:
     return {
-        "age": Numbers(np.array([age_ms(one.time_ms, now_ms) for one in changes], np.int64), is_duration=True),
+        "age": whole_numbers((age_ms(one.time_ms, now_ms) for one in changes), is_duration=True),
         "severity": Coded(
             np.array([SEVERITY_RANKS[one.severity] for one in changes], np.int32), Texts(lambda: SEVERITIES)
         ),
         "kind": Texts(lambda: [one.kind for one in changes]),
         "subject": Texts(lambda: [one.subject for one in changes]),
         "text": Texts(lambda: [one.text for one in changes]),
-        "zxid": Numbers(np.array([one.zxid for one in changes], np.int64)),
+        "zxid": whole_numbers(one.zxid for one in changes),
     }
 
 

@@ -17,7 +17,7 @@ from model.consumers.ownership import partition_ranges
 from model.sources.feed import Moment
 from tui.engine.cluster.briefs import brief
 from tui.engine.cluster.queries import FindingList, FindingText
-from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.filters import Coded, Field, Texts, whole_numbers
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import NO_NOTICE, Notice, TextAnswer
 from tui.engine.rows import Column, Row, Window, line, span
@@ -83,7 +83,7 @@ def _fields(found: Sequence[Finding], now_ms: int) -> dict[str, Field]:
         "kind": Texts(lambda: [one.kind for one in found]),
         "subject": Texts(lambda: [one.subject for one in found]),
         "what": Texts(lambda: [one.what for one in found]),
-        "age": Numbers(np.array([age_ms(one.since_ms, now_ms) for one in found], np.int64), is_duration=True),
+        "age": whole_numbers((age_ms(one.since_ms, now_ms) for one in found), is_duration=True),
     }
 
 

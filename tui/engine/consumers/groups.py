@@ -9,7 +9,6 @@ from math import isnan, nan
 from typing import NamedTuple, Protocol
 
 import msgspec
-import numpy as np
 
 from model.cluster.changes.between import rebalance_text
 from model.cluster.cluster_image import ClusterImage
@@ -18,7 +17,7 @@ from model.cluster.texts import ranges
 from model.consumers.ownership import GroupCounts, group_counts, no_groups, subscribed_topics
 from model.sources.feed import Moment
 from tui.engine.consumers.names import naming
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bar, sparks
 from tui.engine.listing import Listing, Memory, place_in, window
 from tui.engine.messages import TextAnswer
@@ -128,7 +127,7 @@ def _with_lags(row: Row, recent: LagsSeen | None) -> Row:
 def _fields(listed: Sequence[Listed]) -> dict[str, Field]:
     def column(name: str) -> Numbers:
         numbers: list[int | None] = [getattr(one.counts, name) for one in listed]
-        return Numbers(np.array([-1 if number is None else number for number in numbers], np.int64))
+        return whole_numbers(numbers)
 
     return {
         "group": Texts(lambda: [one.key for one in listed]),

@@ -17,7 +17,7 @@ from model.cluster.topic_image import Longs
 from model.consumers.ownership import subscribed_topics, threads_of
 from tui.engine.consumers.groups import lag_cell
 from tui.engine.consumers.names import JOINS, Naming, Short, naming, readable
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.rows import Column, Line, Row, line, span
@@ -317,6 +317,6 @@ def _fields(one: Sharing, rows: Sequence[tuple[Owner, int]]) -> dict[str, Field]
         "thread": Texts(lambda: [owner.name for owner, _ in rows]),
         "state": Texts(lambda: [owner.state for owner, _ in rows]),
         "owns": Texts(lambda: [owned(place) for _, place in rows]),
-        "partitions": Numbers(np.array([owner.parts for owner, _ in rows], np.int64)),
-        "lag": Numbers(np.array([-1 if owner.lag is None else owner.lag for owner, _ in rows], np.int64)),
+        "partitions": whole_numbers(owner.parts for owner, _ in rows),
+        "lag": whole_numbers(owner.lag for owner, _ in rows),
     }

@@ -13,7 +13,7 @@ from model.cluster.texts import counted
 from model.recordings.folder import parse_time, said
 from tui.engine import glyphs
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.filters import Numbers, Texts
+from tui.engine.filters import Numbers, Texts, whole_numbers
 from tui.engine.history.hours import HOUR_MS, SIGNS, UNKNOWN, HourGrid, grid_of, took
 from tui.engine.history.queries import LOST, HistoryText, HourList, LeaderlessList, MomentList, StormList
 from tui.engine.listing import (
@@ -71,7 +71,7 @@ def history_hours(look: AnalysisAnswer, query: HourList, now_ms: int, memory: Me
     keys = [f"b{broker}" for broker in grid.brokers]
     listing = Listing(
         count=len(keys),
-        fields=lambda: {"broker": Numbers(np.array(grid.brokers, np.int64)), "times": Numbers(np.array(grid.totals))},
+        fields=lambda: {"broker": whole_numbers(grid.brokers), "times": Numbers(np.array(grid.totals))},
         shown=("broker",),
         row=lambda row: _hour_row(keys[row], grid, row, shown, is_filled=query.is_filled),
         place=place_in(keys),
@@ -151,8 +151,8 @@ def history_moments(look: AnalysisAnswer, query: MomentList, *_: object) -> List
         count=len(moments),
         fields=lambda: {
             "time": Texts(lambda: keys),
-            "offline": Numbers(np.array([one.offline for one in moments], np.int64)),
-            "under": Numbers(np.array([one.under_replicated for one in moments], np.int64)),
+            "offline": whole_numbers(one.offline for one in moments),
+            "under": whole_numbers(one.under_replicated for one in moments),
         },
         shown=("time",),
         row=row,
@@ -188,9 +188,9 @@ def history_topics(look: AnalysisAnswer, query: LeaderlessList, *_: object) -> L
         count=len(topics),
         fields=lambda: {
             "topic": Texts(lambda: [one.topic for one in topics]),
-            "total": Numbers(np.array([one.total_ms for one in topics], np.int64)),
-            "outages": Numbers(np.array([one.outages for one in topics], np.int64)),
-            "longest": Numbers(np.array([one.longest_ms for one in topics], np.int64)),
+            "total": whole_numbers(one.total_ms for one in topics),
+            "outages": whole_numbers(one.outages for one in topics),
+            "longest": whole_numbers(one.longest_ms for one in topics),
         },
         shown=("topic",),
         row=row,
@@ -230,9 +230,9 @@ def history_groups(look: AnalysisAnswer, query: StormList, *_: object) -> Listin
         count=len(groups),
         fields=lambda: {
             "group": Texts(lambda: [one.group for one in groups]),
-            "rebalances": Numbers(np.array([one.rebalances for one in groups], np.int64)),
-            "storms": Numbers(np.array([one.storms for one in groups], np.int64)),
-            "moved": Numbers(np.array([one.moved for one in groups], np.int64)),
+            "rebalances": whole_numbers(one.rebalances for one in groups),
+            "storms": whole_numbers(one.storms for one in groups),
+            "moved": whole_numbers(one.moved for one in groups),
         },
         shown=("group",),
         row=row,

@@ -1,15 +1,12 @@
 """All groups at once: every strategy over the whole estate, and every case in it, the worst first."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 from model.analyses.previews import estate
 from model.analyses.previews.estate import Case, StrategyTotal, Total
-from model.analyses.previews.result import GroupNames, PreviewParameters, strategies_for
+from model.analyses.previews.result import GroupNames
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.lab.pages import named_in, previews
 from tui.engine.listing import Listing, Memory, place_in
@@ -78,10 +75,10 @@ def lab_totals(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> List
     def fields() -> dict[str, Field]:
         return {
             "strategy": Texts(lambda: names),
-            "groups": Numbers(np.array([each.groups for each in rebalanced], np.int64)),
-            "moves": Numbers(np.array([each.moves for each in rebalanced], np.int64)),
-            "idle": Numbers(np.array([each.idle for each in rebalanced], np.int64)),
-            "lag": Numbers(np.array([-1 if each.lag_max is None else each.lag_max for each in rebalanced], np.int64)),
+            "groups": whole_numbers(each.groups for each in rebalanced),
+            "moves": whole_numbers(each.moves for each in rebalanced),
+            "idle": whole_numbers(each.idle for each in rebalanced),
+            "lag": whole_numbers(each.lag_max for each in rebalanced),
         }
 
     return Listing(
@@ -129,19 +126,16 @@ def lab_cases(look: AnalysisAnswer, _: object, __: int, memory: Memory) -> Listi
     changes = [_change(case, names) for case, names in zip(cases, groups, strict=True)]
     strategies = [_strategies(case, names) for case, names in zip(cases, groups, strict=True)]
 
-    def numbers(values: Sequence[int]) -> Numbers:
-        return Numbers(np.array(values, np.int64))
-
     def fields() -> dict[str, Field]:
         figures = [case.figures for case in cases]
         return {
             "group": Texts(lambda: [names.key for names in groups]),
             "change": Texts(lambda: changes),
             "strategy": Texts(lambda: [", ".join(case.strategies) for case in cases]),
-            "orphaned": numbers([case.orphaned for case in cases]),
-            "moves": numbers([case.moves for case in cases]),
-            "idle": numbers([each.idle for each in figures]),
-            "lag": numbers([-1 if each.lag_max is None else each.lag_max for each in figures]),
+            "orphaned": whole_numbers(case.orphaned for case in cases),
+            "moves": whole_numbers(case.moves for case in cases),
+            "idle": whole_numbers(each.idle for each in figures),
+            "lag": whole_numbers(each.lag_max for each in figures),
         }
 
     return Listing(
@@ -165,9 +159,7 @@ def _change(case: Case, names: GroupNames) -> str:
 
 
 def _strategies(case: Case, names: GroupNames) -> str:
-    if case.strategies == strategies_for(PreviewParameters(), zookeeper=names.is_zookeeper):
-        return "any"
-    return ", ".join(case.strategies)
+    return "any" if case.is_any(names) else ", ".join(case.strategies)
 
 
 def _case_row(key: str, case: Case, group: str, change: str, strategies: str) -> Row:
@@ -178,7 +170,7 @@ def _case_row(key: str, case: Case, group: str, change: str, strategies: str) ->
         line(span(strategies, "dim" if strategies == "any" else "")),
         line(span(f"{case.orphaned:,}", "error" if case.orphaned else "dim")),
         line(span(f"{case.moves:,}", "changed" if case.needless else "")),
-        line(span(f"{figures.moves_lower_bound + case.handed_on:,}", "dim")),
+        line(span(f"{case.fewest_moves:,}", "dim")),
         line(span(f"{figures.idle:,}", "warn" if figures.idle else "dim")),
         line(_lag(figures.lag_max)),
     )

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from model.analyses.previews.lab import Comparison
 from model.analyses.previews.result import Figures
 from model.consumers.assignors.assignment import why
@@ -11,7 +9,7 @@ from model.consumers.assignors.group import NOBODY
 from model.consumers.ownership import no_groups, not_previewed
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.consumers.names import JOINS, Short, readable
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.lab.pages import Preview, Shares, Tried, made_up_keys, named_in, nothing, previews, shares_of, tried
 from tui.engine.listing import Listing, Memory, place_in
@@ -41,11 +39,11 @@ def lab_groups(look: AnalysisAnswer, *_: object) -> Listing:
         return {
             "group": Texts(lambda: keys),
             "uses": Texts(lambda: [one.names.uses or "" for one in found]),
-            "members": _numbers([one.figures.now.members for one in found]),
-            "partitions": _numbers([one.names.partitions for one in found]),
-            "lag": _numbers([-1 if one.names.lag is None else one.names.lag for one in found]),
-            "idle": _numbers([one.figures.now.idle for one in found]),
-            "spread": _numbers([one.figures.now.spread for one in found]),
+            "members": whole_numbers(one.figures.now.members for one in found),
+            "partitions": whole_numbers(one.names.partitions for one in found),
+            "lag": whole_numbers(one.names.lag for one in found),
+            "idle": whole_numbers(one.figures.now.idle for one in found),
+            "spread": whole_numbers(one.figures.now.spread for one in found),
         }
 
     return Listing(
@@ -58,10 +56,6 @@ def lab_groups(look: AnalysisAnswer, *_: object) -> Listing:
         made_from=(look.result,),
         nothing=look.note or not_previewed(look.image) or no_groups(look.image),
     )
-
-
-def _numbers(values: list[int]) -> Numbers:
-    return Numbers(np.array(values, np.int64))
 
 
 def _group_row(one: Preview, *, is_made_up: bool) -> Row:

@@ -5,12 +5,10 @@ Segments are a table, or bars of their sizes. Damage is a row where it lies.
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from model.analyses.scans.folders import FoundLogFolder, FoundPartition
 from model.log.names import FolderRole
 from model.log.records import Damage, Record, RecordBatch, control_type
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bar
 from tui.engine.listing import Listing, place_in
 from tui.engine.logs.reader import FoundLogs, Log, LogReader, SegmentFacts, name_of
@@ -46,17 +44,14 @@ def log_partitions(reader: LogReader, found: FoundLogs) -> Listing:
     checks = [reader.checks_of(each) for _, each in rows]
     keys = [path_key(each.path) for _, each in rows]
 
-    def numbers(values: list[int]) -> Numbers:
-        return Numbers(np.array(values, np.int64))
-
     def fields() -> dict[str, Field]:
         return {
             "name": Texts(lambda: [path_key(name_of(each)) for _, each in rows]),
-            "broker": numbers([-1 if folder.broker is None else folder.broker for folder, _ in rows]),
-            "segments": numbers([len(each.segments) for _, each in rows]),
-            "size": numbers([_partition_bytes(each) for _, each in rows]),
-            "from": numbers([_from(each) for _, each in rows]),
-            "high": numbers([each.high_watermark for _, each in rows]),
+            "broker": whole_numbers(folder.broker for folder, _ in rows),
+            "segments": whole_numbers(len(each.segments) for _, each in rows),
+            "size": whole_numbers(_partition_bytes(each) for _, each in rows),
+            "from": whole_numbers(_from(each) for _, each in rows),
+            "high": whole_numbers(each.high_watermark for _, each in rows),
             "state": Texts(
                 lambda: [_partition_state(each, known)[1][0] for (_, each), known in zip(rows, checks, strict=True)]
             ),
@@ -126,14 +121,11 @@ def log_segments(log: Log, path: str, view: str, width: int) -> Listing:
     segments = log.segments
     most = max((each.bytes for each in segments), default=0)
 
-    def numbers(values: list[int]) -> Numbers:
-        return Numbers(np.array(values, np.int64))
-
     def fields() -> dict[str, Field]:
         return {
-            "base": numbers([each.base_offset for each in segments]),
-            "size": numbers([each.bytes for each in segments]),
-            "newest": numbers([each.newest_ms for each in segments]),
+            "base": whole_numbers(each.base_offset for each in segments),
+            "size": whole_numbers(each.bytes for each in segments),
+            "newest": whole_numbers(each.newest_ms for each in segments),
             "state": Texts(lambda: [_segment_state(each)[1][0] for each in segments]),
         }
 
@@ -199,7 +191,7 @@ def log_batches(page: BatchPage, path: str, base: int) -> Listing:
     count = len(batches)
 
     def numbers(values: Sequence[int]) -> Numbers:
-        return Numbers(np.array([*values, *[-1 for _ in ends]], np.int64))
+        return whole_numbers([*values, *[-1 for _ in ends]])
 
     def fields() -> dict[str, Field]:
         return {
@@ -287,7 +279,7 @@ def log_records(page: RecordPage, path: str, base: int, position: int) -> Listin
     def fields() -> dict[str, Field]:
         blank = ["" for _ in ends]
         return {
-            "offset": Numbers(np.array([*(each.offset for each in records), *(-1 for _ in ends)], np.int64)),
+            "offset": whole_numbers([*(each.offset for each in records), *(-1 for _ in ends)]),
             "key": Texts(lambda: [*(bytes_as_text(each.key) for each in records), *blank]),
             "value": Texts(lambda: [*(bytes_as_text(each.value) for each in records), *blank]),
         }

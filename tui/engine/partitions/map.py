@@ -12,7 +12,7 @@ import numpy as np
 
 from model.cluster.topic_image import Longs
 from model.sources.feed import Moment
-from tui.engine.filters import Coded, Field, Numbers, Texts
+from tui.engine.filters import Coded, Field, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bars
 from tui.engine.listing import Listing, Memory, VisibleColumns, visible_columns
 from tui.engine.partitions.counts import (
@@ -197,7 +197,7 @@ def brokers_map(moment: Moment, query: PartitionList, now_ms: int, memory: Memor
         places.setdefault(f"{RACK}{rack}", place)
     listing = Listing(
         count=len(ids),
-        fields=lambda: {"broker": Numbers(np.array(ids, np.int64)), "rack": Texts(lambda: racks), **_fields(counts)},
+        fields=lambda: {"broker": whole_numbers(ids), "rack": Texts(lambda: racks), **_fields(counts)},
         shown=("broker",),
         row=row,
         place=lambda key: places.get(key, -1),

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import msgspec
-import numpy as np
 
 from model.consumers.zookeeper_groups import events_and_commands
 from model.consumers.zookeeper_groups.events_and_commands import (
@@ -22,7 +21,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     SessionLost,
 )
 from model.sandbox.control.messages import LinkView, LoadView, ProcessView, SandboxState
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.queries import ProcessList, ProcessText, SandboxText
@@ -142,8 +141,8 @@ def sandbox_processes(state: SandboxState, _: ProcessList, now_ms: int, *__: obj
         "name": Texts(lambda: [one.name for one in processes]),
         "state": Texts(lambda: [one.status for one in processes]),
         "detail": Texts(lambda: [_what(one) for one in processes]),
-        "age": Numbers(np.array([age_ms(one.since_ms, now_ms) for one in processes], np.int64), is_duration=True),
-        "pid": Numbers(np.array([one.pid or -1 for one in processes], np.int64)),
+        "age": whole_numbers((age_ms(one.since_ms, now_ms) for one in processes), is_duration=True),
+        "pid": whole_numbers(one.pid or -1 for one in processes),
     }
     return Listing(
         count=len(processes),

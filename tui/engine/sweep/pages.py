@@ -13,7 +13,7 @@ from model.cluster.texts import counted
 from model.drills.voters import not_forecast
 from tui.engine import glyphs
 from tui.engine.analysis import AnalysisAnswer
-from tui.engine.filters import Field, Numbers, Texts
+from tui.engine.filters import Field, Numbers, Texts, whole_numbers
 from tui.engine.listing import Listing, Memory, place_in
 from tui.engine.messages import TextAnswer
 from tui.engine.questions import SweepQuestion
@@ -98,7 +98,7 @@ def _listing(look: AnalysisAnswer, listed: Sequence[ScenarioOutcome], query: Sce
 
     def fields() -> dict[str, Field]:
         counts = {field: Numbers(_numbers(listed, field)) for field, _, _ in SCENARIO_COUNTS}
-        most_leaders = Numbers(np.array([one.most_leaders for one in listed], np.int64))
+        most_leaders = whole_numbers(one.most_leaders for one in listed)
         return {"fails": Texts(lambda: names), **counts, "most_leaders": most_leaders}
 
     return Listing(
