@@ -7,6 +7,7 @@ the memory.
 import contextlib
 import errno
 import os
+import select
 import stat
 from pathlib import Path
 
@@ -15,6 +16,8 @@ MOST_SETTINGS = 1 << 24
 MOST_FACTS = 1 << 30
 """Bytes of a file about a cluster: a million partitions take a fifth of it."""
 _PIECE = 1 << 20
+_LOOK_MS = 100
+"""How long a signal may go unheard that came between Python's last look for signals and the wait for a pipe."""
 
 
 def read_whole(path: os.PathLike[str] | str, most_bytes: int, *, only_file: bool = False) -> bytes:
@@ -34,7 +37,7 @@ def read_whole(path: os.PathLike[str] | str, most_bytes: int, *, only_file: bool
         is_device = (stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)) and not os.isatty(descriptor)
         piece = max(status.st_size, _PIECE) + 1
         parts, room = list[bytes](), most_bytes + 1
-        while part := os.read(descriptor, min(piece, room)):
+        while part := _read(descriptor, min(piece, room)):
             if is_device:
                 raise OSError(errno.EINVAL, "a device, and no file", str(path))
             parts.append(part)
@@ -44,6 +47,14 @@ def read_whole(path: os.PathLike[str] | str, most_bytes: int, *, only_file: bool
         return b"".join(parts)
     finally:
         os.close(descriptor)
+
+
+def _read(descriptor: int, most_bytes: int) -> bytes:
+    ready = select.poll()
+    ready.register(descriptor, select.POLLIN)
+    while not ready.poll(_LOOK_MS):
+        pass
+    return os.read(descriptor, most_bytes)
 
 
 def read_text(

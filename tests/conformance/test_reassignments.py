@@ -105,12 +105,16 @@ class Site:
         many = sum(goal != self.before[topic][n] for topic, goals in self.after.items() for n, goal in goals.items())
         said = {"kind": "done", "said": f"{many} partitions: all as planned"}
         assert json.loads(resumed.stdout)["outcome"] == said
-        assert (self.replicas(), self.throttled()) == (self.after, set())
+        self.comes_to(self.after)
 
         undone = self.act("rollback", "--allow-writes", "--yes")
         assert undone.returncode == 0, undone.stderr
-        assert (self.replicas(), self.throttled()) == (self.before, set())
+        self.comes_to(self.before)
         assert not self.is_heavy_under_way()
+
+    def comes_to(self, replicas: Replicas) -> None:
+        """Brokers of KRaft tell what they know, and hear of a change after the controller that acknowledged it."""
+        eventually(lambda: (self.replicas(), self.throttled()) == (replicas, set()))
 
 
 class KraftSite(Site):
@@ -192,8 +196,8 @@ def taken_back_by_another(site: Site, elsewhere: Path, nothing_is_written: Calla
     assert "heavy-kraft-0: 2,1 → 1" in shown.stdout
     stopped = site.act("cancel-reassign", "--all", "--allow-writes", "--yes", elsewhere=elsewhere)
     assert stopped.returncode == 0, stopped.stderr
+    eventually(lambda: site.replicas()["heavy"] == site.before["heavy"])
     assert not site.is_heavy_under_way()
-    assert site.replicas()["heavy"] == site.before["heavy"]
 
 
 @pytest.mark.parametrize("cluster", ["3.9.1"], indirect=True)

@@ -83,6 +83,17 @@ async def test_no_letter_is_lost_that_follows_the_sign_at_once() -> None:
         assert screen_lines(app)[-1] == " /jG/"
 
 
+async def test_out_of_view_it_takes_no_key_though_nothing_had_the_focus_before() -> None:
+    app = FilterApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.screen.set_focus(None)
+        app.query_one(PromptLine).begin("/")
+        app.query_one(PromptLine).action_accept()
+        assert isinstance(app.focused, LineView)  # at once: the next key may be here already
+        await pilot.pause()
+        assert isinstance(app.focused, LineView)
+
+
 async def test_escape_cancels() -> None:
     app = PromptApp()
     async with app.run_test(size=(60, 2)) as pilot:

@@ -202,8 +202,9 @@ class PromptLine(StripWidget, can_focus=True):
         """Out of view, and the focus back where it was, before the next key is looked at."""
         before, self.return_to = self.return_to, None
         self.display = False
-        if before is not None and self.screen.focused is self:
-            self.screen.set_focus(before)
+        if self.screen.focused is self:
+            # It may have been begun before anything had the focus; what is out of view must take no key.
+            self.screen.set_focus(before or next(iter(self.screen.focus_chain), None))
         self.post_message(message(self, self.sign, self.text).set_sender(self))
 
     def on_focus(self) -> None:
