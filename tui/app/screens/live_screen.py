@@ -255,7 +255,7 @@ class LiveScreen(Page):
             return True
         if self.has_filter():
             self.apply_filter("")
-        elif self.kdrill.doing:
+        elif self.kdrill.doing and self.kdrill.tour.is_over:  # the tour's line says that this key ends the tour
             self.kdrill.stop_jobs()
         else:
             return False
