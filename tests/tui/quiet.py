@@ -5,6 +5,7 @@ a second on one where something else runs in the process.
 """
 
 import asyncio
+import time
 import unicodedata
 from typing import Any
 
@@ -14,6 +15,10 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+
+TURNS = 4
+"""Of the event loop, until a key that the driver was given is in the app's queue."""
+LOOK_S = 0.001
 
 
 class Traffic:
@@ -49,14 +54,20 @@ async def resized(pilot: Pilot[Any], width: int, height: int) -> None:
 async def is_quiet(app: App[Any], traffic: Traffic) -> bool:
     """Lets the app handle what waits and paint; whether it had nothing to do, and no worker has.
 
-    Every pump is handed a message. When all have come to it and nothing else was handled meanwhile, nothing else waits.
+    A pump that waits for a message has come to the end of all that it was given before.
     """
     if not app._running:
         return True
     handled = traffic.handled
-    handed = await _handed_round(app)
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+    ends_s = time.monotonic() + 1.0
+    while not (all(_waits_for_a_message(pump) for pump in _pumps(app)) or app._exception_event.is_set()):
+        if time.monotonic() > ends_s:
+            break
+        await asyncio.sleep(LOOK_S)
     await app.animator.wait_until_complete()
-    return traffic.handled == handled + handed and has_nothing_to_do(app)
+    return traffic.handled == handled and has_nothing_to_do(app)
 
 
 def has_nothing_to_do(app: App[Any]) -> bool:
@@ -77,21 +88,6 @@ def _pumps(app: App[Any]) -> list[MessagePump]:
     return [app, *app.screen.walk_children(with_self=True)]
 
 
-async def _handed_round(app: App[Any]) -> int:
-    """How many pumps took a message, each after all that was before it."""
-    left = 0
-    all_came, failed = asyncio.Event(), app._exception_event
-
-    def come() -> None:
-        nonlocal left
-        left -= 1
-        if not left:
-            all_came.set()
-
-    left = handed = sum(pump.call_later(come) for pump in _pumps(app))
-    if handed:
-        waits = [asyncio.create_task(each.wait()) for each in (all_came, failed)]
-        await asyncio.wait(waits, timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
-    return handed
+def _waits_for_a_message(pump: MessagePump) -> bool:
+    given = pump._message_queue.ready_event
+    return (bool(given._waiters) and not given.is_set()) or pump._closing or pump._closed
