@@ -34,6 +34,44 @@ INSTRUMENTS = (
 )
 """Short forms of programs that run for as long as one likes, `python -m tests.soak` for one."""
 
+FURTHER_WAYS = {
+    "tests/architecture/test_rerun.py": "what repeats failed tests in .ci/run",
+    "tests/architecture/test_whole_run.py": "this module, by suites of their own",
+    "tests/hostile_input/test_bombs.py": "sizes; what is damaged is tried anyway",
+    "tests/mutation/": "what changes rules to see tests fail",
+    "tests/packaging/": "what is installed; a plain run has what is checked out",
+    "tests/pty/test_clusters.py": "clusters are switched without a terminal, too",
+    "tests/pty/test_ending.py::test_a_signal": "signals to commands are tried anyway",
+    "tests/pty/test_remembered.py": "what is remembered is tried without a terminal, too",
+    "tests/pty/test_spark.py": "a lost Spark is tried without a terminal, too",
+    "tests/pty/test_terminals.py::test_a_poor_terminal": "the page is drawn in ASCII without a terminal, too",
+    "tests/pty/test_terminals.py::test_a_server_that_dies": "the same without a terminal is in tests/zookeeper",
+    "tests/pty/test_terminals.py::test_a_storm_of_sizes": "sizes are tried one by one",
+    "tests/pty/test_terminals.py::test_no_colour_at_all": "the page is drawn without colours without a terminal, too",
+    "tests/sandbox/test_class_archive.py": "a start that is only quicker",
+    "tests/sandbox/test_large_demo.py": "the demo is tried when it is small",
+    "tests/sandbox/test_sandbox_faults.py::test_a_controller_killed_at_a_step": "it is killed anywhere in .ci/run",
+    "tests/simulation/groups/test_mutations.py": "rules broken to see a promise fail",
+    "tests/simulation/replication/test_mutations.py": "rules broken to see a promise fail",
+    "tests/spark/dashboard/test_engines.py::test_an_idle_spark": "Spark is started once more, which takes long",
+    "tests/spark/dashboard/test_engines.py::test_work_that_is_under_way": "the same with Spark that serves is tried",
+    "tests/trust/test_secrets_in_browsers.py": "another place of the same secrets",
+    "tests/trust/test_secrets_of_logins.py": "another place of the same secrets",
+    "tests/trust/test_secrets_of_spark.py": "another place of the same secrets",
+    "tests/trust/test_secrets_of_the_dashboard.py": "another place of the same secrets",
+    "tests/tui/command_line/test_engine_options.py::test_on_spark": "Spark is started once more, which takes long",
+    "tests/tui/command_line/test_unwritten.py": "a full disk is tried in tests/trust",
+    "tests/tui/guides/test_worked_guides.py::test_every_command_of_the_guide_prints_what_is_shown[d": "a guide more",
+    "tests/tui/guides/test_worked_guides.py::test_every_command_of_the_guide_prints_what_is_shown[l": "a guide more",
+    "tests/tui/test_kraft_words.py::test_no_screen": "each screen with the words of KRaft",
+    "tests/web/": "the same dashboard in Chromium",
+    "tests/zookeeper/test_ensemble.py": "one server more",
+    "tests/zookeeper/test_reading_over_tls.py": "the same reading over TLS",
+    "tests/zookeeper/test_source_convergence.py": "faults by the dozen; each is tried anyway",
+}
+"""What costs most among tests that see again, in another way, what other tests see: `thorough` (by names' beginnings),
+and why a plain run can do without."""
+
 ONLY_WHEN_ASKED = {
     "conformance": "compare with real Kafka and old ZooKeepers, fetched by Maven",
     "instrument": "are short forms of soak, chaos and the like",
@@ -65,10 +103,12 @@ def is_plain(config: pytest.Config) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Marks instruments, and leaves out what was not asked for."""
+    """Marks instruments and further ways, and leaves out what was not asked for."""
     for item in items:
         if item.nodeid.startswith(INSTRUMENTS):
             item.add_marker("instrument")
+        elif item.nodeid.startswith(tuple(FURTHER_WAYS)):
+            item.add_marker("thorough")
     if not is_plain(config):
         left_out: list[pytest.Item] = []
     else:
