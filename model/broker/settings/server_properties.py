@@ -200,6 +200,7 @@ def read_server_properties(
             if key is not None:
                 values[key.name] = key.read(each.value)
             else:
+                values[each.key] = each.value  # told when the broker is asked what it is set to
                 remarks.append(f"{place}: {remark_on(each.key)}")
         except ValueError as error:
             refusals.append(f"{place}: {error}")
