@@ -160,7 +160,7 @@ zookeeper.ssl.truststore.type STRING -
 a semicolon ends each, and ~ is org.apache.kafka."""
 
 _KEPT_OF_TOPICS = """
-remote.log.copy.disable BOOLEAN false ; remote.log.delete.on.disable BOOLEAN false ;
+remote.log.copy.disable BOOLEAN false false ; remote.log.delete.on.disable BOOLEAN false false ;
 remote.storage.enable BOOLEAN false false
 """
 """Of topics alone; tiered storage cannot be switched on where brokers have none."""
@@ -195,6 +195,7 @@ ssl.keystore.type ssl.protocol ssl.provider ssl.secure.random.implementation ssl
 ssl.truststore.certificates ssl.truststore.location ssl.truststore.password ssl.truststore.type
 """
 _UNTOLD = """
+replica.lag.max.messages
 group.consumer.migration.policy group.coordinator.new.enable group.share.enable metadata.log.segment.min.bytes
 producer.id.expiration.check.interval.ms remote.log.manager.task.retry.backoff.max.ms
 remote.log.manager.task.retry.backoff.ms remote.log.manager.task.retry.jitter server.max.startup.time.ms
@@ -209,8 +210,12 @@ OF_ONE_BROKER = frozenset(_OF_ONE_BROKER.split())
 OF_LISTENERS_OF_ALL = frozenset({"max.connections", "max.connection.creation.rate", "num.network.threads"})
 """Keys that may be set for a listener of all brokers (`listener.name.outside.max.connections`)."""
 DYNAMIC_KEYS = CLUSTER_WIDE | OF_ONE_BROKER
+WITH_PREFIX_ALONE = frozenset(
+    name for name in OF_ONE_BROKER if name.startswith(("ssl.keystore.", "ssl.truststore.", "ssl.key.", "ssl.engine."))
+)
+"""What must name the listener (`SslConfigs.RECONFIGURABLE_CONFIGS`)."""
 UNTOLD_KEYS = frozenset(_UNTOLD.split())
-"""Kafka's internal keys, which DescribeConfigs leaves out."""
+"""Kafka's internal keys, which DescribeConfigs leaves out unless they are set, and one that Kafka dropped in 0.9."""
 READ_AT_THE_START = frozenset({"advertised.listeners", "listener.security.protocol.map", "listeners"})
 """These brokers keep what is set while they run, and go on listening where the file said."""
 
@@ -269,16 +274,21 @@ RATE_KEYS = _named((*(key for key in _KEYS if not key.in_files and not key.topic
 """Keys that are set on brokers that run, and stand in no file (`kafka.server.DynamicConfig.Broker`, 3.9.1)."""
 KEPT_KEYS = _named(_table(_KEPT))
 """The other keys of server.properties: kept, checked when they are changed, and without effect here."""
-TOPIC_KEYS: Mapping[str, Key[object]] = MappingProxyType({key.topic: key for key in _KEYS if key.topic})
+_FOR_TOPICS: Mapping[str, Kind[object]] = {
+    "log.retention.ms": Optional(long_from(-1)),
+    "log.flush.interval.ms": Optional(long_from(0)),
+}
+"""Where topics take less than brokers do."""
+
+
+def _of_topics(keys: Iterable[Key[object]]) -> Mapping[str, Key[object]]:
+    taken = {key.topic: replace(key, kind=_FOR_TOPICS.get(key.name, key.kind)) for key in keys if key.topic}
+    return MappingProxyType(taken)
+
+
+TOPIC_KEYS = _of_topics(_KEYS)
 """Keys by the names under which topics override them."""
-_FLUSH_MS = replace(KEPT_KEYS["log.flush.interval.ms"], kind=Optional(long_from(0)))  # brokers take less than 0, too
-KEPT_TOPIC_KEYS: Mapping[str, Key[object]] = MappingProxyType(
-    {
-        key.topic: key
-        for key in (*KEPT_KEYS.values(), _FLUSH_MS, *_table(_KEPT_OF_TOPICS, in_files=False, of_topics=True))
-        if key.topic
-    }
-)
+KEPT_TOPIC_KEYS = _of_topics((*KEPT_KEYS.values(), *_table(_KEPT_OF_TOPICS, in_files=False, of_topics=True)))
 """Those of topics that are kept, and have no effect here."""
 ALL_TOPIC_KEYS: Mapping[str, Key[object]] = MappingProxyType({**TOPIC_KEYS, **KEPT_TOPIC_KEYS})
 
@@ -301,10 +311,15 @@ def of_listener(name: str) -> str | None:
     return None if found is None else found[1]
 
 
+def key_in_files(name: str) -> Key[object] | None:
+    """A key of server.properties by its very name; None for a name that none has."""
+    return KEYS.get(name) or KEPT_KEYS.get(name)
+
+
 def broker_key(name: str) -> Key[object] | None:
     """A key of brokers, of one listener too, however it may be set; None for a name that Kafka does not know."""
     for each in filter(None, (name, of_listener(name))):
-        key = KEYS.get(each) or KEPT_KEYS.get(each) or RATE_KEYS.get(each)
+        key = key_in_files(each) or RATE_KEYS.get(each)
         if key is not None:
             return key
     return None

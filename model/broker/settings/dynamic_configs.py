@@ -23,6 +23,7 @@ from model.broker.settings.catalogue import (
     RATE_KEYS,
     READ_AT_THE_START,
     UNTOLD_KEYS,
+    WITH_PREFIX_ALONE,
     broker_key,
     of_listener,
     remark_on,
@@ -103,10 +104,10 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
 
     def value(self, name: str) -> str | None:
         """What is set for a key of brokers, by whatever layer, or its default, as text."""
+        key = broker_key(name)
         for layer in (self.own, self.default):
             if name in layer:
-                return layer[name]
-        key = broker_key(name)
+                return layer[name] if key is None else as_text(key.read(layer[name]))
         family = next((each for each in _FAMILIES if name in each), (name,))
         is_overruled = any(each in layer for each in family for layer in (self.own, self.default))
         if name in self.static.given and not is_overruled:
@@ -146,7 +147,7 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
         return tuple(entries)
 
     def _kept_default(self, key: Key[object]) -> str | None:
-        value = self.value(key.name)
+        value = self.value(key.name) if key.in_files else as_text(key.default)
         return _IN_MS.get(key.name) if value is None else value
 
     def _broker_entry(self, name: str) -> ConfigEntry:
@@ -297,7 +298,7 @@ def broker_config_problem(
     fixed = [name for name in config if (name in KEYS or name in KEPT_KEYS) and name not in DYNAMIC_KEYS]
     if fixed:
         return _refused(f"Cannot update these configs dynamically: {', '.join(sorted(fixed))}")
-    bare = sorted(name for name in config if name.startswith("ssl.") and name in DYNAMIC_KEYS)
+    bare = sorted(name for name in config if name in WITH_PREFIX_ALONE)
     if bare:
         return _refused(f"These can be updated only with a listener's prefix, listener.name.: {', '.join(bare)}")
     for name, text in config.items():

@@ -104,7 +104,7 @@ LOG_ROLL_MS = Key("log.roll.ms", Optional(long_from(1)), None, topic="segment.ms
 LOG_ROLL_HOURS = Key("log.roll.hours", int_from(1), 168)
 LOG_INDEX_SIZE_MAX_BYTES = Key("log.index.size.max.bytes", int_from(4), 10_485_760, topic="segment.index.bytes")
 LOG_INDEX_INTERVAL_BYTES = Key("log.index.interval.bytes", int_from(0), 4_096, topic="index.interval.bytes")
-LOG_RETENTION_MS = Key("log.retention.ms", Optional(long_from(-1)), None, topic="retention.ms")
+LOG_RETENTION_MS = Key("log.retention.ms", Optional(long_from()), None, topic="retention.ms")
 LOG_RETENTION_MINUTES = Key("log.retention.minutes", Optional(int_from()), None)
 LOG_RETENTION_HOURS = Key("log.retention.hours", int_from(), 168)
 LOG_RETENTION_BYTES = Key("log.retention.bytes", long_from(), -1, topic="retention.bytes")

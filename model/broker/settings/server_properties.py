@@ -11,6 +11,7 @@ from typing import NamedTuple
 from model.broker.partition import replication_rules_of
 from model.broker.settings import keys
 from model.broker.settings.catalogue import KEYS, OWN_KEYS, remark_on
+from model.broker.settings.keys import BROKER_ID
 from model.broker.settings.kinds import Key
 from model.broker.settings.settings import Settings, listener_refusals
 from model.cluster.ids import release_numbers
@@ -204,6 +205,8 @@ def read_server_properties(
                 remarks.append(f"{place}: {remark_on(each.key)}")
         except ValueError as error:
             refusals.append(f"{place}: {error}")
+    if BROKER_ID.name in values:
+        values.setdefault("node.id", str(values[BROKER_ID.name]))  # Kafka has each of them for the other
     settings = Settings(values)
     # What was refused has its default here, of which nothing false may be said.
     across = () if refusals else tuple(f"{file}: {line}" for line in contradictions(settings))

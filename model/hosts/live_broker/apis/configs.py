@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from model.broker.settings.catalogue import ALL_TOPIC_KEYS, broker_key
+from model.broker.settings.catalogue import ALL_TOPIC_KEYS, key_in_files
 from model.broker.settings.dynamic_configs import (
     Alteration,
     ConfigEntry,
@@ -25,6 +25,7 @@ from model.broker.settings.dynamic_configs import (
     topic_config_problem,
 )
 from model.controller.refusal import Refusal
+from model.controller.topic_validation import topic_name_problem
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code
@@ -131,6 +132,7 @@ TYPES = {"BOOLEAN": 1, "STRING": 2, "INT": 3, "SHORT": 4, "LONG": 5, "DOUBLE": 6
 """`DescribeConfigsResponse.ConfigType`."""
 FINE = ("NONE", None)
 UNWRITTEN_CONFIG = Refusal("UNKNOWN_SERVER_ERROR", "ZooKeeper did not take the configuration.")
+UNKNOWN_TYPE = Refusal("INVALID_REQUEST", "Log levels are altered one by one: IncrementalAlterConfigs.")
 Alter = Callable[[Config, "Resource"], Config | Refusal]
 
 
@@ -166,7 +168,8 @@ class ConfigRequests:
         results: list[Entity] = []
         for asked in request.body.resources:
             resource = Resource(asked.resource_type, asked.resource_name)
-            refusal = await self._refuse(resource)
+            unnameable = topic_name_problem(resource.name) if resource.type == TOPIC else None
+            refusal = unnameable or await self._refuse(resource)  # who alters it is told that there is none
             entries = () if refusal else await self._entries(resource)
             wanted = asked.configuration_keys
             told = [each for each in entries if wanted is None or each.name in wanted]
@@ -197,8 +200,10 @@ class ConfigRequests:
             resource = Resource(asked.resource_type, asked.resource_name, _alterations(asked))
             if times[resource.type, resource.name] > 1:
                 refusal = Refusal("INVALID_REQUEST", "Each resource must appear at most once.")
-            elif resource.type == BROKER_LOGGER and incremental:
-                refusal = await self._refuse(resource) or set_log_levels(resource, dry=request.body.validate_only)
+            elif resource.type == BROKER_LOGGER:
+                refusal = await self._refuse(resource) or (
+                    set_log_levels(resource, dry=request.body.validate_only) if incremental else UNKNOWN_TYPE
+                )
             else:
                 alter = _changed if incremental else _replaced
                 refusal = await self._change(resource, alter, dry=request.body.validate_only)
@@ -256,7 +261,7 @@ async def write_config(zookeeper: AskZooKeeper, entity: str, config: Config) -> 
 
 
 def _changed(config: Config, resource: Resource) -> Config | Refusal:
-    return altered(config, ALL_TOPIC_KEYS.get if resource.type == TOPIC else broker_key, resource.alterations)
+    return altered(config, ALL_TOPIC_KEYS.get if resource.type == TOPIC else key_in_files, resource.alterations)
 
 
 def _replaced(_: Config, resource: Resource) -> Config | Refusal:
