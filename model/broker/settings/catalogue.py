@@ -339,6 +339,15 @@ def remark_on(name: str, *, of_topic: bool = False) -> str | None:
     return f"{name[:80]!r} is no key of {what}" + (f": did you mean {near[0]}?" if near else "")
 
 
+def kept_alone(names: Iterable[str], /, *, of_topic: bool) -> tuple[str, ...]:
+    """Those of these settings that our brokers keep, tell and do not obey."""
+    return tuple(
+        name
+        for name in sorted(names)
+        if name in READ_AT_THE_START or remark_on(name, of_topic=of_topic) == f"{name} has no effect here"
+    )
+
+
 class Said(NamedTuple):
     """`refusals`: values that no broker takes; `remarks`: names that look wrong."""
 

@@ -10,8 +10,9 @@ Source: `kafka.server.ClientQuotaManager`, `ClientRequestQuotaManager`, `KafkaAp
 
 import dataclasses
 import logging
+import re
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -159,8 +160,13 @@ class _Timed:
                 failure = error
 
 
+MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}
+"""`org.apache.kafka.clients.admin.ScramMechanism`."""
+_ITERATIONS = re.compile(r"(?:^|,)iterations=(\d{1,9})(?:,|$)")
+
+
 class QuotaRequests:
-    """What is set, as ZooKeeper has it."""
+    """What is set, as ZooKeeper has it; also which users have passwords there, for tools that tell both at once."""
 
     def __init__(self, zookeeper: AskZooKeeper) -> None:
         self._zookeeper = zookeeper
@@ -170,6 +176,7 @@ class QuotaRequests:
         return {
             ApiKey.DESCRIBE_CLIENT_QUOTAS: Api(0, 1, self._describe),
             ApiKey.ALTER_CLIENT_QUOTAS: Api(0, 1, self._alter),
+            ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: Api(0, 0, self._describe_credentials),
         }
 
     async def _describe(self, request: Request) -> Entity:
@@ -189,6 +196,34 @@ class QuotaRequests:
                 entries.append(_entry(request, entity, quotas))
         return request.answer(
             "DescribeClientQuotasResponse", error_code=error_code("NONE"), error_message=None, entries=tuple(entries)
+        )
+
+    async def _describe_credentials(self, request: Request) -> Entity:
+        """Of the named users, or of all that have some (KIP-554)."""
+        asked = request.body.users
+        wanted = [user.name for user in asked or ()] or [
+            entity_at(path, desanitise)["user"] for path in await self._below("users")
+        ]
+        results: list[Entity] = []
+        for name in wanted:
+            (found,) = await self._zookeeper((GetData(config_path(f"users/{sanitise(name)}")),))
+            told = tuple(_credentials(request, config_in(found)))
+            if told or asked:
+                error = "DUPLICATE_RESOURCE" if wanted.count(name) > 1 else "NONE" if told else "RESOURCE_NOT_FOUND"
+                result = request.shape("DescribeUserScramCredentialsResult")
+                results.append(
+                    result(
+                        user=name,
+                        error_code=error_code(error),
+                        error_message=None if error == "NONE" else f"No SCRAM credentials are told of user {name}.",
+                        credential_infos=told if error == "NONE" else (),
+                    )
+                )
+        return request.answer(
+            "DescribeUserScramCredentialsResponse",
+            error_code=error_code("NONE"),
+            error_message=None,
+            results=tuple(results),
         )
 
     async def _paths(self) -> list[str]:
@@ -224,6 +259,13 @@ class QuotaRequests:
         if await write_config(self._zookeeper, path, after):
             return None
         return Refusal("UNKNOWN_SERVER_ERROR", "ZooKeeper did not take the quota.")
+
+
+def _credentials(request: Request, config: Config) -> Iterator[Entity]:
+    for name, mechanism in MECHANISMS.items():
+        iterations = _ITERATIONS.search(config.get(name, ""))
+        if iterations is not None:
+            yield request.shape("CredentialInfo")(mechanism=mechanism, iterations=int(iterations[1]))
 
 
 def _entry(request: Request, entity: Mapping[str, str], quotas: Mapping[str, float]) -> Entity:
