@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -23,13 +23,14 @@ from typing import NamedTuple, Protocol
 from model.sandbox.java import java_environment
 from tests.conformance.kafka.releases import RELEASES, Installation, install
 from tests.conftest import start_zookeeper
-from tests.harness.host_processes import LONG_SESSION, BrokerProcess
+from tests.harness.host_processes import BrokerProcess
 from tests.harness.kafka import Cluster
 
 SETTINGS = """
 auto.leader.rebalance.enable=false
 num.partitions=3
 default.replication.factor=2
+replica.fetch.max.bytes=65536
 """
 TIMEOUT_S = 120.0
 KILL_AFTER_S = 0.7
@@ -49,175 +50,18 @@ class Example(NamedTuple):
     short: bool = False
 
 
-NEW = (
-    Example("topics", "--create --topic foo --partitions 3 --replication-factor 2", "Created topic foo", short=True),
-    Example("topics", "--create --topic foo --if-not-exists"),
-    Example(
-        "topics",
-        "--create --topic test.topic --replica-assignment 1:2,2:3 --config retention.ms=3600000",
-        "Created topic test.topic",
-    ),
-    Example("topics", "--create --topic foo", "already exists", fails=True),
-    Example("topics", "--list", "foo"),
-    Example("topics", "--list --exclude-internal", "foo"),
-    Example("topics", "--describe", "Topic: foo"),
-    Example("topics", r"--describe --topic test\\.topic", "retention.ms=3600000"),
-    Example("topics", "--describe --topics-with-overrides", "test.topic"),
-    Example("topics", "--describe --under-replicated-partitions"),
-    Example("topics", "--describe --unavailable-partitions"),
-    Example("topics", "--describe --under-min-isr-partitions"),
-    Example("topics", "--describe --at-min-isr-partitions"),
-    Example("topics", "--describe --topic foo --partition-size-limit-per-response 1", "PartitionCount: 3"),
-    Example("topics", "--describe --topic nosuch --if-exists"),
-    Example("topics", "--alter --topic foo --partitions 4", short=True),
-    Example("topics", "--alter --topic nosuch --partitions 4 --if-exists"),
-    Example("topics", "--delete --topic nosuch --if-exists"),
-    Example(
-        "configs",
-        "--alter --topic foo --add-config retention.ms=3600000,cleanup.policy=[compact,delete]",
-        "Completed updating config for topic foo",
-        short=True,
-    ),
-    Example("configs", "--describe --topic foo", "cleanup.policy=compact,delete"),
-    Example("configs", "--describe --topic foo --all", "DYNAMIC_TOPIC_CONFIG:retention.ms=3600000", short=True),
-    Example("configs", "--describe --entity-type topics", "Dynamic configs for topic foo"),
-    Example("configs", "--alter --topic foo --delete-config retention.ms,cleanup.policy", "Completed updating"),
-    Example("configs", "--alter --topic foo --add-config retention.ms=soon", "Invalid", fails=True),
-    Example("configs", "--alter --broker 1 --add-config log.cleaner.threads=2", "Completed updating", short=True),
-    Example("configs", "--describe --broker 1", "log.cleaner.threads=2", until=True, short=True),
-    Example("configs", "--describe --broker 1 --all", "DEFAULT_CONFIG:log.cleaner.threads=1"),
-    Example("configs", "--alter --broker 1 --delete-config log.cleaner.threads", "Completed updating"),
-    Example("configs", "--alter --broker 1 --add-config broker.rack=r", "Cannot update these configs", fails=True),
-    Example("configs", "--alter --broker 2 --add-config-file {settings}", "Completed updating"),
-    Example("configs", "--alter --broker-defaults --add-config max.connections.per.ip=100", "Completed updating"),
-    Example("configs", "--describe --broker-defaults", "max.connections.per.ip=100", until=True),
-    Example("configs", "--describe --entity-type brokers", "Dynamic configs for broker 1"),
-    Example("configs", "--alter --broker-defaults --delete-config max.connections.per.ip", "Completed updating"),
-    Example("configs", "--describe --broker-logger 1", "=INFO"),
-    Example("configs", "--alter --broker-logger 1 --add-config root=DEBUG", "Completed updating"),
-    Example("configs", "--alter --broker-logger 1 --add-config root=INFO", "Completed updating"),
-    Example(
-        "configs",
-        "--alter --user alice --client app --add-config producer_byte_rate=1024,consumer_byte_rate=2048",
-        "Completed updating",
-        short=True,
-    ),
-    Example("configs", "--describe --user alice --client app", r"consumer_byte_rate=2048(\.0)?", short=True),
-    Example("configs", "--describe --entity-type users --entity-type clients", "user-principal 'alice'"),
-    Example("configs", "--describe --user alice"),
-    Example("configs", "--alter --user-defaults --add-config request_percentage=50", "Completed updating"),
-    Example("configs", "--describe --user-defaults", "request_percentage=50"),
-    Example("configs", "--alter --client-defaults --add-config controller_mutation_rate=7", "Completed updating"),
-    Example("configs", "--describe --entity-type clients --entity-default", "controller_mutation_rate=7"),
-    Example("configs", "--alter --user-defaults --delete-config request_percentage", "Completed updating"),
-    Example("configs", "--alter --client-defaults --delete-config controller_mutation_rate", "Completed updating"),
-    Example("configs", "--alter --ip 127.0.0.1 --add-config connection_creation_rate=100", "Completed updating"),
-    Example("configs", "--describe --ip 127.0.0.1", "connection_creation_rate=100"),
-    Example("configs", "--alter --ip-defaults --add-config connection_creation_rate=200", "Completed updating"),
-    Example("configs", "--describe --entity-type ips", "connection_creation_rate=200"),
-    Example(
-        "reassign", "--topics-to-move-json-file {topics} --broker-list 1,2,3 --generate", "Proposed partition reassign"
-    ),
-    Example(
-        "reassign",
-        "--reassignment-json-file {plan} --execute --throttle 50000000",
-        "Successfully started partition reassignment for foo-1",
-        short=True,
-    ),
-    Example("reassign", "--list"),
-    Example("reassign", "--reassignment-json-file {plan} --execute --additional --throttle 70000000", "70000000 B/s"),
-    Example(
-        "reassign", "--reassignment-json-file {plan} --verify --preserve-throttles", "foo-1 is completed", until=True
-    ),
-    Example("configs", "--describe --broker 3", "follower.replication.throttled.rate=70000000"),
-    Example(
-        "reassign", "--reassignment-json-file {plan} --verify", "Clearing topic-level throttles", until=True, short=True
-    ),
-    Example("configs", "--describe --topic foo", "^((?!throttled).)*$", short=True),
-    Example("reassign", "--reassignment-json-file {any} --execute", "Successfully started"),
-    Example("reassign", "--reassignment-json-file {any} --cancel"),
-    Example("elect", "--election-type PREFERRED --all-topic-partitions", short=True),
-    Example("elect", "--election-type PREFERRED --topic foo --partition 1"),
-    Example("elect", "--election-type PREFERRED --path-to-json-file {election}"),
-    Example("elect", "--election-type UNCLEAN --topic foo --partition 0", "Valid replica already elected"),
-    Example("log-dirs", "--describe", "Received log directory information from brokers", short=True),
-    Example("log-dirs", "--describe --broker-list 1,2 --topic-list foo", '"partition":"foo-0"'),
-    Example("topics", "--delete --topic test.topic"),
-)
-"""Of 3.9.1, in an order in which each finds what it needs."""
+RELEASES_TRIED = ("3.9.1", "1.1.1")
 
-OLD = (
-    Example("topics", "--create --topic old --partitions 3 --replication-factor 2", "Created topic", short=True),
-    Example("topics", "--create --topic old --partitions 3 --replication-factor 2 --if-not-exists"),
-    Example(
-        "topics", "--create --topic older --replica-assignment 1:2,2:3 --config retention.ms=3600000", "Created topic"
-    ),
-    Example("topics", "--list", "older"),
-    Example("topics", "--describe", "Topic:old"),
-    Example("topics", "--describe --topics-with-overrides", "retention.ms=3600000"),
-    Example("topics", "--describe --under-replicated-partitions"),
-    Example("topics", "--describe --unavailable-partitions"),
-    Example("topics", "--alter --topic old --partitions 4", "Adding partitions succeeded", short=True),
-    Example("topics", "--alter --topic old --config flush.messages=7", "Updated config"),
-    Example("topics", "--alter --topic old --delete-config flush.messages", "Updated config"),
-    Example("configs", "{zk} --alter --entity-type topics --entity-name old --add-config retention.ms=7", "Completed"),
-    Example("configs", "{zk} --describe --entity-type topics --entity-name old", "retention.ms=7"),
-    Example("configs", "{zk} --alter --entity-type topics --entity-name old --delete-config retention.ms", "Completed"),
-    Example(
-        "configs",
-        "{zk} --alter --entity-type users --entity-name bob --entity-type clients --entity-name app"
-        " --add-config producer_byte_rate=1024",
-        "Completed",
-        short=True,
-    ),
-    Example("configs", "{zk} --describe --entity-type users --entity-type clients", "producer_byte_rate=1024"),
-    Example(
-        "configs", "{zk} --alter --entity-type clients --entity-default --add-config request_percentage=50", "Compl"
-    ),
-    Example(
-        "configs", "{zk} --alter --entity-type clients --entity-default --delete-config request_percentage", "Compl"
-    ),
-    Example(
-        "configs",
-        "{brokers} --alter --entity-type brokers --entity-name 1 --add-config log.cleaner.threads=2",
-        "Completed",
-        short=True,
-    ),
-    Example(
-        "configs", "{brokers} --describe --entity-type brokers --entity-name 1", "log.cleaner.threads=2", until=True
-    ),
-    Example(
-        "configs",
-        "{brokers} --alter --entity-type brokers --entity-name 1 --delete-config log.cleaner.threads",
-        "Compl",
-    ),
-    Example(
-        "configs", "{brokers} --alter --entity-type brokers --entity-default --add-config log.retention.ms=7", "Compl"
-    ),
-    Example("configs", "{brokers} --describe --entity-type brokers --entity-default", "log.retention.ms=7", until=True),
-    Example(
-        "configs", "{brokers} --alter --entity-type brokers --entity-default --delete-config log.retention.ms", "Compl"
-    ),
-    Example(
-        "reassign", "{zk} --topics-to-move-json-file {topics} --broker-list 1,2,3 --generate", "Proposed partition"
-    ),
-    Example(
-        "reassign",
-        "{zk} --reassignment-json-file {plan} --execute --throttle 50000000",
-        "Successfully started",
-        short=True,
-    ),
-    Example(
-        "reassign", "{zk} --reassignment-json-file {plan} --verify", "Throttle was removed", until=True, short=True
-    ),
-    Example("elect", "--path-to-json-file {election}", "Successfully started preferred replica election", short=True),
-    Example("elect", "", "Successfully started preferred replica election"),
-    Example("log-dirs", "--describe", "Received log directory information from brokers"),
-    Example("log-dirs", "--describe --broker-list 1,2 --topic-list old", '"partition":"old-0"', short=True),
-    Example("topics", "--delete --topic older", "is marked for deletion"),
-)
-"""Of 1.1.1, most of which writes to ZooKeeper by itself."""
-EXAMPLES: Mapping[str, tuple[Example, ...]] = {"3.9.1": NEW, "1.1.1": OLD}
+
+def examples(release: str) -> Iterator[Example]:
+    """Those of a release, in an order in which each finds what it needs; most tools of 1.1.1 ask ZooKeeper."""
+    text = (Path(__file__).parents[2] / f"data/kafka-tools/examples-{release}.txt").read_text()
+    for row in text.splitlines()[1:]:
+        marks, command, says = (part.strip() for part in row.split("|"))
+        tool, _, words = command.removeprefix("kafka-").partition(" ")
+        yield Example(tool, words, says, fails="f" in marks, until="u" in marks, short="s" in marks)
+
+
 TOPICS = {"3.9.1": "foo", "1.1.1": "old"}
 """What the files are about."""
 
@@ -250,9 +94,7 @@ class Ours:
 
     def __init__(self, zookeeper: str, folder: Path) -> None:
         self.zookeeper = zookeeper
-        self.brokers = {
-            number: BrokerProcess(folder, zookeeper, number, SETTINGS + LONG_SESSION) for number in (1, 2, 3)
-        }
+        self.brokers = {number: BrokerProcess(folder, zookeeper, number, SETTINGS) for number in (1, 2, 3)}
         for broker in self.brokers.values():
             broker.start()
         self._addresses = {number: broker.ready()["listeners"]["PLAINTEXT"] for number, broker in self.brokers.items()}
@@ -262,9 +104,8 @@ class Ours:
         self.brokers[number].kill()
 
     def restart(self, number: int) -> None:
-        """Its session of before ends by time: `--override` makes that soon."""
-        address = self._addresses[number]
-        self.brokers[number].start(f"listeners=PLAINTEXT://{address}", "zookeeper.session.timeout.ms=6000")
+        """On its address of before; it waits for the end of its session."""
+        self.brokers[number].start(f"listeners=PLAINTEXT://{self._addresses[number]}")
         self.brokers[number].ready()
 
     def close(self) -> None:
@@ -400,9 +241,9 @@ def main() -> int:
     given = parser.parse_args()
     missed = 0
     with brokers(real=given.real) as (tried, folder):
-        for release in given.releases or list(EXAMPLES):
+        for release in given.releases or RELEASES_TRIED:
             tools = Tools(release, tried, folder)
-            for number, example in enumerate(EXAMPLES[release]):
+            for number, example in enumerate(examples(release)):
                 outcome = tools.run(example, number % 3 + 1 if given.killed and number else None)
                 missed += not outcome.passed
                 mark = "passed" if outcome.passed else "MISSED"
