@@ -26,17 +26,18 @@ from model.broker.settings.dynamic_configs import (
 )
 from model.controller.refusal import Refusal
 from model.controller.topic_validation import topic_name_problem
-from model.hosts.live_broker.parts import AskZooKeeper
+from model.hosts.live_broker.parts import AskZooKeeper, wall_clock_ms
 from model.hosts.wire.messages import Entity, shaped
 from model.hosts.wire.names import ApiKey, error_code
 from model.hosts.wire.server import Api, Request
 from model.znodes.configs import DEFAULT_ENTITY, ConfigChange, EntityConfig, decode_config, decode_config_change
 from model.znodes.paths import config_path, topic_path
 from model.znodes.payload import UnusablePayloadError
-from model.zookeeper.operations import Answer, Code, Create, Exists, GetChildren, GetData, SetData, ZnodeChanged
+from model.zookeeper.operations import Answer, Code, Create, Delete, Exists, GetChildren, GetData, SetData, ZnodeChanged
 
 CHANGES = "/config/changes"
 PREFIX = "config_change_"
+NOTICE_KEPT_MS = 15 * 60 * 1000
 Config = Mapping[str, str]
 
 
@@ -90,6 +91,17 @@ class DynamicConfigs:
             answers = await self._zookeeper([GetData(f"{CHANGES}/{name}") for name in new])
             await self._apply(filter(None, map(_entity, answers)))
             self._last = max((self._last, *new))
+            await self._remove_old(_changes(listed))
+
+    async def _remove_old(self, names: Iterable[str]) -> None:
+        """Notices that everybody must have read by now, as `ZkNodeChangeNotificationListener` does."""
+        paths = [f"{CHANGES}/{name}" for name in names]
+        answers = await self._zookeeper([GetData(path) for path in paths])
+        before_ms = wall_clock_ms() - NOTICE_KEPT_MS
+        ages = zip(paths, answers, strict=True)
+        old = [path for path, answer in ages if answer.stat is not None and answer.stat.ctime_ms < before_ms]
+        if old:
+            await self._zookeeper([Delete(path) for path in old])
 
     async def _apply(self, entities: Iterable[str]) -> None:
         named = list(dict.fromkeys(entities))

@@ -76,8 +76,11 @@ class Fetcher:
         self._followed.set(state)
         self._woken.set()
 
-    def stop(self, name: TopicPartition) -> None:
+    def stop(self, name: TopicPartition) -> FetchState | None:
+        """Returns where it was."""
+        state = self._followed.states.get(name)
         self._followed.remove(name)
+        return state
 
     async def close(self) -> None:
         """Fetch nothing more, and end the connection."""
@@ -326,6 +329,13 @@ class Fetchers:
         fetcher = self._of.pop(name, None)
         if fetcher is not None:
             fetcher.stop(name)
+
+    def spread(self) -> None:
+        """Over as many fetchers for each leader as there are to be from now on (num.replica.fetchers)."""
+        for name, fetcher in list(self._of.items()):
+            state = fetcher.stop(name)
+            if state is not None:
+                self.start(state)
 
     def drop_idle(self) -> None:
         """End the connections to leaders of whom nothing is wanted any more."""

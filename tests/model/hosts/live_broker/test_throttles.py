@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
-from model.broker.settings.keys import FOLLOWER_THROTTLED_RATE, LEADER_THROTTLED_RATE
+from model.broker.settings.keys import FOLLOWER_THROTTLED_RATE, LEADER_THROTTLED_RATE, NUM_REPLICA_FETCHERS
 from model.broker.settings.kinds import Key
 from model.cluster.ids import TopicPartition
 from model.hosts.wire.connection import Connection
@@ -177,3 +177,16 @@ async def test_who_takes_more_of_the_brokers_time_than_it_may_waits_a_window_at_
         one.quotas.learn("clients/test", {})
         response = await connection.ask(produce_request(9, batch("x")))
         assert wait_ms(response) == 0
+
+
+async def test_more_fetchers_while_it_runs_go_on_where_the_one_was(cluster: Cluster) -> None:
+    await cluster.start(1, 2)
+    names = await cluster.create("orders", *[(1, 2)] * 8)
+    for name in names:
+        await cluster.produce(name, "a")
+    for number in (3, 1):
+        follower = cluster.nodes[2].replicas
+        follower.apply_broker_settings(follower.settings.with_values({NUM_REPLICA_FETCHERS.name: number}))
+        for name in names:
+            await cluster.produce(name, PIECE)
+    assert [held(cluster.nodes[2], name) for name in names] == [3] * 8
