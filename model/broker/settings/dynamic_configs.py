@@ -107,7 +107,7 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
         key = broker_key(name)
         for layer in (self.own, self.default):
             if name in layer:
-                return layer[name] if key is None else as_text(key.read(layer[name]))
+                return _as_read(key, layer[name])
         family = next((each for each in _FAMILIES if name in each), (name,))
         is_overruled = any(each in layer for each in family for layer in (self.own, self.default))
         if name in self.static.given and not is_overruled:
@@ -177,6 +177,14 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
 
 _IN_MS = {"log.flush.interval.ms": str(2**63 - 1), "log.roll.jitter.ms": "0"}
 """What topics have where neither the key nor its synonyms say anything."""
+
+
+def _as_read(key: Key[object] | None, text: str) -> str:
+    """As Java would write what it read; what nobody checked, as of a key of one listener, as it is."""
+    try:
+        return text if key is None else as_text(key.read(text))
+    except ValueError:
+        return text
 
 
 def _entry(

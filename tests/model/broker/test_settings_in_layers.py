@@ -124,6 +124,13 @@ def test_a_key_of_one_listener_has_that_of_all_behind_it() -> None:
     ]
 
 
+def test_what_nobody_checked_is_told_as_it_is() -> None:
+    """A real broker takes it, too: of a listener it checks only what may change while it runs."""
+    name = "listener.name.inside.broker.id"
+    assert broker_config_problem(NOTHING, {name: "x"}, of_one=True) is None
+    assert entry(SettingsInLayers(Settings(), {}, {name: "x"}).describe_broker(), name).value == "x"
+
+
 def test_listeners_that_are_set_while_the_broker_runs_are_kept_and_have_no_effect() -> None:
     layers = SettingsInLayers(Settings(), {}, {"listeners": "PLAINTEXT://:1"})
     found = entry(layers.describe_broker(), "listeners")
