@@ -47,6 +47,8 @@ ANONYMOUS = "ANONYMOUS"
 """`KafkaPrincipal.ANONYMOUS`: who has not logged in."""
 MOST_METERS = 10_000
 """Clients call themselves what they like: beyond so many, who was measured first is forgotten."""
+LONGEST_MS = 2**31 - 1
+"""What an answer can tell: of a quota of 0 nothing is ever to be had again."""
 _EXEMPT = frozenset(
     {
         ApiKey.LEADER_AND_ISR,
@@ -90,7 +92,7 @@ class ClientQuotas:
             request.mute_ms = self._wait_ms(request, has_answer=answered is not None)
         if answered is None or request.mute_ms == 0 or not hasattr(answered, "throttle_time"):
             return answered
-        wait = i32Timedelta.parse(timedelta(milliseconds=min(request.mute_ms, 2**31 - 1)))
+        wait = i32Timedelta.parse(timedelta(milliseconds=request.mute_ms))
         return dataclasses.replace(answered, throttle_time=wait)
 
     def _wait_ms(self, request: Request, *, has_answer: bool) -> int:
@@ -131,7 +133,7 @@ class ClientQuotas:
         meter = self._meters[name] = before.recorded(value, now_ms).purged(now_ms)
         while len(self._meters) > MOST_METERS:
             del self._meters[next(iter(self._meters))]
-        return meter.throttle_ms(quota.bound, now_ms)
+        return min(meter.throttle_ms(quota.bound, now_ms), LONGEST_MS)
 
 
 class _Timed:

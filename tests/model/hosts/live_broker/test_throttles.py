@@ -119,6 +119,13 @@ async def test_a_producer_waits_as_its_quota_says(one: Node, cluster: Cluster) -
     assert held(one, ORDERS) == 3
 
 
+async def test_a_quota_of_nothing_is_a_wait_of_weeks(one: Node, cluster: Cluster) -> None:
+    one.quotas.learn("clients/test", {"producer_byte_rate": "0"})
+    async with connected(cluster, 1) as connection:
+        response: Any = await connection.ask(produce_request(9, batch("x")))
+        assert wait_ms(response) == 2**31 - 1
+
+
 async def test_other_clients_are_not_slowed_down(one: Node, cluster: Cluster) -> None:
     one.quotas.learn("clients/other", {"producer_byte_rate": "1"})
     one.quotas.learn("users/other", {"producer_byte_rate": "1"})
