@@ -1,7 +1,7 @@
 """What the help texts of Kafka's admin tools of 1.1.1 and 3.9.1 offer, run on three brokers of ours, as a table.
 
 `python -m tests.conformance.kafka.tool_examples` runs all examples and tells which passed; `--killed` kills a broker
-with SIGKILL while each of them runs, and starts it again; `--real` has real brokers of 3.9.1 in the place of ours.
+with SIGKILL while each of them runs, and starts it again at once; `--real` has real brokers of 3.9.1 instead of ours.
 """
 
 from __future__ import annotations
@@ -153,38 +153,41 @@ class Tools:
         return _java(self._kafka, example.tool, shlex.split(words))
 
     def run(self, example: Example, killed: int | None = None) -> Outcome:
-        """Once, or as often as it takes; while a broker is killed, if one is named."""
+        """Once, or as often as it takes; while a broker is killed and comes back, if one is named."""
         began_s = time.monotonic()
         killing = None
         if killed is not None:
-            killing = threading.Timer(KILL_AFTER_S, self._tried.kill, (killed,))
+            killing = threading.Thread(target=self._kill, args=(killed,))
             killing.start()
         note = ""
-        try:
+        said = self._once(example)
+        if killing is not None:
+            killing.join()
+            if said:
+                said, note = self._once(example), "once the broker was back"
+        while said and example.until and time.monotonic() < began_s + TIMEOUT_S:
             said = self._once(example)
-            while said and time.monotonic() < began_s + TIMEOUT_S and (example.until or killing):
-                if killing is not None:
-                    killing.join()
-                    self._tried.restart(killed or 0)
-                    killing, note = None, "once the broker was back"
-                said = self._once(example)
-        finally:
-            if killing is not None:
-                killing.join()
-                self._tried.restart(killed or 0)
         return Outcome(example, not said, said or note, time.monotonic() - began_s)
+
+    def _kill(self, number: int) -> None:
+        time.sleep(KILL_AFTER_S)
+        self._tried.kill(number)
+        self._tried.restart(number)
 
     def _once(self, example: Example) -> str:
         """What is wrong; empty if nothing is."""
-        done = subprocess.run(
-            self.command(example),
-            input="y\n",
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=TIMEOUT_S,
-            env=java_environment(),
-        )
+        try:
+            done = subprocess.run(
+                self.command(example),
+                input="y\n",
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=TIMEOUT_S,
+                env=java_environment(),
+            )
+        except subprocess.TimeoutExpired:
+            return f"not done within {TIMEOUT_S:g} s"
         said = done.stdout + done.stderr
         failed = done.returncode != 0 or "Error while executing" in said or "Exception" in said
         if failed != example.fails or not re.search(example.says, done.stdout if not failed else said, re.DOTALL):
