@@ -35,6 +35,7 @@ from model.controller.events_and_commands import (
     UpdateMetadataRequest,
 )
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
+from model.hosts.live_broker.apis.client_quotas import ClientQuotas
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests
 from model.hosts.live_broker.apis.metadata_requests import MetadataRequests
 from model.hosts.live_broker.apis.producer_ids import ProducerRequests
@@ -83,6 +84,7 @@ class Node:
     replicas: ReplicaManager
     server: Server
     port: int
+    quotas: ClientQuotas
 
     def partition(self, name: TopicPartition) -> Partition:
         return self.replicas.partitions[name]
@@ -148,15 +150,15 @@ class Cluster:
         async def create(_topic: str) -> str:
             return "UNKNOWN_TOPIC_OR_PARTITION"
 
-        server = Server(
-            {
-                **DataApis(replicas).apis,
-                **MetadataRequests(replicas.metadata, lambda: "test", create).apis,
-                **ProducerRequests(take_id).apis,
-            }
-        )
+        quotas = ClientQuotas(read.settings, surroundings.now_ms)
+        apis = {
+            **DataApis(replicas, quotas).apis,
+            **MetadataRequests(replicas.metadata, lambda: "test", create).apis,
+            **ProducerRequests(take_id).apis,
+        }
+        server = Server(apis, pace=quotas.answer)
         port = await server.start("127.0.0.1", 0)
-        self.nodes[broker] = Node(broker, folder, replicas, server, port)
+        self.nodes[broker] = Node(broker, folder, replicas, server, port, quotas)
 
     async def kill(self, broker: int) -> None:
         """End a broker's process as if by kill -9: nothing is flushed or marked."""

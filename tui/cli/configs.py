@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from model.broker.settings.dynamic_configs import said_of
+from model.broker.settings.catalogue import said_of
 from model.controller.topic_validation import topic_name_problem
 from model.znodes.configs import DEFAULT_ENTITY, sanitise
 from tui.cli.act import ActionCommand

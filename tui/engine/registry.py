@@ -52,7 +52,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(of_cluster.AdminWorkList, Router.of_moment, admin_work_window),
     Entry(of_cluster.ZnodeList, Router.of_tree, ZnodeService.window, wants=SIZES),
     Entry(of_cluster.OverviewPicture, Router.of_recent, overview_picture, wants=LAGS),
-    Entry(of_cluster.BrokerText, Router.of_moment, broker_text),
+    Entry(of_cluster.BrokerText, Router.of_settings, broker_text),
     Entry(of_cluster.RackText, Router.of_moment, rack_text),
     Entry(of_cluster.BrokerPlot, Router.of_moment, plot_text),
     Entry(of_cluster.ControllerText, Router.of_controller, controller_text),
@@ -68,7 +68,7 @@ REGISTRY: tuple[Entry, ...] = (
     Entry(queries.TopicList, Router.of_moment, topics_window, wants=SETTINGS),
     Entry(queries.PartitionText, Router.of_moment, partition_text, wants=SETTINGS),
     Entry(queries.PartitionPicture, Router.of_moment, partitions_picture, wants=SETTINGS),
-    Entry(queries.TopicText, Router.of_moment, topic_text),
+    Entry(queries.TopicText, Router.of_settings, topic_text),
     # Consumers
     Entry(queries.GroupList, Router.of_recent, groups_window, wants=LAGS),
     Entry(queries.OwnershipList, Router.of_ownership, ownership_window, wants=LAGS),

@@ -113,6 +113,15 @@ class Router:
         moment, now_ms = await self._at(query.at)
         return shown(page, moment, query, now_ms, self._memory)
 
+    async def of_settings(self, page: Page, query: Any) -> Answer:
+        """As of_moment; the page takes which settings a sandbox's brokers do not obey."""
+        if self._services.sandbox is None:
+            return await self.of_moment(page, query)
+        from model.broker.settings.catalogue import kept_alone  # noqa: PLC0415 - all keys of Kafka take some ms
+
+        moment, now_ms = await self._at(query.at)
+        return shown(partial(page, kept=kept_alone), moment, query, now_ms, self._memory)
+
     async def of_recent(self, page: Page, query: Any) -> Answer:
         """As of_moment; the page takes what was counted in the last ten minutes, too."""
         moment, now_ms = await self._at(query.at)

@@ -5,7 +5,9 @@ of day comes from whoever asks; no clock is read here.
 """
 
 import textwrap
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Protocol
 
 from model.cluster.findings.check import SEVERITIES, Severity
 from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery, Wish
@@ -77,6 +79,17 @@ def shortened(text: str, most: int) -> str:
     """The text, or its first characters and how many more there are."""
     rest = len(text) - most
     return text if rest <= 0 else f"{text[:most]} ({rest:,} characters more)"
+
+
+class Kept(Protocol):
+    """Those of some settings that the brokers keep and do not obey, as a sandbox's do."""
+
+    def __call__(self, names: Iterable[str], /, *, of_topic: bool) -> tuple[str, ...]: ...
+
+
+def nothing_kept(_: Iterable[str], /, *, of_topic: bool) -> tuple[str, ...]:
+    """Kafka's own brokers obey what they take."""
+    return ()
 
 
 class Sheet:

@@ -1,34 +1,51 @@
-"""Configurations that ZooKeeper holds over a broker's file: their layers, altering them, and what to say beforehand.
+"""Configurations that ZooKeeper holds over a broker's file: their layers, altering them, and what is refused.
 
-Only keys that topics can override can be set on brokers that run. It writes nothing.
+What may be set on brokers that run is in the catalogue; not all of it has an effect here. It writes nothing.
 
-Source: `kafka.server.DynamicBrokerConfig` (3.9), KIP-226 (1.1); `kafka.server.ZkAdminManager.incrementalAlterConfigs`,
-`alterConfigs` (3.9), KIP-339 (2.3).
+Source: `kafka.server.DynamicBrokerConfig`, `ConfigHelper`, `ConfigAdminManager` (3.9), KIP-226 (1.1);
+`kafka.server.ZkAdminManager.incrementalAlterConfigs`, `alterConfigs` (3.9), KIP-339 (2.3).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
 
-from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, UNSERVED_TOPIC_KEYS, remark_on
-from model.broker.settings.keys import LOG_MESSAGE_FORMAT_VERSION
+from model.broker.settings.catalogue import (
+    ALL_TOPIC_KEYS,
+    DYNAMIC_KEYS,
+    KEPT_KEYS,
+    KEYS,
+    OF_LISTENERS_OF_ALL,
+    OF_ONE_BROKER,
+    RATE_KEYS,
+    READ_AT_THE_START,
+    UNTOLD_KEYS,
+    WITH_PREFIX_ALONE,
+    broker_key,
+    of_listener,
+    remark_on,
+)
+from model.broker.settings.keys import (
+    LOG_CLEANER_ENABLE,
+    LOG_CLEANER_MAX_COMPACTION_LAG_MS,
+    LOG_CLEANER_MIN_COMPACTION_LAG_MS,
+    LOG_RETENTION_BYTES,
+)
 from model.broker.settings.kinds import Key, as_text
-from model.broker.settings.settings import Settings, settings_of_topic, topic_defaults
+from model.broker.settings.settings import Settings, listener_refusals, settings_of_topic, topic_defaults
 from model.controller.refusal import Refusal
 
 NONE: Mapping[str, str] = MappingProxyType({})
-DYNAMIC_KEYS: Mapping[str, Key[object]] = MappingProxyType(
-    {key.name: key for key in TOPIC_KEYS.values() if key is not LOG_MESSAGE_FORMAT_VERSION}
-)
-"""By name."""
 _FAMILIES = (
     ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
     ("log.roll.ms", "log.roll.hours"),
+    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
 )
 """Keys for the same thing, the strongest first."""
+_SECOND = {"log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms")}
 
 
 class Source(IntEnum):
@@ -39,19 +56,20 @@ class Source(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    LOGGER = 6
 
 
 class Synonym(msgspec.Struct, frozen=True):
-    """A value of a key in one layer."""
+    """A value of a key in one layer; None for a secret."""
 
     name: str
-    value: str
+    value: str | None
     source: Source
 
 
 class ConfigEntry(msgspec.Struct, frozen=True):
     """A key as DescribeConfigs tells it. `type` is Kafka's name. `synonyms`: all layers that say something, strongest
-    first.
+    first. `remark`: for a key without effect.
     """
 
     name: str
@@ -60,10 +78,14 @@ class ConfigEntry(msgspec.Struct, frozen=True):
     type: str
     read_only: bool
     synonyms: tuple[Synonym, ...]
+    is_sensitive: bool = False
+    remark: str | None = None
 
 
 class SettingsInLayers(msgspec.Struct, frozen=True):
-    """`static`: server.properties; `own` and `default` as `/config/brokers/N` and `/config/brokers/<default>` say."""
+    """`static`: server.properties; `own` and `default` as `/config/brokers/N` and `/config/brokers/<default>` say,
+    without what `usable_config` leaves out.
+    """
 
     static: Settings
     default: Mapping[str, str] = NONE
@@ -71,73 +93,122 @@ class SettingsInLayers(msgspec.Struct, frozen=True):
 
     @property
     def effective(self) -> Settings:
-        """What holds. Values that are none, and keys that cannot be set so, are passed over."""
-        return self.static.with_values({**_readable(self.default), **_readable(self.own)})
+        """What holds. Keys without effect are passed over."""
+        values: dict[str, object] = {}
+        for layer in (self.default, self.own):
+            for name, text in layer.items():
+                key = KEYS.get(name) or RATE_KEYS.get(name)
+                if key is not None and name not in READ_AT_THE_START:
+                    values[name] = key.read(text)
+        return self.static.with_values(values)
+
+    def value(self, name: str) -> str | None:
+        """What is set for a key of brokers, by whatever layer, or its default, as text."""
+        key = broker_key(name)
+        for layer in (self.own, self.default):
+            if name in layer:
+                return _as_read(key, layer[name])
+        family = next((each for each in _FAMILIES if name in each), (name,))
+        is_overruled = any(each in layer for each in family for layer in (self.own, self.default))
+        if name in self.static.given and not is_overruled:
+            return as_text(self.static.given[name])
+        return None if key is None or key.default is None else as_text(key.default)
 
     def describe_broker(self) -> tuple[ConfigEntry, ...]:
-        """All keys of the broker that have an effect here."""
-        return tuple(self._broker_entry(key) for key in KEYS.values())
+        """All keys of the broker that Kafka tells of, and whatever else is set on it."""
+        known = [name for name in (*KEYS, *KEPT_KEYS) if name not in UNTOLD_KEYS]
+        names = dict.fromkeys((*known, *self.static.given, *self.default, *self.own))
+        return tuple(self._broker_entry(name) for name in names)
 
     def describe_default(self) -> tuple[ConfigEntry, ...]:
         """What is set for all brokers."""
-        return tuple(
-            _entry(name, key, (Synonym(name, value, Source.DYNAMIC_DEFAULT_BROKER),), read_only=False)
-            for name, value in self.default.items()
-            if (key := DYNAMIC_KEYS.get(name)) is not None
-        )
-
-    def describe_topic(self, config: Mapping[str, str]) -> tuple[ConfigEntry, ...]:
-        """All keys of a topic, and those that are set on it and have no effect here."""
-        defaults = topic_defaults(self.effective)
         entries: list[ConfigEntry] = []
-        for name, key in TOPIC_KEYS.items():
-            given = (Synonym(name, config[name], Source.TOPIC),) if name in config else ()
-            entry = _entry(name, key, (*given, *self._synonyms(key)), read_only=False)
-            entries.append(entry if given else msgspec.structs.replace(entry, value=defaults[name]))
-        others = [name for name in config if name not in TOPIC_KEYS]
-        entries += [_unserved(Synonym(name, config[name], Source.TOPIC)) for name in others]
+        for name in self.default:
+            entry = self._broker_entry(name)
+            synonyms = tuple(each for each in entry.synonyms if each.source is Source.DYNAMIC_DEFAULT_BROKER)
+            value = None if entry.is_sensitive else self.default[name]
+            source = synonyms[0].source if synonyms else Source.DEFAULT
+            entries.append(msgspec.structs.replace(entry, value=value, source=source, synonyms=synonyms))
         return tuple(entries)
 
-    def _broker_entry(self, key: Key[object]) -> ConfigEntry:
-        return _entry(key.name, key, self._layers_of(key.name), read_only=key.name not in DYNAMIC_KEYS)
+    def describe_topic(self, config: Mapping[str, str]) -> tuple[ConfigEntry, ...]:
+        """All keys of a topic, and whatever else is set on it."""
+        defaults = topic_defaults(self.effective)
+        entries: list[ConfigEntry] = []
+        for name in dict.fromkeys((*ALL_TOPIC_KEYS, *config)):
+            key = ALL_TOPIC_KEYS.get(name)
+            given = (Synonym(name, config[name], Source.TOPIC),) if name in config else ()
+            behind = () if key is None or (key.name == name and not broker_key(name)) else self._synonyms(key.name)
+            entry = _entry(name, key, (*given, *behind), remark_on(name, of_topic=True))
+            if not given and key is not None:
+                value = defaults[name] if name in defaults else self._kept_default(key)
+                entry = msgspec.structs.replace(entry, value=value)
+            entries.append(entry)
+        return tuple(entries)
 
-    def _synonyms(self, key: Key[object]) -> tuple[Synonym, ...]:
-        family = next((each for each in _FAMILIES if key.name in each), (key.name,))
-        given = [each for name in family for each in self._layers_of(name) if each.source is not Source.DEFAULT]
-        # A default counts only where the key itself has one: hours stand behind ms, which has none.
-        return (*given, *(each for each in self._layers_of(key.name) if each.source is Source.DEFAULT))
+    def _kept_default(self, key: Key[object]) -> str | None:
+        value = self.value(key.name) if key.in_files else as_text(key.default)
+        return _IN_MS.get(key.name) if value is None else value
 
-    def _layers_of(self, name: str) -> tuple[Synonym, ...]:
-        static = {name: as_text(value) for name, value in self.static.given.items()}
-        default = KEYS[name].default
+    def _broker_entry(self, name: str) -> ConfigEntry:
+        remark = remark_on(name)
+        if name in READ_AT_THE_START and (name in self.own or name in self.default):
+            remark = f"{name} is kept, and these brokers go on listening as their files say"
+        entry = _entry(name, broker_key(name), self._synonyms(name), remark, name not in DYNAMIC_KEYS)
+        return entry if entry.is_sensitive else msgspec.structs.replace(entry, value=self.value(name))
+
+    def _synonyms(self, name: str) -> tuple[Synonym, ...]:
+        family = next((each for each in _FAMILIES if name in each), _SECOND.get(name, (name,)))
+        base = of_listener(name)
+        names = family if base is None else (name, base)
+        static = {each: as_text(self.static.given[each]) for each in names if each in self.static.given}
+        keys = {each: broker_key(each) for each in names if of_listener(each) is None}
+        defaults = {each: as_text(key.default) for each, key in keys.items() if key and key.default is not None}
         layers = (
             (self.own, Source.DYNAMIC_BROKER),
             (self.default, Source.DYNAMIC_DEFAULT_BROKER),
             (static, Source.STATIC_BROKER),
-            ({} if default is None else {name: as_text(default)}, Source.DEFAULT),
+            ({each: text for each, text in defaults.items() if each not in RATE_KEYS}, Source.DEFAULT),
         )
-        return tuple(Synonym(name, layer[name], source) for layer, source in layers if name in layer)
+        found = [Synonym(each, layer[each], source) for layer, source in layers for each in names if each in layer]
+        first = next((at for at, each in enumerate(found) if each.name == name), len(found))
+        return tuple(found[first:])  # what stands before the first of that name is left out
 
 
-def _entry(name: str, key: Key[object], synonyms: tuple[Synonym, ...], *, read_only: bool) -> ConfigEntry:
+_IN_MS = {"log.flush.interval.ms": str(2**63 - 1), "log.roll.jitter.ms": "0"}
+"""What topics have where neither the key nor its synonyms say anything."""
+
+
+def _as_read(key: Key[object] | None, text: str) -> str:
+    """As Java would write what it read; what nobody checked, as of a key of one listener, as it is."""
+    try:
+        return text if key is None else as_text(key.read(text))
+    except ValueError:
+        return text
+
+
+def _entry(
+    name: str, key: Key[object] | None, synonyms: tuple[Synonym, ...], remark: str | None, read_only: bool = False
+) -> ConfigEntry:
+    type_ = "UNKNOWN" if key is None else key.kind.type
+    is_sensitive = key is None or type_ == "PASSWORD"
+    if is_sensitive:
+        synonyms = tuple(msgspec.structs.replace(each, value=None) for each in synonyms)
     value, source = (synonyms[0].value, synonyms[0].source) if synonyms else (None, Source.DEFAULT)
-    return ConfigEntry(name, value, source, key.kind.type, read_only, synonyms)
+    return ConfigEntry(name, value, source, type_, read_only, synonyms, is_sensitive, remark)
 
 
-def _unserved(given: Synonym) -> ConfigEntry:
-    return ConfigEntry(given.name, given.value, given.source, "STRING", False, (given,))
-
-
-def _readable(config: Mapping[str, str]) -> dict[str, object]:
-    values: dict[str, object] = {}
+def usable_config(config: Mapping[str, str], *, of_one: bool) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """What of a znode holds, and a line for each key that is passed over (`DynamicBrokerConfig.removeInvalidProps`)."""
+    usable: dict[str, str] = {}
+    refusals: list[str] = []
     for name, text in config.items():
-        key = DYNAMIC_KEYS.get(name)
-        if key is not None:
-            try:
-                values[name] = key.read(text)
-            except ValueError:
-                continue
-    return values
+        problem = broker_config_problem(SettingsInLayers(Settings()), {name: text}, of_one=of_one, alone=True)
+        if problem is None:
+            usable[name] = text
+        else:
+            refusals.append(problem.message)
+    return usable, tuple(refusals)
 
 
 Config = Mapping[str, str]
@@ -160,10 +231,11 @@ class Alteration(NamedTuple):
     value: str | None
 
 
-def altered(
-    config: Config, defaults: Config, keys: Mapping[str, Key[object]], alterations: Sequence[Alteration]
-) -> Config | Refusal:
-    """A configuration after these. `defaults` are what lists are appended to where nothing is set."""
+KeyOf = Callable[[str], Key[object] | None]
+
+
+def altered(config: Config, key_of: KeyOf, alterations: Sequence[Alteration]) -> Config | Refusal:
+    """A configuration after these. Where a list is not set, the default of its key is appended to."""
     names = [each.name for each in alterations]
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
@@ -173,7 +245,7 @@ def altered(
         return Refusal("INVALID_REQUEST", f"Null value not supported for : {','.join(empty)}")
     after = dict(config)
     for each in alterations:
-        refusal = _alter(after, defaults, keys, each)
+        refusal = _alter(after, key_of, each)
         if refusal is not None:
             return refusal
     return after
@@ -181,44 +253,127 @@ def altered(
 
 def topic_config_problem(layers: SettingsInLayers, config: Mapping[str, str | None]) -> Refusal | None:
     """Why this cannot be a topic's configuration (`LogConfig.validate`)."""
-    for name in config:
-        if name not in TOPIC_KEYS and name not in UNSERVED_TOPIC_KEYS:
-            return Refusal("INVALID_CONFIG", f"Unknown topic config name: {name}")
-    given = {name: value for name, value in config.items() if value is not None}
-    refusals = settings_of_topic(layers.effective, given).refusals
-    return Refusal("INVALID_CONFIG", f"Invalid value: {refusals[0]}") if refusals else None
-
-
-def broker_config_problem(config: Config) -> Refusal | None:
-    """Why this cannot be set on brokers that run."""
-    fixed = sorted(set(config) - set(DYNAMIC_KEYS))
-    if fixed:
-        return Refusal("INVALID_REQUEST", f"Cannot update these configs dynamically: {', '.join(fixed)}")
     for name, text in config.items():
+        key = ALL_TOPIC_KEYS.get(name)
+        if key is None:
+            return Refusal("INVALID_CONFIG", f"Unknown topic config name: {name}")
         try:
-            DYNAMIC_KEYS[name].read(text)
+            key.read(text or "", name)
         except ValueError as error:
-            return Refusal("INVALID_CONFIG", f"Invalid value: {error}")
+            if text is not None:
+                return Refusal("INVALID_CONFIG", f"Invalid value: {error}")
+    of_topic = settings_of_topic(layers.effective, {name: text for name, text in config.items() if text is not None})
+    least, most = (
+        of_topic.settings[LOG_CLEANER_MIN_COMPACTION_LAG_MS],
+        of_topic.settings[LOG_CLEANER_MAX_COMPACTION_LAG_MS],
+    )
+    if least > most:
+        message = f"conflict topic config setting min.compaction.lag.ms ({least}) > max.compaction.lag.ms ({most})"
+        return Refusal("INVALID_CONFIG", message)
     return None
 
 
-def _alter(
-    after: dict[str, str], defaults: Config, keys: Mapping[str, Key[object]], each: Alteration
+def _against_each_other(after: SettingsInLayers) -> Iterator[Refusal | None]:
+    settings = after.effective
+    if settings.retention_ms == 0:
+        yield _refused("log.retention.ms takes 1 or more, or -1 to keep all")
+    for name, most in (("ms", settings.retention_ms), ("bytes", settings[LOG_RETENTION_BYTES])):
+        local = int(after.value(f"log.local.retention.{name}") or AS_ALL)
+        if local != AS_ALL and most != UNLIMITED and (local == UNLIMITED or local > most):
+            yield _refused(f"log.local.retention.{name}={local} must not be more than log.retention.{name}={most}")
+
+
+UNLIMITED, AS_ALL = -1, -2
+"""What retention may be: for ever; of the local part, as long as the whole."""
+_THREADS = (
+    "background.threads",
+    "num.io.threads",
+    "num.network.threads",
+    "num.recovery.threads.per.data.dir",
+    "num.replica.fetchers",
+)
+_BUFFER_BYTES = 1 << 20
+"""What each thread of the log cleaner needs (`LogCleaner`)."""
+
+
+def broker_config_problem(
+    layers: SettingsInLayers, config: Config, *, of_one: bool, alone: bool = False
 ) -> Refusal | None:
+    """Why this cannot be set on brokers that run: on this one, or on all.
+
+    `layers` are what this broker is set to now. `alone`: without comparing with it.
+    """
+    fixed = [name for name in config if (name in KEYS or name in KEPT_KEYS) and name not in DYNAMIC_KEYS]
+    if fixed:
+        return _refused(f"Cannot update these configs dynamically: {', '.join(sorted(fixed))}")
+    bare = sorted(name for name in config if name in WITH_PREFIX_ALONE)
+    if bare:
+        return _refused(f"These can be updated only with a listener's prefix, listener.name.: {', '.join(bare)}")
+    for name, text in config.items():
+        base = of_listener(name) or name
+        key = broker_key(base) if base in DYNAMIC_KEYS or base in RATE_KEYS else None
+        try:
+            if key is not None:
+                key.read(text, name)
+        except ValueError as error:
+            return _refused(f"Invalid value: {error}")
+    of_one_alone = [name for name in config if _is_of_one_broker(name)]
+    if of_one_alone and not of_one:
+        return _refused(f"These need a broker's id, and cannot be set for all: {', '.join(sorted(of_one_alone))}")
+    passwords = [name for name in config if (key := broker_key(name)) is not None and key.kind.type == "PASSWORD"]
+    if passwords:
+        return Refusal("INVALID_CONFIG", f"No password is kept in ZooKeeper by this broker: {', '.join(passwords)}")
+    return None if alone else next(filter(None, _against_now(layers, config, of_one=of_one)), None)
+
+
+def _is_of_one_broker(name: str) -> bool:
+    base = of_listener(name)
+    return name in OF_ONE_BROKER if base is None else base not in OF_LISTENERS_OF_ALL
+
+
+def _refused(message: str) -> Refusal:
+    return Refusal("INVALID_REQUEST", message)
+
+
+def _against_now(layers: SettingsInLayers, config: Config, *, of_one: bool) -> Iterator[Refusal | None]:
+    """What the parts that change would refuse (`BrokerReconfigurable.validateReconfiguration`)."""
+    own, default = (config, layers.default) if of_one else (layers.own, config)
+    after = SettingsInLayers(layers.static, default, own)
+    for name in (*_THREADS, *(("log.cleaner.threads",) if layers.static[LOG_CLEANER_ENABLE] else ())):
+        now, then = int(layers.value(name) or 0), int(after.value(name) or 0)
+        if now != then and not now // 2 <= then <= 2 * now:
+            yield _refused(f"{name}={then} must be between half of what it is now and twice that ({now})")
+    threads, buffer = (
+        int(after.value("log.cleaner.threads") or 0),
+        int(after.value("log.cleaner.dedupe.buffer.size") or 0),
+    )
+    if threads and buffer // threads <= _BUFFER_BYTES:
+        yield _refused("log.cleaner.dedupe.buffer.size must be at least 1 MB for each thread of the log cleaner")
+    yield from _against_each_other(after)
+    listening = {name: after.value(name) for name in sorted(READ_AT_THE_START)}
+    if any(name in layer for name in READ_AT_THE_START for layer in (own, default)):
+        given = {name: text for name, text in listening.items() if text is not None}
+        for line in listener_refusals(layers.static.with_values(given)):
+            yield _refused(line)
+
+
+def _alter(after: dict[str, str], key_of: KeyOf, each: Alteration) -> Refusal | None:
     value = each.value or ""
     if each.operation == Operation.SET:
         after[each.name] = value
     elif each.operation == Operation.DELETE:
         after.pop(each.name, None)
     elif each.operation in _ON_LISTS:
-        key = keys.get(each.name)
-        if key is None or key.kind.type != "LIST":
+        key = key_of(each.name)
+        if key is None:
+            return Refusal("UNKNOWN_SERVER_ERROR", f"There is no list to change: {each.name}")
+        if key.kind.type != "LIST":
             name = Operation(each.operation).name
             return Refusal("INVALID_CONFIG", f"Config value {name.lower()} is not allowed for config key: {each.name}")
-        words = _words(after.get(each.name, defaults.get(each.name, "")))
+        words = _words(after.get(each.name, as_text(key.default)))
         after[each.name] = ",".join(_ON_LISTS[each.operation](words, _words(value)))
     else:
-        return Refusal("INVALID_REQUEST", f"Unknown operation {each.operation} for config key: {each.name}")
+        return Refusal("UNKNOWN_SERVER_ERROR", f"Unknown operation {each.operation} for config key: {each.name}")
     return None
 
 
@@ -230,48 +385,3 @@ _ON_LISTS: Mapping[int, Callable[[list[str], list[str]], list[str]]] = {
     Operation.APPEND: lambda words, more: words + [word for word in more if word not in words],
     Operation.SUBTRACT: lambda words, less: [word for word in words if word not in less],
 }
-
-
-TAKEN_WHILE_RUNNING = frozenset(
-    {
-        "advertised.listeners",
-        "follower.replication.throttled.rate",
-        "leader.replication.throttled.rate",
-        "listener.security.protocol.map",
-        "listeners",
-        "log.cleaner.backoff.ms",
-        "num.replica.fetchers",
-        "producer.id.expiration.ms",
-        "replica.alter.log.dirs.io.max.bytes.per.second",
-    }
-)
-"""Beside those that topics can override: `DynamicBrokerConfig.AllDynamicConfigs` (3.9), and the throttles of KIP-73."""
-
-
-class Said(NamedTuple):
-    """`refusals`: values that no broker takes; `remarks`: names that look wrong."""
-
-    refusals: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-def said_of(kind: str, wanted: Mapping[str, str]) -> Said:
-    """Of settings of `topics` or `brokers`; keys of others, and of plug-ins, are the operator's own to know."""
-    of_topic = kind == "topics"
-    keys = TOPIC_KEYS if of_topic else KEYS
-    refusals: list[str] = []
-    remarks: list[str] = []
-    for name, value in wanted.items():
-        key = keys.get(name)
-        if key is None:
-            remark = remark_on(name, of_topic=of_topic) or ""
-            if remark and not remark.endswith("has no effect here") and name not in TAKEN_WHILE_RUNNING:
-                remarks.append(remark)
-            continue
-        try:
-            key.read(value, name)
-        except ValueError as error:
-            refusals.append(str(error))
-        if not of_topic and name not in DYNAMIC_KEYS and name not in TAKEN_WHILE_RUNNING:
-            remarks.append(f"{name} is read at the start: brokers that run do not take it from here")
-    return Said(tuple(refusals), tuple(remarks))

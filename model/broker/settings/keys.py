@@ -8,6 +8,7 @@ from model.broker.settings.kinds import (
     LONG_MAX,
     Flag,
     Key,
+    Matching,
     Optional,
     Real,
     Release,
@@ -70,6 +71,30 @@ REPLICA_SOCKET_TIMEOUT_MS = Key("replica.socket.timeout.ms", int_from(), 30_000)
 NUM_REPLICA_FETCHERS = Key("num.replica.fetchers", int_from(), 1)
 REPLICA_HIGH_WATERMARK_CHECKPOINT_INTERVAL_MS = Key("replica.high.watermark.checkpoint.interval.ms", long_from(), 5_000)
 
+LEADER_THROTTLED_RATE = Key("leader.replication.throttled.rate", long_from(0), LONG_MAX, in_files=False)
+"""Bytes a second that a leader sends to followers out of sync, of the partitions that its topics name (KIP-73)."""
+FOLLOWER_THROTTLED_RATE = Key("follower.replication.throttled.rate", long_from(0), LONG_MAX, in_files=False)
+"""The same, of what a follower fetches."""
+_REPLICAS = Matching(r"[0-9]+:[0-9]+", "PARTITION:BROKER, with commas, or *", every="*")
+LEADER_THROTTLED_REPLICAS = Key(
+    "leader.replication.throttled.replicas",
+    _REPLICAS,
+    (),
+    topic="leader.replication.throttled.replicas",
+    in_files=False,
+)
+FOLLOWER_THROTTLED_REPLICAS = Key(
+    "follower.replication.throttled.replicas",
+    _REPLICAS,
+    (),
+    topic="follower.replication.throttled.replicas",
+    in_files=False,
+)
+REPLICATION_QUOTA_WINDOW_NUM = Key("replication.quota.window.num", int_from(1), 11)
+REPLICATION_QUOTA_WINDOW_SIZE_SECONDS = Key("replication.quota.window.size.seconds", int_from(1), 1)
+QUOTA_WINDOW_NUM = Key("quota.window.num", int_from(1), 11)
+QUOTA_WINDOW_SIZE_SECONDS = Key("quota.window.size.seconds", int_from(1), 1)
+
 
 LOG_DIR = Key("log.dir", Text(), "/tmp/kafka-logs")
 LOG_DIRS = Key("log.dirs", Optional(Words(type="STRING")), None)
@@ -79,7 +104,7 @@ LOG_ROLL_MS = Key("log.roll.ms", Optional(long_from(1)), None, topic="segment.ms
 LOG_ROLL_HOURS = Key("log.roll.hours", int_from(1), 168)
 LOG_INDEX_SIZE_MAX_BYTES = Key("log.index.size.max.bytes", int_from(4), 10_485_760, topic="segment.index.bytes")
 LOG_INDEX_INTERVAL_BYTES = Key("log.index.interval.bytes", int_from(0), 4_096, topic="index.interval.bytes")
-LOG_RETENTION_MS = Key("log.retention.ms", Optional(long_from(-1)), None, topic="retention.ms")
+LOG_RETENTION_MS = Key("log.retention.ms", Optional(long_from()), None, topic="retention.ms")
 LOG_RETENTION_MINUTES = Key("log.retention.minutes", Optional(int_from()), None)
 LOG_RETENTION_HOURS = Key("log.retention.hours", int_from(), 168)
 LOG_RETENTION_BYTES = Key("log.retention.bytes", long_from(), -1, topic="retention.bytes")

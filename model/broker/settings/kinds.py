@@ -3,6 +3,8 @@
 Source: `org.apache.kafka.common.config.ConfigDef.parseType` and its validators (3.9).
 """
 
+import re
+import sys
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
 
@@ -15,6 +17,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+REAL_MAX = sys.float_info.max
 SHORT_MAX = 2**15 - 1
 
 
@@ -23,7 +26,7 @@ class Kind(Protocol[T_co]):
 
     @property
     def type(self) -> str:
-        """BOOLEAN, INT, LONG, SHORT, DOUBLE, STRING or LIST."""
+        """BOOLEAN, INT, LONG, SHORT, DOUBLE, STRING, LIST, CLASS or PASSWORD."""
         ...
 
     @property
@@ -37,20 +40,23 @@ class Kind(Protocol[T_co]):
 
 
 class Whole(msgspec.Struct, frozen=True):
-    """A whole number within bounds."""
+    """A whole number within bounds, or one more that stands for something."""
 
     least: int = -(2**31)
     most: int = INT_MAX
     type: str = "INT"
+    also: int | None = None
 
     @property
     def wanted(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
+        also = "" if self.also is None else f", or {self.also}"
+        return f"a whole number from {self.least} to {self.most}{also}"
 
     def read(self, text: str) -> int:
         if not text.strip().lstrip("+-").isdecimal() or not text.isascii():
             raise ValueError(text)
-        return _within(int(text), self.least, self.most)
+        value = int(text)
+        return value if value == self.also else _within(value, self.least, self.most)
 
 
 def int_from(least: int = -(2**31)) -> Whole:
@@ -84,13 +90,15 @@ class Real(msgspec.Struct, frozen=True):
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """true or false."""
+    """true or false, or false alone."""
 
     type: str = "BOOLEAN"
     wanted: str = "true or false"
+    only_false: bool = False
 
     def read(self, text: str) -> bool:
-        return ("false", "true").index(text.strip().lower()) == 1
+        known = ("false",) if self.only_false else ("false", "true")
+        return known.index(text.strip().lower()) == 1
 
 
 class Text(msgspec.Struct, frozen=True):
@@ -140,6 +148,21 @@ class Words(msgspec.Struct, frozen=True):
         return words
 
 
+class Matching(msgspec.Struct, frozen=True):
+    """Words with commas between them that all match a pattern, or one word that stands for all."""
+
+    pattern: str
+    wanted: str
+    type: str = "LIST"
+    every: str = ""
+
+    def read(self, text: str) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in text.split(",") if word.strip())
+        if words != (self.every,) and not all(re.fullmatch(self.pattern, word) for word in words):
+            raise ValueError(text)
+        return words
+
+
 class Optional(msgspec.Struct, Generic[T], frozen=True):
     """A kind whose default is to be left out. A value that is given is one of the kind."""
 
@@ -167,20 +190,27 @@ def _within(value: Number, least: Number, most: Number) -> Number:
 
 
 def as_text(value: object) -> str:
-    """A value as text that its kind reads."""
+    """A value as text that its kind reads, numbers as Java writes them."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, float) and "e" in (text := repr(value)):
+        mantissa, _, exponent = text.partition("e")
+        return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
     return ",".join(cast(tuple[str, ...], value)) if isinstance(value, tuple) else str(value)
 
 
 @dataclass(frozen=True)
 class Key(Generic[T_co]):
-    """`topic`: the name under which a topic's configuration overrides it; empty if none does."""
+    """`topic`: the name under which a topic's configuration overrides it; empty if none does.
+
+    `in_files`: server.properties may have it; other keys are set in ZooKeeper alone.
+    """
 
     name: str
     kind: Kind[T_co]
     default: T_co
     topic: str = ""
+    in_files: bool = True
 
     def read(self, text: str, called: str = "") -> T_co:
         """A value. Raises ValueError with a line for the user that names the key, or what it was `called`."""

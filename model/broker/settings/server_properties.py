@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from model.broker.partition import replication_rules_of
 from model.broker.settings import keys
-from model.broker.settings.catalogue import KEYS, OWN_KEYS, remark_on
+from model.broker.settings.catalogue import KEPT_KEYS, KEYS, OWN_KEYS, remark_on
+from model.broker.settings.keys import BROKER_ID
 from model.broker.settings.kinds import Key
 from model.broker.settings.settings import Settings, listener_refusals
 from model.cluster.ids import release_numbers
@@ -168,6 +169,10 @@ _CHECKS: tuple[Callable[[Settings], str | None], ...] = (
 )
 
 
+CHECKED = ("BOOLEAN", "DOUBLE", "INT", "LONG", "SHORT")
+"""What is refused also of a key without effect: texts and classes may be right in ways that are not known here."""
+
+
 class ServerProperties(NamedTuple):
     """With a refusal the broker must not start; a remark is to be told. Both are lines for the user."""
 
@@ -200,9 +205,15 @@ def read_server_properties(
             if key is not None:
                 values[key.name] = key.read(each.value)
             else:
+                kept = KEPT_KEYS.get(each.key)
+                if kept is not None and kept.kind.type in CHECKED:
+                    kept.read(each.value)
+                values[each.key] = each.value  # told when the broker is asked what it is set to
                 remarks.append(f"{place}: {remark_on(each.key)}")
         except ValueError as error:
             refusals.append(f"{place}: {error}")
+    if BROKER_ID.name in values:
+        values.setdefault("node.id", str(values[BROKER_ID.name]))  # Kafka has each of them for the other
     settings = Settings(values)
     # What was refused has its default here, of which nothing false may be said.
     across = () if refusals else tuple(f"{file}: {line}" for line in contradictions(settings))

@@ -53,7 +53,7 @@ class Settings(msgspec.Struct, frozen=True):
         """How long records are kept: log.retention.ms, else .minutes, else .hours. -1: for ever."""
         in_ms, minutes = self[keys.LOG_RETENTION_MS], self[keys.LOG_RETENTION_MINUTES]
         if in_ms is not None:
-            return in_ms
+            return max(in_ms, -1)
         hours = self[keys.LOG_RETENTION_HOURS]
         longest = minutes * _MINUTE_MS if minutes is not None else hours * _HOUR_MS
         return -1 if longest < 0 else longest

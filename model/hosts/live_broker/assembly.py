@@ -18,9 +18,11 @@ import msgspec
 from model.broker.life import ControllerAnswered, ControllerMissing, LifeEvent
 from model.broker.metadata import MetadataImage
 from model.broker.settings import keys
-from model.broker.settings.dynamic_configs import SettingsInLayers
+from model.broker.settings.catalogue import remark_on
+from model.broker.settings.dynamic_configs import SettingsInLayers, usable_config
 from model.broker.settings.keys import AUTO_CREATE_TOPICS_ENABLE, KDRILL_FAULT_FOLDER, UNCLEAN_LEADER_ELECTION_ENABLE
 from model.broker.settings.settings import Settings, controller_settings, inter_broker_listener_of
+from model.hosts.live_broker.apis.client_quotas import ClientQuotas, QuotaRequests
 from model.hosts.live_broker.apis.configs import Config, ConfigRequests, DynamicConfigs
 from model.hosts.live_broker.apis.controller_apis import BrokerRequests, OperatorRequests
 from model.hosts.live_broker.apis.metadata_requests import CreateTopic, MetadataRequests
@@ -120,12 +122,21 @@ class AdminApis:
             **TopicRequests(self.maker, self.zookeeper, context, self.metadata).apis,
             **MetadataRequests(self.metadata, self.cluster_id, self._create_if_enabled).apis,
             **ConfigRequests(self.broker, self.zookeeper, self.layers).apis,
+            **QuotaRequests(self.zookeeper).apis,
             **ProducerRequests(self.take_producer_id).apis,
         }
 
     async def _create_if_enabled(self, name: str) -> str:
         enabled = self.layers().effective[AUTO_CREATE_TOPICS_ENABLE]
         return await self.create_topic(name) if enabled else "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def _usable(config: Config, *, of_one: bool) -> Config:
+    """What of it can hold; what cannot, or has no effect, is said in the broker's log."""
+    usable, refusals = usable_config(config, of_one=of_one)
+    for line in (*refusals, *filter(None, map(remark_on, usable))):
+        _LOGGER.warning("configuration of %s: %s", "this broker" if of_one else "all brokers", line)
+    return usable
 
 
 FREE_ID_POLL_S = 0.2
@@ -198,8 +209,9 @@ class Assembly:
             lambda: self._parts.replicas.metadata.image, listener, f"broker-{broker}-to-controller", timeout_s
         )
         surroundings = Surroundings(self._link.ask, sessions.ask, listener)
+        self._quotas = ClientQuotas(settings, surroundings.now_ms)
         self._parts = furnish.make(
-            PartsContext(broker, settings, surroundings, self._create_topic, self.disks_failed.set)
+            PartsContext(broker, settings, surroundings, self._create_topic, self.disks_failed.set, self._quotas)
         )
         metadata = self._parts.replicas.metadata
         without = () if furnish.keeps_logs else (broker,)
@@ -220,7 +232,8 @@ class Assembly:
 
     async def register(self, on_listening: Callable[[Mapping[str, str]], None]) -> None:
         """Listen, and once the id is free, register and run for controller. Raises OSError for a port that is taken."""
-        await self._listening.start({**self._admin_apis().apis, **self._parts.apis})
+        apis = {**self._admin_apis().apis, **self._parts.apis}
+        await self._listening.start(apis, self._quotas.answer)
         on_listening(self._listening.addresses)
         await self._wait_for_free_id()
         self.controller.start()
@@ -280,10 +293,15 @@ class Assembly:
         if config.get(UNCLEAN_LEADER_ELECTION_ENABLE.topic, "").lower() == "true":
             self.controller.allow_unclean(topic)
 
+    def quota_config(self, entity: str, config: Config) -> None:
+        """For `DynamicConfigs`."""
+        self._quotas.learn(entity, config)
+
     def broker_config(self, default: Config, own: Config) -> None:
         """For `DynamicConfigs`."""
         before = self._layers.effective
-        self._layers = SettingsInLayers(self._settings, default, own)
+        of_all, of_one = _usable(default, of_one=False), _usable(own, of_one=True)
+        self._layers = SettingsInLayers(self._settings, of_all, of_one)
         now = self._layers.effective
         if now == before:
             return

@@ -23,7 +23,7 @@ from model.controller.znode_formats import registration_as
 from model.hosts.live_broker.parts import AskZooKeeper
 from model.hosts.process import file_limit
 from model.hosts.wire.frames import ServerLimits
-from model.hosts.wire.server import Api, Server
+from model.hosts.wire.server import Api, Paces, Server
 from model.log.checkpoints import read_meta_properties, write_meta_properties
 from model.znodes.cluster import BrokerRegistration, Endpoint, decode_cluster_id
 from model.znodes.paths import CLUSTER_ID
@@ -105,12 +105,12 @@ class Listening:
         self._servers: dict[str, Server] = {}
         self._bound: dict[str, tuple[str, int]] = {}
 
-    async def start(self, apis: Mapping[int, Api]) -> None:
+    async def start(self, apis: Mapping[int, Api], pace: Paces) -> None:
         """Listen. Raises OSError when a port is taken."""
         places = listeners_of(self._settings)
         limits = _limits(self._settings, len(places))
         for name, host, port in places:
-            server = self._servers[name] = Server(apis, listener=name, limits=limits)
+            server = self._servers[name] = Server(apis, listener=name, limits=limits, pace=pace)
             self._bound[name] = host, await server.start(host or EVERYWHERE, port)
 
     @property

@@ -15,7 +15,7 @@ from model.broker.metadata import MetadataImage
 from model.broker.settings.settings import Settings
 from model.hosts.wire.connection import Build
 from model.hosts.wire.messages import Entity
-from model.hosts.wire.server import Api
+from model.hosts.wire.server import Api, Request
 from model.zookeeper.operations import Answer, ZooKeeperRequest
 
 
@@ -59,6 +59,28 @@ class Surroundings:
     ask_zookeeper: AskZooKeeper
     listener: str = "PLAINTEXT"
     now_ms: Callable[[], int] = wall_clock_ms
+
+
+class ConsumerQuotas(Protocol):
+    """What consumers may fetch."""
+
+    def fetched(self, request: Request, response: Entity) -> bool:
+        """Whether the consumer may have this answer now; if not, `request.mute_ms` says how long it has to wait."""
+        ...
+
+    def most_bytes(self, request: Request) -> int | None:
+        """What one fetch may have at most; None: no bound."""
+        ...
+
+
+class NoQuotas:
+    """For brokers whose clients have none."""
+
+    def fetched(self, request: Request, response: Entity) -> bool:
+        return True
+
+    def most_bytes(self, request: Request) -> int | None:
+        return None
 
 
 class ManagedReplicas(Protocol):
@@ -113,6 +135,7 @@ class PartsContext:
     surroundings: Surroundings
     create_topic: Callable[[str], Awaitable[str]]
     on_disks_failed: Callable[[], None]
+    quotas: ConsumerQuotas
 
 
 class BrokerKind(NamedTuple):

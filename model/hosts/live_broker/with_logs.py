@@ -9,7 +9,7 @@ from model.hosts.live_broker.apis.log_requests import LogDirRequests, OffsetRequ
 from model.hosts.live_broker.groups.group_coordinator import GroupCoordinator
 from model.hosts.live_broker.groups.group_requests import CoordinatorFinder, CreateTopic, GroupRequests
 from model.hosts.live_broker.groups.member_requests import CommitRequests, MemberRequests, ZooKeeperOffsets
-from model.hosts.live_broker.parts import BrokerKind, MetadataCache, Parts, PartsContext
+from model.hosts.live_broker.parts import BrokerKind, ConsumerQuotas, MetadataCache, NoQuotas, Parts, PartsContext
 from model.hosts.live_broker.replicas.log_dirs import LogDirs
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
 from model.hosts.wire.server import Api
@@ -18,13 +18,15 @@ from model.hosts.wire.server import Api
 class DataApis:
     """For one broker; all its listeners may share it."""
 
-    def __init__(self, replicas: ReplicaManager) -> None:
+    def __init__(self, replicas: ReplicaManager, quotas: ConsumerQuotas | None = None) -> None:
         self._replicas = replicas
+        self._quotas = quotas or NoQuotas()
 
     @property
     def apis(self) -> Mapping[int, Api]:
-        parts = (ProduceRequests, FetchRequests, OffsetRequests, LogDirRequests, ControllerRequests)
-        return {key: api for part in parts for key, api in part(self._replicas).apis.items()}
+        parts = (ProduceRequests, OffsetRequests, LogDirRequests, ControllerRequests)
+        apis = {key: api for part in parts for key, api in part(self._replicas).apis.items()}
+        return {**apis, **FetchRequests(self._replicas, self._quotas).apis}
 
 
 def group_apis(
@@ -50,7 +52,10 @@ def _make(place: PartsContext) -> Parts:
     old_offsets = ZooKeeperOffsets(
         place.surroundings.ask_zookeeper, lambda: replicas.settings[OFFSET_METADATA_MAX_BYTES]
     )
-    apis = {**DataApis(replicas).apis, **group_apis(groups, replicas.metadata, place.create_topic, old_offsets)}
+    apis = {
+        **DataApis(replicas, place.quotas).apis,
+        **group_apis(groups, replicas.metadata, place.create_topic, old_offsets),
+    }
     return Parts(replicas, apis, was_clean=log_dirs.was_clean, start=groups.start, close=groups.close)
 
 

@@ -48,8 +48,12 @@ class Request:
         self.frame = frame
         self.peer = peer
         self.listener = listener
+        self.spent_ns = 0
+        """How long was worked on it, if that is measured."""
+        self.mute_ms = 0
+        """How long its connection is not read from, after the answer."""
 
-    @property
+    @cached_property
     def client_id(self) -> str:
         """What the client calls itself; empty if it does not."""
         length = int.from_bytes(self.frame[8:10], "big", signed=True)
@@ -85,12 +89,22 @@ class Api(NamedTuple):
     until_gone: bool = False
 
 
+Paces = Callable[[Request, Answers], Awaitable[Entity | None]]
+"""Lets a request be answered, and says in `mute_ms` for how long its connection is not read from then."""
+
+
 class Server:
-    """Listens from `start` to `close`."""
+    """Listens from `start` to `close`. `pace` may slow clients down."""
 
     def __init__(
-        self, apis: Mapping[int, Api], *, listener: str = "PLAINTEXT", limits: ServerLimits | None = None
+        self,
+        apis: Mapping[int, Api],
+        *,
+        listener: str = "PLAINTEXT",
+        limits: ServerLimits | None = None,
+        pace: Paces | None = None,
     ) -> None:
+        self._pace = pace
         self._listener = listener
         self._apis = {**apis, API_VERSIONS_KEY: Api(0, 4, self._api_versions)}
         self._limits = limits or ServerLimits()
@@ -148,10 +162,11 @@ class Server:
     async def _serve(self, inflow: Inflow, writer: asyncio.StreamWriter, peer: str) -> None:
         while (frame := await inflow.next_frame()) is not None:
             start = request_start(frame)
-            response = await self._answer(Request(start, frame, peer, self._listener), inflow)
+            request = Request(start, frame, peer, self._listener)
+            response = await self._answer(request, inflow)
             if response is not None:
                 await self._send(writer, *encode_response(response, start.correlation_id))
-            await asyncio.sleep(0)  # others' turn, also while this client's next requests are here already
+            await asyncio.sleep(request.mute_ms / 1000)  # others' turn, even if this client's next requests are here
 
     async def _send(self, writer: asyncio.StreamWriter, *parts: bytes) -> None:
         try:
@@ -174,7 +189,7 @@ class Server:
         api = self._apis.get(start.api_key)
         if api is not None and api.lowest <= start.version <= api.highest:
             with inflow.cancels_at_end() if api.until_gone else contextlib.nullcontext():
-                return await api.answer(request)
+                return await (api.answer(request) if self._pace is None else self._pace(request, api.answer))
         if start.api_key == API_VERSIONS_KEY:
             return _versions(0, {API_VERSIONS_KEY: self._apis[API_VERSIONS_KEY]}, ErrorCode.unsupported_version)
         raise MalformedError(f"{name_of(start.api_key)} v{start.version} is not served here")

@@ -176,3 +176,11 @@ def test_the_rule_of_0_8_can_be_chosen() -> None:
     assert read.remarks == read.refusals == ()
     assert replication_settings(read.settings).rules.lag == "silent, or too many messages"
     assert read.settings[keys.REPLICA_LAG_MAX_MESSAGES] == 100
+
+
+def test_numbers_of_keys_without_effect_are_checked_too() -> None:
+    """Kafka would not start with them, and what they are set to is told."""
+    read = read_server_properties("zookeeper.connect=z:1\nnum.io.threads=many\nssl.client.auth=perhaps\n")
+    most = 2**31 - 1
+    assert read.refusals == (f"server.properties:2: num.io.threads takes a whole number from 1 to {most}, not 'many'",)
+    assert "num.io.threads" not in read.settings.given

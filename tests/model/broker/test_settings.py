@@ -12,8 +12,8 @@ import pytest
 from model.broker.life import ShutdownSettings
 from model.broker.partition import ReplicationSettings, replication_rules_of
 from model.broker.settings import keys
-from model.broker.settings.catalogue import KEYS, TOPIC_KEYS, UNSERVED_KEYS, UNSERVED_TOPIC_KEYS, remark_on
-from model.broker.settings.kinds import Whole, as_text
+from model.broker.settings.catalogue import ALL_TOPIC_KEYS, KEPT_KEYS, KEPT_TOPIC_KEYS, KEYS, TOPIC_KEYS, remark_on
+from model.broker.settings.kinds import Key, Whole, as_text
 from model.broker.settings.settings import (
     Settings,
     controller_settings,
@@ -34,12 +34,55 @@ LEFT_BEHIND = {"replica.lag.max.messages"}
 
 @pytest.mark.parametrize("name", sorted(KEYS.keys() - LEFT_BEHIND))
 def test_a_key_has_kafkas_type_and_default(name: str) -> None:
-    type_, default, _ = KAFKA["broker"][name]
-    key = KEYS[name]
+    is_as_kafka_says(KEYS[name], *KAFKA["broker"][name])
+
+
+def is_as_kafka_says(key: Key[object], type_: str, default: str | None, _: str | None) -> None:
+    default = None if default is None else default.removeprefix("class ")
     assert key.kind.type == type_
     assert (None if key.default is None else as_text(key.default)) == default
     if default is not None:
         assert key.read(default) == key.default
+
+
+def test_keys_without_effect_have_kafkas_type_default_and_bounds() -> None:
+    for name, key in KEPT_KEYS.items():
+        is_as_kafka_says(key, *KAFKA["broker"][name])
+    for name, key in KEPT_TOPIC_KEYS.items():
+        type_, default, valid = KAFKA["topic"][name]
+        assert key.kind.type == type_
+        if key.name not in KAFKA["broker"]:
+            is_as_kafka_says(key, type_, default, valid)
+
+
+def test_topics_have_kafkas_bounds() -> None:
+    for name, (_, _, valid) in KAFKA["topic"].items():
+        found = re.match(r"\[(-?\d+),", valid or "")
+        if found is not None:
+            ALL_TOPIC_KEYS[name].read(found[1])
+            with pytest.raises(ValueError, match="takes a"):
+                ALL_TOPIC_KEYS[name].read(str(int(found[1]) - 1))
+
+
+NUMBERS = {
+    name: tuple(found.groups())
+    for name, (type_, _, valid) in KAFKA["broker"].items()
+    if name in KEPT_KEYS and type_ in ("INT", "LONG", "SHORT", "DOUBLE")
+    if (found := re.fullmatch(r"\[(-?\d+),\.\.\.,?(-?[\d.]+)?\](?: or -1)?", valid or ""))
+}
+
+
+def test_numbers_without_effect_have_kafkas_bounds() -> None:
+    assert len(NUMBERS) > 80
+    for name, (least, most) in NUMBERS.items():
+        key = KEPT_KEYS[name]
+        key.read(least)
+        with pytest.raises(ValueError, match="takes a"):
+            key.read(str(int(least) - 1))
+        if most is not None:
+            key.read(most)
+            with pytest.raises(ValueError, match="takes a"):
+                key.read(str(float(most) + 1).removesuffix(".0"))
 
 
 BOUNDS = {
@@ -62,14 +105,16 @@ def test_a_key_has_kafkas_bounds(name: str) -> None:
 
 
 def test_every_key_of_kafka_is_known_one_way_or_the_other() -> None:
-    assert KEYS.keys() - LEFT_BEHIND | UNSERVED_KEYS == KAFKA["broker"].keys()
-    assert not KEYS.keys() & UNSERVED_KEYS
-    assert TOPIC_KEYS.keys() | UNSERVED_TOPIC_KEYS == KAFKA["topic"].keys()
+    assert KEYS.keys() - LEFT_BEHIND | KEPT_KEYS.keys() == KAFKA["broker"].keys()
+    assert not KEYS.keys() & KEPT_KEYS.keys()
+    assert TOPIC_KEYS.keys() | KEPT_TOPIC_KEYS.keys() == KAFKA["topic"].keys()
 
 
 @pytest.mark.parametrize("topic_key", sorted(TOPIC_KEYS))
 def test_a_topic_overrides_the_key_that_kafka_says(topic_key: str) -> None:
-    assert KAFKA["synonyms"][topic_key][0] == TOPIC_KEYS[topic_key].name
+    key = TOPIC_KEYS[topic_key]
+    assert KAFKA["synonyms"].get(topic_key, [topic_key])[0] == key.name
+    assert key.in_files == (topic_key in KAFKA["synonyms"])
 
 
 def test_a_topic_without_configuration_has_the_defaults_of_its_log() -> None:

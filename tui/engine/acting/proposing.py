@@ -24,7 +24,7 @@ from model.actions.reset import Reset
 from model.actions.topics import NewTopic, create_topic, new_topic_paths
 from model.analyses.errors import AnalysisError
 from model.analyses.plans import figures_of
-from model.broker.settings.dynamic_configs import said_of
+from model.broker.settings.catalogue import said_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import INTERNAL_TOPICS, TopicPartition

@@ -12,8 +12,9 @@ import numpy as np
 
 from model.cluster.cluster_image import BrokerImage, ClusterImage
 from model.cluster.findings.health import Tally, tally
-from model.cluster.texts import kept_in
+from model.cluster.texts import kept_in, redacted
 from model.sources.feed import Moment
+from model.znodes.configs import DEFAULT_ENTITY
 from tui.engine.cluster.queries import BrokerList, BrokerText, RackText, RegistrationText
 from tui.engine.filters import Coded, Field, Numbers, Texts, whole_numbers
 from tui.engine.glyphs import bars
@@ -23,7 +24,7 @@ from tui.engine.partitions.counts import NO_RACK, rack_name
 from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import PartitionTable
 from tui.engine.rows import Column, Line, Row, Window, line, span
-from tui.engine.sheets import Sheet, age_ms, age_text, date_text
+from tui.engine.sheets import Kept, Sheet, age_ms, age_text, date_text, nothing_kept
 
 COLUMNS = (
     Column("id", 5, ">", "id"),
@@ -236,9 +237,18 @@ def host_of(broker: BrokerImage) -> str:
     return broker.endpoints[0].rpartition("://")[2] if broker.endpoints else "-"
 
 
-def broker_text(moment: Moment, query: BrokerText, now_ms: int, memory: Memory) -> TextAnswer:
-    """Everything known about the broker whose id is the key."""
-    return broker_sheet(moment, query, now_ms, memory).answer()
+def broker_text(
+    moment: Moment, query: BrokerText, now_ms: int, memory: Memory, kept: Kept = nothing_kept
+) -> TextAnswer:
+    """Everything known about the broker whose id is the key. `kept`: the settings that its brokers do not obey."""
+    sheet = broker_sheet(moment, query, now_ms, memory)
+    for entity, whose in ((query.key, "set on it"), (DEFAULT_ENTITY, "set on all")):
+        settings = redacted(f"brokers/{entity}", moment.image.configs.get(f"brokers/{entity}", {}))
+        if settings:
+            sheet.fact(whose, " ".join(f"{key}={value}" for key, value in sorted(settings.items())))
+        for name in kept(settings, of_topic=False):
+            sheet.fact("kept", f"{name}: the sandbox's brokers keep it and do not obey it", "warn")
+    return sheet.answer()
 
 
 def broker_sheet(moment: Moment, query: BrokerText | RegistrationText, now_ms: int, memory: Memory) -> Sheet:

@@ -16,7 +16,7 @@ from tui.engine.partitions.rows import table_of
 from tui.engine.partitions.table import STATES, PartitionTable
 from tui.engine.queries import TopicList, TopicText
 from tui.engine.rows import Column, Row, Window, line, span
-from tui.engine.sheets import Sheet
+from tui.engine.sheets import Kept, Sheet, nothing_kept
 
 COLUMNS = (
     Column("topic", -16, "<", "topic"),
@@ -104,8 +104,8 @@ def _replication(topic: TopicImage) -> int:
     return int(topic.replica_count.max(initial=0))
 
 
-def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory) -> TextAnswer:
-    """About the topic whose name is the key."""
+def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory, kept: Kept = nothing_kept) -> TextAnswer:
+    """About the topic whose name is the key. `kept`: the settings that its brokers do not obey."""
     sheet = Sheet(query.key, query.width)
     topic = moment.image.topics.get(query.key)
     if topic is None:
@@ -129,4 +129,6 @@ def topic_text(moment: Moment, query: TopicText, now_ms: int, memory: Memory) ->
                 sheet.fact("ways out", reason.ways_out)
     settings = redacted(f"topics/{topic.name}", moment.image.topic_config(topic.name))
     sheet.fact("settings", " ".join(f"{key}={value}" for key, value in sorted(settings.items())) or "none of its own")
+    for name in kept(settings, of_topic=True):
+        sheet.fact("kept", f"{name}: the sandbox's brokers keep it and do not obey it", "warn")
     return sheet.fact(*kept_in(moment.image.generation, f"/brokers/topics/{topic.name}")).answer()

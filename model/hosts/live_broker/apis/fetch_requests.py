@@ -11,6 +11,7 @@ from model.broker.metadata import MetadataImage
 from model.broker.serving import Isolation, Read
 from model.broker.settings.keys import FETCH_MAX_BYTES
 from model.cluster.ids import TopicPartition
+from model.hosts.live_broker.parts import ConsumerQuotas
 from model.hosts.live_broker.replicas.fetches import (
     NO_SESSION,
     CachedPartition,
@@ -20,7 +21,8 @@ from model.hosts.live_broker.replicas.fetches import (
     next_epoch,
 )
 from model.hosts.live_broker.replicas.replica_manager import ReplicaManager
-from model.hosts.wire.messages import Entity, shaped
+from model.hosts.wire.frames import SIZE_BYTES
+from model.hosts.wire.messages import Entity, encode, shaped
 from model.hosts.wire.names import ApiKey, error_code, topic_uuid
 from model.hosts.wire.server import Api, Request
 from model.log.conversion import converted
@@ -47,8 +49,9 @@ NO_LIMIT = 2**31 - 1
 class FetchRequests:
     """Topics have names here; what the wire calls by id is translated by what the cluster said of it last."""
 
-    def __init__(self, replicas: ReplicaManager) -> None:
+    def __init__(self, replicas: ReplicaManager, quotas: ConsumerQuotas) -> None:
         self._replicas = replicas
+        self._quotas = quotas
         self._image: MetadataImage | None = None
         self._names: dict[UUID, str] = {}
 
@@ -66,7 +69,7 @@ class FetchRequests:
         unknown = list(self._update(request, session))
         kept = epoch == FIRST_EPOCH and self._replicas.sessions.keep(session, self._replicas.held.now_ms())
         try:
-            reads = await self._replicas.fetches.fetch(session, self._limits(request), full=True)
+            reads = await self._replicas.fetches.fetch(session, self._limits(request, session), full=True)
             return self._answer(request, session, [*unknown, *reads])
         finally:
             if not kept:
@@ -82,7 +85,7 @@ class FetchRequests:
             return _refusal(request, ErrorCode.fetch_session_topic_id_error)
         session.epoch = next_epoch(epoch)
         unknown = list(self._update(request, session))
-        reads = await self._replicas.fetches.fetch(session, self._limits(request), full=False)
+        reads = await self._replicas.fetches.fetch(session, self._limits(request, session), full=False)
         return self._answer(request, session, [*unknown, *reads])
 
     def _answer(self, request: Request, session: FetchSession, reads: list[PartitionRead]) -> Entity:
@@ -90,7 +93,21 @@ class FetchRequests:
             # What nobody knows yet has no place in a session: the reader is to name everything again.
             self._replicas.sessions.drop(session.id)
             return _response(request, NO_SESSION, reads)
-        return _response(request, session.id, [self._for_reader(request, session, read) for read in reads])
+        response = _response(request, session.id, [self._for_reader(request, session, read) for read in reads])
+        if session.follower is not None:
+            self._count_throttled(request, reads)
+        elif not self._quotas.fetched(request, response):
+            for read in reads:
+                session.tell_again(read.wanted)
+            return _response(request, session.id, ())
+        return response
+
+    def _count_throttled(self, request: Request, reads: list[PartitionRead]) -> None:
+        """What goes to a follower of throttled partitions (`KafkaApis.sizeOfThrottledPartitions`)."""
+        throttle = self._replicas.held.sending
+        covered = [read for read in reads if throttle.covers(read.wanted.name)]
+        if covered:
+            throttle.record(SIZE_BYTES + len(encode(_response(request, NO_SESSION, covered))))
 
     def _for_reader(self, request: Request, session: FetchSession, read: PartitionRead) -> PartitionRead:
         """The records in a format that the reader knows, or why not (`KafkaApis.maybeConvertFetchedData`).
@@ -129,12 +146,14 @@ class FetchRequests:
         by_id = request.start.version >= FIRST_WITH_IDS
         return FetchSession(self._replicas.held.news, isolation, follower, by_id)
 
-    def _limits(self, request: Request) -> FetchLimits:
+    def _limits(self, request: Request, session: FetchSession) -> FetchLimits:
         body, version = request.body, request.start.version
         most = max(min(getattr(body, "max_bytes", NO_LIMIT), self._replicas.settings[FETCH_MAX_BYTES]), 0)
+        quota = None if session.follower is not None else self._quotas.most_bytes(request)
+        most = most if quota is None else min(most, quota)
         wait_ms = body.max_wait // timedelta(milliseconds=1)
         if version > NEWEST_WITH_MAGIC[1]:
-            return FetchLimits(body.min_bytes, most, wait_ms)
+            return FetchLimits(body.min_bytes if quota is None else min(body.min_bytes, most), most, wait_ms)
         at_least_one = version >= FIRST_WITH_ONE_BATCH
         ending = Ending.AFTER_FIRST if at_least_one else Ending.ANYWHERE
         return FetchLimits(min(body.min_bytes, most), most, wait_ms, ending, at_least_one)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
 from kio.schema.errors import ErrorCode
 
 from model.broker import replication
@@ -75,8 +76,11 @@ class Fetcher:
         self._followed.set(state)
         self._woken.set()
 
-    def stop(self, name: TopicPartition) -> None:
+    def stop(self, name: TopicPartition) -> FetchState | None:
+        """Returns where it was."""
+        state = self._followed.states.get(name)
         self._followed.remove(name)
+        return state
 
     async def close(self) -> None:
         """Fetch nothing more, and end the connection."""
@@ -109,7 +113,11 @@ class Fetcher:
     async def _round(self) -> int | None:
         """Returns until when there is nothing to do; None: the next round is due."""
         rules = self._rules
+        held_back = self._held_back()
         plan = replication.plan_round(self._followed.due_states(), self._positions, self._held.now_ms(), rules)
+        if held_back:
+            fetches = tuple(state for state in plan.fetches if state.partition not in held_back)
+            plan = msgspec.structs.replace(plan, fetches=fetches)
         for state in plan.cuts:
             positions = self._held.positions(state.partition)
             if positions is not None:
@@ -118,10 +126,21 @@ class Fetcher:
             await self._ask_epochs(plan)
         if plan.cuts or plan.questions:
             return None
-        if not plan.fetches and not self._followed.fetches_something:
-            return plan.wake_at_ms or self._held.now_ms() + 1_000
+        if not plan.fetches and not self._followed.fetches_something_but(held_back):
+            backoff_ms = self._held.settings.broker[REPLICA_FETCH_BACKOFF_MS] if held_back else 1_000
+            return plan.wake_at_ms or self._held.now_ms() + backoff_ms
         await self._fetch(plan)
         return None
+
+    def _held_back(self) -> frozenset[TopicPartition]:
+        """What the throttle leaves out of the next fetch: who lags (`ReplicaFetcherThread.shouldFollowerThrottle`)."""
+        throttle = self._held.fetching
+        lagging = [name for name in self._followed.lagging if throttle.covers(name)]
+        if not lagging or not throttle.is_exceeded:
+            return frozenset()
+        for name in lagging:
+            self._followed.ask_again(name)  # so that the leader's session forgets it
+        return frozenset(lagging)
 
     @property
     def _name(self) -> str:
@@ -198,8 +217,11 @@ class Fetcher:
             return
         try:
             if fetched.records:
+                if held.fetching.covers(name):
+                    held.fetching.record(len(fetched.records))
                 held.space.take(len(fetched.records))
                 log.append_as_follower(fetched.records, now_ms=held.now_ms())
+            self._followed.note_lag(name, fetched.answer.high_watermark - log.end_offset)
             leader_start = min(fetched.answer.log_start, log.end_offset)
             positions = self._positions(name)
             held.put(follow_high_watermark(partition, fetched.answer.high_watermark, positions))
@@ -307,6 +329,13 @@ class Fetchers:
         fetcher = self._of.pop(name, None)
         if fetcher is not None:
             fetcher.stop(name)
+
+    def spread(self) -> None:
+        """Over as many fetchers for each leader as there are to be from now on (num.replica.fetchers)."""
+        for name, fetcher in list(self._of.items()):
+            state = fetcher.stop(name)
+            if state is not None:
+                self.start(state)
 
     def drop_idle(self) -> None:
         """End the connections to leaders of whom nothing is wanted any more."""

@@ -6,7 +6,7 @@ without news costs nothing: Kafka 3.9 `PartitionStates` of `AbstractFetcherThrea
 It sends nothing.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import chain, groupby
 from typing import Any, NamedTuple
@@ -159,6 +159,8 @@ class FollowedPartitions:
     def __init__(self) -> None:
         self.states: dict[TopicPartition, FetchState] = {}
         self.due: dict[TopicPartition, None] = {}
+        self.lagging: set[TopicPartition] = set()
+        """Those that are not known to have all that is replicated."""
         self.session_id = NO_SESSION
         self.session_epoch = 0
         self._known: dict[TopicPartition, FetchState] = {}
@@ -169,7 +171,10 @@ class FollowedPartitions:
 
     def set(self, state: FetchState) -> None:
         """Go on like this."""
-        if self.states.get(state.partition) != state:
+        before = self.states.get(state.partition)
+        if before is None:
+            self.lagging.add(state.partition)
+        if before != state:
             self.states[state.partition] = state
             self.ask_again(state.partition)
 
@@ -177,9 +182,17 @@ class FollowedPartitions:
         """Something that the leader is told with a request has changed."""
         self.due[name] = None
 
+    def note_lag(self, name: TopicPartition, lag: int) -> None:
+        """How many replicated records are missing here, after an answer of the leader."""
+        if lag > 0:
+            self.lagging.add(name)
+        else:
+            self.lagging.discard(name)
+
     def remove(self, name: TopicPartition) -> None:
         self.states.pop(name, None)
         self.due.pop(name, None)
+        self.lagging.discard(name)
         self._removed.add(name)
 
     def due_states(self) -> list[FetchState]:
@@ -200,10 +213,9 @@ class FollowedPartitions:
         """The state that the leader answers for."""
         return self._known.get(name)
 
-    @property
-    def fetches_something(self) -> bool:
-        """Whether the leader's session has anything in it."""
-        return bool(self._known)
+    def fetches_something_but(self, held_back: Collection[TopicPartition]) -> bool:
+        """Whether the leader's session has anything in it beside these."""
+        return any(name not in held_back for name in self._known)
 
     def end_request(self, session_id: int) -> None:
         """The leader has answered and gave, or goes on with, a session; 0: it keeps none."""

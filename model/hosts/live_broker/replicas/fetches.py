@@ -15,6 +15,7 @@ from uuid import UUID
 
 from model.broker.commands import PartitionDecision
 from model.broker.isr import record_fetch
+from model.broker.partition import Partition
 from model.broker.serving import Isolation, Read, ReadJudgement, WaitingFetch, is_ready, judge_read
 from model.cluster.ids import TopicPartition
 from model.hosts.live_broker.replicas.held_replicas import HeldReplicas, News, NewsBoard
@@ -83,6 +84,12 @@ class FetchSession:
         self.partitions[name] = wanted
         self.changed.pop(name, None)
         self.changed[name] = None
+
+    def tell_again(self, wanted: CachedPartition) -> None:
+        """The reader did not get what was read for it."""
+        if self.partitions.get(wanted.name) is wanted:
+            wanted.sent_high_watermark = wanted.sent_log_start = -1
+            self.changed[wanted.name] = None
 
     def _take_over(self, name: TopicPartition) -> None:
         """A follower that has begun anew does not fetch through its session of before any more."""
@@ -177,6 +184,8 @@ class PartitionRead(NamedTuple):
     diverging: tuple[int, int] | None = None
     aborted: tuple[AbortedTransaction, ...] | None = None
     records: bytes = b""
+    held_back: bool = False
+    """There may be records, which the leader's throttle keeps for later."""
 
     @property
     def is_news(self) -> bool:
@@ -290,6 +299,8 @@ class Fetches:
         answer = PartitionRead(wanted, "NONE", partition.high_watermark, stable, positions.start, judgement.diverging)
         if judgement.diverging is not None or wanted.read.offset >= judgement.up_to:
             return judgement, answer, True
+        if self._is_held_back(name, partition, wanted.read.follower):
+            return judgement, answer._replace(held_back=True), False
         try:
             return judgement, _with_records(answer, held_log, judgement, isolation, left), False
         except OSError as error:
@@ -298,6 +309,12 @@ class Fetches:
         except (LogError, DamagedFileError) as error:
             kafka_error = error.kafka_error if isinstance(error, LogError) else "CORRUPT_MESSAGE"
             return ReadJudgement(kafka_error), PartitionRead(wanted, kafka_error), False
+
+    def _is_held_back(self, name: TopicPartition, partition: Partition, follower: int | None) -> bool:
+        """Kafka 3.9 `ReplicaManager.shouldLeaderThrottle`."""
+        if follower is None or follower in partition.state.isr:
+            return False
+        return self._held.sending.covers(name) and self._held.sending.is_exceeded
 
 
 def _with_records(
@@ -325,7 +342,7 @@ def _told(session: FetchSession, reads: list[PartitionRead]) -> list[PartitionRe
     """Notes what the reader knows now. What has an error or records is looked at again until the reader goes on."""
     for read in reads:
         read.wanted.sent_high_watermark, read.wanted.sent_log_start = read.high_watermark, read.log_start
-        if not read.is_news:
+        if not read.is_news and not read.held_back:
             session.changed.pop(read.wanted.name, None)
     return reads
 

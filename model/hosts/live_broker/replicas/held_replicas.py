@@ -14,8 +14,18 @@ from typing import Protocol
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.metadata import MetadataImage
 from model.broker.partition import Conditions, LogPositions, Partition, ReplicationSettings, follow_high_watermark
+from model.broker.quotas import Meter, ThrottledReplicas, throttled_replicas
 from model.broker.serving import find_partition
-from model.broker.settings.keys import KDRILL_FAULT_FOLDER, PRODUCER_ID_EXPIRATION_MS
+from model.broker.settings.keys import (
+    FOLLOWER_THROTTLED_RATE,
+    FOLLOWER_THROTTLED_REPLICAS,
+    KDRILL_FAULT_FOLDER,
+    LEADER_THROTTLED_RATE,
+    LEADER_THROTTLED_REPLICAS,
+    PRODUCER_ID_EXPIRATION_MS,
+    REPLICATION_QUOTA_WINDOW_NUM,
+    REPLICATION_QUOTA_WINDOW_SIZE_SECONDS,
+)
 from model.broker.settings.settings import (
     Settings,
     message_format,
@@ -79,15 +89,19 @@ class PartsOfTopic:
     settings: Settings
     log: LogSettings
     replication: ReplicationSettings
+    leader_throttled: ThrottledReplicas
+    """Of the partitions that this broker leads."""
+    follower_throttled: ThrottledReplicas
 
 
 class SettingsByTopic:
-    """Topics without a configuration of their own share one value."""
+    """Topics without a configuration of their own share one value. `id` is this broker's."""
 
-    def __init__(self, broker: Settings) -> None:
+    def __init__(self, broker: Settings, id: int) -> None:
         self.broker = broker
+        self._id = id
         self._configs: dict[str, Mapping[str, str]] = {}
-        self._default = _parts(broker, {})
+        self._default = _parts(broker, self._id, {})
         self._own: dict[str, PartsOfTopic] = {}
 
     def of(self, topic: str) -> PartsOfTopic:
@@ -105,7 +119,7 @@ class SettingsByTopic:
         self._configs[topic] = dict(config)
         self._own.pop(topic, None)
         if config:
-            self._own[topic] = _parts(self.broker, config, topic)
+            self._own[topic] = _parts(self.broker, self._id, config, topic)
         return not (had_none and not config)
 
     def forget(self, topic: str) -> None:
@@ -114,11 +128,13 @@ class SettingsByTopic:
 
     def set_broker(self, broker: Settings) -> None:
         self.broker = broker
-        self._default = _parts(broker, {})
-        self._own = {topic: _parts(broker, config, topic) for topic, config in self._configs.items() if config}
+        self._default = _parts(broker, self._id, {})
+        self._own = {
+            topic: _parts(broker, self._id, config, topic) for topic, config in self._configs.items() if config
+        }
 
 
-def _parts(broker: Settings, config: Mapping[str, str], topic: str = "") -> PartsOfTopic:
+def _parts(broker: Settings, broker_id: int, config: Mapping[str, str], topic: str = "") -> PartsOfTopic:
     read = settings_of_topic(broker, config)
     for line in (*read.refusals, *read.remarks):
         _LOGGER.warning("topic %s: %s", topic, line)
@@ -128,7 +144,39 @@ def _parts(broker: Settings, config: Mapping[str, str], topic: str = "") -> Part
         producer_id_expiration_ms=broker[PRODUCER_ID_EXPIRATION_MS],
         message_format=message_format(broker, read.settings),
     )
-    return PartsOfTopic(read.settings, log, replication_settings(read.settings))
+    leader, follower = read.settings[LEADER_THROTTLED_REPLICAS], read.settings[FOLLOWER_THROTTLED_REPLICAS]
+    throttled = throttled_replicas(leader, broker_id), throttled_replicas(follower, broker_id)
+    return PartsOfTopic(read.settings, log, replication_settings(read.settings), *throttled)
+
+
+class ReplicationThrottle:
+    """What this broker sends to followers, or fetches as one, of throttled partitions (KIP-73); bytes a second.
+
+    Kafka 3.9 `ReplicationQuotaManager`, which counts for followers in sync, too, and holds back only the others.
+    """
+
+    def __init__(self, settings: SettingsByTopic, now_ms: Callable[[], int], *, leads: bool) -> None:
+        self._settings = settings
+        self._now_ms = now_ms
+        self._leads = leads
+        size_s = settings.broker[REPLICATION_QUOTA_WINDOW_SIZE_SECONDS]
+        self._meter = Meter(settings.broker[REPLICATION_QUOTA_WINDOW_NUM], 1_000 * size_s)
+
+    def covers(self, name: TopicPartition) -> bool:
+        """Whether the partition's replica here is throttled."""
+        parts = self._settings.of(name.topic)
+        return name.partition in (parts.leader_throttled if self._leads else parts.follower_throttled)
+
+    def record(self, size: int) -> None:
+        """So many bytes of partitions that are covered."""
+        self._meter = self._meter.recorded(size, self._now_ms())
+
+    @property
+    def is_exceeded(self) -> bool:
+        now_ms = self._now_ms()
+        self._meter = self._meter.purged(now_ms)
+        bound = self._settings.broker[LEADER_THROTTLED_RATE if self._leads else FOLLOWER_THROTTLED_RATE]
+        return self._meter.replication_rate(now_ms) > bound
 
 
 class HeldReplicas:
@@ -138,7 +186,9 @@ class HeldReplicas:
         self.broker = broker
         self.log_dirs = log_dirs
         self.now_ms = now_ms
-        self.settings = SettingsByTopic(settings)
+        self.settings = SettingsByTopic(settings, broker)
+        self.sending = ReplicationThrottle(self.settings, now_ms, leads=True)
+        self.fetching = ReplicationThrottle(self.settings, now_ms, leads=False)
         self.metadata = MetadataCache()
         self.epochs = BrokerEpochs(broker)
         self.partitions: dict[TopicPartition, Partition] = {}

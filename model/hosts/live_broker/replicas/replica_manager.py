@@ -12,7 +12,7 @@ from model.broker.commands import FetchState, PartitionDecision, ProposeIsr
 from model.broker.controller_requests import BrokerEpochs
 from model.broker.metadata import BrokerNode
 from model.broker.partition import Partition
-from model.broker.settings.keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS
+from model.broker.settings.keys import MAX_INCREMENTAL_FETCH_SESSION_CACHE_SLOTS, NUM_REPLICA_FETCHERS
 from model.broker.settings.settings import Settings
 from model.cluster.ids import TopicPartition
 from model.controller.events_and_commands import (
@@ -251,8 +251,11 @@ class ReplicaManager:
 
     def apply_broker_settings(self, settings: Settings) -> None:
         """Other settings of the broker (dynamic broker configurations); those of topics stay over them."""
+        before = self.settings
         self.held.settings.set_broker(settings)
         self._settle_settings(None)
+        if settings[NUM_REPLICA_FETCHERS] != before[NUM_REPLICA_FETCHERS]:
+            self._fetchers.spread()
 
     def _settle_settings(self, topic: str | None) -> None:
         for name, each in self.log_dirs.logs.items():

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import msgspec
 
+from model.broker.settings.catalogue import kept_alone
 from model.cluster.cluster_image import EMPTY
 from model.cluster.findings import Findings
 from model.cluster.findings.check import Kind, finding
 from model.cluster.image_parts import LogDir, Quorum
-from model.cluster.records import BrokerFenced, BrokerRegistered
+from model.cluster.records import BrokerFenced, BrokerRegistered, ConfigChanged
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image, text_of
 from tui.engine.cluster.brokers import broker_text, brokers_window
 from tui.engine.cluster.queries import BrokerList, BrokerText
@@ -142,3 +143,15 @@ def test_a_broker_that_only_old_metadata_names_is_unconfirmed_from_then_on() -> 
     assert (row.mark, text_of(row.cells[0]), text_of(row.cells[4])) == ("?", "2", "unconfirmed")
     text = broker_text(moment_of(lost), BrokerText(key="2", width=200), NOW_MS, Memory()).plain
     assert "Only old metadata names it" in text
+
+
+def test_a_broker_tells_what_is_set_on_it_and_a_sandbox_what_is_kept_alone() -> None:
+    image = small_image(
+        ConfigChanged(entity="brokers/1", config={"num.io.threads": "5"}),
+        ConfigChanged(entity="brokers/<default>", config={"log.retention.ms": "7", "listeners": "PLAINTEXT://:1"}),
+    )
+    said = broker_text(moment_of(image), BrokerText(key="1", width=120), NOW_MS, Memory(), kept=kept_alone).plain
+    assert "num.io.threads=5" in said and "listeners=PLAINTEXT://:1 log.retention.ms=7" in said
+    for name in ("num.io.threads", "listeners"):
+        assert f"{name}: the sandbox's brokers keep it and do not obey it" in said
+    assert "log.retention.ms: " not in said

@@ -1,10 +1,11 @@
 """The topic list."""
 
+from model.broker.settings.catalogue import kept_alone
 from model.cluster.records import ConfigChanged
 from tests.tui.data.small_cluster import NOW_MS, keys_of, moment_of, rows_of, small_image
 from tui.engine.listing import Memory
-from tui.engine.partitions.topics import topics_window
-from tui.engine.queries import TopicList
+from tui.engine.partitions.topics import topic_text, topics_window
+from tui.engine.queries import TopicList, TopicText
 
 MOMENT = moment_of(small_image())
 
@@ -30,3 +31,12 @@ def test_secrets_among_the_settings_are_hidden():
     shown = topics_window(moment_of(image), TopicList(), NOW_MS, Memory())
     assert "my.password=" in rows_of(shown)[1]
     assert "hunter2" not in rows_of(shown)[1]
+
+
+def test_a_sandbox_says_which_settings_of_a_topic_its_brokers_keep_alone():
+    image = small_image(ConfigChanged(entity="topics/payments", config={"flush.ms": "5", "retention.ms": "7"}))
+    query = TopicText(key="payments", width=120)
+    said = topic_text(moment_of(image), query, NOW_MS, Memory(), kept=kept_alone).plain
+    assert "flush.ms: the sandbox's brokers keep it and do not obey it" in said
+    assert "retention.ms: " not in said
+    assert "do not obey" not in topic_text(moment_of(image), query, NOW_MS, Memory()).plain
