@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 import msgspec
 from platformdirs import user_state_path
 
-from model.analyses.analysis import Analysis, Arrays, Course
+from model.analyses.analysis import Analysis, Arrays, Course, Kernel
 from model.analyses.engine_costs import (
+    TASKS_HERE,
     EngineCosts,
     Outlook,
     after_here,
@@ -31,7 +32,8 @@ from model.analyses.engine_costs import (
 )
 from model.cluster.whole_file import read_whole, write_whole
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions, SparkStatus
-from spark_tasks.spark_client import AS_ASKED, COMMAND, IN_PROCESS, LOCAL, Engine, EngineResult, Kind, Rest, SparkClient
+from spark_tasks.spark_client import AS_ASKED, COMMAND, IN_PROCESS, EngineResult, Kind, Rest, SparkClient
+from spark_tasks.worker import Worker
 
 FILE = "engines.json"
 MOST_BYTES = 1 << 20
@@ -94,14 +96,29 @@ class _Run:
     """Why Spark can't do it."""
     cancelled: threading.Event = field(default_factory=threading.Event)
     cpu_s: float = 0.0
-    """Processor time that it took in this process."""
+    """Processor time that it took in this process, or the one beside it."""
+    ahead: float = 0.0
+    """The cost of what comes after it."""
 
-    def work_on(self, told: OnProgress, ended: Callable[[], bool] | None = None) -> Any:
+    def work_on(self, told: OnProgress, ended: Callable[[], bool] | None = None, kernel: Kernel | None = None) -> Any:
         """In this thread. The result; None where it `ended()` before."""
         began_s = time.thread_time()
-        result = self.course.work_on(told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended)
+        result = self.course.work_on(
+            told=lambda done, every: told(f"{done} of {every} tasks"), ended=ended, kernel=kernel
+        )
         self.cpu_s += time.thread_time() - began_s
         return result
+
+    def kernel_of(self, worker: Worker, loop: asyncio.AbstractEventLoop) -> Kernel:
+        """The kernel, as the worker does it; for other threads than the loop's."""
+
+        def play(units: Sequence[int], arrays: Arrays, parameters: Any) -> Arrays:
+            played = worker.play(self.course.analysis, arrays, parameters, units)
+            batch, cpu_s = asyncio.run_coroutine_threadsafe(played, loop).result()
+            self.cpu_s += cpu_s
+            return batch
+
+        return play
 
     def result(self, engine: str, result: Any, tasks: int = 0, cpu_s: float = 0.0) -> EngineResult:
         """`tasks` and `cpu_s` of Spark."""
@@ -111,10 +128,12 @@ class _Run:
         )
 
 
-def _begun(analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, kind: Kind, costs: EngineCosts) -> _Run:
-    """Raises AnalysisError."""
+def begun(
+    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, kind: Kind, costs: EngineCosts, fewest: int
+) -> _Run:
+    """Divided into so many tasks at least. Raises AnalysisError."""
     course = Course(analysis, arrays, parameters)
-    course.divide(tasks_here(costs, work_of(course)))
+    course.divide(tasks_here(costs, work_of(course), fewest))
     return _Run(course, kind, why="" if kind == "auto" else AS_ASKED)
 
 
@@ -184,13 +203,17 @@ class Engines:
         tag: str,
         told: OnProgress,
         kind: Kind = "auto",
+        ahead: float | None = None,
+        worker: Worker | None = None,
     ) -> EngineResult:
         """The result, and what it took. Raises JobCancelled, JobFailed, AnalysisError; SparkLost where Spark is a must.
 
-        Ending the task that waits ends the work.
+        Ending the task that waits ends the work. `ahead`: it is a part, and what comes after it costs so much; then it
+        shows no progress by itself. `worker`: does it in place of a thread here, and is to be closed by who waits.
         """
-        costs = self._kept.costs
-        run = await _in_thread(lambda: _begun(analysis, arrays, parameters, kind, costs))
+        costs, fewest = self._kept.costs, TASKS_HERE if ahead is None else 1
+        run = await _in_thread(lambda: begun(analysis, arrays, parameters, kind, costs, fewest))
+        run.ahead = ahead or 0.0
         if kind == "spark":
             if self._spark is None:
                 raise JobFailed("there is no Spark here: --spark-master names one")
@@ -205,7 +228,7 @@ class Engines:
                 except SparkLost as lost:
                     run.lost = f"Spark is lost ({lost})"
                     told(f"{run.lost}; working it out here")
-            found = await self._here(run, told)
+            found = await self._here(run, told, worker)
             if found is not None:
                 return found
 
@@ -225,9 +248,10 @@ class Engines:
         if self._spark is not None:
             await self._spark.close()
 
-    def _outlook(self, run: _Run, done: float = 0.0, spent_s: float = 0.0) -> Outlook:
-        """Of what is left, once work of the cost `done` took `spent_s` here."""
+    def _outlook(self, run: _Run, done: float = 0.0, spent_s: float = 0.0, ahead: float = 0.0) -> Outlook:
+        """Of what is left, and comes after it, once work of the cost `done` took `spent_s` here."""
         left = work_of(run.course)
+        left = left._replace(cost=left.cost + ahead)
         so_far_s = spent_s * left.cost / done if done > 0 else None
         return outlook(self._kept.costs, left, self._master, self.status.cores or os.cpu_count() or 1, so_far_s)
 
@@ -236,16 +260,20 @@ class Engines:
         if run.kind != "auto" or run.lost or self._spark is None:
             return False
         seen, state = self._outlook(run, done, spent_s), self.status.state
-        if state == "off" and self._start is None and seen.is_worth_a_start:
+        if state == "off" and self._start is None and self._outlook(run, done, spent_s, run.ahead).is_worth_a_start:
             self._loop.call_soon_threadsafe(self.warm_up)
         if state not in ("ready", "busy") or not seen.is_for_spark:
             return False
         run.why = seen.in_words
         return True
 
-    async def _here(self, run: _Run, told: OnProgress) -> EngineResult | None:
+    async def _here(self, run: _Run, told: OnProgress, worker: Worker | None) -> EngineResult | None:
         """None: what is left is for Spark."""
         run.why = run.why or self._why_here(run)
+        kernel = None
+        if worker is not None:
+            await worker.ready()
+            kernel = run.kernel_of(worker, self._loop)
         began_s, work = time.perf_counter(), work_of(run.course)
 
         def is_over() -> bool:
@@ -253,7 +281,7 @@ class Engines:
             return run.cancelled.is_set() or self._is_for_spark(run, done, time.perf_counter() - began_s)
 
         def work_on() -> Any:
-            result = run.work_on(told, is_over)
+            result = run.work_on(told, is_over, kernel)
             done = work._replace(cost=work.cost - run.course.cost_left)
             if not run.cancelled.is_set() and done.cost:
                 self._kept.change(lambda costs: after_here(costs, done, time.perf_counter() - began_s))
@@ -269,8 +297,8 @@ class Engines:
     def _why_here(self, run: _Run) -> str:
         if self._spark is None:
             return "Spark is off"
-        seen = self._outlook(run)
-        is_late = seen.is_for_spark and self.status.state in ("off", "starting")
+        seen, all = self._outlook(run), self._outlook(run, ahead=run.ahead)
+        is_late = all.is_for_spark and self.status.state in ("off", "starting")
         return "Spark had not started" if is_late else seen.in_words
 
     async def _on_spark(self, spark: SparkClient, run: _Run, tag: str, told: OnProgress) -> EngineResult:
@@ -342,50 +370,3 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
     threading.Thread(target=run, daemon=True).start()
     return await found
-
-
-def run_once(
-    analysis: Analysis[Any, Any],
-    arrays: Arrays,
-    parameters: Any,
-    engine: Engine,
-    *,
-    told: OnProgress | None = None,
-    kept: Path | None = None,
-) -> EngineResult:
-    """For a command. `told` hears of progress, in a few words. A KeyboardInterrupt cancels the work, and goes on.
-
-    Raises AnalysisError; JobFailed and SparkLost where it has to be on Spark.
-    """
-    tell: OnProgress = told or (lambda _: None)
-    known, kind = KeptCosts(kept), engine.wanted
-    run = _begun(analysis, arrays, parameters, kind, known.costs)
-    work = work_of(run.course)
-    seen = outlook(known.costs, work, engine.master or LOCAL, os.cpu_count() or 1)
-    if kind == "spark" or (kind == "auto" and seen.is_worth_a_start):
-        return asyncio.run(_beside_spark(analysis, arrays, parameters, engine, tell, kept))
-    run.why = run.why or seen.in_words
-    done = run.result(IN_PROCESS, run.work_on(tell))
-    known.change(lambda before: after_here(before, work, done.seconds))
-    return done
-
-
-async def _beside_spark(
-    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, engine: Engine, told: OnProgress, kept: Path | None
-) -> EngineResult:
-    def hear() -> None:
-        if engine.wanted == "spark" or engines.status.jobs:
-            told(_in_words(engines.status))
-
-    options = SparkOptions(build_archive=False)
-    engines = Engines(engine.master or LOCAL, hear, kept, options=options, without=engine.without)
-    try:
-        return await engines.run(analysis, arrays, parameters, tag=analysis.name, told=told, kind=engine.wanted)
-    finally:
-        await engines.close()
-
-
-def _in_words(status: SparkStatus) -> str:
-    if status.state == "starting":
-        return f"starting Spark on {status.master}, {status.seconds:.0f} s"
-    return ", ".join(f"{job.tasks[0]} of {job.tasks[1]} tasks, {job.seconds:.0f} s" for job in status.jobs)

@@ -24,6 +24,7 @@ ANALYSES: Mapping[str, str] = {
     "plans": "model.analyses.plans:PLANS",
     "previews": "model.analyses.previews.kernel:PREVIEWS",
     "scan": "model.analyses.scans.combining:SCAN",
+    "stored-fleet": "model.analyses.fleets.store:STORED_FLEET",
 }
 """Name → `module:attribute`, where the attribute is the analysis itself: one row each."""
 

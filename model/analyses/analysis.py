@@ -8,7 +8,7 @@ first, each to the task that has least (LPT).
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -104,6 +104,20 @@ OnTask = Callable[[int, int], object]
 """Called with the number of tasks done and of all, the first time with 0 done."""
 
 
+Kernel = Callable[[Sequence[int], Arrays, Any], Arrays]
+"""Units, arrays, parameters → what comes of them."""
+
+
+class Wave(NamedTuple):
+    """A part of an analysis that is run by itself: what comes of it is shown, or kept, before the next begins."""
+
+    parameters: Any
+    cost: float
+    """As its units have it."""
+    left: float
+    """And of all that comes after it."""
+
+
 class Course:
     """Work on its way in this process: the batches of what is done, and the tasks that are left."""
 
@@ -124,16 +138,19 @@ class Course:
         """Of all tasks that are left."""
         return sum(self._cost_of[unit] for task in self.left for unit in task)
 
-    def work_on(self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None) -> Any:
+    def work_on(
+        self, *, told: OnTask | None = None, ended: Callable[[], bool] | None = None, kernel: Kernel | None = None
+    ) -> Any:
         """One task after the other, in this thread. The result, or None where `ended()` was true between two of them;
-        then it can be worked on further. Raises AnalysisError."""
+        then it can be worked on further. `kernel`: what has it done elsewhere. Raises AnalysisError."""
         every = len(self.batches) + len(self.left)
         while self.left:
             if told is not None:
                 told(len(self.batches), every)
             if ended is not None and ended():
                 return None
-            self.batches.append(self.analysis.kernel(self.left[0], self.arrays, self.parameters))
+            play = kernel or self.analysis.kernel
+            self.batches.append(play(self.left[0], self.arrays, self.parameters))
             del self.left[0]
         if told is not None:
             told(every, every)

@@ -55,6 +55,7 @@ PRIORS: Mapping[str, float] = {
     "previews": 3.3e-8,
     "scan": 6e-10,
     "scan deep": 1e-8,
+    "stored-fleet": 1e-3,
 }
 """Name of the work → seconds for a cost of one in one process, measured on one core of 2020."""
 
@@ -125,9 +126,9 @@ TASK_S = 1.0
 """After so long a task Spark may take over."""
 
 
-def tasks_here(costs: EngineCosts, work: Work) -> int:
+def tasks_here(costs: EngineCosts, work: Work, fewest: int = TASKS_HERE) -> int:
     """How many tasks it is divided into in one process."""
-    return max(TASKS_HERE, min(int((here_s(costs, work) or 0) / TASK_S), MOST_TASKS_HERE))
+    return max(fewest, min(int((here_s(costs, work) or 0) / TASK_S), MOST_TASKS_HERE))
 
 
 LEAST_WORK_S = 0.5

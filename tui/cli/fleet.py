@@ -1,12 +1,12 @@
 """`kdrill drill --fleet`: every scenario of some kinds played in virtual time, and how long each would hurt.
 
-Wave after wave, in this process or on Spark. For people, the worst ones first; as JSON lines, a manifest and then a
-line for each scenario as it comes, in the order of their numbers: `kdrill.fleet/1`. With `--store` they are kept as
-Parquet, and what is there already is not played again.
+Wave after wave, where each is done sooner, in this process or on Spark. For people, the worst ones first; as JSON
+lines, a manifest and then a line for each scenario as it comes, in the order of their numbers: `kdrill.fleet/1`. With
+`--store` they are kept as Parquet, and what is there already is not played again.
 """
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
@@ -14,25 +14,30 @@ from typing import Any, cast
 import click
 import msgspec
 
-from model.analyses.analysis import Arrays, run_here
 from model.analyses.errors import AnalysisError
-from model.analyses.fleets.fleet import FLEET, NOTHING, FleetRow, Stage, Wave, fleet_arrays, waves
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
+from model.analyses.fleets.fleet import FIRST_MS, FLEET, NOTHING, FleetResult, FleetRow, fleet_arrays, waves
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, left_out
 from model.analyses.fleets.store import (
     MOST_WORST,
+    STORED_FLEET,
+    Counted,
     FleetStore,
     Manifest,
     StoreError,
+    counted,
     hash_of,
     missing,
-    with_rows,
+    stored_parts,
+    with_counted,
 )
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.texts import counted
+from model.cluster.texts import counted as so_many
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import not_forecast
-from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
-from spark_tasks.spark_client import IN_PROCESS, LOCAL, Engine, SparkClient
+from spark_tasks.asking import Waves, engines_of
+from spark_tasks.engines import OnProgress, costs_file
+from spark_tasks.messages import JobFailed, SparkLost
+from spark_tasks.spark_client import IN_PROCESS, Engine, EngineResult
 from tui.cli.output import json_line, progress, put
 from tui.engine.opening import Opening
 from tui.engine.sheets import duration_text
@@ -40,32 +45,32 @@ from tui.engine.text import cells, plain
 
 EVERY = "every"
 MOST_SEQUENCES, SEQUENCES = 1_000_000, 1_000
+NUMBERED = {"pair": "pair:K, as in pair:10, one pair in ten", "random": "random:N, as in random:1000"}
 HEADS = ("lost", "offline", "under min", "no leader s", "longest s", "refused s", "moved")
-HERE_MS, SPARK_MS = 2_000.0, 30_000.0
-"""About how much processor time a wave takes."""
 
 
 def wanted(text: str, seed: int, *, unclean: bool) -> FleetParameters:
-    """`single,pair,random:1000` as parameters; `every` is all there are. Raises click.UsageError."""
+    """`single,pair:10,random:1000` as parameters; `every` is all there are. Raises click.UsageError."""
     kinds: list[Generator] = []
-    count = 0
+    count, step = 0, 1
     for word in (part.strip() for part in text.split(",")):
         name, colon, number = word.partition(":")
         if word == EVERY:
             kinds = list(GENERATORS)
             count = count or SEQUENCES
             continue
-        if name not in GENERATORS or (colon and name != "random"):
-            raise click.UsageError(f"--fleet: {word!r} is none of {', '.join(GENERATORS[:-1])}, random:N and {EVERY}")
-        if name == "random":
-            count = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0
-            if not 1 <= count <= MOST_SEQUENCES:
-                raise click.UsageError(
-                    f"--fleet: {word!r} is not random:N, as in random:1000 (at most {MOST_SEQUENCES:,})"
-                )
+        if name not in GENERATORS or (colon and name not in NUMBERED):
+            raise click.UsageError(
+                f"--fleet: {word!r} is none of {', '.join(GENERATORS[:-1])}, pair:K, random:N and {EVERY}"
+            )
+        if colon or name == "random":
+            given = int(number) if number.isascii() and number.isdigit() and len(number) < 8 else 0
+            if not 1 <= given <= MOST_SEQUENCES:
+                raise click.UsageError(f"--fleet: {word!r} is not {NUMBERED[name]} (at most {MOST_SEQUENCES:,})")
+            count, step = (given, step) if name == "random" else (count, given)
         kinds.append(cast(Generator, name))
     ordered: tuple[Generator, ...] = tuple(each for each in GENERATORS if each in kinds)
-    return FleetParameters(generators=ordered, unclean=unclean, count=count, seed=seed)
+    return FleetParameters(generators=ordered, unclean=unclean, count=count, seed=seed, every=step)
 
 
 class Fleet:
@@ -77,7 +82,7 @@ class Fleet:
         self._asked = asked
         self._engine = engine
         self._arrays = fleet_arrays(image)
-        self._total = len(scenarios(image, asked))
+        self._total = len(self._arrays.stage.scenarios(asked))
         if not self._total:
             raise click.ClickException(NOTHING)
         seen = image.provenance
@@ -90,6 +95,7 @@ class Fleet:
             asked=asked,
             scenarios=self._total,
         )
+        self._played: EngineResult | None = None
         self._store: FleetStore | None = None
         try:
             if folder is not None:
@@ -111,68 +117,65 @@ class Fleet:
         return self.manifest.hurting > 0
 
     @property
-    def _is_spark(self) -> bool:
-        return self._engine.kind == "spark" or (self._engine.kind == "auto" and bool(self._engine.master))
-
-    @property
     def engine(self) -> str:
-        """Where it is played."""
-        return f"spark {self._engine.master or LOCAL}" if self._is_spark else IN_PROCESS
+        """Where it was played, and why there."""
+        return self._played.where if self._played is not None else IN_PROCESS
 
-    def play(self, most: int = MOST_WORST) -> Iterator[Sequence[FleetRow]]:
-        """The rows of each wave; the manifest has the worst of all, `most` of them. Raises click.ClickException."""
-        todo = missing(self.manifest.done, range(self._total))
-        budget = SPARK_MS if self._is_spark else HERE_MS
-        parts = waves(Stage(self.image), self._asked, budget, todo) if todo else iter(())
+    def play(self, most: int = MOST_WORST, *, tells: bool = False) -> Iterator[Sequence[FleetRow]]:
+        """The rows of each wave, where it `tells` them or keeps them nowhere; the manifest has the worst of all, `most`
+        of them. Raises click.ClickException. A KeyboardInterrupt ends it, and what is at it, at once."""
+        if not missing(self.manifest.done, range(self._total)):
+            return
         try:
-            with progress() as told:
-                for wave, rows in self._played(parts, told):
-                    self._take(rows, most)
-                    if told is not None:
-                        left = duration_text(round(wave.left_ms))
-                        told(f"{self._done:,} of {self._total:,} played, about {left} of processor time left")
-                    yield rows
+            with ExitStack() as open:
+                told = open.enter_context(progress()) or _nobody
+                runner = open.enter_context(asyncio.Runner())
+                rows = self._rows(most, told, tells=tells)
+                open.callback(lambda: runner.run(rows.aclose()))
+                while (found := runner.run(_next(rows))) is not None:
+                    yield found
         except (AnalysisError, JobFailed, SparkLost) as error:
             raise click.ClickException(str(error)) from None
+        except StoreError as error:
+            raise click.ClickException(f"--store: {error}") from None
         except OSError as error:
             raise click.ClickException(f"--store: {error.filename}: {error.strerror or error}") from None
+
+    async def _rows(self, most: int, told: OnProgress, *, tells: bool) -> AsyncGenerator[Sequence[FleetRow]]:
+        engines = engines_of(self._engine, told, costs_file())
+        run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS)
+        todo = missing(self.manifest.done, range(self._total))
+        parts, analysis = waves(self._arrays.stage, self._asked, run.budget, todo), FLEET
+        if self._store is not None:
+            analysis, parts = STORED_FLEET, (stored_parts(part, self._store.folder, tells=tells) for part in parts)
+        try:
+            async for wave, found in run.over(analysis, self._arrays, parts):
+                self._take(found, most)
+                self._played = run.so_far(None)
+                left = duration_text(round(1_000 * max(run.left_s(wave.left), 1)))
+                told(f"{self._done:,} of {self._total:,} played, about {left} left")
+                yield found.rows
+        finally:
+            await engines.close()
 
     @property
     def _done(self) -> int:
         return sum(end - begin for begin, end in self.manifest.done)
 
-    def _take(self, rows: Sequence[FleetRow], most: int) -> None:
-        if self._store is None:
-            self.manifest = with_rows(self.manifest, rows, most)
-        else:
-            self._store.keep(rows)
+    def _take(self, found: FleetResult | Counted, most: int) -> None:
+        if isinstance(found, FleetResult):
+            self.manifest = with_counted(self.manifest, counted(found.rows, most), most)
+        elif self._store is not None:
+            self._store.count(found)
             self.manifest = self._store.manifest
 
-    def _played(self, parts: Iterator[Wave], told: Any) -> Iterator[tuple[Wave, Sequence[FleetRow]]]:
-        if not self._is_spark:
-            for wave in parts:
-                yield wave, run_here(FLEET, self._arrays, wave.parameters).rows
-            return
-        with ExitStack() as open:
-            runner = open.enter_context(asyncio.Runner())
-            client = _client(self._engine, told)
-            open.callback(lambda: runner.run(client.close()))
-            runner.run(client.start())
-            for wave in parts:
-                yield wave, runner.run(_on_spark(client, self._arrays, wave)).rows
+
+async def _next(rows: AsyncGenerator[Sequence[FleetRow]]) -> Sequence[FleetRow] | None:
+    return await anext(rows, None)
 
 
-def _client(engine: Engine, told: Any) -> SparkClient:
-    def hear(status: Any) -> None:
-        if told is not None and status.state == "starting":
-            told(f"starting Spark on {status.master}, {status.seconds:.0f} s")
-
-    options = SparkOptions(master=engine.master or LOCAL, build_archive=False)
-    return SparkClient(options, hear, without=engine.without)
-
-
-async def _on_spark(client: SparkClient, arrays: Arrays, wave: Wave) -> Any:
-    return await client.run(FLEET, arrays, wave.parameters, FLEET.name)
+def _nobody(_: str) -> None:
+    """Nobody looks on."""
 
 
 def fleet(
@@ -199,7 +202,7 @@ def _json_lines(opening: Opening, run: Fleet) -> Iterator[str]:
     asked = {name: value for name, value in said.pop("asked").items() if name not in ("first", "end")}
     kept = ("format", "source", "time_ms", "image", "rules", "brokers", "scenarios")
     yield json_line({**{name: said[name] for name in kept}, "stored": run.stored, "asked": asked}, opening)
-    for rows in run.play(0):
+    for rows in run.play(0, tells=True):
         yield from (json_line(msgspec.to_builtins(row)) for row in rows)
 
 
@@ -211,8 +214,10 @@ def _lines(run: Fleet, limit: int) -> Iterator[str]:
     if first := not_forecast(image):
         yield first
     there = f", {run.stored:,} of them before" if run.stored else ""
-    yield plain(f"{image.provenance.source}: {counted(manifest.scenarios, 'scenario')} played in virtual time{there}")
+    yield plain(f"{image.provenance.source}: {so_many(manifest.scenarios, 'scenario')} played in virtual time{there}")
     yield f"assumed: rules of Kafka {manifest.rules} and later; a broker that comes back was away for 15 min"
+    if said := left_out(manifest.asked.every):
+        yield f"sampled: {said}"
     yield f"computed {run.engine}; {manifest.hurting:,} hurt"
     yield ""
     worst = manifest.worst[:limit]

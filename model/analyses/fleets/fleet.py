@@ -4,7 +4,7 @@ What is counted, is counted from the first death until nothing happens any more,
 no leader before, or was under min ISR, is not in it. The image travels as the bytes of a snapshot.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from model.analyses.analysis import Arrays, Unit
+from model.analyses.analysis import Arrays, Unit, Wave
 from model.analyses.errors import AnalysisError
-from model.analyses.fleets.scenarios import FleetParameters, FleetScenario, scenarios
+from model.analyses.fleets.scenarios import FleetParameters, FleetScenario, Scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.findings.health import health, surroundings
 from model.cluster.ids import TopicPartition
@@ -102,15 +102,25 @@ class FleetResult(msgspec.Struct, frozen=True):
     rows: tuple[FleetRow, ...]
     scenarios: int = 0
     """Of so many: there are fewer rows while it is played, or where it was stopped."""
+    every: int = 1
+    """Of the pairs of brokers one in so many is among them."""
 
     @property
     def worst_first(self) -> tuple[FleetRow, ...]:
         return tuple(sorted(self.rows, key=lambda row: (*(-each for each in row.badness), row.number)))
 
 
-def fleet_arrays(image: ClusterImage) -> Arrays:
+class FleetArrays(dict[str, NDArray[np.generic]]):
+    """What every worker needs of a cluster; who made it has the cluster itself, and need not read it again."""
+
+    def __init__(self, image: ClusterImage) -> None:
+        super().__init__(image=np.frombuffer(msgspec.json.encode(document_of(image)), np.uint8))
+        self.stage = Stage(image)
+
+
+def fleet_arrays(image: ClusterImage) -> FleetArrays:
     """What every worker needs of the cluster."""
-    return {"image": np.frombuffer(msgspec.json.encode(document_of(image)), np.uint8)}
+    return FleetArrays(image)
 
 
 class Fleet:
@@ -122,8 +132,8 @@ class Fleet:
 
     def units(self, arrays: Arrays, parameters: FleetParameters) -> Sequence[Unit]:
         """A scenario each, of those that `first` and `end` leave; the cost is about what a play takes, in ms."""
-        stage = _stage(arrays)
-        made = scenarios(stage.image, parameters)
+        stage = stage_of(arrays)
+        made = stage.scenarios(parameters)
         if not made:
             raise AnalysisError(NOTHING)
         return [Unit(number, stage.cost_of(made[number])) for number in made.numbers]
@@ -131,7 +141,7 @@ class Fleet:
     def kernel(self, units: Sequence[int], arrays: Arrays, parameters: FleetParameters) -> Arrays:
         """JSON of the rows."""
         with uncollected():  # a tenth of the time: collections would walk through the whole cluster
-            rows = list(played(_stage(arrays), parameters, units))
+            rows = list(played(stage_of(arrays), parameters, units))
         return {"rows": np.frombuffer(msgspec.json.encode(rows), np.uint8)}
 
     def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: FleetParameters) -> FleetResult:
@@ -144,7 +154,7 @@ FLEET = Fleet()
 
 def played(stage: "Stage", parameters: FleetParameters, units: Iterable[int]) -> Iterator[FleetRow]:
     """These scenarios. Those that can share a copy of the cluster follow one another, as setting it up takes long."""
-    every, setups = scenarios(stage.image, parameters), _Setups(stage.image)
+    every, setups = stage.scenarios(parameters), _Setups(stage.image)
     made = {number: every[number] for number in units}
     alike = {number: (one.controller or -1, one.scenario.starts_brokers) for number, one in made.items()}
     for number in sorted(made, key=lambda number: (alike[number], number)):
@@ -320,11 +330,19 @@ class Stage:
         columns: list[NDArray[np.int32]] = [topic.replicas.ravel() for topic in image.topics.values()]
         brokers, counts = np.unique(np.concatenate([np.empty(0, np.int32), *columns]), return_counts=True)
         self._held: dict[int, int] = dict(zip(brokers.tolist(), counts.tolist(), strict=True))
+        self._numbered: tuple[FleetParameters, Scenarios] | None = None
 
     @cached_property
     def least(self) -> LeastInSync:
         """See `LeastInSync`."""
         return _least_in_sync(self.image)
+
+    def scenarios(self, parameters: FleetParameters) -> Scenarios:
+        """As the parameters number them, which is done once for all parts of a fleet."""
+        whole = msgspec.structs.replace(parameters, first=0, end=None)
+        if self._numbered is None or self._numbered[0] != whole:
+            self._numbered = whole, Scenarios(self.image, whole)
+        return self._numbered[1].of(parameters)
 
     def cost_of(self, one: FleetScenario) -> float:
         """About how many ms of processor time a scenario takes."""
@@ -333,26 +351,18 @@ class Stage:
         return PLAY_MS + PARTITION_MS * touched + RELOAD_MS * reloads
 
 
-class Wave(NamedTuple):
-    """A part of a fleet that is played at a time: what is done of it is shown, or kept, before the next begins."""
+def waves(
+    stage: Stage, parameters: FleetParameters, most: Callable[[], float], todo: Sequence[range] = ()
+) -> Iterator[Wave]:
+    """The fleet in parts that cost `most()` when they begin, or are MOST_IN_A_WAVE scenarios.
 
-    parameters: FleetParameters
-    cost_ms: float
-    """About how much processor time it takes."""
-    left_ms: float
-    """And all that comes after it."""
-
-
-def waves(stage: Stage, parameters: FleetParameters, budget_ms: float, todo: Sequence[range] = ()) -> Iterator[Wave]:
-    """The fleet in parts that cost about as much as the budget, or are MOST_IN_A_WAVE scenarios.
-
-    The first are smaller: somebody waits for them. `todo`: only the scenarios of these numbers.
+    `todo`: only the scenarios of these numbers.
     """
-    every, budget = scenarios(stage.image, parameters), budget_ms / 16
+    every = stage.scenarios(parameters)
     stretches = [*todo] if todo else [every.numbers]
     sampled = [every[number] for each in stretches for number in each[:: max(len(each) // MOST_SAMPLED, 1)]]
     mean_ms = sum(map(stage.cost_of, sampled)) / max(len(sampled), 1)
-    left = sum(map(len, stretches))
+    left, budget = sum(map(len, stretches)), most()
     for stretch in stretches:
         first, spent = stretch.start, 0.0
         for number in stretch:
@@ -361,9 +371,11 @@ def waves(stage: Stage, parameters: FleetParameters, budget_ms: float, todo: Seq
                 left -= number + 1 - first
                 part = msgspec.structs.replace(parameters, first=first, end=number + 1)
                 yield Wave(part, spent, mean_ms * left)
-                first, spent, budget = number + 1, 0.0, min(budget * 2, budget_ms)
+                first, spent, budget = number + 1, 0.0, most()
 
 
+FIRST_MS = 500.0
+"""Somebody waits for the first wave."""
 MOST_IN_A_WAVE = 10_000
 """Whoever plays a million must not hold them all."""
 
@@ -373,5 +385,6 @@ def _set(data: bytes) -> Stage:
     return Stage(read_snapshot(SNAPSHOT, data))
 
 
-def _stage(arrays: Arrays) -> Stage:
-    return _set(arrays["image"].tobytes())
+def stage_of(arrays: Arrays) -> Stage:
+    """The cluster that arrays of `fleet_arrays` are about."""
+    return arrays.stage if isinstance(arrays, FleetArrays) else _set(arrays["image"].tobytes())

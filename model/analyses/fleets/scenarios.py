@@ -6,6 +6,7 @@ Where else the controller sits changes ids and not fates: one place elsewhere st
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property, partial
 from itertools import accumulate
 from typing import Literal, NamedTuple, overload
@@ -94,6 +95,12 @@ class Scenarios(Sequence[FleetScenario]):
         part = bisect_right(self._ends, index)
         return self._parts[part].make(index - (self._ends[part - 1] if part else 0))
 
+    def of(self, parameters: FleetParameters) -> "Scenarios":
+        """The same, of which only `first` and `end` are others."""
+        same = copy(self)
+        same._parameters = parameters
+        return same
+
     @property
     def numbers(self) -> range:
         """The numbers of those that the parameters ask for."""
@@ -145,6 +152,21 @@ class Scenarios(Sequence[FleetScenario]):
         dice = np.random.Generator(np.random.Philox(key=[seed, number]))
         acts = tuple(_sequence(self._brokers, dice))
         return _made("random", acts, self._parameters, None, f"random sequence {number} of seed {seed}")
+
+
+MOST_PAIRED = 20_000
+"""Scenarios of pairs that are played where nobody says which."""
+
+
+def pairs_step(image: ClusterImage) -> int:
+    """One pair in so many is played then: 1 for all."""
+    pairs = len(Scenarios(image, FleetParameters(generators=("pair",))))
+    return -(-pairs // MOST_PAIRED) or 1
+
+
+def left_out(every: int) -> str:
+    """What is said of pairs that are not played; empty where all are."""
+    return f"of the pairs of brokers one in {every:,} is played, the others are left out" if every > 1 else ""
 
 
 def scenarios(image: ClusterImage, parameters: FleetParameters) -> Scenarios:

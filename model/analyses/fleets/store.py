@@ -1,8 +1,8 @@
 """What a fleet has played, kept in a folder as it comes: Parquet by generator, and a manifest that says what is there.
 
-`manifest.json` names the cluster, what was asked, and the numbers of the scenarios that are stored. It is replaced
-whole after their files, so that whoever is killed leaves nothing behind that counts; a second run plays what is
-missing. Nothing is kept in memory but the worst rows.
+Whoever plays scenarios writes their parts, and tells no more of them than what they come to. `manifest.json` names
+the cluster, what was asked, and the numbers of the scenarios that are stored. It is replaced whole after their files,
+so that whoever is killed leaves nothing behind that counts; a second run plays what is missing.
 """
 
 import hashlib
@@ -10,16 +10,21 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from statistics import mean
 from typing import Any
+from uuid import uuid4
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from model.analyses.analysis import Arrays
-from model.analyses.fleets.fleet import FleetRow
+from model.analyses.analysis import Arrays, Unit, Wave
+from model.analyses.errors import AnalysisError
+from model.analyses.fleets.fleet import FleetRow, Stage, played, stage_of
 from model.analyses.fleets.scenarios import FleetParameters
 from model.cluster.whole_file import read_whole, write_whole
+from model.hosts.process import uncollected
 
 FORMAT = "kdrill.fleet/1"
 MANIFEST = "manifest.json"
@@ -62,15 +67,39 @@ def hash_of(arrays: Arrays) -> str:
     return hashlib.sha256(arrays["image"].tobytes()).hexdigest()
 
 
-def with_rows(so_far: Manifest, rows: Sequence[FleetRow], most: int = MOST_WORST) -> Manifest:
-    """The same and these rows, which are none of those before; with the worst of all, `most` at most."""
-    worst = sorted((*so_far.worst, *rows), key=lambda row: (*(-each for each in row.badness), row.number))
-    spans = [(row.number, row.number + 1) for row in rows]
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """What some rows come to, when they themselves are elsewhere."""
+
+    done: tuple[tuple[int, int], ...] = ()
+    """As a manifest has it, and so are the next two."""
+    hurting: int = 0
+    worst: tuple[FleetRow, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Files in the folder."""
+    rows: tuple[FleetRow, ...] = ()
+    """All of them, where they are asked for."""
+
+
+def counted(rows: Sequence[FleetRow], most: int = MOST_WORST) -> Counted:
+    """Of rows; the worst of them, `most` at most."""
+    return Counted(
+        done=tuple(_joined((row.number, row.number + 1) for row in rows)),
+        hurting=sum(row.hurts for row in rows),
+        worst=_worst(rows, most),
+    )
+
+
+def _worst(rows: Iterable[FleetRow], most: int) -> tuple[FleetRow, ...]:
+    return tuple(sorted(rows, key=lambda row: (*(-each for each in row.badness), row.number))[:most])
+
+
+def with_counted(so_far: Manifest, new: Counted, most: int = MOST_WORST) -> Manifest:
+    """The same and these, which are none of those before; with the worst of all, `most` at most."""
     return msgspec.structs.replace(
         so_far,
-        done=tuple(_joined([*so_far.done, *spans])),
-        hurting=so_far.hurting + sum(row.hurts for row in rows),
-        worst=tuple(worst[:most]),
+        done=tuple(_joined([*so_far.done, *new.done])),
+        hurting=so_far.hurting + new.hurting,
+        worst=_worst((*so_far.worst, *new.worst), most),
     )
 
 
@@ -105,35 +134,30 @@ class FleetStore:
 
     def __init__(self, folder: Path, wanted: Manifest) -> None:
         """Goes on where there is a store of the same; `wanted`: with nothing done. Raises StoreError, OSError."""
-        self._folder = folder
+        self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self.manifest = self._opened(wanted)
         self.stored = sum(end - begin for begin, end in self.manifest.done)
         """How many scenarios were there before."""
         self._remove_what_does_not_count()
 
-    def keep(self, rows: Sequence[FleetRow]) -> None:
-        """Rows that are in the order of their numbers, none missing between them. Raises OSError."""
-        for generator, some in groupby(rows, lambda row: row.generator):
-            part = list(some)
-            path = self._folder / f"generator={generator}" / _name(part[0].number, part[-1].number + 1)
-            path.parent.mkdir(exist_ok=True)
-            fresh = path.with_suffix(".part")
-            _parquet.write_table(table_of(part, unclean=self.manifest.asked.unclean), fresh, compression="zstd")
-            os.replace(fresh, path)
-        self._tell(with_rows(self.manifest, rows))
+    def count(self, new: Counted) -> None:
+        """Rows whose parts are in the folder, whoever wrote them. Raises StoreError where they are not, OSError."""
+        if absent := next((part for part in new.parts if not (self.folder / part).exists()), None):
+            raise StoreError(f"{self.folder / absent} was written elsewhere: name a folder that all executors share")
+        self._tell(with_counted(self.manifest, new))
 
     def _tell(self, manifest: Manifest) -> None:
         self.manifest = manifest
-        write_whole(self._folder / MANIFEST, msgspec.json.encode(manifest))
+        write_whole(self.folder / MANIFEST, msgspec.json.encode(manifest))
 
     def _opened(self, wanted: Manifest) -> Manifest:
-        path = self._folder / MANIFEST
+        path = self.folder / MANIFEST
         try:
             found = msgspec.json.decode(read_whole(path, MOST_BYTES), type=Manifest)
         except FileNotFoundError:
-            if any(self._folder.iterdir()):
-                raise StoreError(f"{self._folder} holds other files: name an empty folder, or a new one") from None
+            if any(self.folder.iterdir()):
+                raise StoreError(f"{self.folder} holds other files: name an empty folder, or a new one") from None
             self._tell(wanted)
             return wanted
         except (msgspec.DecodeError, ValueError):
@@ -146,12 +170,12 @@ class FleetStore:
             ("release", found.rules, wanted.rules),
         ):
             if there != here:
-                raise StoreError(f"{self._folder} holds a fleet of another {name} ({_of(found)}): name another folder")
+                raise StoreError(f"{self.folder} holds a fleet of another {name} ({_of(found)}): name another folder")
         return found
 
     def _remove_what_does_not_count(self) -> None:
         """Parts that were written and not told of: they are played again."""
-        for path in self._folder.glob("generator=*/part-*"):
+        for path in self.folder.glob("generator=*/part-*"):
             numbers = _numbers(path)
             if path.suffix != ".parquet" or missing(self.manifest.done, numbers):
                 path.unlink(missing_ok=True)
@@ -159,6 +183,102 @@ class FleetStore:
 
 def _of(manifest: Manifest) -> str:
     return f"{manifest.source}, {','.join(manifest.asked.generators)}, seed {manifest.asked.seed}"
+
+
+class StoredParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Which scenarios are played, and where their rows go."""
+
+    asked: FleetParameters
+    folder: str
+    """The same for all who play."""
+    scenarios_a_part: int = 1_000
+    worst: int = MOST_WORST
+    """How many rows come back, the worst ones."""
+    tells: bool = False
+    """Whether all rows come back, too."""
+
+
+class StoredFleet:
+    """A fleet whose rows are kept by whoever plays them: parts in a folder. What comes back does not grow with them."""
+
+    name = "stored-fleet"
+    parameters_type = StoredParameters
+    result_type = Counted
+
+    def units(self, arrays: Arrays, parameters: StoredParameters) -> Sequence[Unit]:
+        """A part each; the cost is about what playing it takes, in ms, by some of its scenarios."""
+        stage = stage_of(arrays)
+        made = stage.scenarios(parameters.asked)
+        return [
+            Unit(number, len(part) * mean(stage.cost_of(made[one]) for one in part[:: -(-len(part) // MOST_LOOKED_AT)]))
+            for number, part in enumerate(_parts(made.numbers, parameters.scenarios_a_part))
+        ]
+
+    def kernel(self, units: Sequence[int], arrays: Arrays, parameters: StoredParameters) -> Arrays:
+        """JSON of what is counted of each unit. Writing a part again replaces it."""
+        stage = stage_of(arrays)
+        parts = _parts(stage.scenarios(parameters.asked).numbers, parameters.scenarios_a_part)
+        try:
+            with uncollected():
+                found = [_stored(stage, parameters, parts[unit]) for unit in units]
+        except OSError as error:
+            raise AnalysisError(
+                f"--store: {parameters.folder}: {error.strerror or error}, where it is played"
+            ) from None
+        return {"counted": np.frombuffer(msgspec.json.encode(found), np.uint8)}
+
+    def combine(self, batches: Sequence[Arrays], arrays: Arrays, parameters: StoredParameters) -> Counted:
+        found = [one for each in batches for one in msgspec.json.decode(each["counted"].tobytes(), type=list[Counted])]
+        return Counted(
+            done=tuple(_joined(span for one in found for span in one.done)),
+            hurting=sum(one.hurting for one in found),
+            worst=_worst((row for one in found for row in one.worst), parameters.worst),
+            parts=tuple(sorted(part for one in found for part in one.parts)),
+            rows=tuple(sorted((row for one in found for row in one.rows), key=lambda row: row.number)),
+        )
+
+
+STORED_FLEET = StoredFleet()
+MOST_LOOKED_AT = 8
+FEWEST_A_PART, PARTS = 8, 16
+"""Scenarios, where there are so many; and parts of a wave, so that it can be spread."""
+
+
+def stored_parts(wave: Wave, folder: Path, *, tells: bool) -> Wave:
+    """The wave of a fleet, as it is kept."""
+    asked: FleetParameters = wave.parameters
+    count = (asked.end or 0) - asked.first
+    size = max(FEWEST_A_PART, -(-count // PARTS))
+    kept = StoredParameters(asked=asked, folder=str(folder.absolute()), scenarios_a_part=size, tells=tells)
+    return wave._replace(parameters=kept)
+
+
+def _parts(numbers: range, size: int) -> Sequence[range]:
+    return [numbers[first : first + size] for first in range(0, len(numbers), size)]
+
+
+def _stored(stage: Stage, parameters: StoredParameters, numbers: range) -> Counted:
+    """Raises OSError."""
+    rows = sorted(played(stage, parameters.asked, numbers), key=lambda row: row.number)
+    parts = [
+        _written(Path(parameters.folder), generator, list(some), unclean=parameters.asked.unclean)
+        for generator, some in groupby(rows, lambda row: row.generator)
+    ]
+    told = tuple(rows) if parameters.tells else ()
+    return msgspec.structs.replace(counted(rows, parameters.worst), parts=tuple(parts), rows=told)
+
+
+def _written(folder: Path, generator: str, rows: Sequence[FleetRow], *, unclean: bool) -> str:
+    """The part of rows whose numbers follow each other, none missing: its name. Whole, or not there."""
+    path = folder / f"generator={generator}" / _name(rows[0].number, rows[-1].number + 1)
+    path.parent.mkdir(exist_ok=True)
+    fresh = path.with_suffix(f".{uuid4().hex}")  # the same task may run twice at a time
+    try:
+        _parquet.write_table(table_of(rows, unclean=unclean), fresh, compression="zstd")
+        os.replace(fresh, path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return f"{path.parent.name}/{path.name}"
 
 
 def _name(first: int, end: int) -> str:

@@ -14,11 +14,11 @@ from model.analyses.analysis import run_here
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from spark_tasks.messages import JobFailed
+from spark_tasks.worker import Worker
 from tests.harness.waiting import eventually_async
 from tests.model.planning.clusters import cluster
 from tui.engine.analyses.service import AnalysisService
 from tui.engine.analyses.work import fleet_of
-from tui.engine.analyses.worker import Worker
 from tui.engine.analysis import STOPPED, AnalysisAnswer
 from tui.engine.questions import SweepQuestion
 
@@ -43,7 +43,8 @@ async def test_it_grows_and_says_how_long_the_rest_takes() -> None:
     assert re.fullmatch(r"[\d,]+ of [\d,]+ played, about [\d.,]+ (s|min|h) left; esc stops it", so_far.note)
     await eventually_async(lambda: not analyses.look(ASKED).is_partial)
     whole = analyses.look(ASKED)
-    assert (whole.note, whole.engine) == ("", "in process")
+    assert (whole.note, whole.where) == ("", "in process: Spark is off")
+    assert re.fullmatch(r"[\d.]+ s, CPU [\d.]+ s, [\d,]+ tasks", whole.cost) and "CPU 0.00" not in whole.cost
     assert whole.result == run_here(FLEET, fleet_arrays(IMAGE), fleet_of(ASKED, IMAGE))
     assert whole.result.rows[: len(so_far.result.rows)] == so_far.result.rows
     await analyses.close()
@@ -68,7 +69,9 @@ async def test_where_nobody_lives_the_reason_is_told() -> None:
 
 async def test_whoever_waits_hears_that_the_process_is_gone() -> None:
     worker = Worker()
-    waiting = asyncio.create_task(worker.run(FLEET, fleet_arrays(IMAGE), FleetParameters(generators=("pair",))))
+    await worker.ready()
+    asked = FleetParameters(generators=("pair",))
+    waiting = asyncio.create_task(worker.play(FLEET, fleet_arrays(IMAGE), asked, range(18)))
     await asyncio.sleep(0)
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(JobFailed, match="killed by SIGKILL"):
@@ -79,8 +82,10 @@ async def test_whoever_waits_hears_that_the_process_is_gone() -> None:
 async def test_closing_it_ends_what_it_is_at() -> None:
     worker = Worker()
     arrays = fleet_arrays(IMAGE)
-    await worker.run(FLEET, arrays, FleetParameters(generators=("single",), end=1))
-    waiting = asyncio.create_task(worker.run(FLEET, arrays, FleetParameters(generators=("random",), count=10**6)))
+    await worker.ready()
+    asked = FleetParameters(generators=("random",), count=10**6)
+    assert len((await worker.play(FLEET, arrays, asked, [0]))[0]["rows"])
+    waiting = asyncio.create_task(worker.play(FLEET, arrays, asked, range(1_000)))
     await asyncio.sleep(0)
     waiting.cancel()
     await worker.close()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from model.analyses.analysis import run_here
 from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, FleetRow, Stage, fleet_arrays, waves
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, scenarios
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, left_out, pairs_step, scenarios
 from model.cluster.cluster_image import ClusterImage
 from model.drills.drill import run
 from model.drills.scenario import Act, Deed, of_acts, read_written
@@ -43,6 +43,20 @@ def test_one_pair_in_so_many_is_played_when_that_is_asked() -> None:
     assert len(scenarios(TWELVE, FleetParameters(generators=("pair",), every=11))) == 54
 
 
+def test_of_very_many_pairs_one_in_so_many_is_played_and_that_is_told() -> None:
+    assert [pairs_step(cluster(range(1, 1 + brokers))) for brokers in (12, 67, 68, 200)] == [1, 1, 2, 9]
+    assert (left_out(1), left_out(9)) == ("", "of the pairs of brokers one in 9 is played, the others are left out")
+
+
+def test_the_parts_of_a_fleet_are_of_one_numbering() -> None:
+    stage, asked = Stage(TWELVE), FleetParameters(generators=("rack",))
+    one = stage.scenarios(msgspec.structs.replace(asked, first=1, end=3))
+    other = stage.scenarios(msgspec.structs.replace(asked, first=3))
+    assert (one.numbers, other.numbers) == (range(1, 3), range(3, len(one)))
+    assert one[2] is other[2]  # racks are listed once
+    assert stage.scenarios(msgspec.structs.replace(asked, unclean=True))[2] != one[2]
+
+
 def test_a_scenario_is_made_by_its_number_and_no_other_is() -> None:
     """A list of so many would not fit."""
     made = scenarios(TWELVE, FleetParameters(generators=("single", "random"), count=10**12))
@@ -56,18 +70,21 @@ def test_a_scenario_is_made_by_its_number_and_no_other_is() -> None:
 def test_waves_are_the_whole_fleet_or_what_is_left_of_it() -> None:
     stage, parameters = Stage(TWELVE), FleetParameters(generators=GENERATORS)
     made = scenarios(TWELVE, parameters)
-    parts = list(waves(stage, parameters, 2_000.0))
+    costs = [100.0, 300.0, *[2_000.0] * 1_000]
+    asked = iter(costs)
+    parts = list(waves(stage, parameters, lambda: next(asked)))
     assert [number for part in parts for number in scenarios(TWELVE, part.parameters).numbers] == [*range(len(made))]
-    assert parts[0].cost_ms < parts[-2].cost_ms / 4
-    assert [part.left_ms for part in parts] == sorted((part.left_ms for part in parts), reverse=True)
-    assert parts[-1].left_ms == 0
-    some = list(waves(stage, parameters, 1e9, [range(3, 5), range(600, 602)]))
+    dearest = max(map(stage.cost_of, made))
+    assert all(cost <= part.cost < cost + dearest for part, cost in zip(parts[:-1], costs, strict=False))
+    assert [part.left for part in parts] == sorted((part.left for part in parts), reverse=True)
+    assert parts[-1].left == 0
+    some = list(waves(stage, parameters, lambda: 1e9, [range(3, 5), range(600, 602)]))
     assert [(part.parameters.first, part.parameters.end) for part in some] == [(3, 5), (600, 602)]
 
 
 def test_a_fleet_in_waves_has_the_rows_of_the_whole() -> None:
     arrays, parameters = fleet_arrays(THREE), FleetParameters(generators=("single", "pair"))
-    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, 100.0)]
+    parts = [run_here(FLEET, arrays, wave.parameters).rows for wave in waves(Stage(THREE), parameters, lambda: 100.0)]
     assert len(parts) > 1
     assert tuple(row for part in parts for row in part) == run_here(FLEET, arrays, parameters).rows
 

@@ -11,10 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.analyses.analysis import run_here
+from model.analyses.analysis import Wave, run_here
+from model.analyses.errors import AnalysisError
 from model.analyses.fleets.fleet import FLEET, FleetRow, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
-from model.analyses.fleets.store import FleetStore, Manifest, StoreError, hash_of, missing
+from model.analyses.fleets.store import (
+    STORED_FLEET,
+    Counted,
+    FleetStore,
+    Manifest,
+    StoredParameters,
+    StoreError,
+    hash_of,
+    missing,
+    stored_parts,
+)
 from tests.model.drills.clusters import cluster, topic
 
 IMAGE = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), *topic((3,), (3,), 3, name="lonely"))
@@ -29,6 +40,12 @@ def rows() -> tuple[FleetRow, ...]:
     return run_here(FLEET, ARRAYS, ASKED).rows
 
 
+def stored(first: int, end: int, folder: Path, *, tells: bool = False) -> Counted:
+    """Played and written."""
+    wave = Wave(msgspec.structs.replace(ASKED, first=first, end=end), 1.0, 0.0)
+    return run_here(STORED_FLEET, ARRAYS, stored_parts(wave, folder, tells=tells).parameters)
+
+
 def read(folder: Path) -> list[dict[str, Any]]:
     """Everything, as any reader of Parquet finds it."""
     found = [row for path in sorted(folder.rglob("*.parquet")) for row in _parquet.read_table(path).to_pylist()]
@@ -37,8 +54,8 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 def test_every_row_is_there_once_by_generator(tmp_path: Path, rows: tuple[FleetRow, ...]) -> None:
     store = FleetStore(tmp_path / "new" / "folder", WANTED)
-    store.keep(rows[:7])
-    store.keep(rows[7:])
+    for first, end in ((0, 7), (7, 18)):
+        store.count(stored(first, end, store.folder))
     found = read(tmp_path)
     assert [row["id"] for row in found] == [*range(18)]
     assert {path.parent.name for path in tmp_path.rglob("*.parquet")} == {"generator=single", "generator=random"}
@@ -56,19 +73,40 @@ def test_every_row_is_there_once_by_generator(tmp_path: Path, rows: tuple[FleetR
     assert store.manifest.worst[0] == max(rows, key=lambda row: (row.badness, -row.number))
 
 
-def test_what_was_written_and_not_told_of_does_not_count(tmp_path: Path, rows: tuple[FleetRow, ...]) -> None:
+def test_what_was_written_and_not_told_of_does_not_count(tmp_path: Path) -> None:
     """As after a death between the two."""
     store = FleetStore(tmp_path, WANTED)
-    store.keep(rows[:5])
-    manifest = (tmp_path / "manifest.json").read_bytes()
-    store.keep(rows[5:9])
-    (tmp_path / "manifest.json").write_bytes(manifest)
-    (tmp_path / "generator=single" / "part-1.part").write_bytes(b"half")
+    store.count(stored(0, 5, tmp_path))
+    stored(5, 9, tmp_path)
+    (tmp_path / "generator=single" / "part-1.0123456789abcdef").write_bytes(b"half")
     again = FleetStore(tmp_path, WANTED)
     assert (again.stored, missing(again.manifest.done, range(18))) == (5, [range(5, 18)])
-    again.keep(rows[5:18])
+    assert [row["id"] for row in read(tmp_path)] == [*range(5)]
+    again.count(stored(5, 18, tmp_path))
     assert [row["id"] for row in read(tmp_path)] == [*range(18)]
-    assert not list(tmp_path.rglob("*.part"))
+    assert all(path.suffix == ".parquet" for path in tmp_path.glob("*/*"))
+
+
+def test_no_more_comes_back_than_the_rows_come_to(tmp_path: Path, rows: tuple[FleetRow, ...]) -> None:
+    parameters = StoredParameters(asked=ASKED, folder=str(tmp_path), scenarios_a_part=4, worst=2)
+    found = run_here(STORED_FLEET, ARRAYS, parameters)
+    assert (found.done, found.hurting, found.rows) == (((0, 18),), sum(row.hurts for row in rows), ())
+    assert found.worst == tuple(sorted(rows, key=lambda row: (*(-each for each in row.badness), row.number)))[:2]
+    assert run_here(STORED_FLEET, ARRAYS, parameters) == found  # played again, parts are replaced
+    assert [row["id"] for row in read(tmp_path)] == [*range(18)]
+    (tmp_path / "other").mkdir()
+    assert stored(0, 18, tmp_path / "other", tells=True).rows == rows
+
+
+def test_parts_that_are_written_where_nobody_finds_them_do_not_count(tmp_path: Path) -> None:
+    """As by executors elsewhere, whose folder of this name is another one."""
+    store = FleetStore(tmp_path / "here", WANTED)
+    (tmp_path / "there").mkdir()
+    with pytest.raises(StoreError, match="was written elsewhere: name a folder that all executors share"):
+        store.count(stored(0, 5, tmp_path / "there"))
+    assert store.manifest.done == ()
+    with pytest.raises(AnalysisError, match="--store: .*nowhere: No such file or directory, where it is played"):
+        stored(0, 5, tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from model.planning.plan import Plan
 from model.planning.request import PlanError
 from spark_tasks.engines import Engines, costs_file
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions
+from spark_tasks.spark_client import EngineResult
 from tui.engine.analyses.work import worked_out
 from tui.engine.analysis import STOPPED, AnalysisAnswer
 from tui.engine.listing import Memory, Page, loaded, shown
@@ -188,11 +189,13 @@ class AnalysisService:
         def told(so_far: str) -> None:
             loop.call_soon_threadsafe(self._note, question, f"{so_far}; {STOPPABLE}")
 
-        def part(result: Any, engine: str, note: str) -> None:
+        def part(known: EngineResult, note: str) -> None:
             last = self._looks.get(question)
             note = f"{note}; {STOPPABLE}" if note else last.note if last else ""
-            seconds = time.monotonic() - began
-            look = AnalysisAnswer(question, image, result, note, engine, seconds=seconds, is_partial=True)
+            so_far = {"seconds": time.monotonic() - began, "cost": known.cost if known.tasks else ""}
+            look = AnalysisAnswer(
+                question, image, known.result, note, known.engine, where=known.where, is_partial=True, **so_far
+            )
             self._tell(question, look)
 
         try:

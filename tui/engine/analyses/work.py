@@ -5,13 +5,13 @@ that are made up, so many consumers that read the topics that match, are put int
 have what range gives them, so that a death moves what it would move; they have read nothing, so no lag is known.
 
 A recording is read part by part, the newest first: figures are there at once, and grow. The first part is one alone,
-and then come more and more at a time, so that an engine has something to divide.
+and then come more and more at a time, so that an engine has something to divide. So are fleets played.
 """
 
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import Path
@@ -19,12 +19,21 @@ from typing import Any
 
 import msgspec
 
-from model.analyses.analysis import Arrays
+from model.analyses.analysis import Wave
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
-from model.analyses.fleets.fleet import FLEET, NOTHING, FleetResult, FleetRow, Stage, Wave, fleet_arrays, waves
-from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, scenarios
+from model.analyses.fleets.fleet import (
+    FIRST_MS,
+    FLEET,
+    NOTHING,
+    FleetArrays,
+    FleetResult,
+    FleetRow,
+    fleet_arrays,
+    waves,
+)
+from model.analyses.fleets.scenarios import GENERATORS, FleetParameters, Generator, pairs_step
 from model.analyses.history.history import HISTORY, history_of
 from model.analyses.history.results import ClusterDay, HistoryParameters, parameters_of
 from model.analyses.history.tables import HistoryTables, merged
@@ -46,10 +55,9 @@ from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.recordings.folder import RecordingError
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
+from spark_tasks.asking import Waves
 from spark_tasks.engines import Engines, OnProgress
-from spark_tasks.messages import SparkLost
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
-from tui.engine.analyses.worker import Worker
 from tui.engine.forecast import forecast_played
 from tui.engine.history.pages import HistorySoFar
 from tui.engine.plan.planned import planned
@@ -136,8 +144,8 @@ MOST_PAIRS = 64 * 63 // 2
 """So many are listed, the worst first: every cell of the largest heat map."""
 
 
-OnPart = Callable[[Any, str, str], None]
-"""Is handed a result that is not whole yet, who works it out, and how far it is; empty where that is told apart."""
+OnPart = Callable[[EngineResult, str], None]
+"""Is handed a result that is not whole yet, and how far it is; empty where that is told apart."""
 
 
 async def worked_out(
@@ -153,69 +161,49 @@ async def worked_out(
         return await history_read(question, engines, tag, told, part)
     if isinstance(question, ForecastQuestion):
         sizes = measured(image) or await asyncio.to_thread(known_sizes, image.provenance.source)
-        return await forecast_played(question, image, sizes, engines, tag, part)
+
+        def known(result: Any, engine: str, note: str) -> None:
+            part(EngineResult(result, engine, 0.0), note)
+
+        return await forecast_played(question, image, sizes, engines, tag, known)
     return await _WORK[type(question)](question, image, engines, tag, told)
 
 
-WAVE_MS, WORTH_SPARK_MS = 8_000.0, 2_000.0
-"""About how much processor time a part of a fleet takes; and from where on Spark is worth its overhead for one."""
-
 RANDOM_SEQUENCES = 200
-MOST_PAIRED = 20_000
-"""Scenarios of pairs; beyond that, one pair in so many is played."""
 
 
 def fleet_of(question: SweepQuestion, image: ClusterImage) -> FleetParameters:
-    """What is played for a question."""
+    """What is played for a question: of very many pairs, one in so many."""
     kinds: tuple[Generator, ...] = tuple(each for each in GENERATORS if question.fleet in ("all", each))
-    asked = FleetParameters(generators=kinds, unclean=question.unclean, count=RANDOM_SEQUENCES, seed=question.seed)
-    pairs = len(scenarios(image, msgspec.structs.replace(asked, generators=("pair",))))
-    return msgspec.structs.replace(asked, every=-(-pairs // MOST_PAIRED) or 1)
+    return FleetParameters(
+        generators=kinds, unclean=question.unclean, count=RANDOM_SEQUENCES, seed=question.seed, every=pairs_step(image)
+    )
 
 
 async def _fleet(
     question: SweepQuestion, image: ClusterImage, engines: Engines, tag: str, part: OnPart
 ) -> EngineResult:
-    """Wave after wave: in a process of its own at once, on Spark as soon as that is up and a wave is worth it."""
-    worker, rows, engine, count = Worker(), tuple[FleetRow, ...](), IN_PROCESS, 0
+    """Wave after wave, for rows that grow."""
+    run = Waves(engines, tag, question.engine, first=FIRST_MS, apart=True)
     try:
-        began_s, done_ms = time.monotonic(), 0.0
-        arrays, parts, total = await asyncio.to_thread(_staged_fleet, question, image)
-        part(FleetResult((), total), engine, f"0 of {total:,} played")
-        while wave := await asyncio.to_thread(next, parts, None):
-            made = await _on_spark(question, engines, arrays, wave, tag)
-            if made is None:
-                made = EngineResult(await worker.run(FLEET, arrays, wave.parameters), IN_PROCESS, 0.0)
-            rows, done_ms, engine, count = (*rows, *made.result.rows), done_ms + wave.cost_ms, made.engine, count + 1
-            left_s = (time.monotonic() - began_s) / done_ms * wave.left_ms
-            part(FleetResult(rows, total), engine, f"{len(rows):,} of {total:,} played, {_about(left_s)} left")
-        return EngineResult(FleetResult(rows, total), engine, time.monotonic() - began_s, tasks=count)
+        arrays, asked, total = await asyncio.to_thread(_staged_fleet, question, image)
+        rows, whole = tuple[FleetRow, ...](), FleetResult((), total, asked.every)
+        part(run.so_far(whole), f"0 of {total:,} played")
+        async for wave, found in run.over(FLEET, arrays, waves(arrays.stage, asked, run.budget)):
+            rows = (*rows, *found.rows)
+            whole = msgspec.structs.replace(whole, rows=rows)
+            part(run.so_far(whole), f"{len(rows):,} of {total:,} played, {_about(run.left_s(wave.left))} left")
+        return run.so_far(whole)
     finally:
-        await asyncio.shield(worker.close())
+        await asyncio.shield(run.close())
 
 
-async def _on_spark(
-    question: SweepQuestion, engines: Engines, arrays: Arrays, wave: Wave, tag: str
-) -> EngineResult | None:
-    """A wave, where Spark is up and is wanted; None elsewhere, and where Spark is lost."""
-    is_worth = engines.status.state in ("ready", "busy") and wave.cost_ms > WORTH_SPARK_MS
-    if question.engine != "spark" and (question.engine == "here" or not is_worth):
-        return None
-    try:
-        return await engines.run(FLEET, arrays, wave.parameters, tag=tag, told=lambda _: None, kind="spark")
-    except SparkLost:
-        if question.engine == "spark":
-            raise
-        return None
-
-
-def _staged_fleet(question: SweepQuestion, image: ClusterImage) -> tuple[Arrays, Iterator[Wave], int]:
-    """What is played, wave by wave, and how many scenarios that is. Raises AnalysisError where there is none."""
-    asked = fleet_of(question, image)
-    total = len(scenarios(image, asked))
-    if not total:
-        raise AnalysisError(NOTHING)
-    return fleet_arrays(image), waves(Stage(image), asked, WAVE_MS), total
+def _staged_fleet(question: SweepQuestion, image: ClusterImage) -> tuple[FleetArrays, FleetParameters, int]:
+    """What is played, and how many scenarios that is. Raises AnalysisError where there is none."""
+    arrays, asked = fleet_arrays(image), fleet_of(question, image)
+    if total := len(arrays.stage.scenarios(asked)):
+        return arrays, asked, total
+    raise AnalysisError(NOTHING)
 
 
 def _about(seconds: float) -> str:
@@ -313,34 +301,23 @@ _WORK: Mapping[type[Any], Callable[..., Awaitable[EngineResult]]] = {
 }
 
 
-WAVE_BYTES = 32 << 20
-"""Of files, at most at a time: some ten seconds of one process."""
-
-
 async def history_read(
     question: HistoryQuestion, engines: Engines, tag: str, told: OnProgress, part: OnPart
 ) -> EngineResult:
     """The result, and what it took in all. Raises AnalysisError, JobCancelled, JobFailed."""
     parameters = await asyncio.to_thread(_recorded, question.folder)
-    left = sorted(parameters.days, key=lambda day: (day.day, day.first_set, day.cluster), reverse=True)
-    tables, every, began_s, most_bytes = HistoryTables(), len(left), time.monotonic(), 0
-    size, read, found = sum(day.size_bytes for day in left), 0, list[EngineResult]()
-    while left:
-        wave, left = _wave(left, most_bytes)
-        told(_progress(every - len(wave) - len(left), every, read / size if size else 0.0, time.monotonic() - began_s))
-        some = msgspec.structs.replace(parameters, days=tuple(wave))
-        one = await engines.run(HISTORY, {}, some, tag=tag, told=lambda _: None, kind=question.engine)
-        found.append(one)
-        tables = await asyncio.to_thread(merged, [tables, one.result])
-        wave_bytes = sum(day.size_bytes for day in wave)
-        read, most_bytes = read + wave_bytes, min(2 * wave_bytes, WAVE_BYTES)
-        if left:
+    days = sorted(parameters.days, key=lambda day: (day.day, day.first_set, day.cluster), reverse=True)
+    run, tables, read = Waves(engines, tag, question.engine, first=0.0), HistoryTables(), 0
+    told(_progress(0, len(days), None))
+    async for wave, found in run.over(HISTORY, {}, _days_at_a_time(parameters, days, run.budget)):
+        tables = await asyncio.to_thread(merged, [tables, found])
+        read += len(wave.parameters.days)
+        if read < len(days):
             so_far = await asyncio.to_thread(history_of, tables, msgspec.structs.replace(parameters, drills=False))
-            part(HistorySoFar(so_far, every - len(left), every), one.engine, "")
+            part(run.so_far(HistorySoFar(so_far, read, len(days))), "")
+            told(_progress(read, len(days), run.left_s(wave.left)))
     whole = await asyncio.to_thread(history_of, tables, parameters)
-    seconds, cpu_s, tasks = (sum(getattr(one, name) for one in found) for name in ("seconds", "cpu_s", "tasks"))
-    so_far = HistorySoFar(whole, every, every)
-    return msgspec.structs.replace(found[-1], result=so_far, seconds=seconds, cpu_s=cpu_s, tasks=tasks)
+    return run.so_far(HistorySoFar(whole, len(days), len(days)))
 
 
 def _recorded(folder: str) -> HistoryParameters:
@@ -350,14 +327,20 @@ def _recorded(folder: str) -> HistoryParameters:
         raise AnalysisError(str(error)) from None
 
 
-def _wave(left: list[ClusterDay], most_bytes: int) -> tuple[list[ClusterDay], list[ClusterDay]]:
-    """The next parts, one at least, and those after them."""
-    count, taken = 1, left[0].size_bytes
-    while count < len(left) and taken + left[count].size_bytes <= most_bytes:
-        taken, count = taken + left[count].size_bytes, count + 1
-    return left[:count], left[count:]
+def _days_at_a_time(
+    parameters: HistoryParameters, days: Sequence[ClusterDay], most: Callable[[], float]
+) -> Iterator[Wave]:
+    """Parts of so many bytes at most; one day at least."""
+    first, left, budget = 0, sum(day.size_bytes for day in days), most()
+    while first < len(days):
+        end, taken = first + 1, days[first].size_bytes
+        while end < len(days) and taken + days[end].size_bytes <= budget:
+            taken, end = taken + days[end].size_bytes, end + 1
+        left -= taken
+        yield Wave(msgspec.structs.replace(parameters, days=tuple(days[first:end])), taken, left)
+        first, budget = end, most()
 
 
-def _progress(done: int, every: int, share: float, spent_s: float) -> str:
-    left = f", about {spent_s / share * (1 - share):,.0f} s left" if share else ""
+def _progress(done: int, every: int, left_s: float | None) -> str:
+    left = "" if left_s is None else f", about {left_s:,.0f} s left"
     return f"reading, {done:,} of {every:,} parts{left}"

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from model.analyses.fleets.fleet import FleetResult, FleetRow
-from model.analyses.fleets.scenarios import GENERATORS
+from model.analyses.fleets.scenarios import GENERATORS, left_out
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted
 from tui.engine import glyphs
@@ -240,6 +240,8 @@ def fleet_summary(sheet: Sheet, look: AnalysisAnswer, cell: tuple[str, str], mem
         return
     if len(rows) < result.scenarios:
         sheet.say(f"partial: {len(rows):,} of {result.scenarios:,}", "warn")
+    if said := left_out(result.every):
+        sheet.say(said, "warn")
     here = next((row for row in rows if cell in cells_of(row)), None)
     if here is not None:
         sheet.fact("cell", f"worst here: {named(here)}", "error" if step_of(here) >= NEVER else "")

@@ -1,8 +1,8 @@
-"""A process that works analyses out which would keep this one from answering: `python -m tui.engine.analyses.worker`.
+"""A process that works analyses out which would keep this one from answering: `python -m spark_tasks.worker`.
 
-Numpy lets other threads go on; the controller's rules, played in Python, do not. The process takes one piece of work
-after another, and is killed when nobody wants it any more, which is how work in it is cancelled. Arrays go there as a
-file. It takes less processor time than the dashboard where both want it.
+Numpy lets other threads go on; the controller's rules, played in Python, do not. The process takes one task after
+another, as a worker of Spark does, and is killed when nobody wants it any more, which is how work in it is cancelled.
+Arrays go there as a file. It takes less processor time than the dashboard where both want it.
 """
 
 import asyncio
@@ -14,15 +14,14 @@ from typing import Any
 
 import msgspec
 
-from model.analyses.analysis import Analysis, Arrays, run_here
-from model.analyses.errors import AnalysisError
+from model.analyses.analysis import Analysis, Arrays
 from model.hosts.child_process import AskedChild, Garbled, Owner, output_for_messages
 from model.hosts.process import crash_line, tell_no_values
 from model.sandbox.processes import temporary_folder
 from spark_tasks.messages import JobFailed, JobResult, Run, SparkStatus
 from spark_tasks.spark_client import ArrayFiles
 
-COMMAND = (sys.executable, "-P", "-m", "tui.engine.analyses.worker")
+COMMAND = (sys.executable, "-P", "-m", "spark_tasks.worker")
 """-P: whatever lies in the current folder is not ours."""
 NICE = 5
 
@@ -42,18 +41,30 @@ class Worker:
         """The process's id."""
         return self._child.pid
 
-    async def run(self, analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any) -> Any:
-        """The result. Raises JobFailed with the reason, also when the process is gone."""
+    async def ready(self) -> None:
+        """Returns once it takes tasks. Raises JobFailed with the reason when it is gone."""
         if not self._is_open:
             self._is_open = True
-            self._child.begin(analysis.name)
+            self._child.begin("")
             await self._child.open(_nothing, _its_end)
+        await self._child.ask(Run(tag="", analysis="", arrays="", parameters=b"", left=()), JobResult)
+
+    async def play(
+        self, analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, units: Sequence[int]
+    ) -> tuple[Arrays, float]:
+        """What the kernel makes of these units, and its seconds of processor time; once it is ready.
+
+        Raises JobFailed with the reason, also when the process is gone.
+        """
         async with self._files.of(arrays) as file:
-            run = Run(tag="", analysis=analysis.name, arrays=str(file), parameters=msgspec.json.encode(parameters))
+            asked = msgspec.json.encode(parameters)
+            run = Run(tag="", analysis=analysis.name, arrays=str(file), parameters=asked, left=tuple(units))
             became = await self._child.ask(run, JobResult)
         if became.failed is not None:
             raise JobFailed(became.failed)
-        return await asyncio.to_thread(msgspec.json.decode, became.result, type=analysis.result_type)
+        from spark_tasks import arrow_arrays  # noqa: PLC0415 - takes pyarrow, which no status needs
+
+        return await asyncio.to_thread(arrow_arrays.decode, became.result), became.cpu_s
 
     async def close(self) -> None:
         """Kills it at once."""
@@ -84,22 +95,19 @@ async def _serve(output: Any) -> None:
 
     async def answer(run: Run) -> JobResult:
         async with turn:
-            return await asyncio.to_thread(_worked_out, run)
+            return await asyncio.to_thread(_played, run)
 
     if await owner.first(str) is not None:
         await owner.answer_all(Run, answer, crash_line)
 
 
-def _worked_out(run: Run) -> JobResult:
-    from spark_tasks import arrow_arrays  # noqa: PLC0415 - takes pyarrow, which the owner need not load
-    from spark_tasks.registry import find  # noqa: PLC0415
+def _played(run: Run) -> JobResult:
+    from spark_tasks.registry import KernelTask  # noqa: PLC0415 - takes pyarrow, which the owner need not load
 
-    analysis = find(run.analysis)
-    parameters = msgspec.json.decode(run.parameters, type=analysis.parameters_type)
-    try:
-        return JobResult(result=msgspec.json.encode(run_here(analysis, arrow_arrays.open(run.arrays), parameters)))
-    except AnalysisError as error:
-        return JobResult(failed=str(error))
+    if not run.left:
+        return JobResult()
+    ((is_well, told, cpu_s),) = KernelTask(run.analysis, run.parameters, run.arrays)([run.left])
+    return JobResult(result=told, cpu_s=cpu_s) if is_well else JobResult(failed=told.decode())
 
 
 if __name__ == "__main__":
