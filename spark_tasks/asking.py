@@ -7,6 +7,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, Wave
 from model.analyses.engine_costs import TASKS_HERE, after_here, outlook, work_of
+from model.hosts.child_process import FAREWELL_S
 from spark_tasks.engines import Engines, KeptCosts, OnProgress, begun
 from spark_tasks.messages import SparkOptions, SparkStatus
 from spark_tasks.spark_client import IN_PROCESS, LOCAL, Engine, EngineResult, Kind
@@ -121,15 +123,17 @@ def run_once(
 async def _beside_spark(
     analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, engine: Engine, told: OnProgress, kept: Path | None
 ) -> EngineResult:
-    engines = engines_of(engine, told, kept)
-    try:
+    async with engines_of(engine, told, kept) as engines:
         return await engines.run(analysis, arrays, parameters, tag=analysis.name, told=told, kind=engine.wanted)
-    finally:
-        await engines.close()
 
 
-def engines_of(engine: Engine, told: OnProgress, kept: Path | None) -> Engines:
-    """As a command wants them. `told` hears of Spark, in a few words."""
+HURRY_S = 0.2
+"""Whoever was interrupted does not wait for Spark to end in order."""
+
+
+@asynccontextmanager
+async def engines_of(engine: Engine, told: OnProgress, kept: Path | None) -> AsyncGenerator[Engines]:
+    """As a command wants them, ended afterwards. `told` hears of Spark, in a few words."""
 
     def hear() -> None:
         if engine.wanted == "spark" or engines.status.jobs:
@@ -137,7 +141,12 @@ def engines_of(engine: Engine, told: OnProgress, kept: Path | None) -> Engines:
 
     options = SparkOptions(build_archive=False)
     engines = Engines(engine.master or LOCAL, hear, kept, options=options, without=engine.without)
-    return engines
+    patience_s = HURRY_S
+    try:
+        yield engines
+        patience_s = FAREWELL_S
+    finally:
+        await engines.close(patience_s)
 
 
 def _in_words(status: SparkStatus) -> str:

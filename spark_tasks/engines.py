@@ -31,6 +31,7 @@ from model.analyses.engine_costs import (
     work_of,
 )
 from model.cluster.whole_file import read_whole, write_whole
+from model.hosts.child_process import FAREWELL_S
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions, SparkStatus
 from spark_tasks.spark_client import AS_ASKED, COMMAND, IN_PROCESS, EngineResult, Kind, Rest, SparkClient
 from spark_tasks.worker import Worker
@@ -237,8 +238,8 @@ class Engines:
         job = next((job for job in self.status.jobs if job.tag == tag), None)
         return "" if job is None else f"on Spark: {job.tasks[0]} of {job.tasks[1]} tasks, {job.seconds:.0f} s"
 
-    async def close(self) -> None:
-        """Ends Spark."""
+    async def close(self, patience_s: float = FAREWELL_S) -> None:
+        """Ends Spark: in order, or by force after so many seconds."""
         if self._idle is not None:
             self._idle.cancel()
         if self._start is not None:
@@ -246,7 +247,7 @@ class Engines:
         if self._end is not None:
             await self._end
         if self._spark is not None:
-            await self._spark.close()
+            await self._spark.close(patience_s)
 
     def _outlook(self, run: _Run, done: float = 0.0, spent_s: float = 0.0, ahead: float = 0.0) -> Outlook:
         """Of what is left, and comes after it, once work of the cost `done` took `spent_s` here."""
@@ -297,6 +298,8 @@ class Engines:
     def _why_here(self, run: _Run) -> str:
         if self._spark is None:
             return "Spark is off"
+        if self.status.state == "failed":
+            return f"no Spark ({self.status.reason})"
         seen, all = self._outlook(run), self._outlook(run, ahead=run.ahead)
         is_late = all.is_for_spark and self.status.state in ("off", "starting")
         return "Spark had not started" if is_late else seen.in_words

@@ -17,7 +17,7 @@ import msgspec
 
 from model.analyses.analysis import Analysis, Arrays, ParametersT_contra, ResultT_co
 from model.analyses.errors import JobCancelled
-from model.hosts.child_process import AskedChild
+from model.hosts.child_process import FAREWELL_S, AskedChild
 from model.sandbox.processes import temporary_folder
 from spark_tasks.messages import Begin, Cancel, JobFailed, JobResult, Run, SparkLost, SparkOptions, SparkStatus
 
@@ -154,11 +154,11 @@ class SparkProcess:
             self._child.tell(Cancel(tag))
         return self.has(tag)
 
-    async def close(self) -> None:
-        """End it, and remove its files. Jobs raise SparkLost."""
+    async def close(self, patience_s: float = FAREWELL_S) -> None:
+        """End it, by force after so many seconds, and remove its files. Jobs raise SparkLost."""
         await self._opening
         self._fail("Spark was closed")
-        await self._child.close("Spark was closed")
+        await self._child.close("Spark was closed", patience_s)
         await asyncio.to_thread(self._folder.remove)
 
     def _hear(self, status: SparkStatus) -> None:
@@ -273,11 +273,11 @@ class SparkClient:
         """End the job: its `run` raises JobCancelled within a second. Whether there is one of this tag."""
         return self._process is not None and self._process.cancel(tag)
 
-    async def close(self) -> None:
-        """End Spark. What still runs raises SparkLost."""
+    async def close(self, patience_s: float = FAREWELL_S) -> None:
+        """End Spark, by force after so many seconds. What still runs raises SparkLost."""
         if self._process is not None:
             process, self._process = self._process, None
-            await process.close()
+            await process.close(patience_s)
         self._hear(SparkStatus(master=self._options.master))
 
     def _running(self) -> SparkProcess:

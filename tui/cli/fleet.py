@@ -142,21 +142,18 @@ class Fleet:
             raise click.ClickException(f"--store: {error.filename}: {error.strerror or error}") from None
 
     async def _rows(self, most: int, told: OnProgress, *, tells: bool) -> AsyncGenerator[Sequence[FleetRow]]:
-        engines = engines_of(self._engine, told, costs_file())
-        run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS)
-        todo = missing(self.manifest.done, range(self._total))
-        parts, analysis = waves(self._arrays.stage, self._asked, run.budget, todo), FLEET
-        if self._store is not None:
-            analysis, parts = STORED_FLEET, (stored_parts(part, self._store.folder, tells=tells) for part in parts)
-        try:
+        async with engines_of(self._engine, told, costs_file()) as engines:
+            run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS)
+            todo = missing(self.manifest.done, range(self._total))
+            parts, analysis = waves(self._arrays.stage, self._asked, run.budget, todo), FLEET
+            if (store := self._store) is not None:
+                analysis, parts = STORED_FLEET, (stored_parts(part, store.folder, tells=tells) for part in parts)
             async for wave, found in run.over(analysis, self._arrays, parts):
                 self._take(found, most)
                 self._played = run.so_far(None)
                 left = duration_text(round(1_000 * max(run.left_s(wave.left), 1)))
                 told(f"{self._done:,} of {self._total:,} played, about {left} left")
                 yield found.rows
-        finally:
-            await engines.close()
 
     @property
     def _done(self) -> int:

@@ -25,7 +25,7 @@ from tui.cli.output import tell
 from tui.engine.config import Config
 from tui.engine.keymap import remapped
 from tui.engine.link import ProcessLink
-from tui.engine.opening import Opening, watched
+from tui.engine.opening import THIS_MACHINE, Opening, watched
 from tui.engine.palette import THEMES
 from tui.engine.remembered import Remembered, recall, remember, state_folder
 
@@ -148,7 +148,7 @@ def with_look(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="URL",
             envvar="KDRILL_SPARK_MASTER",
             show_envvar=True,
-            default="local[*]",
+            default=THIS_MACHINE,
             show_default=True,
             help="where large analyses run: local[N], spark://host:7077, yarn, k8s://…; off: in this process",
         ),

@@ -11,7 +11,7 @@ from model.cluster.cluster_image import ClusterImage
 from tui.engine.jobs import Jobs
 from tui.engine.listing import Page, loaded
 from tui.engine.messages import Answer, ListQuery, TextAnswer, TextQuery
-from tui.engine.opening import Opening
+from tui.engine.opening import THIS_MACHINE, Opening
 from tui.engine.queries import ProposalText, WritePlan
 from tui.engine.questions import PlanQuestion
 
@@ -103,8 +103,8 @@ class LazyAnalyses:
         return [] if self._service is None else self._service.under_way
 
     def warm_up(self) -> None:
-        """The first image is there: Spark may start, once."""
-        if self._spark_master and self._warming is None:
+        """The first image is there: a Spark whose master was named may start, once; what it costs is wanted then."""
+        if self._spark_master not in ("", THIS_MACHINE) and self._warming is None:
             self._warming = asyncio.create_task(self._warm_up())
 
     async def answer(self, page: Page | str, query: Any, now_ms: int) -> Answer:

@@ -53,6 +53,10 @@ class Patience(msgspec.Struct, frozen=True):
     """When the command began, of a clock that only goes forward; 0 where that is not known."""
 
 
+THIS_MACHINE = "local[*]"
+"""The master of Spark where nobody named one: it starts when work is worth it, another one at once."""
+
+
 class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """One source to follow."""
 
@@ -73,7 +77,7 @@ class Opening(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     is_served: bool = False
     """Shown in a browser: nothing is written or broken, and no file of this machine is read."""
     spark_master: str = ""
-    """Where large analyses run, as `--spark-master` has it; empty: in this process, all of them."""
+    """Where large analyses run, as `--spark-master` has it; empty: in this process, all of them. See THIS_MACHINE."""
     allow_writes: bool = False
     """The operator may do something to the cluster, one confirmed action after the other."""
     login: Login = NOBODY

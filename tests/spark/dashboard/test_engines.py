@@ -35,6 +35,10 @@ from tests.spark.engine.held_job import HeldJob
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tests.spark.previews.many_groups import many_groups
 from tests.spark.running_spark import RunningSpark
+from tests.thorough import the_rest_when_asked
+from tui.engine.lazy import LazyAnalyses
+from tui.engine.opening import THIS_MACHINE
+from tui.engine.queries import LabGroupList
 
 ARRAYS = {"values": np.arange(1000)}
 EXPECTED = run_here(SUMS, ARRAYS, SumsParameters()).sums
@@ -113,14 +117,19 @@ async def test_each_goes_where_it_is_done_sooner_or_where_it_is_forced_to_and_he
 
 
 async def _ends_with_who_waits(engines: Engines, folder: Path, is_gone: Callable[[int], bool]) -> None:
+    """And nothing of it is played any more, not what had not begun either."""
     folder.mkdir()
-    parameters = SumsParameters(folder=str(folder), held=(1,))
+    job, parameters = HeldJob(folder), SumsParameters(folder=str(folder), held=tuple(range(10)))
     task = asyncio.create_task(engines.run(SUMS, ARRAYS, parameters, tag="ended", told=said, kind="spark"))
-    worker = (await asyncio.to_thread(HeldJob(folder).workers, 1))[1]
+    workers = (await asyncio.to_thread(job.workers, 2)).values()
     task.cancel()
     with pytest.raises((asyncio.CancelledError, JobCancelled)):
         await task
-    await eventually_async(lambda: is_gone(worker))
+    await eventually_async(lambda: all(map(is_gone, workers)) and not engines.status.jobs)
+    job.let_go()
+    again = await engines.run(SUMS, ARRAYS, SumsParameters(), tag="after", told=said, kind="spark")
+    assert again.result.sums == EXPECTED
+    assert len([*folder.glob("at-*")]) == len(workers)
 
 
 async def _is_done_here_when_spark_is_lost(engines: Engines, folder: Path) -> None:
@@ -214,6 +223,19 @@ async def test_an_idle_spark_is_given_back_and_started_again_when_it_is_worth_it
         assert found.result.sums == EXPECTED
         await eventually_async(lambda: len(engines.status.pids) == 2)
         assert not set(engines.status.pids) & set(pids)
+
+
+@pytest.mark.parametrize("master", the_rest_when_asked([THIS_MACHINE, MASTER]))
+async def test_spark_is_started_before_it_is_worth_it_only_where_a_master_was_named(
+    monkeypatch: pytest.MonkeyPatch, master: str
+) -> None:
+    monkeypatch.setattr("tui.engine.lazy.WARM_UP_AFTER_S", 0.0)
+    analyses = LazyAnalyses(lambda: SIX, lambda: None, master, keeps=False)
+    analyses.warm_up()
+    await analyses.answer("lab.rows.lab_groups", LabGroupList(), 0)
+    await eventually_async(lambda: not analyses.under_way)
+    await eventually_async(lambda: bool(analyses.spark) == (master == MASTER))
+    await analyses.close()
 
 
 async def test_without_a_master_everything_is_done_here() -> None:

@@ -6,11 +6,14 @@ import asyncio
 import os
 import re
 import signal
+import subprocess
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from model.analyses.analysis import run_here
+from model.analyses.engine_costs import EngineCosts, SparkCosts, Timing
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from spark_tasks.messages import JobFailed
@@ -58,6 +61,67 @@ async def test_what_was_played_stays_when_it_is_stopped() -> None:
     assert look.note == STOPPED and 0 < len(look.result.rows) < look.result.scenarios
     await eventually_async(lambda: not analyses.under_way)
     assert analyses.look(stopped).result is look.result
+    await analyses.close()
+
+
+async def ready(analyses: AnalysisService) -> list[int]:
+    """Once Spark serves: its process, and Java's."""
+    others = children_of(os.getpid())
+    analyses.warm_up()
+    await eventually_async(lambda: " ready" in analyses.spark)
+    (spark,) = (pid for pid, command in children_of(os.getpid()).items() - others.items() if "spark_tasks" in command)
+    return [spark, *children_of(spark)]
+
+
+def children_of(pid: int) -> dict[int, str]:
+    """With their commands."""
+    found = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return {
+        int(pid): command for pid, _, command in (line.strip().partition(" ") for line in found.stdout.splitlines())
+    }
+
+
+async def answered(analyses: AnalysisService, question: SweepQuestion) -> AnalysisAnswer:
+    await eventually_async(lambda: not analyses.look(question).note)
+    return analyses.look(question)
+
+
+async def test_the_same_is_played_on_spark_and_here_again_once_that_is_killed(tmp_path: Path) -> None:
+    known = EngineCosts(
+        cores=os.cpu_count() or 1,
+        here={"fleet": (Timing(1.0, 100.0),)},
+        spark={"local[2]": SparkCosts(1.0, 0.1, {"fleet": (Timing(1.0, 0.01),)})},
+    )
+    (tmp_path / "engines.json").write_bytes(msgspec.json.encode(known))
+    pairs, doomed = SweepQuestion(fleet="pair", engine="spark"), SweepQuestion(fleet="random")
+    pids: list[int] = []
+    seen: list[AnalysisAnswer] = []
+
+    def kill_in_the_midst() -> None:
+        if pids and (look := analyses.look(doomed)).is_partial and look.result.rows:
+            seen.append(look)
+            while pids:
+                os.kill(pids.pop(), signal.SIGKILL)
+
+    analyses = AnalysisService(lambda: IMAGE, kill_in_the_midst, "local[2]", tmp_path / "engines.json")
+    alive = await ready(analyses)
+    there = await answered(analyses, pairs)
+    assert there.where == "spark local[2]: as asked" and re.fullmatch(r".* s, CPU .* s, \d+ tasks", there.cost)
+    assert there.result == run_here(FLEET, fleet_arrays(IMAGE), fleet_of(pairs, IMAGE))
+    pids += alive
+    there_and_here = await answered(analyses, doomed)
+    assert seen[0].where.startswith("spark local[2]: ") and len(seen[0].result.rows) < seen[0].result.scenarios
+    assert re.match(r"spark local\[2\], then in process: (no Spark|Spark is lost) \(", there_and_here.where)
+    assert there_and_here.result == run_here(FLEET, fleet_arrays(IMAGE), fleet_of(doomed, IMAGE))
+    await analyses.close()
+
+
+async def test_where_it_is_played_can_be_forced() -> None:
+    analyses = service()
+    here = await answered(analyses, SweepQuestion(fleet="rolling", engine="here"))
+    assert here.where == "in process: as asked" and here.result.rows
+    forced = SweepQuestion(fleet="rolling", engine="spark")
+    await eventually_async(lambda: "there is no Spark here: --spark-master names one" in analyses.look(forced).note)
     await analyses.close()
 
 

@@ -105,7 +105,7 @@ def test_parts_that_are_written_where_nobody_finds_them_do_not_count(tmp_path: P
     with pytest.raises(StoreError, match="was written elsewhere: name a folder that all executors share"):
         store.count(stored(0, 5, tmp_path / "there"))
     assert store.manifest.done == ()
-    with pytest.raises(AnalysisError, match="--store: .*nowhere: No such file or directory, where it is played"):
+    with pytest.raises(AnalysisError, match=r"--store: .*nowhere: No such file or directory, where it is played"):
         stored(0, 5, tmp_path / "nowhere")
 
 
