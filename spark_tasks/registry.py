@@ -4,10 +4,13 @@ A module is imported when its analysis is wanted, and not before. A failure of t
 would try the same again three times, and tell it in a page.
 """
 
+import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -51,8 +54,25 @@ class KernelTask:
     parameters: bytes
     arrays: Any
     """The path of a file, or what `open`s to the arrays in a worker elsewhere."""
+    players: str = ""
+    """A folder in which a file has the id of each process that is at it; empty where nobody wants to know."""
 
     def __call__(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:
+        with self._told():
+            yield from self._played(tasks)
+
+    @contextmanager
+    def _told(self) -> Generator[None]:
+        file = Path(self.players, str(os.getpid())) if self.players else None
+        try:
+            if file is not None:
+                file.touch()
+            yield
+        finally:
+            if file is not None:
+                file.unlink(missing_ok=True)
+
+    def _played(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:
         try:
             analysis = find(self.analysis)
             parameters = msgspec.json.decode(self.parameters, type=analysis.parameters_type)

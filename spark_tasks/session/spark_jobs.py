@@ -6,15 +6,17 @@ last ones stay there for the next job. Libraries must be installed there; our pa
 """
 
 import os
+import signal
 import threading
 import time
 import zipfile
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -203,6 +205,7 @@ class SparkJobs:
         self._broadcasts = Broadcasts()
         self._cancelled: set[str] = set()
         self._scanning: dict[str, ParquetJobs] = {}
+        self._players: dict[str, Path] = {}
 
     def run(self, job: str, run: Run) -> JobResult:
         """The result as JSON.
@@ -219,8 +222,9 @@ class SparkJobs:
             else:
                 tasks = pack(_wanted(analysis.units(arrays, values), run.left), tasks_for(self.cores))
                 data = run.arrays if self._is_local else self._broadcasts.of(self._context, file)
-                task = KernelTask(run.analysis, run.parameters, data)
-                (batches, cpu_s), count = self._collect(job, tasks, task) if tasks else ([], 0.0), len(tasks)
+                with self._players_of(job, file.parent / f"players-{job}") as players:
+                    task = KernelTask(run.analysis, run.parameters, data, players)
+                    (batches, cpu_s), count = self._collect(job, tasks, task) if tasks else ([], 0.0), len(tasks)
             before = arrow_arrays.unpacked_batches(Path(run.done).read_bytes()) if run.done else []
             began_s = time.thread_time()
             result = msgspec.json.encode(analysis.combine([*before, *batches], arrays, values))
@@ -239,6 +243,25 @@ class SparkJobs:
         """End the job's tasks. To be called until `run` is back: what is submitted meanwhile is not ended by it."""
         self._cancelled.add(job)
         self._context.cancelJobsWithTag(job)
+        with suppress(FileNotFoundError, ProcessLookupError):  # it is over meanwhile
+            for file in self._players[job].iterdir() if job in self._players else ():
+                os.kill(int(file.name), signal.SIGKILL)
+                file.unlink()
+
+    @contextmanager
+    def _players_of(self, job: str, folder: Path) -> Generator[str]:
+        """The folder of those on this machine who are at the job, for `cancel`: Spark itself looks every 2 s whether a
+        task was cancelled, and what Python does in it goes on until then."""
+        if not self._is_local:
+            yield ""
+            return
+        folder.mkdir()
+        self._players[job] = folder
+        try:
+            yield str(folder)
+        finally:
+            del self._players[job]
+            rmtree(folder, ignore_errors=True)
 
     def progress(self, job: str) -> Progress:
         """How far the job is. Zeros while its work is still being divided."""
