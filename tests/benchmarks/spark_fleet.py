@@ -1,6 +1,6 @@
-"""Fleets, scenarios a second: in one process, on `local[2]`, on two standalone workers; and a scenario beside a drill.
+"""Fleets, scenarios a second: in one process, on `local[2]`, on one and two workers; and a scenario beside a drill.
 
-A cluster of 12 brokers and 2,000 partitions, every broker alone and with a tenth of the pairs; all three play the same
+A cluster of 12 brokers and 2,000 partitions, every broker alone and with a tenth of the pairs; all play the same
 rows. Beside that, what a scenario costs in a fleet and what the same costs as a drill that is set up for itself, as the
 drill's screen does; and the same on 60 brokers and 200,000 partitions. KDRILL_BENCHMARK_PARTITIONS: others than 2,000.
 """
@@ -51,9 +51,17 @@ def measure(folder: Path) -> Iterator[Figure]:
     yield Figure(f"{what}, one process", alone_s, note=f"{count / alone_s:.1f} a second; CPU {cpu_s:.1f} s")
     with RunningSpark("local[2]") as spark:
         yield _on(spark, f"{what}, local[2]", file, result, alone_s)
-    (folder / "cluster").mkdir()
-    with StandaloneCluster(folder / "cluster") as workers, RunningSpark(workers.master) as spark:
-        yield _on(spark, f"{what}, two workers", file, result, alone_s)
+    one_s = 0.0
+    for count_of, workers in (("one worker", 1), ("two workers", 2)):
+        (folder / f"cluster-{workers}").mkdir()
+        with (
+            StandaloneCluster(folder / f"cluster-{workers}", workers) as cluster_of,
+            RunningSpark(cluster_of.master) as spark,
+        ):
+            figure = _on(spark, f"{what}, {count_of}", file, result, alone_s)
+            yield figure
+            one_s = one_s or figure.ours_s
+    yield Figure(f"{what}, two workers", figure.ours_s, "one worker", one_s)
     if partitions < LARGE:
         yield _beside_a_drill(cluster(LARGE_BROKERS, LARGE), LARGE_BROKERS)
 

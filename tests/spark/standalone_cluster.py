@@ -1,4 +1,4 @@
-"""A real standalone Spark cluster on loopback, of PySpark's own classes: a master and two workers of one core each."""
+"""A real standalone Spark cluster on loopback, of PySpark's own classes: a master and workers of one core each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ DEADLINE_S = 120.0
 class StandaloneCluster:
     """From entering to leaving the context; all of it in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, workers: int = WORKERS) -> None:
+        self._workers = workers
         self.master = ""
         """`spark://127.0.0.1:PORT`, once entered."""
         self.folder = folder
@@ -30,7 +31,7 @@ class StandaloneCluster:
         with ExitStack() as opening:
             master = self._start(opening, "master", "master.Master")
             self.master = self._told("master", master, r"Starting Spark master at (spark://\S+)")
-            workers = [self._start_worker(opening, number) for number in range(WORKERS)]
+            workers = [self._start_worker(opening, number) for number in range(self._workers)]
             for number, worker in enumerate(workers):
                 self._told(f"worker-{number}", worker, r"Successfully registered with master (\S+)")
             self._open = opening.pop_all()

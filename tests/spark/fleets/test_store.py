@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,10 @@ from model.analyses.fleets.store import (
     missing,
     stored_parts,
 )
+from tests.harness.waiting import eventually
 from tests.model.drills.clusters import cluster, topic
+from tests.spark.running_spark import DEADLINE_S, RunningSpark
+from tests.spark.standalone_cluster import StandaloneCluster
 
 IMAGE = cluster([1, 2, 3], *topic((1, 2), (1, 2), 1), *topic((3,), (3,), 3, name="lonely"))
 ASKED = FleetParameters(generators=("single", "random"), count=6)
@@ -130,6 +136,41 @@ def test_no_other_folder_is_written_into(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text("{")
     with pytest.raises(StoreError, match="no manifest of a fleet"):
         FleetStore(tmp_path, WANTED)
+
+
+@pytest.mark.thorough  # on a master and two workers
+def test_an_executor_that_is_killed_costs_its_own_task_only(
+    cluster_spark: RunningSpark, spark_cluster: StandaloneCluster, tmp_path: Path
+) -> None:
+    asked = FleetParameters(generators=("random",), count=480)
+    parameters = StoredParameters(asked=asked, folder=str(tmp_path / "hurt"), scenarios_a_part=30)
+
+    def parts() -> dict[Path, int]:
+        return {path: path.stat().st_ino for path in tmp_path.glob("hurt/*/*.parquet")}
+
+    (tmp_path / "hurt").mkdir()
+    working = cluster_spark.begin(STORED_FLEET, ARRAYS, parameters, "hurt")
+    eventually(lambda: len(parts()) > 3, patience_s=DEADLINE_S)
+    os.kill(executor_of(spark_cluster.folder / "work-0"), signal.SIGKILL)
+    before = parts()
+    found = working.result(DEADLINE_S)
+    (tmp_path / "well").mkdir()
+    assert found == run_here(STORED_FLEET, ARRAYS, msgspec.structs.replace(parameters, folder=str(tmp_path / "well")))
+    assert [row["id"] for row in read(tmp_path / "hurt")] == [*range(480)]
+    again = [path for path, inode in before.items() if parts()[path] != inode]
+    assert len(before) < 16 and len(again) < 2  # of the sixteen a task has two, one of which may have been written
+
+
+def executor_of(folder: Path) -> int:
+    """The one whose folder lies there."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (
+                b"ExecutorBackend" in (process / "cmdline").read_bytes()
+                and folder in (process / "cwd").readlink().parents
+            ):
+                return int(process.name)
+    raise AssertionError(folder)
 
 
 @given(st.sets(st.integers(0, 30)), st.integers(0, 30))
