@@ -1,4 +1,4 @@
-"""Where an analysis is worked out: in this process at once, and on Spark where that is ready and worth it.
+"""Where an analysis is worked out: here at once, and on Spark where that is ready and worth it.
 
 Nobody waits for a cold Spark: work begins here, task by task, and what is left of it goes to Spark once that serves and
 would be done much sooner. What work takes is measured as it is done, and kept (`model/analyses/engine_costs.py`). A
@@ -9,8 +9,8 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from model.analyses.analysis import Analysis, Arrays, Course, Kernel
 from model.analyses.engine_costs import (
     TASKS_HERE,
     EngineCosts,
+    KeptCosts,
     Outlook,
     after_here,
     after_spark,
@@ -30,54 +31,17 @@ from model.analyses.engine_costs import (
     tasks_here,
     work_of,
 )
-from model.cluster.whole_file import read_whole, write_whole
 from model.hosts.child_process import FAREWELL_S
 from spark_tasks.messages import JobFailed, SparkLost, SparkOptions, SparkStatus
-from spark_tasks.spark_client import AS_ASKED, COMMAND, IN_PROCESS, EngineResult, Kind, Rest, SparkClient
+from spark_tasks.spark_client import AS_ASKED, COMMAND, IN_PROCESS, LOCAL, Engine, EngineResult, Kind, Rest, SparkClient
 from spark_tasks.worker import Worker
 
 FILE = "engines.json"
-MOST_BYTES = 1 << 20
 
 
 def costs_file() -> Path:
     """Where this user's machine keeps what work took."""
     return user_state_path("kdrill", appauthor=False) / FILE
-
-
-@dataclass
-class KeptCosts:
-    """What work took, in a file; None: for this run only. A file that can't be used is as none; for several threads."""
-
-    file: Path | None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-    _costs: EngineCosts | None = None
-
-    @property
-    def costs(self) -> EngineCosts:
-        """All that is known."""
-        if self._costs is None:
-            self._costs = self._read()
-        return self._costs
-
-    def change(self, change: Callable[[EngineCosts], EngineCosts]) -> None:
-        """Learns something. Others may have, too: it is added to what is in the file by now."""
-        with self._lock:
-            before = self._read() if self.file is not None else self.costs
-            self._costs = change(before)
-            if self.file is not None and self._costs is not before:
-                with suppress(OSError):  # it is learnt again
-                    self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                    write_whole(self.file, msgspec.json.encode(self._costs), mode=0o600)
-
-    def _read(self) -> EngineCosts:
-        cores = os.cpu_count() or 1
-        if self.file is not None:
-            with suppress(OSError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
-                costs = msgspec.json.decode(read_whole(self.file, MOST_BYTES, only_file=True), type=EngineCosts)
-                if costs.cores == cores:
-                    return costs
-        return EngineCosts(cores=cores)
 
 
 OnProgress = Callable[[str], None]
@@ -129,7 +93,7 @@ class _Run:
         )
 
 
-def begun(
+def _begun(
     analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, kind: Kind, costs: EngineCosts, fewest: int
 ) -> _Run:
     """Divided into so many tasks at least. Raises AnalysisError."""
@@ -213,7 +177,7 @@ class Engines:
         shows no progress by itself. `worker`: does it in place of a thread here, and is to be closed by who waits.
         """
         costs, fewest = self._kept.costs, TASKS_HERE if ahead is None else 1
-        run = await _in_thread(lambda: begun(analysis, arrays, parameters, kind, costs, fewest))
+        run = await _in_thread(lambda: _begun(analysis, arrays, parameters, kind, costs, fewest))
         run.ahead = ahead or 0.0
         if kind == "spark":
             if self._spark is None:
@@ -373,3 +337,64 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
     threading.Thread(target=run, daemon=True).start()
     return await found
+
+
+def run_once(
+    analysis: Analysis[Any, Any],
+    arrays: Arrays,
+    parameters: Any,
+    engine: Engine,
+    *,
+    told: OnProgress | None = None,
+    kept: Path | None = None,
+) -> EngineResult:
+    """For a command. `told` hears of progress, in a few words. A KeyboardInterrupt cancels the work, and goes on.
+
+    Raises AnalysisError; JobFailed and SparkLost where it has to be on Spark.
+    """
+    tell: OnProgress = told or (lambda _: None)
+    known, kind = KeptCosts(kept), engine.wanted
+    run = _begun(analysis, arrays, parameters, kind, known.costs, TASKS_HERE)
+    work = work_of(run.course)
+    seen = outlook(known.costs, work, engine.master or LOCAL, os.cpu_count() or 1)
+    if kind == "spark" or (kind == "auto" and seen.is_worth_a_start):
+        return asyncio.run(_beside_spark(analysis, arrays, parameters, engine, tell, kept))
+    run.why = run.why or seen.in_words
+    done = run.result(IN_PROCESS, run.work_on(tell))
+    known.change(lambda before: after_here(before, work, done.seconds))
+    return done
+
+
+async def _beside_spark(
+    analysis: Analysis[Any, Any], arrays: Arrays, parameters: Any, engine: Engine, told: OnProgress, kept: Path | None
+) -> EngineResult:
+    async with engines_of(engine, told, kept) as engines:
+        return await engines.run(analysis, arrays, parameters, tag=analysis.name, told=told, kind=engine.wanted)
+
+
+HURRY_S = 0.2
+"""Whoever was interrupted does not wait for Spark to end in order."""
+
+
+@asynccontextmanager
+async def engines_of(engine: Engine, told: OnProgress, kept: Path | None) -> AsyncGenerator[Engines]:
+    """As a command wants them, ended afterwards. `told` hears of Spark, in a few words."""
+
+    def hear() -> None:
+        if engine.wanted == "spark" or engines.status.jobs:
+            told(_in_words(engines.status))
+
+    options = SparkOptions(build_archive=False)
+    engines = Engines(engine.master or LOCAL, hear, kept, options=options, without=engine.without)
+    patience_s = HURRY_S
+    try:
+        yield engines
+        patience_s = FAREWELL_S
+    finally:
+        await engines.close(patience_s)
+
+
+def _in_words(status: SparkStatus) -> str:
+    if status.state == "starting":
+        return f"starting Spark on {status.master}, {status.seconds:.0f} s"
+    return ", ".join(f"{job.tasks[0]} of {job.tasks[1]} tasks, {job.seconds:.0f} s" for job in status.jobs)

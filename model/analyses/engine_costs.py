@@ -1,17 +1,23 @@
 """How long an analysis takes in this process and on Spark, judged by what took how long before on this machine.
 
-Pure values: who runs analyses keeps them (`spark_tasks/engines.py`). A timing is the cost of some work, as the units of
-its analysis count it, and the seconds it took. Between two timings lies a straight line; beyond the last one seconds
+Values, and the file that keeps them. A timing is the cost of some work, as the units of its analysis count it, and the
+seconds it took. Between two timings lies a straight line; beyond the last one seconds
 grow as the cost does. Where nothing was measured yet, there are priors.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
 
 from model.analyses.analysis import Course
+from model.cluster.whole_file import read_whole, write_whole
 
 
 class Timing(NamedTuple):
@@ -238,3 +244,42 @@ def _with(costs: EngineCosts, master: str, spark: SparkCosts) -> EngineCosts:
 def about(seconds: float | None) -> str:
     """`about 3 s`, `about 0.2 s`: an estimate has no more digits than it is good for."""
     return "not known" if seconds is None else f"about {seconds:.2g} s" if seconds < 10 else f"about {seconds:,.0f} s"
+
+
+MOST_BYTES = 1 << 20
+"""No file of this is near so long."""
+
+
+@dataclass
+class KeptCosts:
+    """What work took, in a file; None: for this run only. A file that can't be used is as none; for several threads."""
+
+    file: Path | None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _costs: EngineCosts | None = None
+
+    @property
+    def costs(self) -> EngineCosts:
+        """All that is known."""
+        if self._costs is None:
+            self._costs = self._read()
+        return self._costs
+
+    def change(self, change: Callable[[EngineCosts], EngineCosts]) -> None:
+        """Learns something. Others may have, too: it is added to what is in the file by now."""
+        with self._lock:
+            before = self._read() if self.file is not None else self.costs
+            self._costs = change(before)
+            if self.file is not None and self._costs is not before:
+                with suppress(OSError):  # it is learnt again
+                    self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                    write_whole(self.file, msgspec.json.encode(self._costs), mode=0o600)
+
+    def _read(self) -> EngineCosts:
+        cores = os.cpu_count() or 1
+        if self.file is not None:
+            with suppress(OSError, ValueError, RecursionError):  # msgspec's errors are ValueErrors
+                costs = msgspec.json.decode(read_whole(self.file, MOST_BYTES, only_file=True), type=EngineCosts)
+                if costs.cores == cores:
+                    return costs
+        return EngineCosts(cores=cores)

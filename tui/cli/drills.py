@@ -167,7 +167,10 @@ class Wanted(msgspec.Struct, frozen=True):
         return self.kind is not None or self.fleet is not None
 
 
-_FLEET = "play every scenario of these kinds in virtual time: single, pair, rack, rolling, random:N; or every"
+_FLEET = (
+    "play every scenario of these kinds in virtual time: single, pair (pair:K: one pair in K), rack, rolling, "
+    "random:N; or every"
+)
 
 
 def _takes_fleet(command: Command) -> Command:

@@ -34,10 +34,10 @@ from model.cluster.cluster_image import ClusterImage
 from model.cluster.texts import counted as so_many
 from model.drills.setup_znodes import rules_of
 from model.drills.voters import not_forecast
-from spark_tasks.asking import Waves, engines_of
-from spark_tasks.engines import OnProgress, costs_file
+from spark_tasks.engines import OnProgress, costs_file, engines_of
 from spark_tasks.messages import JobFailed, SparkLost
 from spark_tasks.spark_client import IN_PROCESS, Engine, EngineResult
+from spark_tasks.worker import Waves
 from tui.cli.output import json_line, progress, put
 from tui.engine.opening import Opening
 from tui.engine.sheets import duration_text

@@ -348,8 +348,7 @@ def takes_engine(command: Command) -> Command:
 
 def compute(engine: "Engine", analysis: "Analysis[Any, Any]", arrays: "Arrays", parameters: Any) -> "EngineResult":
     """The result and where it comes from. Raises click.ClickException: one line that says why there is none."""
-    from spark_tasks.asking import run_once  # noqa: PLC0415 - takes numpy
-    from spark_tasks.engines import costs_file  # noqa: PLC0415
+    from spark_tasks.engines import costs_file, run_once  # noqa: PLC0415
 
     try:
         with progress() as told:

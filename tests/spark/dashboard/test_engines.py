@@ -18,14 +18,14 @@ import pytest
 from model.analyses.analysis import Analysis, Arrays, Course, run_here
 from model.analyses.drills.results import DrillParameters
 from model.analyses.drills.sweep import DRILLS
-from model.analyses.engine_costs import EngineCosts, SparkCosts, Timing
+from model.analyses.engine_costs import EngineCosts, KeptCosts, SparkCosts, Timing
 from model.analyses.errors import JobCancelled
 from model.analyses.fleets.fleet import FLEET, fleet_arrays
 from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.previews.group_arrays import stage
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import PreviewParameters
-from spark_tasks.engines import Engines, KeptCosts
+from spark_tasks.engines import Engines
 from spark_tasks.messages import JobFailed, SparkOptions
 from spark_tasks.spark_client import COMMAND, IN_PROCESS, Rest
 from tests.harness.waiting import eventually_async

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from spark_tasks.asking import run_once
+from spark_tasks.engines import run_once
 from spark_tasks.spark_client import Engine
 from tests.spark.engine.sums import SUMS, SumsParameters
 from tui.cli.options import compute, takes_engine
@@ -84,7 +84,7 @@ def test_what_cannot_be(arguments: tuple[str, ...], code: int, error: str):
 INTERRUPTED = """
 import sys
 import numpy as np
-from spark_tasks.asking import run_once
+from spark_tasks.engines import run_once
 from spark_tasks.spark_client import Engine
 from tests.spark.engine.sums import SUMS, SumsParameters
 def told(text):

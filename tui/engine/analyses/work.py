@@ -55,9 +55,9 @@ from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.recordings.folder import RecordingError
 from model.sources.addresses import parse_source
 from model.sources.source import SourceError
-from spark_tasks.asking import Waves
 from spark_tasks.engines import Engines, OnProgress
 from spark_tasks.spark_client import IN_PROCESS, EngineResult
+from spark_tasks.worker import Waves
 from tui.engine.forecast import forecast_played
 from tui.engine.history.pages import HistorySoFar
 from tui.engine.plan.planned import planned
