@@ -189,6 +189,17 @@ def _wanted(units: Sequence[Unit], left: Sequence[int] | None) -> Sequence[Unit]
     return [unit for unit in units if unit.id in wanted]
 
 
+def end_players(folder: Path) -> None:
+    """Kills those whose ids are there, and lets no more begin, who would not find it. Nothing where it is gone."""
+    ended = folder.with_name(f"{folder.name}-ended")
+    with suppress(FileNotFoundError):
+        folder.rename(ended)
+        for player in ended.iterdir():
+            with suppress(ProcessLookupError):
+                os.kill(int(player.name), signal.SIGKILL)
+        rmtree(ended, ignore_errors=True)
+
+
 Progress = tuple[tuple[int, int], tuple[int, int]]
 """Stages done and all, tasks done and all."""
 
@@ -242,16 +253,16 @@ class SparkJobs:
     def cancel(self, job: str) -> None:
         """End the job's tasks. To be called until `run` is back: what is submitted meanwhile is not ended by it."""
         self._cancelled.add(job)
+        if job in self._players:
+            end_players(self._players[job])
         self._context.cancelJobsWithTag(job)
-        with suppress(FileNotFoundError, ProcessLookupError):  # it is over meanwhile
-            for file in self._players[job].iterdir() if job in self._players else ():
-                os.kill(int(file.name), signal.SIGKILL)
-                file.unlink()
 
     @contextmanager
     def _players_of(self, job: str, folder: Path) -> Generator[str]:
-        """The folder of those on this machine who are at the job, for `cancel`: Spark itself looks every 2 s whether a
-        task was cancelled, and what Python does in it goes on until then."""
+        """The folder of the processes of this machine that are at the job: who still is once it has ended is killed.
+
+        Spark itself looks every 2 s whether a task was cancelled, and what Python does in it goes on until then.
+        """
         if not self._is_local:
             yield ""
             return
@@ -260,8 +271,8 @@ class SparkJobs:
         try:
             yield str(folder)
         finally:
+            end_players(folder)
             del self._players[job]
-            rmtree(folder, ignore_errors=True)
 
     def progress(self, job: str) -> Progress:
         """How far the job is. Zeros while its work is still being divided."""
