@@ -86,6 +86,7 @@ async def answered(analyses: AnalysisService, question: SweepQuestion) -> Analys
     return analyses.look(question)
 
 
+@pytest.mark.thorough  # Spark starts for it alone
 async def test_the_same_is_played_on_spark_and_here_again_once_that_is_killed(tmp_path: Path) -> None:
     known = EngineCosts(
         cores=os.cpu_count() or 1,
