@@ -2,7 +2,6 @@
 
 A wave takes about as long wherever it is done: how much that is, is judged by the waves before it.
 
-
 Numpy lets other threads go on; the controller's rules, played in Python, do not. The process takes one task after
 another, as a worker of Spark does, and is killed when nobody wants it any more, which is how work in it is cancelled:
 `python -m spark_tasks.worker`. Arrays go there as a file. It takes less processor time than the dashboard where both
