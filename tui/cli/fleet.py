@@ -143,17 +143,21 @@ class Fleet:
 
     async def _rows(self, most: int, told: OnProgress, *, tells: bool) -> AsyncGenerator[Sequence[FleetRow]]:
         async with engines_of(self._engine, told, costs_file()) as engines:
-            run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS)
+            store = self._store  # Arrow, which writes parts, aborts where its thread ends with the program
+            run = Waves(engines, FLEET.name, self._engine.wanted, first=FIRST_MS, apart=store is not None)
             todo = missing(self.manifest.done, range(self._total))
             parts, analysis = waves(self._arrays.stage, self._asked, run.budget, todo), FLEET
-            if (store := self._store) is not None:
+            if store is not None:
                 analysis, parts = STORED_FLEET, (stored_parts(part, store.folder, tells=tells) for part in parts)
-            async for wave, found in run.over(analysis, self._arrays, parts):
-                self._take(found, most)
-                self._played = run.so_far(None)
-                left = duration_text(round(1_000 * max(run.left_s(wave.left), 1)))
-                told(f"{self._done:,} of {self._total:,} played, about {left} left")
-                yield found.rows
+            try:
+                async for wave, found in run.over(analysis, self._arrays, parts):
+                    self._take(found, most)
+                    self._played = run.so_far(None)
+                    left = duration_text(round(1_000 * max(run.left_s(wave.left), 1)))
+                    told(f"{self._done:,} of {self._total:,} played, about {left} left")
+                    yield found.rows
+            finally:
+                await run.close()
 
     @property
     def _done(self) -> int:
