@@ -1,8 +1,8 @@
-"""A Java that can run ZooKeeper and Spark, the jars of an embedded ZooKeeper, and archives of the classes it loads.
+"""A Java that can run ZooKeeper and Spark, jars for it, and archives of the classes it loads.
 
 `KDRILL_JAVA` (the path of a `java` program) is an order: nothing else is tried. Without it JAVA_HOME and then PATH
-are looked at, and the first Java that is new enough wins. Nothing is installed or downloaded; the jars are PySpark's
-own, which is not imported.
+are looked at, and the first Java that is new enough wins. ZooKeeper's jars are PySpark's own, which is not imported;
+jars of old Kafka are fetched from Maven Central by `mvn`, once, for whoever asks for them. Nothing else is downloaded.
 
 A cached class archive (Java's AppCDS) shortens a server's start by a third. It is only a convenience: when anything
 about it fails, the server starts without it. There is one per Java and set of jars; the caller trains it (`build`).
@@ -14,12 +14,15 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from model.sandbox.processes import SandboxError
 
@@ -143,6 +146,68 @@ def pyspark_jars_folder() -> Path:
     if spec is None or not spec.submodule_search_locations:
         raise SandboxError("pyspark is not installed, and ZooKeeper comes out of its jars. Install pyspark 4.")
     return Path(spec.submodule_search_locations[0]) / "jars"
+
+
+FETCH_TIMEOUT_S = 600
+_NEVER = ("org.slf4j", "slf4j-simple")  # a second binding beside slf4j-reload4j: slf4j would pick either
+
+
+def fetched_jars(name: str, artifacts: Sequence[str], kept_in: str) -> Path:
+    """A folder with the jars of `artifacts` (group:artifact:version) and of what they need to run.
+
+    Maven (`mvn`) fetches them at first use into the user's cache folder. `name` is for people who look there; `kept_in`
+    is a folder in it. Raises SandboxError without Maven or the network.
+    """
+    pom = _pom(artifacts)
+    # What was asked for is part of the name, so a changed list of artifacts never meets an old folder.
+    digest = hashlib.sha256(pom.encode()).hexdigest()[:8]
+    folder = user_cache_path("kdrill") / kept_in / f"{name}-{digest}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            jars = _fetch(name, pom, Path(scratch))
+            try:
+                jars.rename(folder)  # atomic: a folder with this name is always complete
+            except OSError:
+                if not folder.is_dir():  # otherwise another process was quicker
+                    raise
+    return folder
+
+
+def _fetch(name: str, pom: str, scratch: Path) -> Path:
+    if shutil.which("mvn") is None:
+        raise SandboxError(f"{name} is fetched by Maven, and there is no mvn on PATH: install Maven")
+    (scratch / "pom.xml").write_text(pom)
+    command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"]
+    command.append("-DincludeScope=runtime")
+    try:
+        done = subprocess.run(
+            command, cwd=scratch, capture_output=True, text=True, check=False, timeout=FETCH_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise SandboxError(f"Maven did not fetch {name} within {FETCH_TIMEOUT_S} s") from None
+    if done.returncode != 0:
+        reasons = [line.partition("[ERROR]")[2] for line in done.stdout.splitlines() if "[ERROR]" in line]
+        raise SandboxError(f"Maven could not fetch {name}: {(reasons or [done.stderr])[0].strip()}")
+    return scratch / "jars"
+
+
+def _pom(artifacts: Sequence[str]) -> str:
+    return (
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>kdrill</groupId><artifactId>jars</artifactId><version>1</version>"
+        f"<dependencies>{''.join(map(_dependency, artifacts))}</dependencies></project>"
+    )
+
+
+def _dependency(artifact: str) -> str:
+    group, name, version = artifact.split(":")
+    never_group, never_name = _NEVER
+    return (
+        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version>"
+        f"<exclusions><exclusion><groupId>{never_group}</groupId><artifactId>{never_name}</artifactId></exclusion>"
+        "</exclusions></dependency>"
+    )
 
 
 UNUSED_AFTER_S = 60 * 24 * 3600

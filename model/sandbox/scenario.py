@@ -28,16 +28,26 @@
     at_s = 25
     expect = "none-lost"
 
+These come with kdrill and are played by their names, as --scenario split-brain:
+
+    herd-effect        every change makes all members of a ZooKeeper group stop and claim anew
+    split-brain        a member that cannot hear of the end of its session reads what is another's
+    failed-rebalance   a member gives up after four tries, for another one was not told to let go
+    isr-by-messages    a burst shrinks an ISR by replica.lag.max.messages, though nobody is slow
+    isr-by-time        the same burst shrinks none by replica.lag.time.max.ms
+
 What can be done (`do`), with its fields:
 
     kill, terminate, start, pause, resume, expire    broker
     kill-controller                                  step = "elected" | "loaded" | "written" | "told", or none
-    cut, heal                                        between = ["1", "zookeeper"]: broker ids, "zookeeper", "clients"
+    cut, heal                                        between = ["1", "zookeeper"]: broker ids, "zookeeper", "clients",
+                                                     or a member of a ZooKeeper group: "reports/z1"
     slow                                             between, delay_ms
     kill-zookeeper, start-zookeeper                  server
     fill-log-dir, free-log-dir                       broker; limit_bytes, or what the folder holds now
     corrupt, restore                                 broker, partition = "orders-0"; segment = "last" | "oldest"
-    stop-consumer, start-consumer                    group, member
+    stop-consumer, start-consumer                    group, member; a new member, too, of the ZooKeeper groups "reports"
+                                                     (kdrill's consumers) and "legacy" (those of Kafka 0.8.2.2)
     set-rate                                         rate, in records a second
     undo, undo-all                                   number of the fault, or the last one
 
@@ -49,6 +59,12 @@ What can be expected (`expect`), each `within_s` (30 if not said):
     offline             `partition` has no leader
     leader              `partition` is led by `broker`; `moved = true`: by another one than before the last fault
     flowing             the load's records are acknowledged again
+    all-rebalanced      all members of `group` that hear of changes stopped and claimed anew since the last fault
+    owned-twice         two members of `group` read one partition
+    owned-once          no partition of `group` is read by two, each is owned, and nobody has given up
+    gave-up             a member of `group` has used up the tries of its rebalance
+    isr-shrunk          a leader let a follower that lives leave the ISR, since the last fault
+    isr-kept            none did, in all of `within_s`
     none-lost           every acknowledged record is in the log, once and in order; the load stops for good
     some-lost           at least one acknowledged record is lost; the load stops for good
 """
@@ -74,16 +90,20 @@ WITHIN_S = 30.0
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is to become true."""
 
-    expect: Literal["led", "in-sync", "controller", "offline", "leader", "flowing", "none-lost", "some-lost"]
+    expect: Literal[
+        "led", "in-sync", "controller", "offline", "leader", "flowing", "none-lost", "some-lost",
+        "all-rebalanced", "owned-twice", "owned-once", "gave-up", "isr-shrunk", "isr-kept",
+    ]  # fmt: skip
     within_s: float = WITHIN_S
     partition: str = ""
     broker: int | None = None
+    group: str = ""
     moved: bool = False
 
     def __str__(self) -> str:
         """As the file has it, and shorter."""
         broker = "" if self.broker is None else f"broker {self.broker}"
-        details = (self.partition, broker, "moved" if self.moved else "")
+        details = (self.partition, broker, self.group, "moved" if self.moved else "")
         return " ".join(filter(None, (self.expect, *details)))
 
 
@@ -110,13 +130,22 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 OPTIONS: Mapping[str, Any] = {
     "brokers": int, "racks": int, "zookeepers": Literal[1, 3], "topics": int, "partitions": int,
-    "load": bool, "rate": float, "set": dict[str, str],
+    "load": bool, "rate": float, "old_consumers": int, "set": dict[str, str],
 }  # fmt: skip
 """What `[sandbox]` may say."""
 
 
+SHIPPED = Path(__file__).with_name("scenarios")
+
+
 def read_scenario(path: Path) -> Scenario:
-    """A scenario from a file. Raises SandboxError: one line with the file, the step and what is wrong with it."""
+    """A scenario from a file, or one of those that come with kdrill, by its name alone: `split-brain`.
+
+    Raises SandboxError: one line with the file, the step and what is wrong with it.
+    """
+    shipped = SHIPPED / f"{path.name}.toml"
+    if path.parent == Path() and not path.exists() and shipped.is_file():
+        path = shipped
     try:
         text = read_text(path, only_file=True)
     except (OSError, UnicodeDecodeError) as error:
@@ -224,6 +253,6 @@ def session_text(options: SandboxOptions, history: Sequence[tuple[int, Deed]], r
 
 def _option_table(options: SandboxOptions) -> dict[str, Any]:
     defaults = SandboxOptions()
-    names = ("brokers", "racks", "zookeepers", "topics", "partitions", "load", "rate")
+    names = ("brokers", "racks", "zookeepers", "topics", "partitions", "load", "rate", "old_consumers")
     table = {name: getattr(options, name) for name in names if getattr(options, name) != getattr(defaults, name)}
     return {**table, **({"set": dict(options.settings)} if options.settings else {})}

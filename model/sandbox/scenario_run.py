@@ -13,7 +13,8 @@ import msgspec
 
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.ids import TopicPartition
-from model.sandbox.control.messages import Done, EventFeed, LoadView, SandboxState
+from model.consumers.ownership import group_counts
+from model.sandbox.control.messages import Done, EventFeed, GroupView, LoadView, SandboxState
 from model.sandbox.faults.faults import Deed
 from model.sandbox.load.messages import AuditReport
 from model.sandbox.processes import SandboxError
@@ -126,6 +127,38 @@ _CHECKS: Mapping[str, Callable[[Expectation, SeenCluster, BeforeFault], str]] = 
 }
 
 
+def _all_rebalanced(view: GroupView, _image: ClusterImage) -> str:
+    return "" if view.all_rebalanced else f"only {', '.join(view.rebalanced) or 'nobody'} claimed anew"
+
+
+def _owned_twice(view: GroupView, _image: ClusterImage) -> str:
+    return "" if view.owned_twice else "no partition is read by two"
+
+
+def _owned_once(view: GroupView, image: ClusterImage) -> str:
+    if view.owned_twice:
+        return f"read by two: {', '.join(view.owned_twice[:MOST_NAMED])}"
+    if view.given_up:
+        return f"{', '.join(view.given_up)} gave up"
+    if view.joining:
+        return f"{', '.join(view.joining)} reads nothing yet"
+    group = image.groups.get(view.name)
+    free = group_counts(group, image).unowned if group is not None and group.members else None
+    return "" if free == 0 else "the group has no members" if free is None else f"{free:,} partitions without an owner"
+
+
+def _gave_up(view: GroupView, _image: ClusterImage) -> str:
+    return "" if view.given_up else "nobody gave up"
+
+
+GROUP_CHECKS: Mapping[str, Callable[[GroupView, ClusterImage], str]] = {
+    "all-rebalanced": _all_rebalanced,
+    "owned-twice": _owned_twice,
+    "owned-once": _owned_once,
+    "gave-up": _gave_up,
+}
+
+
 FIRST_IMAGE_TIMEOUT_S = 60.0
 
 
@@ -189,6 +222,7 @@ class ScenarioRun:
         self._target = target
         self._cluster = cluster
         self._before = BeforeFault()
+        self._laggards = 0
         self._audit: AuditReport | None = None
 
     async def play(self) -> ScenarioOutcome:
@@ -216,6 +250,7 @@ class ScenarioRun:
                 reason = await self._expect(step.what)
                 return not reason, f"{step.what}: {reason or 'as expected'}"
             self._before = before_in(self._cluster.image)
+            self._laggards = self._target.state.laggards
             return True, (await self._target.do(step.what)).text
         except SandboxError as error:
             return False, str(error)
@@ -224,11 +259,44 @@ class ScenarioRun:
         """Why it did not become true in time; empty if it did."""
         if expectation.expect in ("none-lost", "some-lost"):
             return await self._lost(expectation)
-        check = self._flowing() if expectation.expect == "flowing" else self._image_check(expectation)
         deadline = time.monotonic() + expectation.within_s
+        if expectation.expect == "isr-kept":
+            return await self._kept(deadline)
+        check = self._check(expectation)
         while (reason := await check()) and time.monotonic() < deadline:
             await asyncio.sleep(LOOK_EVERY_S)
         return f"not within {expectation.within_s:g} s: {reason}" if reason else ""
+
+    def _check(self, expectation: Expectation) -> Callable[[], Awaitable[str]]:
+        if expectation.expect == "flowing":
+            return self._flowing()
+        if expectation.expect == "isr-shrunk":
+            return self._shrunk
+        if expectation.expect in GROUP_CHECKS:
+            return self._group_check(expectation)
+        return self._image_check(expectation)
+
+    async def _shrunk(self) -> str:
+        return "" if self._target.state.laggards > self._laggards else "no leader let a follower leave its ISR"
+
+    async def _kept(self, deadline: float) -> str:
+        while time.monotonic() < deadline:
+            if not await self._shrunk():
+                return "a leader let a follower leave its ISR"
+            await asyncio.sleep(LOOK_EVERY_S)
+        return ""
+
+    def _group_check(self, expectation: Expectation) -> Callable[[], Awaitable[str]]:
+        name, check = expectation.group, GROUP_CHECKS[expectation.expect]
+
+        async def look() -> str:
+            load = self._target.state.load
+            view = next((each for each in load.groups if each.name == name), None) if load else None
+            if view is None:
+                raise SandboxError(f"{name!r} is no ZooKeeper group of the load")
+            return check(view, self._cluster.image)
+
+        return look
 
     def _image_check(self, expectation: Expectation) -> Callable[[], Awaitable[str]]:
         async def check() -> str:

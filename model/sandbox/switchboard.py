@@ -18,6 +18,7 @@ from itertools import combinations
 
 import msgspec
 
+from model.hosts.kafka_client.kafka_client import address_of
 from model.sandbox.control.messages import LinkView
 from model.sandbox.link_proxy import Pick, Proxy, Valve
 from model.sandbox.processes import SandboxError
@@ -73,7 +74,7 @@ def link_between(between: tuple[str, str], known: Iterable[Link]) -> Link:
 
 def in_words(link: Link) -> str:
     """`between broker 1 and broker 2`, `between broker 1 and ZooKeeper`."""
-    return " and ".join(f"broker {place}" if place.isdigit() else _WORDS[place] for place in link)
+    return " and ".join(f"broker {place}" if place.isdigit() else _WORDS.get(place, place) for place in link)
 
 
 _WORDS = {ZOOKEEPER: "ZooKeeper", CLIENTS: "its clients"}
@@ -228,3 +229,29 @@ class Switchboard:
 
     def _all(self) -> list[Proxy]:
         return [*self._listeners.values(), *self._zookeepers.values()]
+
+
+class ZooKeeperLink:
+    """What a member reaches ZooKeeper by, from `start` to `close`. Cut, the member reads on: brokers are elsewhere."""
+
+    def __init__(self) -> None:
+        self.valve = Valve()
+        self._proxies: list[Proxy] = []
+
+    async def start(self, zookeeper: str) -> str:
+        """Takes a connect string with its chroot; returns the one to give to the member. Raises OSError."""
+        servers, slash, chroot = zookeeper.partition("/")
+        for server in servers.split(","):
+            proxy = Proxy(lambda _: self.valve)
+            proxy.lead_to(*address_of(server))
+            await proxy.start()
+            self._proxies.append(proxy)
+        return ",".join(proxy.address for proxy in self._proxies) + slash + chroot
+
+    def view(self, place: str) -> LinkView:
+        """Of a member by this name."""
+        status = "cut" if self.valve.is_cut else "slow" if self.valve.delay_s else "open"
+        return LinkView(between=(place, ZOOKEEPER), status=status, delay_ms=self.valve.delay_s * 1000)
+
+    async def close(self) -> None:
+        await asyncio.gather(*(proxy.close() for proxy in self._proxies))

@@ -11,7 +11,7 @@ import msgspec
 from click.core import ParameterSource
 
 from model.sandbox import scenario as scenarios
-from model.sandbox.control.messages import MOST_BROKERS, SandboxOptions
+from model.sandbox.control.messages import MOST_BROKERS, MOST_MEMBERS, SandboxOptions
 from model.sandbox.processes import SandboxError
 from tui.cli.open import check_java, dashboard, with_look
 from tui.cli.options import common_options
@@ -40,6 +40,14 @@ def takes_sandbox(command: Command) -> Command:
     @click.option("--load", is_flag=True, help="run a producer and consumers, and audit what was written")
     @click.option(
         "--rate", metavar="N", type=click.FloatRange(0), default=RATE, show_default=True, help="records a second"
+    )
+    @click.option(
+        "--old-consumers",
+        metavar="N",
+        type=click.IntRange(0, MOST_MEMBERS),
+        default=0,
+        show_default=True,
+        help="consumers of Kafka 0.8.2.2 in the load, in group legacy (Maven fetches them)",
     )
     @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="broker setting, for all brokers")
     @click.option("--scenario", type=click.Path(path_type=Path), help="play the scenario in this TOML file")

@@ -86,7 +86,8 @@ def _print(line: msgspec.Struct) -> None:
 def _tell(event: SandboxEvent) -> None:
     at = datetime.fromtimestamp(event.at_ms / 1000).strftime("%H:%M:%S.%f")[:-3]
     cause = f" (fault {event.fault})" if event.fault is not None else ""
-    for line in (f"{at} {event.kind}: {event.text}{cause}", *(f"    {detail}" for detail in event.details)):
+    about = event.subject if event.kind in ("group", "isr") else event.kind
+    for line in (f"{at} {about}: {event.text}{cause}", *(f"    {detail}" for detail in event.details)):
         tell(line, head="")
 
 

@@ -64,6 +64,8 @@ SEVERITY: dict[str, Severity] = {
     "sandbox-repair": "info",
     "sandbox-process": "info",
     "sandbox-load": "info",
+    "sandbox-group": "warn",
+    "sandbox-isr": "warn",
     "sandbox-audit": "info",
     "sandbox-step": "info",
     "sandbox-expectation": "info",

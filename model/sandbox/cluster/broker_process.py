@@ -68,13 +68,18 @@ class LogFile:
 
     def lines_from(self, begin: int) -> list[str]:
         """Whole lines from this byte on."""
+        return self.new_text(begin)[0].splitlines()
+
+    def new_text(self, begin: int) -> tuple[str, int]:
+        """Whole lines from this byte on, and where they end."""
         try:
             with self.path.open("rb") as file:
                 file.seek(begin)
                 text = file.read()
         except OSError:
-            return []
-        return text[: text.rfind(b"\n") + 1].decode(errors="replace").splitlines()
+            return "", begin
+        whole = text[: text.rfind(b"\n") + 1]
+        return whole.decode(errors="replace"), begin + len(whole)
 
     def last_lines(self, count: int) -> tuple[str, ...]:
         """The last ones that say something, cut to a bearable length, without control characters."""

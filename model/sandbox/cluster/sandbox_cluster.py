@@ -26,7 +26,15 @@ from model.sandbox.cluster.broker_process import (
     properties_text,
 )
 from model.sandbox.cluster.sandbox_folder import SandboxFolder
-from model.sandbox.control.messages import CHROOT, MOST_BROKERS, EventFeed, ProcessView, SandboxOptions, SandboxReady
+from model.sandbox.control.messages import (
+    CHROOT,
+    MOST_BROKERS,
+    MOST_MEMBERS,
+    EventFeed,
+    ProcessView,
+    SandboxOptions,
+    SandboxReady,
+)
 from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError, free_port
 from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
@@ -303,6 +311,7 @@ def _check(options: SandboxOptions) -> None:
         ("port", 1, HIGHEST_PORT + 1 - options.brokers),
         ("zookeeper_port", 1, HIGHEST_PORT + 1 - options.zookeepers),
         ("rate", 0, 1_000_000),
+        ("old_consumers", 0, MOST_MEMBERS),
     ):
         number = getattr(options, name)
         if number is not None and not least <= number <= most:
@@ -310,3 +319,5 @@ def _check(options: SandboxOptions) -> None:
             raise SandboxError(f"--{option} {number}: {least} to {most} are possible")
     if options.zookeepers not in (1, 3):
         raise SandboxError(f"--zookeepers {options.zookeepers}: 1 or 3 are possible")
+    if options.old_consumers and not options.load:
+        raise SandboxError("--old-consumers needs --load: there is nothing to consume without it")

@@ -16,6 +16,8 @@ from model.sandbox.faults.faults import Deed, Fault, Place, Repair
 FIRST_BROKER = 1
 CHROOT = "/kafka"
 MOST_BROKERS = 100
+MOST_MEMBERS = 20
+"""Of one ZooKeeper group."""
 SESSION_KEY = "zookeeper.session.timeout.ms"
 SESSION_MS = 6_000
 """A drill should not wait for 18 s, Kafka's default, until a dead broker is missed."""
@@ -45,6 +47,8 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Records a second that the load produces, over all partitions."""
     scenario: str | None = None
     """A scenario's file, played once everything serves."""
+    old_consumers: int = 0
+    """How many consumers of Kafka 0.8.2.2 the load has, in the ZooKeeper group `legacy`."""
     settings: Mapping[str, str] = {}
     """More lines for every broker's server.properties; they win over the sandbox's own."""
 
@@ -67,7 +71,8 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
 ProcessKind = Literal["broker", "zookeeper", "producer", "consumer"]
 ProcessStatus = Literal["starting", "running", "paused", "stopped", "killed", "crashed"]
 """stopped: in order. killed: by a fault. crashed: it ended and nobody had asked for it."""
-EventKind = Literal["fault", "repair", "process", "load", "audit", "step", "expectation"]
+EventKind = Literal["fault", "repair", "process", "load", "group", "isr", "audit", "step", "expectation"]
+"""group: what members of a ZooKeeper group say of themselves. isr: why a leader let a follower leave."""
 
 
 class SandboxReady(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +123,10 @@ class ProcessView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LinkView(msgspec.Struct, frozen=True, kw_only=True):
-    """What two places can say to each other, both ways: as in `cut`, `slow` and `heal`."""
+    """What two places can say to each other, both ways: as in `cut`, `slow` and `heal`.
+
+    A place is a broker's id, `zookeeper`, `clients`, or a member of a ZooKeeper group: `reports/z1`.
+    """
 
     between: tuple[Place, Place]
     status: Literal["open", "cut", "slow"] = "open"
@@ -136,6 +144,22 @@ class OpenFault(msgspec.Struct, frozen=True, kw_only=True):
     """None where it can't be undone."""
 
 
+class GroupView(msgspec.Struct, frozen=True, kw_only=True):
+    """A ZooKeeper group by what its members say of themselves."""
+
+    name: str
+    joining: tuple[str, ...] = ()
+    """Who does not read yet, or not now."""
+    rebalanced: tuple[str, ...] = ()
+    """Who has stopped and claimed anew since the last change."""
+    all_rebalanced: bool = False
+    """Whether these are all that hear of changes."""
+    owned_twice: tuple[str, ...] = ()
+    """Partitions that two members read."""
+    given_up: tuple[str, ...] = ()
+    """Who has used up the tries of its rebalance."""
+
+
 class LoadView(msgspec.Struct, frozen=True, kw_only=True):
     """The traffic, as of a second ago at most."""
 
@@ -151,6 +175,7 @@ class LoadView(msgspec.Struct, frozen=True, kw_only=True):
     """Acknowledged records known to be lost so far: partitions were cut back behind them. The audit proves it."""
     error: str = ""
     """What the producer was told last, while it has to repeat."""
+    groups: tuple[GroupView, ...] = ()
 
 
 class SandboxState(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,6 +186,8 @@ class SandboxState(msgspec.Struct, frozen=True, kw_only=True):
     """Each broker's with `zookeeper` and `clients`, and of each two brokers."""
     faults: tuple[OpenFault, ...] = ()
     """The newest last."""
+    laggards: int = 0
+    """How often a leader let a follower that was behind leave its ISR, ever."""
     load: LoadView | None = None
 
 

@@ -6,6 +6,7 @@ client over a pair of pipes.
 
 import asyncio
 import contextlib
+import re
 import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -40,6 +41,8 @@ from model.sandbox.scenario import Scenario, ScenarioOutcome, read_scenario, ses
 
 LOOK_EVERY_S = 0.1
 LAST_LINES = 8
+_LAGGARD = re.compile(r"(\S+-\d+): (broker \d+ .*, it leaves the ISR)\.")
+"""As `model.broker.isr` tells it."""
 
 OnState = Callable[[SandboxState], None]
 
@@ -62,6 +65,9 @@ class Sandbox:
         self._load: Load | None = None
         self._faults = FaultInjector(Site(self.cluster, lambda: self._load), self.events)
         self._told = SandboxState()
+        self._read = {broker: process.log.size() for broker, process in self.cluster.brokers.items()}
+        """How far each broker's log was read."""
+        self._laggards = 0
         self._ready_ms = 0
         self._watching: asyncio.Task[None] | None = None
 
@@ -71,8 +77,9 @@ class Sandbox:
         load = self._load
         return SandboxState(
             processes=(*self.cluster.views(), *(load.processes if load else ())),
-            links=self.cluster.links.views(),
+            links=(*self.cluster.links.views(), *(load.links if load else ())),
             faults=self._faults.open_faults,
+            laggards=self._laggards,
             load=load.view if load else None,
         )
 
@@ -128,8 +135,17 @@ class Sandbox:
     async def _watch(self) -> None:
         while True:
             self._notice_ends()
+            self._notice_laggards()
             self._tell_state()
             await asyncio.sleep(LOOK_EVERY_S)
+
+    def _notice_laggards(self) -> None:
+        """ZooKeeper has who is in an ISR; why one left it, only the leader says."""
+        for broker, process in self.cluster.brokers.items():
+            text, self._read[broker] = process.log.new_text(self._read[broker])
+            for partition, why in _LAGGARD.findall(text):
+                self._laggards += 1
+                self.events.tell("isr", f"its leader b{broker} says: {why}", subject=partition)
 
     def _notice_ends(self) -> None:
         for broker, code in self.cluster.ended_brokers():

@@ -23,6 +23,7 @@ from model.sandbox.cluster.broker_process import BrokerProcess
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
 from model.sandbox.faults import faults
 from model.sandbox.faults.faults import BrokerChoice, Repair
+from model.sandbox.link_proxy import Valve
 from model.sandbox.processes import SandboxError
 
 
@@ -42,6 +43,10 @@ class Traffic(Protocol):
     async def start_consumer(self, group: str, member: str) -> str: ...
 
     async def set_rate(self, rate: float) -> str: ...
+
+    def valve(self, place: str) -> Valve: ...
+
+    def link_changed(self, place: str) -> None: ...
 
 
 class Site:

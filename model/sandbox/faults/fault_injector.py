@@ -26,6 +26,7 @@ async def cut(site: Site, deed: faults.CutLink) -> DeedOutcome:
     if valve.is_cut:
         raise SandboxError(f"the link between {in_words(link)} is cut already")
     valve.cut()
+    _tell_load(site, link)
     return _of_link(link, f"the link between {in_words(link)} is cut", faults.HealLink(link))
 
 
@@ -45,6 +46,7 @@ async def heal(site: Site, deed: faults.HealLink) -> DeedOutcome:
     if not valve.is_cut and not valve.delay_s:
         raise SandboxError(f"nothing is wrong with the link between {in_words(link)}")
     valve.heal()
+    _tell_load(site, link)
     return _of_link(link, f"the link between {in_words(link)} is whole again")
 
 
@@ -70,7 +72,17 @@ async def _end_session_at_servers(site: Site, session: ZooKeeperSession) -> bool
     raise SandboxError(f"the session can't be ended: {reason}")
 
 
+def _tell_load(site: Site, link: Link) -> None:
+    if "/" in link[0]:
+        site.load.link_changed(link[0])
+
+
 async def _valve(site: Site, between: tuple[str, str]) -> tuple[Link, Valve]:
+    member = next((place for place in between if "/" in place), None)
+    if member is not None:
+        if ZOOKEEPER not in between:
+            raise SandboxError(f"a consumer has a link with {ZOOKEEPER} only: cut {member} and {ZOOKEEPER}")
+        return (member, ZOOKEEPER), site.load.valve(member)
     first, second = [
         place if place in (ZOOKEEPER, CLIENTS) else str(await chosen_broker(site.cluster, place)) for place in between
     ]

@@ -11,7 +11,7 @@ BrokerChoice = int | str
 """A broker's id, or who has a part at that moment: `controller`, `leader of TOPIC-N`, `follower of TOPIC-N`."""
 
 Place = str
-"""One end of a link: a broker's id, `zookeeper` or `clients`."""
+"""One end of a link: a broker's id, `zookeeper`, `clients`, or a member of a ZooKeeper group: `reports/z1`."""
 
 
 class _Deed(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields=True):

@@ -1,114 +1,38 @@
-"""All traffic of a sandbox: the load's process, and the consumers of a ZooKeeper group, each a process of its own.
+"""All traffic of a sandbox: the load's process, and the members of ZooKeeper groups, each a process of its own.
 
-The load's process is started, ordered about and heard here; a ZooKeeper consumer is killed when it is stopped, and
-the lines it prints are read here.
+The load's process is started, ordered about and heard here. Of what members say (`members`), the feed is told here.
 """
 
 import asyncio
+import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from model.hosts.child_process import AskedChild
-from model.sandbox.cluster.broker_process import LogFile, started
+from model.sandbox.cluster.broker_process import LogFile
 from model.sandbox.cluster.sandbox_cluster import SandboxCluster
-from model.sandbox.control.messages import EventFeed, LoadView, ProcessStatus, ProcessView, SandboxReady
+from model.sandbox.control.messages import (
+    MOST_MEMBERS,
+    EventFeed,
+    GroupView,
+    LinkView,
+    LoadView,
+    ProcessStatus,
+    ProcessView,
+    SandboxReady,
+)
+from model.sandbox.link_proxy import Valve
+from model.sandbox.load.members import GroupMember, GroupWatch, OldMember, OwnMember, Said
 from model.sandbox.load.messages import AuditReport, ConsumerStatus, LoadFacts, LoadOrder, LoadSetup
-from model.sandbox.processes import GuardedProcess, SandboxError
-from model.sandbox.switchboard import CLIENT
+from model.sandbox.processes import SandboxError
 
 T = TypeVar("T")
-
-ZOOKEEPER_CONSUMER = (sys.executable, "-P", "-m", "model.hosts.zookeeper_consumer")
-"""-P: whatever lies in the current folder is not ours."""
-COMMIT_EVERY_MS = 5_000
-
-
-class _Line(msgspec.Struct, frozen=True):
-    happening: str
-    total: int = 0
-    partitions: tuple[tuple[str | int, ...], ...] = ()
-
-
-class ZooKeeperMember:
-    """Not started by the constructor."""
-
-    def __init__(self, zookeeper: str, group: str, member: str, topics: Sequence[str], folder: Path) -> None:
-        """`zookeeper` is a connect string with its chroot, `folder` where its log goes."""
-        self.group = group
-        self.member = member
-        self.status: ConsumerStatus = "stopped"
-        self.partitions: tuple[str, ...] = ()
-        self.log = folder / f"consumer-{group}-{member}.log"
-        self._command = (
-            *ZOOKEEPER_CONSUMER,
-            *("--zookeeper", zookeeper, "--group", group, "--listener", CLIENT),
-            *("--auto-commit-interval-ms", str(COMMIT_EVERY_MS)),
-            *(word for topic in topics for word in ("--topic", topic)),
-        )
-        self._process: GuardedProcess | None = None
-        self._read = 0
-        self._before = 0
-        self._total = 0
-
-    @property
-    def pid(self) -> int | None:
-        """None while it does not run."""
-        return self._process.pid if self._process and self._process.exit_code() is None else None
-
-    @property
-    def consumed(self) -> int:
-        return self._before + self._total
-
-    async def start(self) -> None:
-        """Start it; it joins when it can. Raises SandboxError."""
-        self.status, self._before, self._total = "joining", self.consumed, 0
-        start = partial(GuardedProcess, self._command, folder=self.log.parent, log=self.log)
-        self._process = await started(start, GuardedProcess.close)
-
-    async def cut_off(self) -> None:
-        """SIGKILL: its znodes stay until its session times out."""
-        self.status, self.partitions = "stopped", ()
-        if self._process is not None:
-            await asyncio.to_thread(self._process.close)
-
-    def look(self) -> None:
-        """Read what it said since the last time."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(self._read)
-                text = file.read()
-        except OSError:
-            return
-        text = text[: text.rfind(b"\n") + 1]
-        self._read += len(text)
-        for line in text.splitlines():
-            if line.startswith(b"{") and self.status != "stopped":
-                self._hear(line)
-
-    def _hear(self, text: bytes) -> None:
-        try:
-            line = msgspec.json.decode(text, type=_Line)
-        except msgspec.MsgspecError:
-            return
-        match line.happening:
-            case "consumed":
-                self._total = line.total
-            case "claimed":
-                self.status = "consuming"
-                self.partitions = tuple(f"{each[0]}-{each[1]}" for each in line.partitions)
-            case "rebalance-began" | "released" | "session-expired":
-                self.status, self.partitions = "joining", ()
-            case "gave-up" | "left":
-                self.status, self.partitions = "stopped", ()
-            case _:
-                pass
 
 
 LOAD = (sys.executable, "-P", "-m", "model.sandbox.load")
@@ -156,8 +80,13 @@ COORDINATOR_GROUP = "billing"
 ZOOKEEPER_GROUP = "reports"
 CONSUMERS = tuple((COORDINATOR_GROUP, f"c{number}") for number in (1, 2, 3))
 ZOOKEEPER_CONSUMERS = ("z1", "z2")
+OLD_GROUP = "legacy"
+KINDS: Mapping[str, type[GroupMember]] = {ZOOKEEPER_GROUP: OwnMember, OLD_GROUP: OldMember}
+"""ZooKeeper group → what its members are."""
+_NAME = re.compile(r"\w{1,20}", re.ASCII)
 RATE_OVER_S = 3.0
 LOOK_EVERY_S = 0.5
+SETTLED_MS = 250
 LAST_LINES = 8
 _STATUS: dict[ConsumerStatus, ProcessStatus] = {"joining": "starting", "consuming": "running", "stopped": "killed"}
 
@@ -172,7 +101,11 @@ class Load:
         self._past: deque[tuple[float, int, int]] = deque()
         """Monotonic time, acknowledged and consumed, of the last seconds."""
         self._process = LoadProcess(cluster.folder.load, self._hear, self._ended)
-        self._members: dict[tuple[str, str], ZooKeeperMember] = {}
+        self._topics: list[str] = []
+        self._members: dict[tuple[str, str], GroupMember] = {}
+        self._said: list[tuple[Said, GroupMember]] = []
+        """What was read of members' logs, and not heard yet."""
+        self._watches = {group: GroupWatch(group) for group in KINDS}
         self._looking: asyncio.Task[None] | None = None
         self._statuses: dict[str, tuple[ProcessStatus, int]] = {}
 
@@ -181,7 +114,10 @@ class Load:
         partitions = await self._cluster.partitions_to_load()
         if not partitions:
             raise SandboxError("--load needs topics to write to; give --topics 1 or more")
-        topics = sorted({topic for topic, _ in partitions})
+        self._topics = sorted({topic for topic, _ in partitions})
+        old = [f"o{number + 1}" for number in range(self._cluster.options.old_consumers)]
+        if old:
+            await OldMember.fetch()
         setup = LoadSetup(
             bootstrap=tuple(self._cluster.bootstrap.split(",")),
             partitions=tuple(partitions),
@@ -189,11 +125,10 @@ class Load:
             consumers=CONSUMERS,
         )
         await self._process.start(setup)
-        folder = Path(self._cluster.folder.path)
-        for name in ZOOKEEPER_CONSUMERS:
-            member = ZooKeeperMember(self._cluster.zookeeper, ZOOKEEPER_GROUP, name, topics, folder)
-            self._members[ZOOKEEPER_GROUP, name] = member
-            await member.start()
+        for group, names in ((ZOOKEEPER_GROUP, ZOOKEEPER_CONSUMERS), (OLD_GROUP, old)):
+            for name in names:
+                await (await self._member(group, name)).start()
+                self._watches[group].changed(name, "", reached=True)
         self._looking = asyncio.create_task(self._look())
 
     @property
@@ -210,7 +145,40 @@ class Load:
             consumed=last[2],
             lost=facts.overwritten,
             error=facts.error,
+            groups=tuple(
+                GroupView(
+                    name=group,
+                    rebalanced=watch.rebalanced,
+                    all_rebalanced=watch.is_rebalanced,
+                    owned_twice=watch.owned_twice,
+                    given_up=watch.given_up,
+                    joining=tuple(name for name, each in self._of(group) if each.status == "joining"),
+                )
+                for group, watch in self._watches.items()
+            ),
         )
+
+    def _of(self, group: str) -> list[tuple[str, GroupMember]]:
+        return [(name, member) for (each, name), member in self._members.items() if each == group]
+
+    @property
+    def links(self) -> tuple[LinkView, ...]:
+        """Of members of ZooKeeper groups with ZooKeeper."""
+        return tuple(member.link.view(f"{group}/{name}") for (group, name), member in self._members.items())
+
+    def valve(self, place: str) -> Valve:
+        """What shuts a member's link with ZooKeeper; the member as in `reports/z1`. Raises SandboxError."""
+        member = self._members.get((place.partition("/")[0], place.partition("/")[2]))
+        if member is None:
+            raise SandboxError(f"there is no member {place} of a ZooKeeper group")
+        return member.link.valve
+
+    def link_changed(self, place: str) -> None:
+        """That link was cut or is whole again."""
+        group, _, member = place.partition("/")
+        is_cut = self.valve(place).is_cut
+        cause = f"{member} was cut off from ZooKeeper" if is_cut else f"{member} reaches ZooKeeper again"
+        self._watches[group].changed(member, cause, reached=not is_cut)
 
     @property
     def processes(self) -> tuple[ProcessView, ...]:
@@ -249,24 +217,28 @@ class Load:
 
     async def stop_consumer(self, group: str, member: str) -> str:
         """Cut a consumer off. Raises SandboxError."""
-        own = self._members.get((group, member))
-        if own is None:
+        if group not in KINDS:
             return await self._process.ask(LoadOrder(stop=(group, member)), str)
-        if own.pid is None:
+        own = self._members.get((group, member))
+        if own is None or own.pid is None:
             raise SandboxError(f"consumer {group}/{member} does not run")
         pid = own.pid
         await own.cut_off()
+        self._said = [each for each in self._said if each[1] is not own]
+        self._watches[group].killed(member)
         return f"consumer {group}/{member} was killed (SIGKILL, pid {pid})"
 
     async def start_consumer(self, group: str, member: str) -> str:
-        """Bring it back. Raises SandboxError."""
-        own = self._members.get((group, member))
-        if own is None:
+        """Bring it back; to a ZooKeeper group, a new member may come, too. Raises SandboxError."""
+        if group not in KINDS:
             return await self._process.ask(LoadOrder(start=(group, member)), str)
+        is_new = (group, member) not in self._members
+        own = await self._member(group, member)
         if own.pid is not None:
             raise SandboxError(f"consumer {group}/{member} runs")
         await own.start()
-        return f"consumer {group}/{member} is back"
+        self._watches[group].changed(member, f"{member} {'joined' if is_new else 'came back'}", reached=True)
+        return f"consumer {group}/{member} {'joins' if is_new else 'is back'}"
 
     async def set_rate(self, rate: float) -> str:
         """More or fewer records. Raises SandboxError."""
@@ -277,8 +249,24 @@ class Load:
     async def close(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
-        await asyncio.gather(*(member.cut_off() for member in self._members.values()))
+        await asyncio.gather(*(member.close() for member in self._members.values()))
         await self._process.close()
+
+    async def _member(self, group: str, name: str) -> GroupMember:
+        """Which may be new. Raises SandboxError."""
+        if (group, name) not in self._members:
+            if not _NAME.fullmatch(name):
+                raise SandboxError(f"{name!r} is no name of a member: letters, digits and underscores")
+            if len(self._of(group)) >= MOST_MEMBERS:
+                raise SandboxError(f"group {group} has {MOST_MEMBERS} members; more are not run")
+            if KINDS[group] is OldMember:
+                await OldMember.fetch()
+            cluster = self._cluster
+            folder = Path(cluster.folder.path)
+            member = KINDS[group](group, name, self._topics, folder, cluster.options.session_ms)
+            await member.open(cluster.zookeeper)
+            self._members[group, name] = member
+        return self._members[group, name]
 
     def _hear(self, facts: LoadFacts) -> None:
         self._facts = facts
@@ -290,13 +278,23 @@ class Load:
 
     async def _look(self) -> None:
         while True:
-            for member in self._members.values():
-                member.look()
+            self._listen()
             consumed = sum(each.consumed for each in (*self._facts.consumers, *self._members.values()))
             self._past.append((time.monotonic(), self._facts.acknowledged, consumed))
             while self._past[-1][0] - self._past[0][0] > RATE_OVER_S:
                 self._past.popleft()
             await asyncio.sleep(LOOK_EVERY_S)
+
+    def _listen(self) -> None:
+        """In the order of what happened: what was said just now waits until all have been read."""
+        until_ms = time.time_ns() // 1_000_000 - SETTLED_MS
+        for member in self._members.values():
+            self._said += [(one, member) for one in member.look()]
+        self._said.sort(key=lambda each: (each[0].at_ms, each[0].kind == "owns"))
+        while self._said and self._said[0][0].at_ms <= until_ms:
+            said, member = self._said.pop(0)
+            for text in self._watches[member.group].hear(member.member, said):
+                self._events.tell("group", text, subject=f"group {member.group}")
 
     def _consumer(
         self, group: str, member: str, status: ConsumerStatus, partitions: tuple[str, ...], pid: int | None, log: str
