@@ -28,14 +28,6 @@
     at_s = 25
     expect = "none-lost"
 
-These come with kdrill and are played by their names, as --scenario split-brain:
-
-    herd-effect        every change makes all members of a ZooKeeper group stop and claim anew
-    split-brain        a member that cannot hear of the end of its session reads what is another's
-    failed-rebalance   a member gives up after four tries, for another one was not told to let go
-    isr-by-messages    a burst shrinks an ISR by replica.lag.max.messages, though nobody is slow
-    isr-by-time        the same burst shrinks none by replica.lag.time.max.ms
-
 What can be done (`do`), with its fields:
 
     kill, terminate, start, pause, resume, expire    broker
@@ -67,6 +59,14 @@ What can be expected (`expect`), each `within_s` (30 if not said):
     isr-kept            none did, in all of `within_s`
     none-lost           every acknowledged record is in the log, once and in order; the load stops for good
     some-lost           at least one acknowledged record is lost; the load stops for good
+
+These come with kdrill and are played by their names, as --scenario split-brain:
+
+    herd-effect        every change makes all members of a ZooKeeper group stop and claim anew
+    split-brain        a member that cannot hear of the end of its session reads what is another's
+    failed-rebalance   a member gives up after four tries, for another one was not told to let go
+    isr-by-messages    a burst shrinks an ISR by replica.lag.max.messages, though nobody is slow
+    isr-by-time        the same burst shrinks none by replica.lag.time.max.ms
 """
 
 import json

@@ -135,20 +135,24 @@ async def _frame(reader: asyncio.StreamReader) -> bytes:
 
 CLIENT, REPLICATION = "CLIENT", "REPLICATION"
 """The listeners of a sandbox's broker."""
+ONE_LISTENER = "PLAINTEXT"
+"""The only one where brokers speak as those before 0.10.2, whose listeners have no names (KIP-103)."""
 
 
 class Switchboard:
     """From `start` to `close`, in one event loop."""
 
-    def __init__(self, brokers: Iterable[int], zookeepers: int) -> None:
+    def __init__(self, brokers: Iterable[int], zookeepers: int, *, has_one_listener: bool = False) -> None:
         self._brokers = tuple(brokers)
+        self.listeners = (ONE_LISTENER,) if has_one_listener else (CLIENT, REPLICATION)
+        """Of each broker; clients use the first one, brokers the last one."""
         self._valves: Mapping[Link, Valve] = {link: Valve() for link in links_of(self._brokers)}
         self._open = Valve()
         """For whoever is not one of these brokers: never shut."""
         self._listeners = {
             (broker, listener): Proxy(self._pick(broker, listener))
             for broker in self._brokers
-            for listener in (CLIENT, REPLICATION)
+            for listener in self.listeners
         }
         self._zookeepers = {
             (broker, server): Proxy(self._pick(broker, ZOOKEEPER))
@@ -159,7 +163,7 @@ class Switchboard:
     async def start(self, first_port: int | None = None) -> None:
         """Open every proxy; clients reach the first broker by `first_port`, the next by the next. Raises OSError."""
         for place, broker in enumerate(self._brokers):
-            await self.listener(broker, CLIENT).start(first_port + place if first_port else 0)
+            await self.for_clients(broker).start(first_port + place if first_port else 0)
         for proxy in self._all():
             if not proxy.port:
                 await proxy.start()
@@ -170,13 +174,17 @@ class Switchboard:
     def listener(self, broker: int, name: str) -> Proxy:
         return self._listeners[broker, name]
 
+    def for_clients(self, broker: int) -> Proxy:
+        """What clients reach a broker by."""
+        return self.listener(broker, self.listeners[0])
+
     def zookeeper(self, broker: int, server: int) -> Proxy:
         """What a broker reaches a ZooKeeper server by."""
         return self._zookeepers[broker, server]
 
     def broker_is_gone(self, broker: int) -> None:
         """Nobody listens behind its listeners any more."""
-        for listener in (CLIENT, REPLICATION):
+        for listener in self.listeners:
             self.listener(broker, listener).lead_nowhere()
 
     def zookeeper_at(self, server: int, host: str, port: int) -> None:
@@ -214,16 +222,17 @@ class Switchboard:
         return [proxy for (owner, _), proxy in self._zookeepers.items() if owner == broker]
 
     def _pick(self, broker: int, listener: str) -> Pick:
-        if listener != REPLICATION:
+        if listener in (ZOOKEEPER, CLIENT):
             valve = self._valves[str(broker), ZOOKEEPER if listener == ZOOKEEPER else CLIENTS]
             return lambda _: valve
+        stranger = self._valves[str(broker), CLIENTS] if listener == ONE_LISTENER else self._open
 
         def by_source(received: bytes) -> Valve | None:
             source = source_broker(received)
             if source is None:
                 return None
             target = str(broker)
-            return self._valves.get((source, target)) or self._valves.get((target, source)) or self._open
+            return self._valves.get((source, target)) or self._valves.get((target, source)) or stranger
 
         return by_source
 

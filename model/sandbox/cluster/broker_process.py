@@ -19,7 +19,6 @@ import msgspec
 from model.broker.settings.keys import KDRILL_FAULT_FOLDER
 from model.sandbox.control.messages import SESSION_KEY, SESSION_MS, ProcessStatus, SandboxOptions
 from model.sandbox.processes import LOOPBACK, GuardedProcess, SandboxError, ServerDiedError
-from model.sandbox.switchboard import CLIENT, REPLICATION
 
 T = TypeVar("T")
 
@@ -93,18 +92,18 @@ def broker_properties(
 ) -> Mapping[str, str]:
     """The keys and values; a broker listens where the system lets it, and tells others the proxies' addresses.
 
-    `advertised` is the address of each listener, `zookeeper` a connect string with its chroot.
+    `advertised` is the address of each listener, the brokers' own last; `zookeeper` a connect string with its chroot.
     """
     replicas = str(min(3, options.brokers))
     rack = options.rack_of(broker)
-    listeners = (CLIENT, REPLICATION)
+    listeners = tuple(advertised)
     return {
         "broker.id": str(broker),
         **({"broker.rack": rack} if rack else {}),
         "listeners": ",".join(f"{name}://{LOOPBACK}:0" for name in listeners),
         "advertised.listeners": ",".join(f"{name}://{advertised[name]}" for name in listeners),
         "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in listeners),
-        "inter.broker.listener.name": REPLICATION,
+        "inter.broker.listener.name": listeners[-1],
         "log.dirs": f"{folder}/logs",
         "zookeeper.connect": zookeeper,
         SESSION_KEY: str(SESSION_MS),

@@ -37,7 +37,7 @@ from model.sandbox.control.messages import (
 )
 from model.sandbox.embedded_zookeeper import Ensemble
 from model.sandbox.processes import SandboxError, free_port
-from model.sandbox.switchboard import CLIENT, REPLICATION, Switchboard
+from model.sandbox.switchboard import Switchboard
 
 TOPICS_TIMEOUT_S = 60.0
 TOPICS_PAUSE_S = 0.02
@@ -151,7 +151,9 @@ class SandboxCluster:
         self.events = events
         self.folder = SandboxFolder(options)
         self.ensemble = Ensemble(options, self.folder)
-        self.links = Switchboard(options.broker_ids, options.zookeepers)
+        self.links = Switchboard(
+            options.broker_ids, options.zookeepers, has_one_listener=options.speaks_as_before((0, 10, 2))
+        )
         self.brokers = {
             broker: BrokerProcess(broker, self.folder.broker(broker), broker_command) for broker in options.broker_ids
         }
@@ -176,7 +178,7 @@ class SandboxCluster:
     @property
     def bootstrap(self) -> str:
         """Where clients reach the brokers."""
-        return ",".join(self.links.listener(broker, CLIENT).address for broker in self.brokers)
+        return ",".join(self.links.for_clients(broker).address for broker in self.brokers)
 
     @property
     def zookeeper(self) -> str:
@@ -196,7 +198,7 @@ class SandboxCluster:
         self.events.tell("process", f"broker {broker} serves, pid {process.pid}", subject=f"broker {broker}")
 
     def _lead(self, broker: int, listeners: Listeners) -> None:
-        self._bound[broker] = listeners[CLIENT]
+        self._bound[broker] = listeners[self.links.listeners[0]]
         for listener, address in listeners.items():
             self.links.listener(broker, listener).lead_to(*address_of(address))
 
@@ -232,7 +234,7 @@ class SandboxCluster:
                 kind="broker",
                 status=process.status,
                 pid=process.pid,
-                address=self.links.listener(broker, CLIENT).address,
+                address=self.links.for_clients(broker).address,
                 since_ms=process.since_ms,
                 detail=f"rack {rack}" if (rack := self.options.rack_of(broker)) else "",
                 log=str(process.log.path),
@@ -282,7 +284,7 @@ class SandboxCluster:
                 broker,
                 folder=str(process.folder),
                 zookeeper=",".join(servers) + CHROOT,
-                advertised={name: self.links.listener(broker, name).address for name in (CLIENT, REPLICATION)},
+                advertised={name: self.links.listener(broker, name).address for name in self.links.listeners},
             )
             process.write_properties(properties_text(properties))
 

@@ -5,6 +5,7 @@ that it is ready, or failed, and at any time events and states. Events are numbe
 listens; only the last number is remembered. Values otherwise: nothing is started or checked on disk here.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -62,6 +63,11 @@ class SandboxOptions(msgspec.Struct, frozen=True, kw_only=True):
         """After how long without a heartbeat ZooKeeper ends a broker's session, as the brokers ask for it."""
         asked = self.settings.get(SESSION_KEY, "")
         return int(asked) if asked.isdecimal() else SESSION_MS
+
+    def speaks_as_before(self, release: tuple[int, ...]) -> bool:
+        """Whether inter.broker.protocol.version is set to a release before this one."""
+        numbers = re.match(r"\d+(\.\d+)*", self.settings.get("inter.broker.protocol.version", ""))
+        return numbers is not None and tuple(map(int, numbers[0].split("."))) < release
 
     def rack_of(self, broker: int) -> str | None:
         """`r1`, `r2` …; None without racks."""

@@ -44,6 +44,8 @@ LAST_LINES = 8
 _LAGGARD = re.compile(r"(\S+-\d+): (broker \d+ .*, it leaves the ISR)\.")
 """As `model.broker.isr` tells it."""
 
+_BY_MESSAGES = " by replica.lag.max.messages: a burst is enough, it need not be slow"
+
 OnState = Callable[[SandboxState], None]
 
 
@@ -145,7 +147,8 @@ class Sandbox:
             text, self._read[broker] = process.log.new_text(self._read[broker])
             for partition, why in _LAGGARD.findall(text):
                 self._laggards += 1
-                self.events.tell("isr", f"its leader b{broker} says: {why}", subject=partition)
+                rule = _BY_MESSAGES if "messages behind" in why else ""
+                self.events.tell("isr", f"its leader b{broker} says: {why}{rule}", subject=partition)
 
     def _notice_ends(self) -> None:
         for broker, code in self.cluster.ended_brokers():

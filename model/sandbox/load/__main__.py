@@ -32,7 +32,9 @@ class LoadService:
         self._partitions = [TopicPartition(*each) for each in setup.partitions]
         self._run = uuid.uuid4().hex[:8]
         self._ledger = Ledger()
-        self._producer = LoadProducer(self._bootstrap, self._partitions, self._run, self._ledger)
+        self._producer = LoadProducer(
+            self._bootstrap, self._partitions, self._run, self._ledger, is_idempotent=setup.is_idempotent
+        )
         self._rate = setup.rate
         topics = topics_of(self._partitions)
         self._consumers: Mapping[tuple[str, str], GroupConsumer] = {

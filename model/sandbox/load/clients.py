@@ -46,12 +46,21 @@ def client_config(bootstrap: str, name: str) -> dict[str, Any]:
 class LoadProducer:
     """From `start` to `close`. For one event loop."""
 
-    def __init__(self, bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        partitions: Sequence[TopicPartition],
+        run: str,
+        ledger: Ledger,
+        *,
+        is_idempotent: bool = True,
+    ) -> None:
         self.rate = 0.0
         """Records a second, over all partitions."""
         self.error = ""
         """What went wrong last; empty once records are acknowledged again."""
         self._bootstrap, self._run, self._ledger = bootstrap, run, ledger
+        self._is_idempotent = is_idempotent
         self._next = dict.fromkeys(partitions, 0)
         """The number of the next record."""
         self._waiting = dict.fromkeys(partitions, 0)
@@ -92,7 +101,9 @@ class LoadProducer:
         return Producer(
             {
                 **client_config(self._bootstrap, "producer"),
-                "enable.idempotence": True,
+                "enable.idempotence": self._is_idempotent,
+                "max.in.flight.requests.per.connection": 5 if self._is_idempotent else 1,  # order is kept either way
+                "acks": "all",
                 "message.timeout.ms": 0,  # for ever
                 "request.timeout.ms": PRODUCE_TIMEOUT_MS,
                 "retry.backoff.ms": 100,
@@ -258,7 +269,15 @@ def audit(bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger
 
 
 class _Reading:
-    def __init__(self, bootstrap: str, partitions: Sequence[TopicPartition], run: str, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        partitions: Sequence[TopicPartition],
+        run: str,
+        ledger: Ledger,
+        *,
+        is_idempotent: bool = True,
+    ) -> None:
         self.found: dict[TopicPartition, list[tuple[int, int]]] = {partition: [] for partition in partitions}
         self.consumer = Consumer(
             {

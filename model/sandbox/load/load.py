@@ -122,6 +122,7 @@ class Load:
             bootstrap=tuple(self._cluster.bootstrap.split(",")),
             partitions=tuple(partitions),
             rate=self._facts.rate,
+            is_idempotent=not self._cluster.options.speaks_as_before((0, 11)),
             consumers=CONSUMERS,
         )
         await self._process.start(setup)

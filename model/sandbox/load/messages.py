@@ -72,6 +72,8 @@ class LoadSetup(msgspec.Struct, frozen=True, kw_only=True):
     partitions: tuple[tuple[str, int], ...]
     """What is produced to."""
     rate: float
+    is_idempotent: bool = True
+    """Formats of records before 0.11 have no numbers of producers; a retry may write a record twice then."""
     consumers: tuple[tuple[str, str], ...]
     """Group and member of each consumer of a coordinator group."""
 

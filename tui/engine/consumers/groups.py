@@ -210,6 +210,7 @@ def group_text(moment: Moment, query: GroupText, _: int, memory: Memory) -> Text
         if found.subject == f"group {query.key}":
             sheet.gap().fact(found.severity, found.what, found.severity).fact("", found.action)
     shorts = {owner: short.name for owner, short in named.of(sorted(_owners(group))).items()}
+    _said(sheet, moment, f"group {query.key}")
     _rebalances(sheet, group, shorts)
     _positions(sheet, group, moment.image, shorts)
     return sheet.answer()
@@ -250,6 +251,18 @@ def _owners(group: GroupImage) -> set[str]:
     """Everybody who owns something, or did in a rebalance that was seen."""
     past = (owner for each in group.rebalances for moved in (each.gained, each.lost) for owner in moved)
     return {*group.owners.values(), *past}
+
+
+SAID_SHOWN = 8
+
+
+def _said(sheet: Sheet, moment: Moment, subject: str) -> None:
+    """Of a sandbox's group, what its members say: that all stop, that two read one partition, that one gave up."""
+    said = [one for one in moment.feed if one.kind == "sandbox-group" and one.subject == subject]
+    if said:
+        sheet.gap().say("what its members say, newest first", "dim")
+        for one in reversed(said[-SAID_SHOWN:]):
+            sheet.fact(clock_text(one.time_ms), one.text, "warn")
 
 
 def _rebalances(sheet: Sheet, group: GroupImage, shorts: Mapping[str, str]) -> None:

@@ -318,6 +318,8 @@ def partition_text(moment: Moment, query: PartitionText, now_ms: int, *_: object
         sheet.fact("why", reason.why)
         if reason.ways_out:
             sheet.fact("ways out", reason.ways_out)
+    if (left := _last_to_leave(moment.feed, query.key)) is not None:
+        sheet.fact("left ISR", f"{clock_text(left.time_ms)}  {left.text}", SEVERITY_STYLES[left.severity])
     _facts(sheet, table, row, now_ms)
     for number, change in enumerate(_history(moment.feed, query.key, topic)):
         text = f"{clock_text(change.time_ms)}  {change.subject if change.subject != query.key else ''}".rstrip()
@@ -362,6 +364,11 @@ def _unclean_setting(table: PartitionTable, topic: str) -> str:
         return "not set (off since Kafka 0.11)"
     where = "topic" if own is not None else "cluster"
     return f"{'on' if (own or default or '').strip().lower() == 'true' else 'off'} ({where})"
+
+
+def _last_to_leave(feed: tuple[Change, ...], partition: str) -> Change | None:
+    """Why a follower that lives left the ISR last, where its leader is heard: ZooKeeper does not have it."""
+    return next((one for one in reversed(feed) if one.kind == "sandbox-isr" and one.subject == partition), None)
 
 
 def _history(feed: tuple[Change, ...], partition: str, topic: str) -> list[Change]:
