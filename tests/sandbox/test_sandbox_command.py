@@ -1,7 +1,9 @@
 """`kdrill sandbox --headless` as a process: its one line, its ends, and what it leaves behind."""
 
+import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.architecture.source_tree import ROOT
 from tests.conformance.our_view import both_know, snapshot_of
 from tests.harness.command import kdrill, running
 from tests.harness.sandbox import ONE_BROKER, ready_line
@@ -96,12 +99,37 @@ def test_one_that_is_to_end_before_it_serves_says_why_and_fails(start):
 
 def test_without_a_pipe_as_standard_input_it_serves_until_a_signal_but_no_ignored_one(start):
     process = start(stdin=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    ready_line(process)
+    is_used_at_once(process, ready_line(process)["bootstrap"])
     process.send_signal(signal.SIGHUP)  # which nohup has ignored
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0
+
+
+def is_used_at_once(process: "subprocess.Popen[str]", bootstrap: str) -> None:
+    """It says how on standard error; what it says to Python's users works, and so does what the guide says."""
+    assert process.stderr is not None
+    said: dict[str, str] = {}
+    while "console" not in said:
+        line = process.stderr.readline()
+        assert line
+        said |= [line.split(maxsplit=1)] if line[0].isalpha() else []
+    assert said.keys() == {"python", "java", "kcat", "console"}
+    assert all(bootstrap in line for line in said.values())
+    guide = (ROOT / "tui/guides/sandbox.md").read_text()
+    (shown,) = [line for line in guide.splitlines() if line.startswith("python3 ")]
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    for line in (said["python"], shown.replace("orders", "topic-1")):
+        done = subprocess.run(
+            ["bash", "-c", line],
+            env={**os.environ, "PATH": path, "B": bootstrap},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.stdout == "0\n", done.stderr  # nothing is left to be delivered
 
 
 def test_its_brokers_tell_what_its_zookeeper_tells_and_do_what_they_are_asked(start):

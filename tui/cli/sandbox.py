@@ -50,7 +50,11 @@ def takes_sandbox(command: Command) -> Command:
         help="consumers of Kafka 0.8.2.2 in the load, in group legacy (Maven fetches them)",
     )
     @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="broker setting, for all brokers")
-    @click.option("--scenario", type=click.Path(path_type=Path), help="play the scenario in this TOML file")
+    @click.option(
+        "--scenario",
+        type=click.Path(path_type=Path),
+        help="play the scenario in this TOML file, or a built-in one by its name",
+    )
     @click.option(
         "--help-scenario",
         is_flag=True,
@@ -117,7 +121,8 @@ def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, conf
 
     Any Kafka client can use it. Everything ends with this command, however it ends, and without --keep nothing is
     left behind. With --headless, one line on standard output says where everything is once every broker serves;
-    events go to standard error, one per line.
+    events go to standard error, one per line, and so does how to use it at once: from Python, Java, kcat and the
+    console tools. In the dashboard, d on a broker says that.
 
     With --headless it ends on SIGTERM, SIGINT or SIGHUP and, if standard input is a pipe, when the other end closes,
     so that it never outlives the program that started it. To run it on its own, as under nohup or systemd, give it no
@@ -130,6 +135,7 @@ def sandbox(options: SandboxOptions, scenario: Path | None, headless: bool, conf
     Example: kdrill sandbox --brokers 5 --load
              kdrill sandbox --headless --dir ./lab --keep
              kdrill sandbox --scenario drill.toml --headless
+             kdrill sandbox --scenario split-brain
     """
     if headless and look["serve"] is not None:
         raise click.UsageError("--headless is without a dashboard, --serve shows one: choose")

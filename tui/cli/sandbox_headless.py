@@ -12,7 +12,8 @@ from pathlib import Path
 import click
 import msgspec
 
-from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxState
+from model.sandbox.cluster.sandbox_cluster import first_topics
+from model.sandbox.control.messages import SandboxEvent, SandboxOptions, SandboxState, uses
 from model.sandbox.control.sandbox import Sandbox
 from model.sandbox.processes import SandboxError
 from model.sandbox.scenario import read_scenario
@@ -35,7 +36,7 @@ async def serve(options: SandboxOptions, scenario: Path | None) -> int:
     _watch_owner(loop, told)
     sandbox = Sandbox(options, _tell, _ignore)
     serving = asyncio.Event()
-    work = asyncio.create_task(_work(sandbox, scenario, serving))
+    work = asyncio.create_task(_work(sandbox, options, scenario, serving))
     try:
         await asyncio.wait([work, told], return_when=asyncio.FIRST_COMPLETED)
         work.cancel()
@@ -48,11 +49,14 @@ async def serve(options: SandboxOptions, scenario: Path | None) -> int:
         await sandbox.close()
 
 
-async def _work(sandbox: Sandbox, scenario: Path | None, serving: asyncio.Event) -> int:
+async def _work(sandbox: Sandbox, options: SandboxOptions, scenario: Path | None, serving: asyncio.Event) -> int:
     ready = await sandbox.start()
     serving.set()
     _print(ready)
     if scenario is None:
+        topic = next((topic.name for topic in first_topics(options)), "TOPIC")
+        for client, line in uses(ready.bootstrap, topic).items():
+            tell(f"{client:8} {line}", head="")
         await asyncio.Event().wait()  # until it is cancelled
         return PASSED
     outcome = await sandbox.play(read_scenario(scenario))

@@ -94,6 +94,20 @@ class SandboxReady(msgspec.Struct, frozen=True, kw_only=True):
     dir: str
 
 
+def uses(bootstrap: str, topic: str) -> Mapping[str, str]:
+    """How a sandbox is used at once: kind of client → a line to paste, which writes or reads this topic."""
+    python = (
+        f"""p = Producer({{"bootstrap.servers": "{bootstrap}"}}); p.produce("{topic}", b"hello"); print(p.flush(9))"""
+    )
+    return {
+        "python": f"python3 -c 'from confluent_kafka import Producer; {python}'",
+        "java": f'new KafkaProducer<>(Map.of("bootstrap.servers", "{bootstrap}"), new StringSerializer(), '
+        "new StringSerializer())",
+        "kcat": f"kcat -b {bootstrap} -C -t {topic} -o beginning -e",
+        "console": f"kafka-console-consumer.sh --bootstrap-server {bootstrap} --topic {topic} --from-beginning",
+    }
+
+
 class SandboxEvent(msgspec.Struct, frozen=True, kw_only=True):
     """Something that the sandbox did or noticed. What the cluster makes of it, ZooKeeper shows."""
 

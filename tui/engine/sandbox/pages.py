@@ -20,7 +20,7 @@ from model.consumers.zookeeper_groups.events_and_commands import (
     RebalanceEnded,
     SessionLost,
 )
-from model.sandbox.control.messages import LinkView, LoadView, ProcessView, SandboxState
+from model.sandbox.control.messages import LinkView, LoadView, ProcessView, SandboxState, uses
 from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.listing import Listing, place_in
 from tui.engine.messages import TextAnswer
@@ -185,6 +185,10 @@ def process_text(state: SandboxState, query: ProcessText, now_ms: int, *_: objec
     sheet.fact("since", f"{date_text(process.since_ms)}, {age_text(process.since_ms, now_ms)} ago")
     sheet.fact("pid", str(process.pid or "-")).fact("address", process.address or "-")
     sheet.fact("detail", process.detail or "-").fact("log", process.log or "-").gap()
+    if process.kind == "broker":
+        for client, use in uses(process.address, "TOPIC").items():
+            sheet.fact(client, use, "dim")
+        sheet.gap()
     lines = _end_of(process.log)
     if is_member_log(lines):
         return tell_member_view(sheet, lines).answer()
