@@ -5,6 +5,7 @@ A cluster for this module alone. Each command is a Java process, so that one his
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from model.sandbox.java import java_environment
 from model.sandbox.zookeeper_server import EmbeddedZooKeeper
+from tests.architecture.source_tree import ROOT
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.describe import PartitionView
 from tests.conformance.kafka.releases import Installation, install_or_skip
@@ -93,6 +96,48 @@ def test_kafkas_tools_administer_brokers_of_ours(cluster: OurCluster) -> None:
     commands.delete("orders")
     eventually(lambda: not cluster.state("orders", 0), "the topic to be deleted")
     eventually(lambda: not any(cluster.holds(number, "orders-0") for number in (1, 2, 3)), "its folders to go")
+
+
+JAVA = """
+import java.util.Map;
+import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.common.serialization.StringSerializer;
+class Use {
+    public static void main(String[] words) throws Exception {
+        try (var producer = %s) {
+            System.out.println(producer.send(new ProducerRecord<>("used", "from Java")).get().hasOffset());
+        }
+    }
+}
+"""
+
+
+def test_the_lines_of_the_sandboxs_guide_are_used(cluster: OurCluster, tmp_path: Path) -> None:
+    guide = (ROOT / "tui/guides/sandbox.md").read_text().splitlines()
+    java, console, kcat = (
+        next(line for line in guide if line.startswith(start)).replace("orders", "used")
+        for start in ("new KafkaProducer", "kafka-console-consumer.sh ", "kcat ")
+    )
+    Commands(cluster).create("used", {0: (1, 2, 3)})
+    source = tmp_path / "Use.java"
+    source.write_text(JAVA % java)
+    command = cluster.kafka.java(str(source), heap_mb=256)
+    assert run(cluster, command).splitlines() == ["true"]
+    script = tmp_path / "kafka-console-consumer.sh"
+    words = Commands(cluster).java("consume", "--max-messages", "1")
+    script.write_text(f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+    script.chmod(0o755)
+    assert run(cluster, ["bash", "-c", f"PATH={tmp_path}:$PATH; {console}"]).splitlines() == ["from Java"]
+    if shutil.which("kcat") is not None:
+        assert run(cluster, ["bash", "-c", kcat]).splitlines()[:1] == ["from Java"]
+
+
+def run(cluster: OurCluster, command: list[str]) -> str:
+    """What it prints, with the brokers' addresses in B as in the guide."""
+    environment = {**java_environment(), "B": cluster.bootstrap}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")

@@ -53,7 +53,7 @@ def takes_sandbox(command: Command) -> Command:
     @click.option(
         "--scenario",
         type=click.Path(path_type=Path),
-        help="play the scenario in this TOML file, or a built-in one by its name",
+        help="TOML file, or name, of a scenario to play",
     )
     @click.option(
         "--help-scenario",
