@@ -1,4 +1,4 @@
-"""One broker of ours beside two real Java brokers of 1.1.1 or 3.9.1, ruled by a Java controller.
+"""One broker of ours beside two real Java brokers of 1.1.1 or 3.9.1, ruled by a Java controller, and at last by ours.
 
 It replicates from them and they from it, while leadership moves back and forth under load. Nothing acknowledged is
 lost, nothing comes twice, and at the end the logs are the same to the byte.
@@ -18,7 +18,7 @@ from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import install_or_skip
 from tests.conformance.kafka.workload import Workload
 from tests.harness.kafka import Cluster
-from tests.harness.ours_beside_kafka import OurBroker
+from tests.harness.ours_beside_kafka import OurBroker, paused
 from tests.harness.waiting import eventually
 
 pytestmark = [pytest.mark.conformance, pytest.mark.timeout(420)]
@@ -130,3 +130,49 @@ def test_kafkas_own_clients_write_to_and_read_from_ours(cluster: Cluster) -> Non
     messages = [f"message {number}" for number in range(500)]
     commands.produce("alone", messages)
     assert sorted(commands.consume("alone", 500)) == sorted(messages)
+
+
+def test_our_broker_rules_and_a_java_controller_takes_over(cluster: Cluster) -> None:
+    """Each of the three is killed under it, and ours as the controller; each comes back."""
+    topic, partitions = "ruled", range(3)
+
+    def states(key: str) -> list[object]:
+        return [cluster.state(topic, number).get(key) for number in partitions]
+
+    def all_are_in_sync() -> bool:
+        return [set(isr) if isinstance(isr, list) else None for isr in states("isr")] == [ALL] * 3
+
+    commands = Commands(cluster)
+    with paused({number: each for number, each in cluster.brokers.items() if number != OURS}):
+        cluster.delete("/controller")
+        eventually(lambda: cluster.controller() == OURS, "ours to be elected")
+    epoch = int(cluster.text("/controller_epoch"))
+    commands.create(topic, ASSIGNMENT, min_insync_replicas="2")
+    eventually(all_are_in_sync, "all replicas to be in sync", 90)
+    assert states("leader") == [1, 2, OURS]
+    assert states("controller_epoch") == [epoch] * 3
+    workload = Workload(cluster.bootstrap, topic, 3)
+    get_through(workload)
+    for java in (1, 2):
+        with cluster.killed(java):
+            eventually(lambda java=java: java not in states("leader"), "other leaders")
+            get_through(workload)
+        eventually(all_are_in_sync, "all replicas to be in sync", 90)
+    commands.elect_preferred(topic, list(partitions))
+    eventually(lambda: states("leader") == [1, 2, OURS], "the preferred leaders")
+    commands.create("brief", {0: (1, 2), 1: (2, OURS)})
+    eventually(lambda: all(cluster.state("brief", number) for number in (0, 1)), "leaders of the topic")
+    commands.delete("brief")
+    eventually(lambda: not cluster.text("/brokers/topics/brief"), "the topic to be deleted", 90)
+    eventually(lambda: not any(broker.holds("brief") for broker in cluster.brokers.values()), "its folders to go")
+    assert int(cluster.text("/controller_epoch")) == epoch
+
+    with cluster.killed(OURS):
+        eventually(lambda: cluster.controller() in (1, 2), "a Java controller")
+        eventually(lambda: OURS not in states("leader"), "other leaders")
+        get_through(workload)
+    eventually(all_are_in_sync, "all replicas to be in sync", 90)
+    workload.finish()
+    assert not workload.failed
+    assert workload.acknowledged == workload.arrived.keys()
+    assert set(workload.arrived.values()) == {1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from tests.harness.host_processes import ControllerProcess, host
@@ -30,7 +30,7 @@ class OurController(ControllerProcess):
 
     def take_office(self) -> int:
         """Be the controller: /controller is deleted while no broker can react. Returns the controller epoch."""
-        with paused(self._cluster):
+        with paused(self._cluster.brokers):
             self._cluster.delete("/controller")
             eventually(
                 lambda: self._cluster.controller() == self.id, "our controller to be elected", SESSION_TIMEOUT_MS / 1000
@@ -44,12 +44,12 @@ class OurController(ControllerProcess):
 
 
 @contextmanager
-def paused(cluster: Cluster) -> Iterator[None]:
-    """All brokers stand still."""
+def paused(brokers: Mapping[int, Broker]) -> Iterator[None]:
+    """They stand still."""
     try:
-        for broker in cluster.brokers.values():
+        for broker in brokers.values():
             broker.pause()
         yield
     finally:
-        for broker in cluster.brokers.values():
+        for broker in brokers.values():
             broker.resume()

@@ -1,12 +1,12 @@
 """A controller's channels to brokers, and its requests in the version that the receiver knows.
 
 A channel takes one request at a time, in order, again and again until the broker answers; it is made when the first
-request is due and goes with the broker. What waits is dropped when it is closed. What is for the broker that the
-controller runs in goes over the wire as well, as in Kafka.
+request is due and goes with the broker. What waits is dropped when it is closed. The controller's own broker is told
+over the wire, too, as in Kafka.
 
 Source: `kafka.controller.RequestSendThread`, `kafka.controller.AbstractControllerBrokerRequestBatch`,
-`org.apache.kafka.common.requests` (3.9). LeaderAndIsr from v2, UpdateMetadata from v5 and StopReplica from v3 on are
-written: brokers of 2.6 and newer.
+`org.apache.kafka.common.requests` (1.1, 3.9). All versions are written, so that brokers are ruled from 0.10 on, where
+ApiVersions began. Before 2.6 a StopReplica deletes all that it names or nothing, so that one becomes two.
 """
 
 import asyncio
@@ -20,12 +20,11 @@ import msgspec
 from model.cluster.ids import TopicPartition
 from model.controller import events_and_commands
 from model.controller.context import LiveBroker
-from model.hosts.wire.connection import Channel, Connection
+from model.hosts.wire.connection import Channel
 from model.hosts.wire.messages import Entity, name_of, shaped, shapes
 from model.hosts.wire.names import (
     SECURITY_PROTOCOLS,
     ApiKey,
-    UnsupportedVersionError,
     WireError,
     error_name,
     topic_id_text,
@@ -41,8 +40,8 @@ Entry = TypeVar(
     events_and_commands.PartitionToStop,
 )
 Registrations = Mapping[int, BrokerRegistration]
-LOWEST: Mapping[int, int] = {ApiKey.LEADER_AND_ISR: 2, ApiKey.UPDATE_METADATA: 5, ApiKey.STOP_REPLICA: 3}
-"""Before these versions the layout is another one."""
+STOPS_EACH = 3
+"""From this version on StopReplica says of each partition whether it is to be deleted."""
 
 
 class OutgoingRequest(msgspec.Struct, frozen=True):
@@ -66,7 +65,7 @@ def api_key(request: events_and_commands.BrokerRequest) -> int:
 
 
 def entity_of(letter: OutgoingRequest, version: int) -> Entity:
-    """The request in this version of its API, which must not be below LOWEST."""
+    """The request, or a part of it (`in_parts`), in this version of its API."""
     return _WRITE[type(letter.request)](letter, letter.request, shapes(api_key(letter.request), version, "request"))
 
 
@@ -92,8 +91,13 @@ def _leader_and_isr(letter: OutgoingRequest, request: events_and_commands.Leader
             removing_replicas=entry.assignment.removing,
             is_new=entry.is_new,
             leader_recovery_state=int(entry.state.recovering),
+            topic_name=entry.partition.topic,
         )
 
+    if not hasattr(module, "LeaderAndIsrTopicState"):
+        states = tuple(map(state, request.partitions))
+        live = _live_leaders(letter, request, module)
+        return _request(module.LeaderAndIsrRequest, letter, ungrouped_partition_states=states, live_leaders=live)
     ids = dict(request.topic_ids)
     topics = tuple(
         shaped(
@@ -104,13 +108,19 @@ def _leader_and_isr(letter: OutgoingRequest, request: events_and_commands.Leader
         )
         for topic, entries in _by_topic(request.partitions)
     )
-    leaders = tuple(
+    live = _live_leaders(letter, request, module)
+    return _request(module.LeaderAndIsrRequest, letter, type_=0, topic_states=topics, live_leaders=live)
+
+
+def _live_leaders(
+    letter: OutgoingRequest, request: events_and_commands.LeaderAndIsrRequest, module: Any
+) -> tuple[Entity, ...]:
+    return tuple(
         module.LeaderAndIsrLiveLeader(broker_id=broker, host_name=place.host, port=place.port)
         for broker in request.live_leaders
         if (known := letter.registrations.get(broker)) is not None
         and (place := endpoint(known, letter.listener)) is not None
     )
-    return _request(module.LeaderAndIsrRequest, letter, type_=0, topic_states=topics, live_leaders=leaders)
 
 
 def _update_metadata(
@@ -127,8 +137,17 @@ def _update_metadata(
             zk_version=entry.state.partition_epoch,
             replicas=entry.replicas,
             offline_replicas=entry.offline_replicas,
+            topic_name=entry.partition.topic,
         )
 
+    brokers = tuple(
+        _live_broker(broker, letter.registrations[broker], module)
+        for broker in request.live_brokers
+        if broker in letter.registrations
+    )
+    if not hasattr(module, "UpdateMetadataTopicState"):
+        states = tuple(map(state, request.partitions))
+        return _request(module.UpdateMetadataRequest, letter, ungrouped_partition_states=states, live_brokers=brokers)
     ids = dict(request.topic_ids)
     topics = tuple(
         shaped(
@@ -139,17 +158,18 @@ def _update_metadata(
         )
         for topic, entries in _by_topic(request.partitions)
     )
-    brokers = tuple(
-        _live_broker(broker, letter.registrations[broker], module)
-        for broker in request.live_brokers
-        if broker in letter.registrations
-    )
     return _request(module.UpdateMetadataRequest, letter, topic_states=topics, live_brokers=brokers)
 
 
 def _live_broker(broker: int, registration: BrokerRegistration, module: Any) -> Entity:
+    """Version 0 has one place for each broker, that of PLAINTEXT."""
+    if not hasattr(module, "UpdateMetadataEndpoint"):
+        place = endpoint(registration, "PLAINTEXT")
+        host, port = (place.host, place.port) if place else ("", -1)
+        return module.UpdateMetadataBroker(id_=broker, v0_host=host, v0_port=port)
     endpoints = tuple(
-        module.UpdateMetadataEndpoint(
+        shaped(
+            module.UpdateMetadataEndpoint,
             port=place.port,
             host=place.host,
             listener=place.listener,
@@ -157,10 +177,12 @@ def _live_broker(broker: int, registration: BrokerRegistration, module: Any) -> 
         )
         for place in registration.listeners
     )
-    return module.UpdateMetadataBroker(id_=broker, endpoints=endpoints, rack=registration.rack)
+    return shaped(module.UpdateMetadataBroker, id_=broker, endpoints=endpoints, rack=registration.rack)
 
 
 def _stop_replica(letter: OutgoingRequest, request: events_and_commands.StopReplicaRequest, module: Any) -> Entity:
+    if not hasattr(module, "StopReplicaTopicState"):
+        return _stop_alike(letter, request, module)
     topics = tuple(
         module.StopReplicaTopicState(
             topic_name=topic,
@@ -176,6 +198,35 @@ def _stop_replica(letter: OutgoingRequest, request: events_and_commands.StopRepl
         for topic, entries in _by_topic(request.partitions)
     )
     return _request(module.StopReplicaRequest, letter, topic_states=topics)
+
+
+def _stop_alike(letter: OutgoingRequest, request: events_and_commands.StopReplicaRequest, module: Any) -> Entity:
+    """As before 2.6: all of them are deleted, or none."""
+    (deletes,) = {entry.delete for entry in request.partitions}
+    if hasattr(module, "StopReplicaPartitionV0"):
+        numbers = tuple(
+            module.StopReplicaPartitionV0(topic_name=entry.partition.topic, partition_index=entry.partition.partition)
+            for entry in request.partitions
+        )
+        return _request(module.StopReplicaRequest, letter, delete_partitions=deletes, ungrouped_partitions=numbers)
+    topics = tuple(
+        module.StopReplicaTopicV1(name=topic, partition_indexes=tuple(entry.partition.partition for entry in entries))
+        for topic, entries in _by_topic(request.partitions)
+    )
+    return _request(module.StopReplicaRequest, letter, delete_partitions=deletes, topics=topics)
+
+
+def in_parts(letter: OutgoingRequest, version: int) -> list[OutgoingRequest]:
+    """As many requests as this version takes to say the same."""
+    request = letter.request
+    if not isinstance(request, events_and_commands.StopReplicaRequest) or version >= STOPS_EACH:
+        return [letter]
+    alike = [tuple(entry for entry in request.partitions if entry.delete is deletes) for deletes in (True, False)]
+    return [
+        msgspec.structs.replace(letter, request=msgspec.structs.replace(request, partitions=entries))
+        for entries in alike
+        if entries
+    ]
 
 
 def _request(shape: type[Entity], letter: OutgoingRequest, **values: object) -> Entity:
@@ -259,28 +310,27 @@ class BrokerChannel:
     async def _send_all(self) -> None:
         while True:
             letter = await self._letters.get()
-            response = await self._insist(letter)
-            self._on_answer(letter.request, answer_of(letter.request, response))
+            self._on_answer(letter.request, await self._insist(letter))
 
-    async def _insist(self, letter: OutgoingRequest) -> Entity:
-        told = ""
+    async def _insist(self, letter: OutgoingRequest) -> events_and_commands.BrokerAnswer:
+        told, key = "", api_key(letter.request)
         while True:
             try:
-                return await self._channel.ask(lambda connection: _written(letter, connection))
+                parts = in_parts(letter, (await self._channel.connected()).newest(key))
+                answers = [await self._ask(part) for part in parts]
+                error = next((each.error for each in answers if each.error != "NONE"), "NONE")
+                return events_and_commands.BrokerAnswer(error, sum((each.partition_errors for each in answers), ()))
             except WireError as error:
-                reason = f"broker {self._broker} does not take {name_of(api_key(letter.request))}: {error}"
+                reason = f"broker {self._broker} does not take {name_of(key)}: {error}"
                 if reason != told:  # once, not ten times a second
                     _LOGGER.warning("%s; trying again", reason)
                 told = reason
             await asyncio.sleep(RETRY_BACKOFF_S)
 
-
-def _written(letter: OutgoingRequest, connection: Connection) -> Entity:
-    key = api_key(letter.request)
-    version = connection.newest(key)
-    if version < LOWEST[key]:
-        raise UnsupportedVersionError(f"it knows no newer version than {version}: brokers before 2.6 are not ruled")
-    return entity_of(letter, version)
+    async def _ask(self, part: OutgoingRequest) -> events_and_commands.BrokerAnswer:
+        key = api_key(part.request)
+        response = await self._channel.ask(lambda connection: entity_of(part, connection.newest(key)))
+        return answer_of(part.request, response)
 
 
 OnAnswer = Callable[[int, events_and_commands.BrokerRequest, events_and_commands.BrokerAnswer], None]

@@ -83,15 +83,27 @@ async def test_what_a_broker_that_is_down_misses_it_gets_later(caplog: pytest.Lo
     await back.close()
 
 
-async def test_a_broker_too_old_is_told_once_in_the_log_and_gets_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    broker, answers = Broker(highest=2), Answers()
-    with caplog.at_level(logging.WARNING):
+async def test_an_old_broker_is_told_in_two_what_a_new_one_is_told_in_one() -> None:
+    stop = tuple(PartitionToStop(TopicPartition("t", number), 1, delete=number == 0) for number in range(3))
+    mixed = OutgoingRequest(StopReplicaRequest(9, 5, stop), 77, {}, "PLAINTEXT")
+    for highest, times in ((0, 2), (2, 2), (3, 1)):
+        broker, answers = Broker(highest), Answers()
         channel = BrokerChannel(1, ("127.0.0.1", await broker.start()), "test", answers)
+        channel.send(mixed)
+        await eventually_async(lambda answers=answers: answers.epochs == [5])  # one answer for the controller
+        assert broker.got == [(highest, 5)] * times
+        await channel.close()
+        await broker.close()
+
+
+async def test_a_broker_that_does_not_know_it_is_told_once_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    server = Server({})
+    with caplog.at_level(logging.WARNING):
+        channel = BrokerChannel(1, ("127.0.0.1", await server.start("127.0.0.1", 0)), "test", Answers())
         channel.send(letter(1))
         await eventually_async(lambda: caplog.records)
         await asyncio.sleep(0.3)
     [line] = [record.getMessage() for record in caplog.records]
-    assert "it knows no newer version than 2: brokers before 2.6 are not ruled; trying again" in line
+    assert "broker 1 does not take stop_replica: " in line
     await channel.close()
-    assert broker.got == [] and answers.epochs == []
-    await broker.close()
+    await server.close()

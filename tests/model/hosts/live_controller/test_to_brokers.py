@@ -20,7 +20,13 @@ from model.controller.events_and_commands import (
     UpdateMetadataRequest,
 )
 from model.controller.leader_and_isr import LeaderAndIsr, ReplicaAssignment
-from model.hosts.live_controller.broker_channels import LOWEST, OutgoingRequest, answer_of, api_key, entity_of
+from model.hosts.live_controller.broker_channels import (
+    OutgoingRequest,
+    answer_of,
+    api_key,
+    entity_of,
+    in_parts,
+)
 from model.hosts.wire.messages import decode_request, encode_request, shaped, shapes, versions_known
 from model.hosts.wire.names import topic_id_text, topic_uuid
 from model.znodes.cluster import BrokerRegistration
@@ -59,22 +65,56 @@ STOP_REPLICA = StopReplicaRequest(9, 4, (PartitionToStop(A, -2, delete=True), Pa
 EVERY = [
     (request, version)
     for request in (LEADER_AND_ISR, UPDATE_METADATA, STOP_REPLICA)
-    for version in range(LOWEST[api_key(request)], versions_known(api_key(request))[1] + 1)
+    for version in range(versions_known(api_key(request))[1] + 1)
 ]
 
 
+def all_sent(request: BrokerRequest, version: int) -> list[Any]:
+    letter = OutgoingRequest(request, 77, REGISTRATIONS, "INTERNAL")
+    entities = [entity_of(part, version) for part in in_parts(letter, version)]
+    return [decode_request(b"".join(encode_request(entity, 1, "test"))) for entity in entities]
+
+
 def sent(request: BrokerRequest, version: int) -> Any:
-    entity = entity_of(OutgoingRequest(request, 77, REGISTRATIONS, "INTERNAL"), version)
-    return decode_request(b"".join(encode_request(entity, 1, "test")))
+    (body,) = all_sent(request, version)
+    return body
 
 
 @pytest.mark.parametrize(("request_", "version"), EVERY)
 def test_every_version_has_the_epochs(request_: BrokerRequest, version: int) -> None:
-    body = sent(request_, version)
-    assert (body.__api_key__, body.__version__) == (api_key(request_), version)
-    assert (body.controller_id, body.controller_epoch, body.broker_epoch) == (9, 4, 77)
-    assert not getattr(body, "is_k_raft_controller", False)
-    assert getattr(body, "type_", 0) == 0
+    has_broker_epoch = (
+        version
+        >= {"StopReplicaRequest": 1, "LeaderAndIsrRequest": 2, "UpdateMetadataRequest": 5}[type(request_).__name__]
+    )
+    for body in all_sent(request_, version):
+        assert (body.__api_key__, body.__version__) == (api_key(request_), version)
+        assert (body.controller_id, body.controller_epoch) == (9, 4)
+        assert getattr(body, "broker_epoch", None) == (77 if has_broker_epoch else None)
+        assert not getattr(body, "is_k_raft_controller", False)
+        assert getattr(body, "type_", 0) == 0
+
+
+def test_what_brokers_of_1_1_are_sent() -> None:
+    body = sent(LEADER_AND_ISR, 1)
+    told = [(each.topic_name, each.partition_index, each.is_new) for each in body.ungrouped_partition_states]
+    assert told == [("b", 7, True), ("a", 0, False)]
+    assert [(each.broker_id, each.host_name, each.port) for each in body.live_leaders] == [(1, "one", 2), (2, "two", 3)]
+    body = sent(UPDATE_METADATA, 4)
+    assert [(each.topic_name, each.offline_replicas) for each in body.ungrouped_partition_states] == [("a", (3,))]
+    assert [[place.listener for place in each.endpoints] for each in body.live_brokers] == [
+        ["CLIENT", "INTERNAL"],
+        ["PLAINTEXT"],
+    ]
+    deleted, kept = all_sent(STOP_REPLICA, 0)
+    assert [(each.topic_name, each.partition_index) for each in deleted.ungrouped_partitions] == [("a", 0)]
+    assert [(each.topic_name, each.partition_index) for each in kept.ungrouped_partitions] == [("b", 7)]
+    assert (deleted.delete_partitions, kept.delete_partitions) == (True, False)
+
+
+def test_what_brokers_of_0_8_were_sent() -> None:
+    (one, two) = sent(UPDATE_METADATA, 0).live_brokers
+    assert (one.v0_host, one.v0_port, two.v0_host, two.v0_port) == ("one", 1, "two", 3)
+    assert "is_new" not in dir(sent(LEADER_AND_ISR, 0).ungrouped_partition_states[0])
 
 
 def test_leader_and_isr_of_3_9() -> None:
