@@ -17,6 +17,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.structs import TopicPartition as Place
 
 from model.sandbox.java import java_environment
+from tests.conformance.java.answers import java_command
 from tests.conformance.kafka.commands import Commands
 from tests.conformance.kafka.releases import Installation, install_or_skip
 from tests.harness.host_processes import ClusterOfThree
@@ -64,6 +65,32 @@ class ConsoleConsumer(LoggedProcess):
     def printed(self, start: str) -> list[str]:
         """What it read; warnings are in the same file."""
         return [line for line in self.log.splitlines() if line.startswith(start)]
+
+
+STREAMS = 3
+"""Threads of the one consumer that has several."""
+
+
+class StreamsConsumer(LoggedProcess):
+    """The high-level consumer of 0.8.2.2 in a program of its own, with a thread for each of its streams."""
+
+    def __init__(self, target: Target, group: str) -> None:
+        words = (target.zookeeper, group, TOPIC, str(STREAMS))
+        command = [*java_command("Streams", target.kafka.release.version), *words]
+        super().__init__(command, target.folder / f"{group}.log", folder=target.folder, environment=java_environment())
+        self.start()
+
+    def printed(self, start: str) -> list[str]:
+        return [value for _, value in self._by_thread() if value.startswith(start)]
+
+    @property
+    def threads(self) -> set[str]:
+        """Those that read anything."""
+        return {thread for thread, value in self._by_thread() if value.startswith("record ")}
+
+    def _by_thread(self) -> list[tuple[str, str]]:
+        lines = (line.partition(" ") for line in self.log.splitlines())
+        return [(thread, value) for thread, _, value in lines if thread.isdecimal()]
 
 
 class PythonConsumer:
@@ -158,7 +185,9 @@ class Readers:
     def __init__(self, bootstrap: str, oldest: Target, old: Target) -> None:
         by_zookeeper = ("--zookeeper", oldest.zookeeper, "--whitelist", TOPIC)
         self._bootstrap = bootstrap
+        self.streams = StreamsConsumer(oldest, "streams")
         self._readers = {
+            "streams of 0.8.2.2": self.streams,
             "0.8.2.2": ConsoleConsumer(oldest, "oldest", *by_zookeeper),
             "1.1.1 by ZooKeeper": ConsoleConsumer(old, "old", *by_zookeeper),
             "1.1.1": ConsoleConsumer(old, "new", "--bootstrap-server", bootstrap, "--topic", TOPIC),
@@ -209,7 +238,8 @@ def test_all_read_every_record_once_while_a_broker_is_killed(
         )
         written += write_by_all(three.bootstrap, (oldest, old), "second")
         count = readers.all_read(written)
-        for group in ("oldest", "old"):
+        assert readers.streams.threads == {str(number) for number in range(min(STREAMS, PARTITIONS))}
+        for group in ("oldest", "old", "streams"):
             path = f"/consumers/{group}/offsets/{TOPIC}"
             eventually(
                 lambda path=path: sum(int(znodes.text(f"{path}/{n}") or 0) for n in range(PARTITIONS)) == count,

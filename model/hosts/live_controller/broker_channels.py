@@ -1,8 +1,7 @@
 """A controller's channels to brokers, and its requests in the version that the receiver knows.
 
 A channel takes one request at a time, in order, again and again until the broker answers; it is made when the first
-request is due and goes with the broker. What waits is dropped when it is closed. The controller's own broker is told
-over the wire, too, as in Kafka.
+request is due and goes with the broker. What waits is dropped when it is closed. Its own broker is told so, too.
 
 Source: `kafka.controller.RequestSendThread`, `kafka.controller.AbstractControllerBrokerRequestBatch`,
 `org.apache.kafka.common.requests` (1.1, 3.9). All versions are written, so that brokers are ruled from 0.10 on, where
