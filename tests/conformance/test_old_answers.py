@@ -53,10 +53,11 @@ class Both(NamedTuple):
 @pytest.fixture(scope="module")
 def places(zookeeper_server: EmbeddedZooKeeper, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     folder = tmp_path_factory.mktemp("answers-")
-    settings = "offsets.topic.replication.factor=1\nlog.cleaner.enable=false\n"
-    with Cluster(install_or_skip("3.9.1"), f"{zookeeper_server.address}/{folder.name}", folder, size=1) as java:
-        chroot = f"{zookeeper_server.address}/{folder.name}-ours"
-        ours = BrokerProcess(folder / "ours", chroot, 1, settings + LONG_SESSION)
+    alike = "offsets.topic.replication.factor=1\ndefault.replication.factor=1\nauto.create.topics.enable=false\n"
+    settings = f"{alike}log.cleaner.enable=false\nbroker.rack=r1\nnum.partitions=1\n"
+    kafka, chroot = install_or_skip("3.9.1"), f"{zookeeper_server.address}/{folder.name}"
+    with Cluster(kafka, chroot, folder, size=1, settings=alike) as java:
+        ours = BrokerProcess(folder / "ours", f"{chroot}-ours", 1, settings + LONG_SESSION)
         try:
             ours.start()
             ours.ready()

@@ -220,8 +220,13 @@ def _response(request: Request, session_id: int, reads: Iterable[PartitionRead])
     return request.answer("FetchResponse", error_code=ErrorCode.none, session_id=session_id, responses=topics)
 
 
+BEFORE_READING = frozenset({"UNKNOWN_TOPIC_OR_PARTITION", "UNKNOWN_TOPIC_ID", "INCONSISTENT_TOPIC_ID"})
+"""Errors of partitions that no log was asked for: aborted transactions are an empty list then, and null in others."""
+
+
 def _partition(request: Request, read: PartitionRead) -> Entity:
-    aborted = None
+    is_read = read.error == "NONE" and getattr(request.body, "isolation_level", 0) == COMMITTED
+    aborted = () if is_read or read.error in BEFORE_READING else None
     if read.aborted is not None:
         shape = request.shape("AbortedTransaction")
         aborted = tuple(shape(producer_id=each.producer_id, first_offset=each.first_offset) for each in read.aborted)

@@ -49,7 +49,8 @@ class ProduceRequests:
         for topic in body.topic_data:
             for each in topic.partition_data:
                 name, data = TopicPartition(topic.name, each.index), each.records or b""
-                error = _refuse(data, version)
+                is_known = each.index in self._replicas.metadata.image.topics.get(topic.name, ())
+                error = _refuse(data, version) if is_known else None  # who appends says that there is none
                 if error is None:
                     records[name] = data
                 else:
@@ -71,6 +72,7 @@ class ProduceRequests:
                 ),
             )
             for topic in body.topic_data
+            if topic.partition_data
         )
         return request.answer("ProduceResponse", responses=topics)
 
@@ -108,6 +110,11 @@ CONSUMER = -1
 DEBUGGING_REPLICA = -2
 """ListOffsets of whoever says so is answered by followers, too."""
 COMMITTED = 1
+SPECIAL_TIMES: Mapping[int, int] = {-1: 1, -2: 1, -3: 7, -4: 8, -5: 9}
+"""Latest, earliest, the highest timestamp's, earliest local, latest tiered; from which version of ListOffsets on."""
+NEVER = 1 << 15
+OLDEST_TIME = -2
+"""The lowest that version 0 knows."""
 
 
 class OffsetRequests:
@@ -151,7 +158,10 @@ class OffsetRequests:
             of_consumer=replica == CONSUMER,
             only_leader=replica != DEBUGGING_REPLICA,
         )
-        error, offsets = self._replicas.offsets.look_up_old(name, question)
+        if each.timestamp < OLDEST_TIME:
+            error, offsets = "UNSUPPORTED_VERSION", ()
+        else:
+            error, offsets = self._replicas.offsets.look_up_old(name, question)
         return request.shape("ListOffsetsPartitionResponse")(
             partition_index=each.partition_index, error_code=error_code(error), old_style_offsets=offsets
         )
@@ -168,7 +178,12 @@ class OffsetRequests:
             leader_epoch=_known_epoch(each),
             only_leader=replica != DEBUGGING_REPLICA,
         )
-        answer = OffsetAnswer("INVALID_REQUEST") if twice else self._replicas.offsets.look_up(name, question)
+        if twice:
+            answer = OffsetAnswer("INVALID_REQUEST")
+        elif each.timestamp < 0 and request.start.version < SPECIAL_TIMES.get(each.timestamp, NEVER):
+            answer = OffsetAnswer("UNSUPPORTED_VERSION")  # whatever the partition is
+        else:
+            answer = self._replicas.offsets.look_up(name, question)
         return shaped(
             request.shape("ListOffsetsPartitionResponse"),
             partition_index=each.partition_index,

@@ -48,6 +48,7 @@ class MetadataRequests:
             cluster_id=self._cluster_id(),
             controller_id=image.controller,
             topics=tuple(topics),
+            cluster_authorized_operations=_operations(request, "cluster", CLUSTER_OPERATIONS),
         )
 
     async def _describe(self, request: Request) -> Entity:
@@ -69,6 +70,7 @@ class MetadataRequests:
             cluster_id=self._cluster_id() or "",
             controller_id=image.controller,
             brokers=brokers,
+            cluster_authorized_operations=_operations(request, "cluster", CLUSTER_OPERATIONS),
         )
 
     def _asked_for(self, request: Request) -> Iterator[str]:
@@ -103,6 +105,19 @@ class MetadataRequests:
         return _unknown(request, asked.name, None, error)
 
 
+CLUSTER_OPERATIONS = sum(1 << operation for operation in (5, 7, 8, 9, 10, 11, 12))
+"""All that there are on a cluster or a topic (`AclEntry.supportedOperations`): nobody is kept from any."""
+OPERATIONS_NOT_ASKED_FOR = -(1 << 31)
+
+
+TOPIC_OPERATIONS = sum(1 << operation for operation in (3, 4, 5, 6, 7, 8, 10, 11))
+
+
+def _operations(request: Request, what: str, all_there_are: int) -> int:
+    asked = getattr(request.body, f"include_{what}_authorized_operations", False)
+    return all_there_are if asked else OPERATIONS_NOT_ASKED_FOR
+
+
 def _asked(request: Request) -> Any:
     """None: all topics. Version 0 says so with an empty list."""
     asked = request.body.topics
@@ -133,6 +148,7 @@ def _topic(request: Request, image: MetadataImage, name: str) -> Entity:
         topic_id=topic_uuid(image.topic_ids.get(name)),
         is_internal=name in INTERNAL_TOPICS,
         partitions=tuple(_partition(shape, each, old=old) for each in partitions),
+        topic_authorized_operations=_operations(request, "topic", TOPIC_OPERATIONS),
     )
 
 
@@ -144,6 +160,7 @@ def _unknown(request: Request, name: str | None, topic_id: object, error: str) -
         topic_id=topic_id or ZERO_ID,
         is_internal=name in INTERNAL_TOPICS,
         partitions=(),
+        topic_authorized_operations=_operations(request, "topic", TOPIC_OPERATIONS),
     )
 
 

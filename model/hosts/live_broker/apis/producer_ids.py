@@ -91,6 +91,9 @@ class ProducerRequests:
         return {ApiKey.INIT_PRODUCER_ID: Api(0, 5, self._init)}
 
     async def _init(self, request: Request) -> Entity:
+        known = (getattr(request.body, name, NOT_KNOWN) for name in ("producer_id", "producer_epoch"))
+        if sum(each == NOT_KNOWN for each in known) == 1:  # both or none (KIP-360)
+            return _producer_id_answer(request, ErrorCode.invalid_request)
         if request.body.transactional_id is not None:
             _LOGGER.warning("%a asks for a transactional id: transactions are not served", request.client_id)
             return _producer_id_answer(request, ErrorCode.invalid_request)
@@ -99,6 +102,9 @@ class ProducerRequests:
         except WireError as error:
             _LOGGER.warning("no producer id for %a: %s", request.client_id, error)
             return _producer_id_answer(request, ErrorCode.coordinator_load_in_progress)  # clients ask again
+
+
+NOT_KNOWN = -1
 
 
 def _producer_id_answer(request: Request, error: ErrorCode, producer_id: int = -1, epoch: int = -1) -> Entity:

@@ -311,8 +311,12 @@ class TopicRequests:
         return DONE if written.ok else UNWRITTEN
 
     async def _delete(self, request: Request) -> Entity:
-        names = [self._named(each) for each in _topics_to_delete(request)]
-        failures = [await self._mark(name, by_id=topic_id is not None) for name, topic_id in names]
+        asked = [*_topics_to_delete(request)]
+        names = [self._named(each) for each in asked]
+        if any(None not in each for each in asked):  # one is named both ways
+            failures: list[Failure] = [(ErrorCode.invalid_request, None)] * len(names)
+        else:
+            failures = [await self._mark(name, by_id=topic_id is not None) for name, topic_id in names]
         going = [name for (name, _), failure in zip(names, failures, strict=True) if failure is DONE]
         await self._metadata.wait_until(
             lambda image: not any(name in image.topics for name in going), request.body.timeout.total_seconds()

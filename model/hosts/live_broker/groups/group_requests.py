@@ -90,8 +90,8 @@ def _nowhere(error: ErrorCode, message: str | None = None) -> Mapping[str, objec
 CLASSIC = "classic"
 """The type of all groups here (KIP-848 has others)."""
 OPERATIONS_NOT_ASKED_FOR = -(2**31)
-OPERATIONS = sum(1 << operation for operation in (3, 6, 8, 10, 11))
-"""What anybody may do with a group while there are no ACLs: read, delete, describe, describe and alter its configs."""
+OPERATIONS = sum(1 << operation for operation in (3, 6, 8))
+"""What anybody may do with a group while there are no ACLs: read, delete and describe it (3.9; configs came later)."""
 
 
 class GroupRequests:
