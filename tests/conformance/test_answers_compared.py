@@ -40,6 +40,10 @@ OWN = re.compile(
 """Texts, places, sizes, times and ids that a broker has for itself."""
 UNLIKE: Mapping[tuple[int, str], str] = {
     (18, r"^\.api_keys\[\]: "): "the sandbox has no transactions, logins, ACLs, quotas of users and telemetry",
+    (
+        0,
+        "'corrupt_message', 'unknown_topic_or_partition'",
+    ): "a real one looks at the checksum first, where there is one",
     (10, "'coordinator_not_available', 'invalid_request'"): "groups of other kinds than those of 3.x are not served",
     (19, r"configs\[\]: "): "settings are described by keys that have an effect here",
     (32, r"configs\[\]: |invalid_topic_exception|'invalid_request'"): "the same; and a name that no topic can have",
