@@ -94,7 +94,7 @@ READ_WHOLE = {
     "model/hosts/live_broker/replicas/log_dirs.py": "a number that the sandbox wrote",
     "model/sandbox/cluster/broker_process.py": "logs of its own processes",
     "model/sandbox/java.py": "the release file of Java",
-    "model/sandbox/load/load.py": "logs of its own processes",
+    "model/sandbox/load/members.py": "logs of its own processes",
     "model/sandbox/processes.py": "/proc",
     "model/sandbox/zookeeper_server.py": "logs of its own processes",
     "spark_tasks/spark_client.py": "what the Spark process wrote",

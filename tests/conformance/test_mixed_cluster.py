@@ -160,11 +160,7 @@ def test_our_broker_rules_and_a_java_controller_takes_over(cluster: Cluster) -> 
         eventually(all_are_in_sync, "all replicas to be in sync", 90)
     commands.elect_preferred(topic, list(partitions))
     eventually(lambda: states("leader") == [1, 2, OURS], "the preferred leaders")
-    commands.create("brief", {0: (1, 2), 1: (2, OURS)})
-    eventually(lambda: all(cluster.state("brief", number) for number in (0, 1)), "leaders of the topic")
-    commands.delete("brief")
-    eventually(lambda: not cluster.text("/brokers/topics/brief"), "the topic to be deleted", 90)
-    eventually(lambda: not any(broker.holds("brief") for broker in cluster.brokers.values()), "its folders to go")
+    a_topic_comes_and_goes(cluster, commands)
     assert int(cluster.text("/controller_epoch")) == epoch
 
     with cluster.killed(OURS):
@@ -176,3 +172,11 @@ def test_our_broker_rules_and_a_java_controller_takes_over(cluster: Cluster) -> 
     assert not workload.failed
     assert workload.acknowledged == workload.arrived.keys()
     assert set(workload.arrived.values()) == {1}
+
+
+def a_topic_comes_and_goes(cluster: Cluster, commands: Commands) -> None:
+    commands.create("brief", {0: (1, 2), 1: (2, OURS)})
+    eventually(lambda: all(cluster.state("brief", number) for number in (0, 1)), "leaders of the topic")
+    commands.delete("brief")
+    eventually(lambda: not cluster.text("/brokers/topics/brief"), "the topic to be deleted", 90)
+    eventually(lambda: not any(broker.holds("brief") for broker in cluster.brokers.values()), "its folders to go")

@@ -23,6 +23,26 @@ RATE = SandboxOptions().rate
 PORTS = click.IntRange(1, 65_535)
 
 
+def _takes_load(command: Command) -> Command:
+    @click.option("--load", is_flag=True, help="run a producer and consumers, and audit what was written")
+    @click.option(
+        "--rate", metavar="N", type=click.FloatRange(0), default=RATE, show_default=True, help="records a second"
+    )
+    @click.option(
+        "--old-consumers",
+        metavar="N",
+        type=click.IntRange(0, MOST_MEMBERS),
+        default=0,
+        show_default=True,
+        help="consumers of Kafka 0.8.2.2 in the load, in group legacy (Maven fetches them)",
+    )
+    @wraps(command)
+    def with_options(**given: Any) -> Any:
+        return command(**given)
+
+    return with_options
+
+
 def takes_sandbox(command: Command) -> Command:
     """How many of what, and where, which the command gets as `options`; and a `scenario`, a file that was read once."""
 
@@ -37,18 +57,7 @@ def takes_sandbox(command: Command) -> Command:
     @click.option("--partitions", metavar="N", type=click.IntRange(1), help="partitions of each of these topics")
     @click.option("--port", metavar="N", type=PORTS, help="port of the first broker; the others follow")
     @click.option("--zookeeper-port", metavar="N", type=PORTS, help="port of the first ZooKeeper server")
-    @click.option("--load", is_flag=True, help="run a producer and consumers, and audit what was written")
-    @click.option(
-        "--rate", metavar="N", type=click.FloatRange(0), default=RATE, show_default=True, help="records a second"
-    )
-    @click.option(
-        "--old-consumers",
-        metavar="N",
-        type=click.IntRange(0, MOST_MEMBERS),
-        default=0,
-        show_default=True,
-        help="consumers of Kafka 0.8.2.2 in the load, in group legacy (Maven fetches them)",
-    )
+    @_takes_load
     @click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help="broker setting, for all brokers")
     @click.option(
         "--scenario",
