@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import pytest
+from platformdirs import user_cache_path
 
 from model.sandbox.java import fetched_jars
 from model.sandbox.processes import SandboxError
@@ -26,7 +27,7 @@ def jars_folder(name: str, artifacts: Sequence[str]) -> Path:
     Raises UnavailableError, at first use, without Maven or the network.
     """
     try:
-        return fetched_jars(name, artifacts, "tests")
+        return fetched_jars(name, artifacts, user_cache_path("kdrill") / "tests")
     except SandboxError as error:
         raise UnavailableError(str(error)) from None
 

@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from model.sandbox.processes import SandboxError
 
 OLDEST_JAVA = 17
@@ -152,16 +150,16 @@ FETCH_TIMEOUT_S = 600
 _NEVER = ("org.slf4j", "slf4j-simple")  # a second binding beside slf4j-reload4j: slf4j would pick either
 
 
-def fetched_jars(name: str, artifacts: Sequence[str], kept_in: str) -> Path:
+def fetched_jars(name: str, artifacts: Sequence[str], cache: Path) -> Path:
     """A folder with the jars of `artifacts` (group:artifact:version) and of what they need to run.
 
-    Maven (`mvn`) fetches them at first use into the user's cache folder. `name` is for people who look there; `kept_in`
-    is a folder in it. Raises SandboxError without Maven or the network.
+    Maven (`mvn`) fetches them into `cache` at first use. `name` is for people who look there. Raises SandboxError
+    without Maven or the network.
     """
     pom = _pom(artifacts)
     # What was asked for is part of the name, so a changed list of artifacts never meets an old folder.
     digest = hashlib.sha256(pom.encode()).hexdigest()[:8]
-    folder = user_cache_path("kdrill") / kept_in / f"{name}-{digest}"
+    folder = cache / f"{name}-{digest}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:

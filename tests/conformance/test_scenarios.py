@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from platformdirs import user_cache_path
 
 from model.sandbox.java import fetched_jars
 from model.sandbox.load.members import OLD_KAFKA
@@ -30,7 +31,7 @@ SHOWN = [*shown_commands(GUIDE.read_text(encoding="utf-8"))]
 @pytest.fixture(scope="module", autouse=True)
 def old_jars() -> None:
     try:
-        fetched_jars("kafka-0.8.2.2", (OLD_KAFKA,), "jars")
+        fetched_jars("kafka-0.8.2.2", (OLD_KAFKA,), user_cache_path("kdrill") / "jars")
     except SandboxError as reason:
         skip_or_fail(str(reason))
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+from platformdirs import user_cache_path
 
 from model.cluster.texts import listed
 from model.consumers.ownership import partition_ranges
@@ -234,7 +235,7 @@ class OldMember(GroupMember):
 
 
 def _old_jars() -> Path:
-    return fetched_jars("kafka-0.8.2.2", (OLD_KAFKA,), "jars")
+    return fetched_jars("kafka-0.8.2.2", (OLD_KAFKA,), user_cache_path("kdrill") / "jars")
 
 
 class _Standing:
