@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, spans
-from model.consumers.assignors.java_hashing import HashSet
-from model.consumers.assignors.java_strings import signed
+from model.consumers.assignors.java_hashing import HashSet, signed
 
 
 class Run(NamedTuple):

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from model.consumers.assignors.java_hashing import HashSet, copied_table, grown_table, string_hashes, walk
-from model.consumers.assignors.java_strings import in_name_order, signed, string_hash
+from model.consumers.assignors.java_hashing import (
+    HashSet,
+    copied_table,
+    grown_table,
+    in_name_order,
+    signed,
+    string_hash,
+    string_hashes,
+    walk,
+)
 
 
 def test_hashes_of_strings() -> None:
