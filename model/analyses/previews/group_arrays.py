@@ -20,7 +20,8 @@ from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import ZOOKEEPER, GroupImage, Member
 from model.consumers.assignors.case import topic_id_hashes
 from model.consumers.assignors.group import NOBODY, AssignorError, Ints
-from model.consumers.assignors.java_hashing import in_name_order, string_hashes
+from model.consumers.assignors.java_hashing import string_hashes
+from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.assignors.strategies import STRATEGIES
 from model.consumers.ownership import threads_of
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, spans
-from model.consumers.assignors.java_hashing import HashSet, signed
+from model.consumers.assignors.java_hashing import HashSet
+from model.consumers.assignors.java_strings import signed
 
 
 class Run(NamedTuple):

@@ -26,7 +26,8 @@ from model.consumers.assignors.case import (
     topic_walk,
 )
 from model.consumers.assignors.group import NO_GENERATION, AssignorError, Claims, Group, Ints, Missing
-from model.consumers.assignors.java_hashing import in_name_order, string_hashes, walk
+from model.consumers.assignors.java_hashing import string_hashes, walk
+from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.ownership import MOST_THREADS
 
 Kind = Literal["client", "sticky", "cooperative", "coordinator"]

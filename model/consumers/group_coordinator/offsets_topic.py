@@ -14,7 +14,7 @@ from enum import Enum
 import msgspec
 
 from model.cluster.ids import TopicPartition, release_numbers
-from model.consumers.assignors.java_hashing import signed, string_hash
+from model.consumers.assignors.java_strings import signed, string_hash
 from model.consumers.group_coordinator.consumer_protocol import ByteReader, UnreadableError
 from model.consumers.group_coordinator.group import CommittedOffset
 

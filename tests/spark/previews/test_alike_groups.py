@@ -20,7 +20,7 @@ from model.analyses.previews.group_arrays import GroupRead, Staged, stage, stage
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.result import GroupNames, PreviewParameters
 from model.consumers.assignors.group import NOBODY, Ints
-from model.consumers.assignors.java_hashing import in_name_order
+from model.consumers.assignors.java_strings import in_name_order
 from model.consumers.assignors.strategies import STRATEGIES, strategy_named
 from tests.spark.previews.many_groups import many_groups
 

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from model.consumers.assignors.java_hashing import (
-    HashSet,
-    copied_table,
-    grown_table,
-    in_name_order,
-    signed,
-    string_hash,
-    string_hashes,
-    walk,
-)
+from model.consumers.assignors.java_hashing import HashSet, copied_table, grown_table, string_hashes, walk
+from model.consumers.assignors.java_strings import in_name_order, signed, string_hash
 
 
 def test_hashes_of_strings() -> None:
