@@ -6,7 +6,9 @@ fixed-width text, times) are stored as bytes. Shape and type stand beside the co
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import numpy as np
@@ -42,6 +44,28 @@ def encode(arrays: Arrays) -> bytes:
 def decode(data: bytes) -> Arrays:
     """What `encode` made."""
     return _read(pa.BufferReader(data), "the message")
+
+
+LEAST_FILE_BYTES = 1 << 20
+
+
+def handed_over(arrays: Arrays, folder: str) -> bytes:
+    """As `encode`, or the name of a new file in the folder where they are many and both sides see it: what is sent
+    goes through Java, which takes more processor time than to make it took. No folder: nothing goes by file."""
+    if folder and sum(array.nbytes for array in arrays.values()) >= LEAST_FILE_BYTES:
+        path = os.path.join(folder, f"{uuid4().hex}.arrow")
+        with suppress(OSError):  # the disk is full
+            write(path, arrays)
+            return os.fsencode(path)
+    return encode(arrays)
+
+
+def taken_over(data: bytes) -> Arrays:
+    """What `handed_over` was given; its file need not stay."""
+    return decode(data) if data.startswith(_MAGIC) else open(os.fsdecode(data))
+
+
+_MAGIC = b"ARROW1"
 
 
 def packed_batches(batches: Sequence[Arrays]) -> bytes:

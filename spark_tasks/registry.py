@@ -43,7 +43,7 @@ def find(name: str) -> Analysis[Any, Any]:
 
 
 Batch = tuple[bool, bytes, float]
-"""Whether it went well; the arrays as `arrow_arrays` encodes them, or the reason; seconds of processor time."""
+"""Whether it went well; the arrays as `arrow_arrays` hands them over, or the reason; seconds of processor time."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class KernelTask:
     """The path of a file, or what `open`s to the arrays in a worker elsewhere."""
     players: str = ""
     """A folder in which a file has the id of each process that is at it; empty where nobody wants to know."""
+    folder: str = ""
+    """For what comes of it; none where workers are elsewhere."""
 
     def __call__(self, tasks: Iterable[Sequence[int]]) -> Iterator[Batch]:
         with self._told():
@@ -79,7 +81,7 @@ class KernelTask:
             arrays = arrow_arrays.open(self.arrays) if isinstance(self.arrays, str) else self.arrays.open()
             for units in tasks:
                 began_s = time.process_time()
-                batch = arrow_arrays.encode(analysis.kernel(units, arrays, parameters))
+                batch = arrow_arrays.handed_over(analysis.kernel(units, arrays, parameters), self.folder)
                 yield True, batch, time.process_time() - began_s
         except Exception as error:
             yield False, failure(error).encode(), 0.0

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -207,11 +208,12 @@ Progress = tuple[tuple[int, int], tuple[int, int]]
 class SparkJobs:
     """All jobs of a session. `job` is a job's name, which no other job ever had."""
 
-    def __init__(self, context: Any, java: JavaProcess, *, is_local: bool, job_s: float) -> None:
-        """`job_s`: what a job of next to no work takes."""
+    def __init__(self, context: Any, java: JavaProcess, folder: Path, *, is_local: bool, job_s: float) -> None:
+        """`folder` is for files; `job_s`: what a job of next to no work takes."""
         self.job_s = job_s
         self._context = context
         self._java = java
+        self._folder = folder
         self._is_local = is_local
         self._broadcasts = Broadcasts()
         self._cancelled: set[str] = set()
@@ -233,8 +235,11 @@ class SparkJobs:
             else:
                 tasks = pack(_wanted(analysis.units(arrays, values), run.left), tasks_for(self.cores))
                 data = run.arrays if self._is_local else self._broadcasts.of(self._context, file)
-                with self._players_of(job, file.parent / f"players-{job}") as players:
-                    task = KernelTask(run.analysis, run.parameters, data, players)
+                with (
+                    TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True) as folder,
+                    self._players_of(job, file.parent / f"players-{job}") as players,
+                ):
+                    task = KernelTask(run.analysis, run.parameters, data, players, folder if self._is_local else "")
                     (batches, cpu_s), count = self._collect(job, tasks, task) if tasks else ([], 0.0), len(tasks)
             before = arrow_arrays.unpacked_batches(Path(run.done).read_bytes()) if run.done else []
             began_s = time.thread_time()
@@ -348,4 +353,4 @@ def _well(batches: Sequence[Batch]) -> tuple[list[Arrays], float]:
     """What kernels returned, and the processor time they took. Raises JobFailed where one failed."""
     if reasons := [told.decode() for well, told, _ in batches if not well]:
         raise JobFailed(reasons[0])
-    return [arrow_arrays.decode(told) for _, told, _ in batches], sum(cpu_s for _, _, cpu_s in batches)
+    return [arrow_arrays.taken_over(told) for _, told, _ in batches], sum(cpu_s for _, _, cpu_s in batches)

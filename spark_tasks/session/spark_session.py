@@ -56,7 +56,7 @@ class SparkSession:
         is_local = java_process.is_local(self._options.master)
         context = open_context(process, settings, None if is_local else self._folder.path / "kdrill-code.zip")
         job_s = warm_up(context, process, self._options.start_timeout_s)
-        return SparkJobs(context, process, is_local=is_local, job_s=job_s)
+        return SparkJobs(context, process, self._folder.path, is_local=is_local, job_s=job_s)
 
     def pids(self) -> tuple[int, ...]:
         """Of this process and of Java."""

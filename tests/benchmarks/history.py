@@ -1,7 +1,8 @@
-"""Ten million changes of a cluster in ten days: when the first figures are there, all of them, and what they take.
+"""Ten million changes of a cluster in ten days, and a hundred million in a month: when the first figures are there, all
+of them, and what they take.
 
-Beside it Spark, which reads the same Parquet itself: its plan leaves out what nobody asks for, and its rows go from
-Java to Python.
+Beside the ten days Spark, which reads the same Parquet itself: its plan leaves out what nobody asks for, and its rows
+go from Java to Python.
 """
 
 from __future__ import annotations
@@ -20,27 +21,43 @@ from tests.benchmarks.figure import Figure
 from tests.benchmarks.recorded_changes import Size, write
 from tests.spark.running_spark import RunningSpark
 
-SIZE = Size(1_000_000, days=10)
+SIZE, MONTH = Size(1_000_000, days=10), Size(3_360_000, days=30)
 MASTER = "local[2]"
 
 
 def measure(folder: Path) -> Iterator[Figure]:
     """Spark is started and warm."""
+    yield from _beside_spark(folder / "days")
+    changes = write(folder / "month", MONTH)
+    parameters = msgspec.structs.replace(parameters_of([folder / "month"]), drills=False)
+    first_s, first_cpu_s, _ = _here(_newest(parameters))
+    yield Figure("first figures of a month: the newest hours", first_s, note=f"goal 10 s; {first_cpu_s:.1f} s of CPU")
+    seconds, cpu_s, _ = _here(parameters)
+    yield Figure(f"history of {changes / 1e6:.1f} million changes", seconds, note=_cost(cpu_s))
+
+
+def _beside_spark(folder: Path) -> Iterator[Figure]:
     changes = write(folder, SIZE)
     parameters = msgspec.structs.replace(parameters_of([folder]), drills=False)
-    newest = msgspec.structs.replace(parameters, days=parameters.days[-1:])
-    first_s, _, _ = _here(newest)
-    yield Figure("first figures: the newest day", first_s, note="goal 10 s, of a hundred times as much")
     ours_s, cpu_s, ours = _here(parameters)
-    resident_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    note = _cost(cpu_s)
     with RunningSpark(MASTER) as spark:
-        spark.run(HISTORY, {}, newest)
+        spark.run(HISTORY, {}, _newest(parameters))
         began_s = time.perf_counter()
         theirs = history_of(spark.run(HISTORY, {}, parameters), parameters)
         spark_s = time.perf_counter() - began_s
     assert theirs == ours
-    note = f"{cpu_s:.1f} s of CPU, at most {resident_mb:,.0f} MB resident"
     yield Figure(f"history of {changes / 1e6:.1f} million changes", ours_s, f"Spark {MASTER}", spark_s, note=note)
+
+
+def _newest(parameters: HistoryParameters) -> HistoryParameters:
+    """The newest day, or what of it is read first where it is large."""
+    return msgspec.structs.replace(parameters, days=parameters.days[-1:])
+
+
+def _cost(cpu_s: float) -> str:
+    resident_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return f"{cpu_s:.1f} s of CPU, at most {resident_mb:,.0f} MB resident"
 
 
 def _here(parameters: HistoryParameters) -> tuple[float, float, HistoryResult]:

@@ -12,17 +12,21 @@ from typing import Any
 import click
 import msgspec
 
-from model.analyses.previews import estate
-from model.analyses.previews.estate import Case, Change, Total
 from model.analyses.previews.group_arrays import Staged, previewed, stage
 from model.analyses.previews.kernel import PREVIEWS
 from model.analyses.previews.lab import Lab
 from model.analyses.previews.result import (
+    Case,
+    Change,
     Figures,
     GroupNames,
     GroupPreview,
     PreviewParameters,
     StrategyPreview,
+    Total,
+    estate_cases,
+    estate_now,
+    estate_totals,
     group_document,
     preview_document,
 )
@@ -128,15 +132,15 @@ def estate_lines(previews: Sequence[GroupPreview], groups: Sequence[GroupNames],
     """Many groups, summed up by strategy; and the worst cases."""
     heads = f"{'groups':>7}{'refused':>8}{'idle':>7}{'spread':>7}{'moves':>9}{'at least':>9}{'lag':>8}"
     yield f"  {'':<{NAME_CELLS}}{heads}"
-    yield _sum("now", estate.now(previews), moves=False)
-    for one in estate.totals(previews):
+    yield _sum("now", estate_now(previews), moves=False)
+    for one in estate_totals(previews):
         for change, total in one.by_change.items():
             if total.groups:
                 name = CHANGED[change].format(join="1 joins" if join == 1 else f"{join:,} join") or plain(one.strategy)
                 yield _sum(name, total, None if change != "rebalanced" else one.refused)
     yield "spread: most partitions of a member minus fewest, in the least even group;"
     yield "lag: of the member with the most"
-    bad = [case for case in estate.cases(previews) if case.needless or case.orphaned]
+    bad = [case for case in estate_cases(previews) if case.needless or case.orphaned]
     orphaning = [case for case in bad if case.orphaned][:MOST_ORPHANING]
     worst = [*orphaning, *(case for case in bad if not case.orphaned)][:MOST_CASES]
     if worst:
@@ -242,9 +246,9 @@ class PreviewReport:
                 "refused": one.refused,
                 **{change: _total(total, groups) for change, total in one.by_change.items() if total.groups},
             }
-            for one in estate.totals(self._previews)
+            for one in estate_totals(self._previews)
         ]
-        return {"now": _total(estate.now(self._previews), groups), "strategies": totals}
+        return {"now": _total(estate_now(self._previews), groups), "strategies": totals}
 
     def _group_document(self, preview: GroupPreview) -> dict[str, Any]:
         document = group_document(preview, self._staged.groups[preview.group])

@@ -86,12 +86,29 @@ def summed(keys: Numbers, counts: Numbers | None = None, span: int = 0) -> tuple
         sums = np.bincount(keys, counts, span).astype(np.int64)
         found = np.flatnonzero(sums)
         return found, sums[found]
+    if not len(keys):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     if counts is None:
-        return np.unique(keys, return_counts=True)
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)) if len(keys) else np.empty(0, np.int64)
-    return keys[starts], np.add.reduceat(counts[order], starts) if len(keys) else counts
+        # Half as wide is sorted in 0.6 of the time.
+        ordered: Column = np.sort(keys.astype(np.int32) if 0 < span < 1 << 31 else keys)
+        starts = _starts(ordered)
+        return ordered[starts].astype(np.int64, copy=False), np.diff(starts, append=len(keys))
+    shift = int(counts.max()).bit_length()
+    if not 0 < span <= 1 << (63 - shift):
+        order = np.argsort(keys, kind="stable")
+        keys, counts = keys[order], counts[order]
+    else:  # in one sort, which is quick where they are a few runs in order, as those of batches are
+        packed = keys << shift
+        packed |= counts
+        packed.sort(kind="stable")
+        keys, counts = packed >> shift, packed & (1 << shift) - 1
+    starts = _starts(keys)
+    return (keys, counts) if len(starts) == len(keys) else (keys[starts], np.add.reduceat(counts, starts))
+
+
+def _starts(ordered: Column) -> Numbers:
+    """Where other keys begin."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 class PartitionKind(NamedTuple):

@@ -108,8 +108,12 @@ class Majority:
     def __init__(self, arrays: Arrays) -> None:
         self._spare = int(arrays["spare"][0])
         self.may_be_lost = self._spare < int(arrays["voter"].sum())
-        self.by_broker: Numbers = _votes_by_broker(arrays)
-        """int64[4, B]"""
+        self._arrays = arrays
+
+    @cached_property
+    def by_broker(self) -> Numbers:
+        """int64[4, B]; it takes a look at every partition."""
+        return _votes_by_broker(self._arrays)
 
     def by_group(self, of: Numbers, count: int) -> Numbers:
         """int64[4, count]: the same of groups; `of` is each broker's group, -1 none."""
@@ -160,7 +164,7 @@ class Ledger:
         brokers = len(self._leaders)
         self._first, self._first_gains = _table(batches, "first", height), _gains(batches, "first", height * brokers)
         self._pairs = _by_vector(batches, "pair", height * width)
-        self._pair_gains = _gains(batches, "pair", height * width * brokers)
+        self._pair_gains = _gains_of_few(batches, "pair", height * width * brokers)
         if grid.second is grid.first:
             self._second, self._second_gains = self._first, self._first_gains
         else:
@@ -207,7 +211,7 @@ class Ledger:
         scenario = row * self.grid.width + column
         parts = [(self._first_gains, row)]
         if self.grid.second is not None:
-            parts += [(self._second_gains, column), (self._pair_gains, scenario)]
+            parts += [(self._second_gains, column), *((gains, scenario) for gains in self._pair_gains)]
         for (keys, counts), place in parts:
             some = slice(*np.searchsorted(keys, [place * brokers, (place + 1) * brokers]).tolist())
             after[keys[some] - place * brokers] += counts[some]
@@ -236,10 +240,10 @@ class Ledger:
             here[self.grid.first.of[:-1] == row] = -(1 << 30)
             least = row + 1 if self.grid.kind == "pairs" else 0
             after = np.add(seconds[least:], here, out=room[: width - least])
-            keys, counts = self._pair_gains
             low = (row * width + least) * brokers
-            some = slice(*np.searchsorted(keys, [low, (row + 1) * width * brokers]).tolist())
-            after.ravel()[keys[some] - low] += counts[some].astype(np.int32)
+            for keys, counts in self._pair_gains:
+                some = slice(*np.searchsorted(keys, [low, (row + 1) * width * brokers]).tolist())
+                after.ravel()[keys[some] - low] += counts[some].astype(np.int32)
             later = column >= least
             after[column[later] - least, broker[later]] = NOBODY
             most[row - start, least:] = after.max(axis=1, initial=NOBODY)
@@ -310,6 +314,16 @@ def _table(batches: Sequence[Arrays], name: str, span: int) -> Numbers:
     for vector, (keys, counts) in _by_vector(batches, name, span).items():
         table[keys] += counts[:, None] * np.array(vector)
     return table
+
+
+MOST_APART = 16
+"""Parts of millions of pairs are cheaper read one beside the other than made one."""
+
+
+def _gains_of_few(batches: Sequence[Arrays], name: str, span: int) -> list[Sums]:
+    if len(batches) > MOST_APART:
+        return [_gains(batches, name, span)]
+    return [_gains([batch], name, span) for batch in batches]
 
 
 def _gains(batches: Sequence[Arrays], name: str, span: int) -> Sums:

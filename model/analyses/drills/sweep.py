@@ -42,7 +42,9 @@ def copysets(arrays: Arrays) -> tuple[Ints, Numbers]:
         numbers, row = numbered([*held.T])
         return held[row], np.bincount(numbers, minlength=len(row))
     # Of each set only its key is kept, and only so many rows are looked at in one go.
-    keys, count = np.empty(len(arrays["leader"]), np.int64), 0
+    narrow = (nobody + 1) ** width < 1 << 31
+    keys: Column = np.empty(len(arrays["leader"]), np.int32 if narrow else np.int64)
+    count = 0
     for start in range(0, len(keys), AT_ONCE):
         some = _keys(_held(arrays, start, start + AT_ONCE), nobody + 1)
         keys[count : count + len(some)] = some

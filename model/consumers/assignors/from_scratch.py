@@ -20,9 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.consumers.assignors.case import racks_matter
-from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, Racks
-from model.consumers.assignors.java_hashing import Hashes
-from model.consumers.assignors.java_strings import string_hash
+from model.consumers.assignors.group import NOBODY, AssignorError, Flags, Group, Ints, Racks, spans
+from model.consumers.assignors.java_hashing import Hashes, string_hashes
 
 Cut = Callable[[int, int], Ints]
 """Of how many partitions, among how many members: int[members], the length of each run."""
@@ -226,24 +225,18 @@ def _mismatch(group: Group, topics: Sequence[str]) -> str:
 
 def partition_hashes(topics: Sequence[str], counts: Ints, text: tuple[str, str, str]) -> Hashes:
     """uint32[P]: Java's hash of every partition's name, written with `text` before, between and after."""
-    if not len(topics):
-        return np.zeros(0, dtype=np.uint32)
     before, between, after = text
-    return np.concatenate(
-        [
-            _hashes(f"{before}{topic}{between}", count, after)
-            for topic, count in zip(topics, counts.tolist(), strict=True)
-        ]
-    )
+    codes = string_hashes([f"{before}{topic}{between}" for topic in topics])
+    return numbered_hashes(np.repeat(codes, counts), spans(np.zeros(len(topics), dtype=np.int64), counts), after)
 
 
-def _hashes(start: str, count: int, end: str) -> Hashes:
-    numbers = np.arange(count, dtype=np.uint32)
-    codes = np.full(count, string_hash(start), dtype=np.uint32)
-    for power in reversed(range(len(str(count)))):
+def numbered_hashes(codes: Hashes, numbers: Ints, after: str) -> Hashes:
+    """uint32[N]: Java's hashes of texts with these hashes, each with the number beside it and `after` behind it."""
+    numbers = numbers.astype(np.uint32)
+    for power in reversed(range(len(str(numbers.max(initial=0))))):
         digits = numbers // np.uint32(10**power)
         longer = codes * np.uint32(31) + (digits % np.uint32(10) + np.uint32(ord("0")))
         codes = np.where((digits > 0) | (power == 0), longer, codes)
-    for sign in end:
+    for sign in after:
         codes = codes * np.uint32(31) + np.uint32(ord(sign))
     return codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 from model.analyses import analysis
 from model.analyses.analysis import Arrays
+from model.analyses.drills import grid
+from model.analyses.drills.fates import summed
 from model.analyses.drills.results import Counts, DrillParameters, DrillResult, Kind
 from model.analyses.drills.sweep import DRILLS
 from model.analyses.errors import AnalysisError
@@ -129,13 +132,32 @@ def test_how_the_work_is_split_does_not_matter(kind: Kind, monkeypatch: pytest.M
     batches = [DRILLS.kernel([unit.id], arrays, parameters) for unit in DRILLS.units(arrays, parameters)]
     assert len(batches) > 3
     assert DRILLS.combine(batches[::-1], arrays, parameters) == whole
+    monkeypatch.setattr(grid, "MOST_APART", 1)
+    assert DRILLS.combine(batches, arrays, parameters) == whole
 
 
 @pytest.mark.parametrize("kind", ["pairs", "random"])
 def test_spark_finds_the_same(kind: Kind, spark: RunningSpark) -> None:
-    arrays = random_arrays(6, partitions=140_000, brokers=40, alike=True)
+    arrays = random_arrays(6, partitions=140_000, brokers=200, alike=True)  # batches go by file
     parameters = DrillParameters(kind=kind, racks=("a", "b", "c"), size=3, count=200)
     assert spark.run(DRILLS, arrays, parameters) == analysis.run_here(DRILLS, arrays, parameters)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 1 << 40)), max_size=30),
+    st.sampled_from([0, 41, 1 << 20, 1 << 40, 1 << 60]),
+)
+def test_keys_are_summed_up_however_wide_they_are(told: list[tuple[int, int]], span: int) -> None:
+    spread = max(span // 41, 1)
+    keys, counts = (np.array(column, np.int64) for column in (zip(*told, strict=True) if told else ([], [])))
+    expected = Counter[int]()
+    for key, count in told:
+        expected[key * spread] += count
+    for some, found in ((counts, expected), (None, Counter(key * spread for key, _ in told))):
+        assert [each.tolist() for each in summed(keys * spread, some, span)] == [
+            sorted(found),
+            [found[key] for key in sorted(found)],
+        ]
 
 
 def test_the_worst_comes_first() -> None:

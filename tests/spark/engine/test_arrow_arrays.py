@@ -41,6 +41,22 @@ def test_a_file_is_mapped_and_outlives_its_name(tmp_path: Path):
     assert not numbers.flags.writeable
 
 
+def test_what_is_large_is_handed_over_by_file_where_there_is_a_folder(tmp_path: Path):
+    small, large = {"numbers": np.arange(7)}, {"numbers": np.arange(1 << 18), "flags": np.ones(3, np.bool_)}
+    for arrays, folder, files in (
+        (small, tmp_path, 0),
+        (large, "", 0),
+        (large, tmp_path / "gone", 0),
+        (large, tmp_path, 1),
+    ):
+        told = arrow_arrays.handed_over(arrays, str(folder))
+        assert len(list(tmp_path.iterdir())) == files
+        back = arrow_arrays.taken_over(told)
+        for file in tmp_path.iterdir():
+            file.unlink()
+        assert {name: array.tolist() for name, array in back.items()} == {n: a.tolist() for n, a in arrays.items()}
+
+
 def test_what_is_no_file_of_arrays(tmp_path: Path):
     file = tmp_path / "notes"
     file.write_text("buy milk")

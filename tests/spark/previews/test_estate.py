@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 
 from model.analyses.analysis import run_here
-from model.analyses.previews import estate
 from model.analyses.previews.group_arrays import stage
 from model.analyses.previews.kernel import PREVIEWS
-from model.analyses.previews.result import GroupNames, GroupPreview, PreviewParameters
+from model.analyses.previews.result import (
+    GroupNames,
+    GroupPreview,
+    PreviewParameters,
+    estate_cases,
+    estate_now,
+    estate_totals,
+)
 from model.cluster.ids import TopicPartition
 from model.cluster.image_parts import CLASSIC, GroupImage, Member
 from tests.spark.previews.groups import cluster
@@ -25,7 +31,7 @@ def many() -> Groups:
 
 
 def test_a_total_is_the_sum_of_the_groups(many: Groups) -> None:
-    totals = {one.strategy: one for one in estate.totals(many)}
+    totals = {one.strategy: one for one in estate_totals(many)}
     of_sticky = [each for one in many for each in one.strategies if each.strategy == "sticky" and each.rebalanced]
     sticky = totals["sticky"].by_change
     figures = [each.rebalanced for each in of_sticky if each.rebalanced]
@@ -36,19 +42,19 @@ def test_a_total_is_the_sum_of_the_groups(many: Groups) -> None:
     left = [each.worst_leave for each in of_sticky if each.worst_leave]
     assert sticky["leaves"].moves == sum(each.figures.moves + each.handed_on for each in left)
     assert totals["range"].by_change["rebalanced"].moves > sticky["rebalanced"].moves
-    assert estate.now(many).groups == len(many) == 30
-    assert estate.now(many).moves == 0
+    assert estate_now(many).groups == len(many) == 30
+    assert estate_now(many).moves == 0
 
 
 def test_a_strategy_that_refuses_groups_says_how_many(many: Groups) -> None:
     refused = sum(
         each.rebalanced is None for one in many for each in one.strategies if each.strategy == "zk-roundrobin"
     )
-    assert {one.strategy: one.refused for one in estate.totals(many)}["zk-roundrobin"] == refused
+    assert {one.strategy: one.refused for one in estate_totals(many)}["zk-roundrobin"] == refused
 
 
 def test_every_case_is_there_once_and_the_worst_comes_first(many: Groups) -> None:
-    cases = estate.cases(many)
+    cases = estate_cases(many)
     told = [(case.group, strategy, case.change) for case in cases for strategy in case.strategies]
     assert len(told) == len(set(told))
     expected = sum(
@@ -79,6 +85,6 @@ def test_a_group_of_one_loses_everything_whatever_its_strategy(
     pair: tuple[Groups, tuple[GroupNames, ...]],
 ) -> None:
     groups, names = pair
-    worst = estate.cases(groups)[0]
+    worst = estate_cases(groups)[0]
     assert (names[worst.group].key, worst.change, worst.orphaned) == ("alone", "leaves", 2)
     assert len(worst.strategies) == len(groups[worst.group].strategies)

@@ -139,7 +139,7 @@ def simple(name: str, topics: Sequence[str], consumers: int, **more: object) -> 
 def test_a_large_group_among_small_ones_is_cut_and_comes_to_the_same() -> None:
     counts = {"big": 40_000, **{f"t{number}": 6 for number in range(200)}}
     small = [simple(f"g{number}", [f"t{number}"], 3) for number in range(200)]
-    image = cluster(counts, [simple("big", ["big"], 5), *small])
+    image = cluster(counts, [simple("big", ["big"], 20), *small])
     staged, parameters = stage(image), PreviewParameters(("range", "sticky"), each_leaves=True)
     units = PREVIEWS.units(staged.arrays, parameters)
     assert len(units) > 200 + 2  # by strategy at least

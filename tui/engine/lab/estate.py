@@ -2,9 +2,15 @@
 
 from typing import NamedTuple
 
-from model.analyses.previews import estate
-from model.analyses.previews.estate import Case, StrategyTotal, Total
-from model.analyses.previews.result import GroupNames
+from model.analyses.previews.result import (
+    Case,
+    GroupNames,
+    StrategyTotal,
+    Total,
+    estate_cases,
+    estate_now,
+    estate_totals,
+)
 from tui.engine.analysis import AnalysisAnswer
 from tui.engine.filters import Field, Texts, whole_numbers
 from tui.engine.glyphs import bar
@@ -51,9 +57,9 @@ def _estate(look: AnalysisAnswer, memory: Memory) -> _Estate:
     def add_up() -> _Estate:
         found = previews(look)
         figures, groups = [one.figures for one in found], {one.number: one.names for one in found}
-        cases = estate.cases(figures)
+        cases = estate_cases(figures)
         keys = tuple(key_of(case, groups) for case in cases)
-        return _Estate(groups, estate.now(figures), estate.totals(figures), cases, keys)
+        return _Estate(groups, estate_now(figures), estate_totals(figures), cases, keys)
 
     return memory.recall("estate", (look.result,), add_up)
 
