@@ -70,7 +70,12 @@ def of_next_cluster(state: ViewState) -> ViewState:
 
 def with_more_years(state: ViewState) -> ViewState:
     """Ten times as many random years are played; past the most, as many as at first."""
-    return _with(state, "forecast", lambda asked: {"histories": _next(FORECASTS, asked.histories), "stopped": False})
+
+    def more(asked: ForecastQuestion) -> dict[str, Any]:
+        most = [each for each in FORECASTS if each > asked.histories]
+        return {"histories": (most or FORECASTS)[0], "stopped": False}
+
+    return _with(state, "forecast", more)
 
 
 # The sweep

@@ -14,9 +14,9 @@ import numpy as np
 from model.analyses.analysis import Arrays, Unit
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast.clusters import Cluster
-from model.analyses.forecast.kernel import Block, Layout, layout_of, play_block
+from model.analyses.forecast.kernel import Block, Episodes, Layout, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import EVENTS, MEASURES
-from model.analyses.forecast.sampling import SPAN, Longs, Place, Times, draw, outages_of, places_of
+from model.analyses.forecast.sampling import SPAN, Accidents, Longs, Outages, Place, Times, places_of
 
 UNIT = 2_000
 CELLS, LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 19, 500, 16
@@ -174,11 +174,13 @@ def _blocks(
     ids: range, layouts: Sequence[Layout], places: Sequence[Place], parameters: ForecastParameters
 ) -> Iterable[Block]:
     """The same numbers for each variant."""
-    horizon_ms = parameters.horizon_ms
-    numbers = draw(places, parameters.seed, ids)
+    accidents = Accidents(places, parameters.seed, ids, parameters.horizon_ms)
+    lived: dict[Times, tuple[Outages, Episodes]] = {}
     for layout, times in zip(layouts, parameters.variants, strict=True):
-        outages = outages_of(numbers, places, times, horizon_ms, parameters.seed, ids)
-        yield play_block(layout, outages, len(ids), horizon_ms, len(places) + 1)
+        if times not in lived:
+            outages = accidents.of(times)
+            lived[times] = outages, episodes_of(outages)
+        yield play_block(layout, *lived[times], len(ids), parameters.horizon_ms, len(places) + 1)
 
 
 PILOT = 200

@@ -149,17 +149,31 @@ class _Raw(NamedTuple):
     component: Longs
 
 
-def outages_of(
-    numbers: Floats, places: Sequence[Place], times: Times, horizon_ms: int, seed: int, histories: range
-) -> Outages:
-    """What these numbers make of one variant. `histories` are those whose `numbers` they are."""
-    by_name = {place.name: (index, place) for index, place in enumerate(places)}
-    rows = [_drawn(numbers, *by_name[one.name], one, times, horizon_ms, seed, histories) for one in times.components]
-    raw = _joined(rows)
-    for number, restarts in enumerate(times.restarts):
-        index, place = by_name[_restarts_name(number)]
-        raw = _joined([raw, _rolled(numbers[:, place.at], index, restarts, raw, times, horizon_ms)])
-    return _timed(_united(raw, times), times)
+class Accidents:
+    """What these histories' numbers make of variants; what several variants have alike is worked out once."""
+
+    def __init__(self, places: Sequence[Place], seed: int, histories: range, horizon_ms: int) -> None:
+        self._numbers = draw(places, seed, histories)
+        self._places = {place.name: (index, place) for index, place in enumerate(places)}
+        self._seed, self._histories, self._horizon_ms = seed, histories, horizon_ms
+        self._drawn: dict[tuple[Component, int], _Raw] = {}
+
+    def of(self, times: Times) -> Outages:
+        """One variant's outages."""
+        raw = _joined([self._of_component(one, times.lag_ms) for one in times.components])
+        for number, restarts in enumerate(times.restarts):
+            index, place = self._places[_restarts_name(number)]
+            windows = self._numbers[:, place.at]
+            raw = _joined([raw, _rolled(windows, index, restarts, raw, times, self._horizon_ms)])
+        return _timed(_united(raw, times), times)
+
+    def _of_component(self, one: Component, lag_ms: int) -> _Raw:
+        if (one, lag_ms) not in self._drawn:
+            index, place = self._places[one.name]
+            self._drawn[one, lag_ms] = _drawn(
+                self._numbers, index, place, one, lag_ms, self._horizon_ms, self._seed, self._histories
+            )
+        return self._drawn[one, lag_ms]
 
 
 def _joined(rows: Sequence[_Raw]) -> _Raw:
@@ -170,7 +184,7 @@ def _joined(rows: Sequence[_Raw]) -> _Raw:
 
 
 def _drawn(
-    numbers: Floats, index: int, place: Place, one: Component, times: Times, horizon_ms: int, seed: int, ids: range
+    numbers: Floats, index: int, place: Place, one: Component, lag_ms: int, horizon_ms: int, seed: int, ids: range
 ) -> _Raw:
     """One component's outages, a row for each of its brokers."""
     own = numbers[:, place.at : place.at + 3 * place.outages].reshape(len(numbers), place.outages, 3)
@@ -194,7 +208,7 @@ def _drawn(
     every = len(history) * brokers
     slow, forgets = one.effect == "slow", one.effect in ("crash", "empty")
     started = np.repeat(start, brokers)
-    ended = np.repeat(end, brokers) + one.more_ms + (times.lag_ms if slow else 0)
+    ended = np.repeat(end, brokers) + one.more_ms + (lag_ms if slow else 0)
     return _Raw(
         history=np.repeat(history, brokers),
         broker=np.tile(np.array(one.brokers, np.int64), len(history)),

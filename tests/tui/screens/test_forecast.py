@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from model.analyses.forecast import forecast
 from tests.tui.dashboard import kdrill, mode, opened, press, rows, text, until
+from tests.tui.screens.pages import few_years
 from tui.app.panes.live_panes import LiveText
 from tui.app.screens.overlays import Describe
 from tui.engine.messages import STOPPABLE
@@ -21,10 +22,12 @@ def summary(pilot: Pilot[int]) -> str:
     return " ".join(kdrill(pilot).screen.query_one("#forecast", LiveText).copy_text.split())
 
 
-async def played(pilot: Pilot[int]) -> None:
+async def played(pilot: Pilot[int], histories: int = 200) -> None:
     """Goes to the forecast, and waits until all of it is played."""
+    few_years(pilot, histories)
     await press(pilot, "w")
-    await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+    whole = f"{histories:,} of {histories:,} years"
+    await until(pilot, lambda: whole in summary(pilot) and STOPPABLE not in summary(pilot))
     await press(pilot)
 
 
@@ -91,18 +94,19 @@ async def test_what_was_played_stays_when_the_rest_is_given_up(
     monkeypatch.setattr(forecast.ForecastAnalysis, "kernel", slow)
     try:
         async with opened(still, size=LARGE) as pilot:
+            few_years(pilot, 2_500)
             await press(pilot, "w")
-            await until(pilot, lambda: "200 of 10,000 years played, about" in summary(pilot))
+            await until(pilot, lambda: "200 of 2,500 years played, about" in summary(pilot))
             shown = rows(pilot, "forecast-topics").answer.rows
             assert shown
             await press(pilot, key)
             await until(pilot, lambda: "stopped: r works it out" in summary(pilot))
-            assert "200 of 10,000 years" in summary(pilot)
+            assert "200 of 2,500 years" in summary(pilot)
             assert rows(pilot, "forecast-topics").answer.rows == shown
             await press(pilot, "x")
             assert "nothing is being worked out" in text(pilot)
             goes_on.set()
             await press(pilot, "r")
-            await until(pilot, lambda: "10,000 of 10,000 years" in summary(pilot) and STOPPABLE not in summary(pilot))
+            await until(pilot, lambda: "2,500 of 2,500 years" in summary(pilot) and STOPPABLE not in summary(pilot))
     finally:
         goes_on.set()

@@ -40,7 +40,7 @@ def reduced(rules: Rules, replicas: tuple[int, ...], acts: list[Act]) -> State:
     return state
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(BROKERS), min_size=1, max_size=4, unique=True), st.booleans(), deaths_and_returns())
 def test_leader_and_isr_are_as_in_the_drill(replicas: list[int], unclean: bool, acts: list[Act]) -> None:
     allowed = str(unclean).lower()

@@ -9,16 +9,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.analyses.forecast.kernel import layout_of, play_block
+from model.analyses.forecast.kernel import Block, episodes_of, layout_of, play_block
 from model.analyses.forecast.machine import Course, Outage, Rules, play
 from model.analyses.forecast.sampling import (
     HOUR_MS,
+    Accidents,
     Component,
     Outages,
     Restarts,
     Times,
-    draw,
-    outages_of,
     places_of,
 )
 from tests.model.analyses.forecast.variants import MINUTE_MS, YEAR_MS, classes, crashes, one_partition, times
@@ -36,14 +35,16 @@ def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, hi
     return course if rules.min_isr <= rules.replicas else course._replace(under_min_isr=until)
 
 
-def both(
+def by_kernel(
     arrays: Any, times: Times, brokers: int, topics: int, seed: int, histories: int, horizon_ms: int
-) -> tuple[Any, Any, Any, Outages]:
+) -> tuple[Block, Outages]:
     places = places_of([times], horizon_ms)
-    ids = range(histories)
-    outages = outages_of(draw(places, seed, ids), places, times, horizon_ms, seed, ids)
+    outages = Accidents(places, seed, range(histories), horizon_ms).of(times)
     layout = layout_of(arrays, 0, brokers, topics)
-    block = play_block(layout, outages, histories, horizon_ms, len(places) + 1)
+    return play_block(layout, outages, episodes_of(outages), histories, horizon_ms, len(places) + 1), outages
+
+
+def plainly(arrays: Any, block: Block, outages: Outages, histories: int, horizon_ms: int) -> tuple[Any, Any]:
     sums = np.zeros_like(block.sums)
     events = np.zeros_like(block.events)
     for number, replicas in enumerate(arrays["0.replicas"].tolist()):
@@ -56,14 +57,14 @@ def both(
                 count = int(arrays["0.count"][entry])
                 sums[:, history, int(arrays["0.topic"][entry])] += np.array(course[:4]) * count
                 events[history] += np.array(course[4:]) * count
-    return block, sums, events, outages
+    return sums, events
 
 
 def test_k1_the_draws_of_three_brokers() -> None:
     places = places_of([times(crashes(3), 3)], YEAR_MS)
     assert [place.outages for place in places] == [24, 24, 24]
     ids = range(5)
-    found = outages_of(draw(places, 7, ids), places, times(crashes(3), 3), YEAR_MS, 7, ids)
+    found = Accidents(places, 7, ids, YEAR_MS).of(times(crashes(3), 3))
     first = (found.history == 0) & (found.broker == 0)
     assert list(zip(found.start[first].tolist(), found.end[first].tolist(), strict=True)) == [
         (16211861675, 16212176743),
@@ -76,7 +77,7 @@ def test_k1_the_draws_of_three_brokers() -> None:
 
 def kernel_of(mtbf_h: float, mttr_min: float, histories: int) -> Any:
     assumed = times(crashes(3, mtbf_h, mttr_min), 3)
-    block, *_ = both(one_partition((0, 1, 2), 2), assumed, 3, 1, 7, histories, YEAR_MS)
+    block, _ = by_kernel(one_partition((0, 1, 2), 2), assumed, 3, 1, 7, histories, YEAR_MS)
     return block.sums[:, :, 0]
 
 
@@ -144,12 +145,13 @@ def random_times(draw: st.DrawFn, brokers: int) -> Times:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.data(), st.integers(2, 5), st.integers(1, 3), st.integers(0, 2**64 - 1))
 def test_k4_the_kernel_is_the_plain_play(data: st.DataObject, brokers: int, topics: int, seed: int) -> None:
     arrays = data.draw(random_classes(brokers, topics))
     assumed = data.draw(random_times(brokers))
-    block, sums, events, outages = both(arrays, assumed, brokers, topics, seed, 4, 1_000 * HOUR_MS)
+    block, outages = by_kernel(arrays, assumed, brokers, topics, seed, 4, 1_000 * HOUR_MS)
+    sums, events = plainly(arrays, block, outages, 4, 1_000 * HOUR_MS)
     assert (block.sums == sums).all()
     assert (block.events == events).all()
     told = block.sums[:2].sum(axis=(1, 2)) - np.array([0, 1_000 * HOUR_MS * 4 * _refusing(arrays)])
