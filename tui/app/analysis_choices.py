@@ -78,6 +78,20 @@ def with_more_years(state: ViewState) -> ViewState:
     return _with(state, "forecast", more)
 
 
+def with_change(
+    state: ViewState, settings: tuple[tuple[str, str, str], ...], add: tuple[tuple[int, str], ...], *, planned: bool
+) -> ViewState:
+    """The cluster with these settings, with brokers that come, or as the plan has it, beside the cluster as it is."""
+    plan = state.plan if planned else None
+    return _with(state, "forecast", lambda _: {"settings": settings, "add": add, "plan": plan, "stopped": False})
+
+
+def with_or_without_plan(state: ViewState) -> ViewState:
+    """The cluster as the plan has it is played beside it, or no longer."""
+    plan = None if state.forecast.plan else state.plan
+    return _with(state, "forecast", lambda _: {"plan": plan, "stopped": False})
+
+
 # The sweep
 
 

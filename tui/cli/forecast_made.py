@@ -5,8 +5,6 @@ Variants are played together, by the same random numbers. What has come when som
 
 import time
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +33,12 @@ from model.analyses.forecast.forecast import (
     together,
     waves,
 )
-from model.analyses.forecast.learning import learnt_from
+from model.analyses.forecast.given import Setting, changed, learnt_from
 from model.analyses.forecast.playing import Help, Playing, Swing
-from model.analyses.image_arrays import topics_of
-from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
-from model.cluster.records import ConfigChanged
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
-from model.planning.planner import plan, read_moves, score
+from model.planning.planner import read_moves, score
 from model.planning.request import NewBroker, PlanError, PlanRequest
 from spark_tasks.spark_client import IN_PROCESS, Engine
 from tui.cli.following import image_of
@@ -52,7 +47,6 @@ from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
 from tui.engine.opening import Opening
 
-SETTABLE = ("min.insync.replicas", "unclean.leader.election.enable", "rf")
 LARGE_S = 20.0
 """Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
 SWUNG = 1_000
@@ -68,8 +62,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     assumed: Path | None
     learn: Path | None
     plan: Path | None
-    settings: tuple[tuple[str, str, str], ...]
-    """(topic or pattern, key, value)"""
+    settings: tuple[Setting, ...]
     add: tuple[NewBroker, ...]
     quick: bool
 
@@ -176,34 +169,16 @@ def _swung(players: _Players, wish: Wish, engine: Engine) -> tuple[Swing, ...]:
 
 def _changed(image: ClusterImage, wish: Wish, sizes: Sizes | None) -> tuple[ClusterImage | None, str]:
     """The cluster with the plan and the settings, and what they are in words; None where nothing is to change."""
-    after, said = image, list[str]()
+
+    def planned(path: Path) -> ClusterImage:
+        moves = read_moves(read_file(path), str(path))
+        return applied(image, score(image, moves, PlanRequest(add=wish.add), str(path), sizes))
+
+    path = wish.plan
     try:
-        if wish.plan is not None:
-            moves = read_moves(read_file(wish.plan), str(wish.plan))
-            after = applied(after, score(after, moves, PlanRequest(add=wish.add), str(wish.plan), sizes))
-            said.append(str(wish.plan))
-        elif wish.add:
-            after = applied(after, plan(after, PlanRequest(add=wish.add), sizes))
-            said.append(", ".join(f"broker {new.id} added" for new in wish.add))
-        for pattern, key, value in wish.settings:
-            names = [name for name in topics_of(image) if fnmatchcase(name, pattern)]
-            if not names:
-                raise click.UsageError(f"--set: no topic is called {pattern}")
-            after = _set(after, names, key, value, sizes)
-            said.append(f"{pattern}:{key}={value}")
-    except PlanError as error:
+        return changed(image, sizes, wish.settings, wish.add, None if path is None else (str(path), planned(path)))
+    except (AnalysisError, PlanError) as error:
         raise click.UsageError(str(error)) from None
-    return (after if said else None), " and ".join(said)
-
-
-def _set(image: ClusterImage, names: Sequence[str], key: str, value: str, sizes: Sizes | None) -> ClusterImage:
-    if key == "rf":
-        request = PlanRequest(replication_factor=int(value), topics=tuple(map(escape, names)), reach="forced")
-        return applied(image, plan(image, request, sizes))
-    records = [
-        ConfigChanged(entity=f"topics/{name}", config={**image.topic_config(name), key: value}) for name in names
-    ]
-    return ClusterDelta(image).replay_all(records).apply(image.provenance)
 
 
 def document(made: Made) -> dict[str, Any]:

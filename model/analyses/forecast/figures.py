@@ -112,9 +112,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scaled(figure: Estimate, by: float) -> Estimate:
-    """In another unit."""
-    high = None if figure.high is None else figure.high * by
-    return msgspec.structs.replace(figure, mean=figure.mean * by, low=figure.low * by, high=high)
+    """In another unit; of a difference, with a factor below 0, the other way round."""
+    low, high = figure.low * by, None if figure.high is None else figure.high * by
+    if by < 0 and high is not None:
+        low, high = high, low
+    return msgspec.structs.replace(figure, mean=figure.mean * by, low=low, high=high)
 
 
 def figures_of(

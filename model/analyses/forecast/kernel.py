@@ -172,9 +172,29 @@ class Episodes(NamedTuple):
 
 def episodes_of(outages: Outages) -> Episodes:
     """The same for all variants that have these outages."""
-    order = np.argsort(outages.history * SPAN + outages.start, kind="stable")
+    order, group = _grouped(outages)
     history = outages.history[order]
-    base = history * SPAN
+    several = np.bincount(group)[group] > 1 if len(group) else np.empty(0, np.bool_)
+    kept, of = order[several], group[several]
+    numbers, of = np.unique(of, return_inverse=True)
+    by_broker = np.lexsort((outages.start[kept], outages.broker[kept], of))
+    where = history[several][np.searchsorted(of, np.arange(len(numbers)))]
+    return Episodes(kept[by_broker], of[by_broker], where)
+
+
+def apart(outages: Outages) -> Outages:
+    """Each stretch from all in sync to all in sync again as if it were a history of its own."""
+    order, group = _grouped(outages)
+    stretch = np.empty(len(order), np.int64)
+    stretch[order] = group
+    by_broker = np.lexsort((outages.start, outages.broker, stretch))
+    return Outages._make(column[by_broker] for column in outages._replace(history=stretch))
+
+
+def _grouped(outages: Outages) -> tuple[Longs, Longs]:
+    """Outages in order of time, and by that order the number of the stretch that each belongs to."""
+    order = np.argsort(outages.history * SPAN + outages.start, kind="stable")
+    base = outages.history[order] * SPAN
     start, end = base + outages.start[order], base + outages.end[order]
     heals = (outages.back - outages.end)[order]
     elects = (outages.ready - outages.fence)[order]
@@ -182,22 +202,16 @@ def episodes_of(outages: Outages) -> Episodes:
     until = end + heals + elects
     while len(order):
         latest = np.maximum.accumulate(until)
-        apart = np.ones(len(order), np.bool_)
-        apart[1:] = start[1:] > latest[:-1]
-        at = np.flatnonzero(apart)
+        begins = np.ones(len(order), np.bool_)
+        begins[1:] = start[1:] > latest[:-1]
+        at = np.flatnonzero(begins)
         lengths = np.diff(np.append(at, len(order)))
         longest = np.maximum.reduceat(end, at) + np.maximum.reduceat(heals, at) + np.maximum.reduceat(elects, at)
         until = np.maximum(until, np.repeat(longest, lengths))
-        if (apart == first).all():
+        if (begins == first).all():
             break
-        first = apart
-    group = np.cumsum(first) - 1
-    several = np.bincount(group)[group] > 1 if len(group) else first
-    kept, of = order[several], group[several]
-    numbers, of = np.unique(of, return_inverse=True)
-    by_broker = np.lexsort((outages.start[kept], outages.broker[kept], of))
-    where = history[several][np.searchsorted(of, np.arange(len(numbers)))]
-    return Episodes(kept[by_broker], of[by_broker], where)
+        first = begins
+    return order, np.cumsum(first) - 1
 
 
 class Block(NamedTuple):

@@ -109,7 +109,7 @@ def test_rates_are_learnt_from_a_recording(six: Path, tmp_path: Path) -> None:
         (("--set", "orders"), "'orders' is not TOPIC:KEY=VALUE with a KEY of min.insync.replicas"),
         (("--set", "orders:retention.ms=5"), "is not TOPIC:KEY=VALUE"),
         (("--set", "orders:rf=many"), "rf is a number from 1 on"),
-        (("--set", "nothing:rf=2"), "--set: no topic is called nothing"),
+        (("--set", "nothing:rf=2"), "nothing:rf=2: no topic is called nothing"),
         (("--set", "orders:rf=9"), "9"),
         (("--fail-above", "lost=3"), "is not MEASURE=MIN"),
         (("--add-broker", "x"), "write it as ID or ID:RACK"),

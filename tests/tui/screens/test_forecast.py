@@ -43,14 +43,33 @@ async def test_it_tells_topics_causes_and_what_helps(still: str) -> None:
         assert "in process" in summary(pilot)
 
 
-async def test_enter_leads_to_partitions_and_to_the_failure_that_is_to_blame(still: str) -> None:
+async def test_enter_leads_to_a_topics_worst_moments_which_are_played_on_a_copy(still: str) -> None:
     async with opened(still, size=LARGE) as pilot:
         await played(pilot)
+        await press(pilot, "j")
         topic = rows(pilot, "forecast-topics").cursor_key
         await press(pilot, "enter")
+        moments = rows(pilot, "forecast-moments")
+        await until(pilot, lambda: moments.total > 0)
+        assert f"Worst moments of {topic}" in text(pilot) and "worst topics first" not in text(pilot)
+        await press(pilot, "escape")
+        assert "worst topics first" in text(pilot) and rows(pilot).cursor_key == topic
+        await press(pilot, "enter")
+        await until(pilot, lambda: bool(rows(pilot).cursor_key))
+        moment = moments.cursor_key
+        await press(pilot, "enter")
+        await until(pilot, lambda: mode(pilot) == "drill" and rows(pilot, "drill-timeline").total > 0)
+        assert kdrill(pilot).view_state.drill.played == moment
+        failed = {act for act in moment.split() if act[0] in "KD"}
+        assert failed and "cannot be played" not in text(pilot)
+        await press(pilot, "w", "o")
         await until(pilot, lambda: mode(pilot) == "partitions")
         assert kdrill(pilot).view_state.of("partitions").filter == f"topic:={topic}"
-        await press(pilot, "w")
+
+
+async def test_enter_leads_to_the_failure_that_is_to_blame(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
         causes = rows(pilot, "forecast-causes")
         causes.focus()
         while not causes.cursor_key.startswith("broker "):
@@ -59,6 +78,34 @@ async def test_enter_leads_to_partitions_and_to_the_failure_that_is_to_blame(sti
         await press(pilot, "enter")
         await until(pilot, lambda: mode(pilot) == "drill")
         assert kdrill(pilot).view_state.drill.kill == (broker,)
+
+
+async def test_a_change_is_played_beside_it_and_taken_back(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await played(pilot)
+        topic = rows(pilot, "forecast-topics").cursor_key
+        await press(pilot, "p")
+        assert "there is no plan yet" in text(pilot)
+        kdrill(pilot).run_command(f"with {topic}:min.insync.replicas=1")
+        beside = f"With {topic}:min.insync.replicas=1: "
+        await until(pilot, lambda: beside in summary(pilot) and STOPPABLE not in summary(pilot))
+        assert "and with the change" in text(pilot) and "fewer" in text(pilot)
+        await press(pilot, "0")
+        await until(pilot, lambda: "200 of 200 years" in summary(pilot) and "With " not in summary(pilot))
+        assert "with the change" not in text(pilot)
+        await press(pilot, "0")
+        assert "nothing is played beside the cluster as it is" in text(pilot)
+
+
+async def test_the_plan_is_played_beside_it(still: str) -> None:
+    async with opened(still, size=LARGE) as pilot:
+        await press(pilot, "9", "enter")
+        await until(pilot, lambda: rows(pilot, "plan-changes").total > 0)
+        few_years(pilot)
+        await press(pilot, "w", "p")
+        await until(pilot, lambda: "With the plan: " in summary(pilot) and STOPPABLE not in summary(pilot))
+        await press(pilot, "p")
+        await until(pilot, lambda: "200 of 200 years" in summary(pilot) and "With " not in summary(pilot))
 
 
 async def test_d_tells_all_about_a_row(still: str) -> None:

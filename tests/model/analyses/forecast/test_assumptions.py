@@ -17,7 +17,7 @@ from model.analyses.forecast.assumptions import (
     learnt,
     read,
 )
-from model.analyses.forecast.learning import learnt_from
+from model.analyses.forecast.given import learnt_from
 from tests.architecture.source_tree import ROOT
 from tests.model.recordings.lives import record
 from tests.spark.history.months import BUSY

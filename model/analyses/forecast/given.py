@@ -1,16 +1,29 @@
-"""How often brokers were out in a recording, and for how long: rates of one's own in place of the literature's.
+"""What whoever asks gives a forecast: rates of a recording, and what is to be changed about the cluster.
+
+Changes make another image, to be played beside the cluster as it is: a plan, brokers that come, settings of topics.
 
 A broker is out from when it is lost or fenced until it is registered again. A recording does not say why: restarts
 count as failures, so whoever learns from one may want no `maintenance` beside it.
 """
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 
 import msgspec
 
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast.assumptions import Assumptions, learnt
+from model.analyses.image_arrays import topics_of
+from model.cluster.cluster_delta import ClusterDelta
+from model.cluster.cluster_image import ClusterImage
+from model.cluster.records import ConfigChanged
 from model.cluster.texts import counted
+from model.planning.layout import Sizes
+from model.planning.plan import applied
+from model.planning.planner import plan
+from model.planning.request import NewBroker, PlanError, PlanRequest
 from model.recordings.folder import RecordingError, the_cluster_in
 from model.recordings.part_file import SetColumns, read_set
 
@@ -74,3 +87,48 @@ def learnt_from(folder: Path, assumed: Assumptions) -> Assumptions:
     )
     often = msgspec.structs.replace(often, low=min(often.low, often.value))
     return msgspec.structs.replace(assumed, rates={**assumed.rates, often.key: often, long.key: long})
+
+
+Setting = tuple[str, str, str]
+"""(topic or pattern, key, value)"""
+
+
+def changed(
+    image: ClusterImage,
+    sizes: Sizes | None,
+    settings: Sequence[Setting],
+    add: Sequence[NewBroker] = (),
+    planned: tuple[str, ClusterImage] | None = None,
+) -> tuple[ClusterImage | None, str]:
+    """The cluster with all of that, and what it is in words; None where nothing is to change.
+
+    planned: a plan's name, and the cluster that it leads to, brokers that come included; without one they get the
+    replicas that balance the cluster. Raises AnalysisError.
+    """
+    after, said = image, list[str]()
+    try:
+        if planned is not None:
+            said.append(planned[0])
+            after = planned[1]
+        elif add:
+            after = applied(after, plan(after, PlanRequest(add=tuple(add)), sizes))
+            said.append(", ".join(f"broker {new.id} added" for new in add))
+        for pattern, key, value in settings:
+            names = [name for name in topics_of(image) if fnmatchcase(name, pattern)]
+            if not names:
+                raise AnalysisError(f"{pattern}:{key}={value}: no topic is called {pattern}")
+            after = _set(after, names, key, value, sizes)
+            said.append(f"{pattern}:{key}={value}")
+    except PlanError as error:
+        raise AnalysisError(str(error)) from None
+    return (after if said else None), " and ".join(said)
+
+
+def _set(image: ClusterImage, names: Sequence[str], key: str, value: str, sizes: Sizes | None) -> ClusterImage:
+    if key == "rf":
+        request = PlanRequest(replication_factor=int(value), topics=tuple(map(escape, names)), reach="forced")
+        return applied(image, plan(image, request, sizes))
+    records = [
+        ConfigChanged(entity=f"topics/{name}", config={**image.topic_config(name), key: value}) for name in names
+    ]
+    return ClusterDelta(image).replay_all(records).apply(image.provenance)
