@@ -97,7 +97,7 @@ def _forecast_with(text: str) -> Command:
         settings = tuple(setting_of(word) for word in words if "=" in word)
         add = tuple(added_of(word) for word in words if "=" not in word and word != "plan")
     except ValueError as error:
-        raise CommandError(f":with: {error}, or plan") from None
+        raise CommandError(f":with needs TOPIC:KEY=VALUE, ID:RACK or plan: {error}") from None
 
     def command(app: Commanded) -> None:
         if "plan" in words and not app.view_state.plan.asked:

@@ -23,8 +23,12 @@ from model.analyses.forecast.forecast import (
     totals_of,
     waves,
 )
+from model.analyses.forecast.kernel import apart, episodes_of, layout_of, play_block
+from model.analyses.forecast.playing import Playing, topic_pairs
+from model.analyses.forecast.sampling import Accidents, places_of
 from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_image import ClusterImage
+from model.drills.scenario import check, of_acts, read_written
 from tests.model.drills.clusters import cluster, topic
 from tests.spark.running_spark import RunningSpark
 
@@ -42,6 +46,12 @@ SEVEN = cluster(
     *topic((5,), (5,), 5, name="lonely"),
 )
 """And one without partitions."""
+SPREAD = cluster(
+    range(1, 7),
+    *topic((1, 2, 3), (1, 2, 3), 1, name="three", min_insync_replicas="2"),
+    *topic((4, 2), (4, 2), 4, name="one-rack"),
+    *topic((5,), (5,), 5, name="lonely"),
+)
 OFTEN = USUAL.with_rate("broker.mtbf_h", 200)
 
 
@@ -124,6 +134,51 @@ def test_a_broker_without_partitions_changes_no_figure() -> None:
     assert (tally.arrays()["totals"][:, 0] == tally.arrays()["totals"][:, 1]).all()
 
 
+def test_stretches_add_up_to_the_history_that_they_are_of() -> None:
+    """From all in sync to all in sync again: what happens in one has no effect on the next."""
+    (variant,), brokers = made(SIX)
+    layout = layout_of(arrays_of_variants([variant]), 0, brokers, 3)
+    places = places_of([variant.times], YEAR_MS)
+    outages = Accidents(places, 5, range(7, 8), YEAR_MS).of(variant.times)
+    whole, parts = (
+        play_block(layout, each, episodes_of(each), int(each.history.max()) + 1, YEAR_MS, len(places) + 1)
+        for each in (outages, apart(outages))
+    )
+    assert parts.sums.shape[1] > 20
+    assert (parts.sums.sum(axis=1) == whole.sums[:, 0]).all() and (parts.events.sum(axis=0) == whole.events[0]).all()
+
+
+def test_the_worst_moments_are_of_the_worst_years_and_can_be_played_on_a_copy() -> None:
+    playing = Playing([SIX], OFTEN, YEAR_MS, seed=5)
+    variants = [playing.cluster(SIX, OFTEN)]
+    tally: Tally = run_here(FORECAST, arrays_of_variants(variants), playing.parameters(variants, 0, UNIT + 300))
+    both = tally.arrays()["totals"][:, 0, :2].sum(axis=1)
+    moments = playing.moments(tally, variants)
+    worst = (first + np.argsort(-both[first : first + UNIT])[:4] for first in (0, UNIT))
+    assert {one.history for one in moments[:8]} == {history for each in worst for history in each.tolist()}
+    for name in playing.topics:
+        found = playing.moments(tally, variants, name)
+        lost = [one.leaderless_min + one.under_min_isr_min for one in found]
+        assert lost == sorted(lost, reverse=True) and lost[0] > 0
+        acts, _ = read_written(found[0].scenario)
+        check(SIX, of_acts(acts))
+        assert {broker for act in acts for broker in act.brokers} <= set(found[0].brokers)
+    lonely = playing.moments(tally, variants, "lonely")[0]
+    assert 5 in lonely.brokers and lonely.leaderless_min == lonely.under_min_isr_min
+
+
+def test_topics_differ_by_what_differs_between_histories_of_the_same_number() -> None:
+    tally, names = played(SIX, SPREAD, histories=400), topics_of(SIX)
+    pairs, whole = topic_pairs(tally, names, YEAR_MS), pair_of(tally, 0, 1, YEAR_MS)
+    for measure in ("leaderless", "under_min_isr"):
+        each = {name: pair.difference[measure] for name, pair in pairs.items()}
+        assert sum(one.mean for one in each.values()) == pytest.approx(whole.difference[measure].mean)
+        assert (each["lonely"].low, each["lonely"].high) == (0, 0)
+    only_one = pairs["one-rack"].difference["under_replicated"]
+    assert pairs["one-rack"].verdict("leaderless") == 1 and only_one.high is not None
+    assert only_one.low < only_one.mean < only_one.high
+
+
 def test_figures_of_topics_add_up_and_so_do_causes() -> None:
     variants, _ = made(SIX)
     names = topics_of(SIX)
@@ -138,13 +193,7 @@ def test_figures_of_topics_add_up_and_so_do_causes() -> None:
 
 
 def test_a_shared_rack_costs_more_than_a_spread_pair() -> None:
-    spread = cluster(
-        range(1, 7),
-        *topic((1, 2, 3), (1, 2, 3), 1, name="three", min_insync_replicas="2"),
-        *topic((4, 2), (4, 2), 4, name="one-rack"),
-        *topic((5,), (5,), 5, name="lonely"),
-    )
-    pair = pair_of(played(SIX, spread, histories=2_000), 0, 1, YEAR_MS)
+    pair = pair_of(played(SIX, SPREAD, histories=2_000), 0, 1, YEAR_MS)
     assert pair.verdict("leaderless") == 1
     assert np.isfinite(pair.variance_ratio["leaderless"])
 
