@@ -127,6 +127,18 @@ class Limit(click.ParamType):
     multiple=True,
     help=f"exit 2 if a partition of any topic has certainly more minutes a year: {', '.join(MEASURES)}",
 )
+@click.option(
+    "--within",
+    metavar="PERCENT",
+    type=click.FloatRange(0.1, 100),
+    help="stop as soon as the cluster's minutes are known to so many percent",
+)
+@click.option(
+    "--store",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="also write Parquet there: units.parquet and histories.parquet",
+)
 @click.option("--quick", is_flag=True, help="leave out what helps, and what the answer hangs on")
 @click.option("--all", "everything", is_flag=True, help="list every topic, cause and rate")
 @click.option("--json", "as_json", is_flag=True, help="one kdrill.forecast/1 object")
@@ -180,6 +192,7 @@ def lines(made: Made, *, everything: bool = False) -> Iterator[str]:
     """The forecast as text."""
     figures, years = made.figures, made.horizon_ms / 365 / 86_400_000
     whole = "" if made.complete else f", interrupted: {made.asked:,} were asked for"
+    whole = ", enough for the interval that was asked for" if made.stopped and not made.complete else whole
     length = f"{years:g} year{'' if years == 1 else 's'}"
     played = f"{figures.histories:,} random histories of {length}, seed {made.seed}{whole}"
     yield plain(f"{made.image.provenance.source}: {played}")

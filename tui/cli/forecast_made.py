@@ -10,6 +10,9 @@ from typing import Any
 
 import click
 import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from model.analyses.errors import AnalysisError
 from model.analyses.forecast import assumptions
@@ -34,7 +37,9 @@ from model.analyses.forecast.forecast import (
     waves,
 )
 from model.analyses.forecast.given import Setting, changed, learnt_from
-from model.analyses.forecast.playing import Help, Playing, Swing
+from model.analyses.forecast.lockstep import EVENTS, MEASURES
+from model.analyses.forecast.playing import Help, Moment, Playing, Swing
+from model.analyses.forecast.statistics import is_within
 from model.cluster.cluster_image import ClusterImage
 from model.planning.layout import Sizes, measured
 from model.planning.plan import applied
@@ -46,6 +51,8 @@ from tui.cli.options import compute
 from tui.cli.output import tell
 from tui.cli.plan_made import read_file, sizes_for
 from tui.engine.opening import Opening
+
+_parquet: Any = pq
 
 LARGE_S = 20.0
 """Seconds that are still to come, by what the first histories took, from which Spark is worth its start."""
@@ -64,6 +71,9 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     plan: Path | None
     settings: tuple[Setting, ...]
     add: tuple[NewBroker, ...]
+    within: float | None
+    """Percent: enough is played when the intervals are so narrow."""
+    store: Path | None
     quick: bool
 
 
@@ -85,6 +95,9 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     engine: str
     seconds: float
+    moments: tuple[Moment, ...]
+    stopped: bool
+    """The intervals were narrow enough before all was played."""
 
     @property
     def complete(self) -> bool:
@@ -94,32 +107,45 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 class _Players(Playing):
     """Plays by the command's engine."""
 
-    def play(self, variants: Sequence[Cluster], histories: int, engine: Engine) -> tuple[Tally, str]:
-        """As many as came before an interruption, and by whom. Raises KeyboardInterrupt where none did."""
+    def play(
+        self, variants: Sequence[Cluster], histories: int, engine: Engine, within: float | None = None
+    ) -> tuple[Tally, str]:
+        """As many as came before an interruption, or were enough, and by whom.
+
+        It is asked after whole waves whether they are, else quick histories would count for more. Raises
+        KeyboardInterrupt where none came.
+        """
         arrays = arrays_of_variants(variants)
-        came: list[Tally] = []
-        look: Tally | None = None
+        came, look, by = list[Tally](), list[Tally](), IN_PROCESS
         began_s = time.monotonic()
         here = Engine("here", without=engine.without)
         spark = engine.wanted == "spark"
         try:
             for first, count in waves(histories):
-                if spark:
-                    parameters = self.parameters(variants, first, histories - first)
-                    found = compute(engine, FORECAST, arrays, parameters)
-                    return together([*came, found.result]), found.engine
-                tally = compute(here, FORECAST, arrays, self.parameters(variants, first, count)).result
-                if look is None and not first and count < min(histories, UNIT):
-                    look = tally
-                else:
-                    came.append(tally)
+                played = histories - first if spark and within is None else count
+                asked = engine if spark else here
+                found = compute(asked, FORECAST, arrays, self.parameters(variants, first, played))
+                is_look = not came and not look and count < min(histories, UNIT)
+                (look if is_look else came).append(found.result)
+                by = found.engine
+                if first + played >= histories or (came and self.is_enough(together(came), variants, within)):
+                    break
                 rest = histories - first - count
-                spark = engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+                spark = spark or (
+                    engine.wanted == "auto" and (time.monotonic() - began_s) / (first + count) * rest > LARGE_S
+                )
         except KeyboardInterrupt:
-            if look is None and not came:
+            if not look and not came:
                 raise
             tell("interrupted: what follows is of the histories that were played by then")
-        return together(came) if came or look is None else look, IN_PROCESS
+        return together(came or look), by
+
+    def is_enough(self, tally: Tally, variants: Sequence[Cluster], within: float | None) -> bool:
+        """Whether the intervals of the whole cluster's minutes are within so many percent."""
+        if within is None:
+            return False
+        measures = self.figures(tally, variants).measures
+        return all(is_within(measures[name], within / 100) for name in ("leaderless", "under_min_isr"))
 
 
 def make(opening: Opening, wish: Wish, engine: Engine) -> Made:
@@ -143,7 +169,9 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
     warnings: list[str] = []
     assumptions.check(assumed, players.brokers, warnings.append)
     variants = [players.cluster(each, assumed) for each in images]
-    tally, by = players.play(variants, wish.histories, engine)
+    tally, by = players.play(variants, wish.histories, engine, wish.within)
+    if wish.store is not None:
+        write_tables(wish.store, players, tally)
     figures = [players.figures(tally, variants, number) for number in range(len(images))]
     asked = engine if engine.wanted == "spark" else Engine("here", without=engine.without)
     helps = _helping(players, variants[0], wish, asked) if not wish.quick else ()
@@ -152,7 +180,8 @@ def _made(image: ClusterImage, sizes: Sizes | None, wish: Wish, engine: Engine) 
         figures=figures[0], cluster=variants[0], after=figures[1] if after is not None else None,
         pair=pair_of(tally, 0, 1, players.horizon_ms) if after is not None else None, change=change, actions=helps,
         swings=_swung(players, wish, asked) if not wish.quick else (), warnings=tuple(warnings), engine=by,
-        seconds=time.monotonic() - began_s,
+        seconds=time.monotonic() - began_s, moments=players.moments(tally, variants),
+        stopped=players.is_enough(tally, variants, wish.within),
     )  # fmt: skip
 
 
@@ -210,10 +239,57 @@ def document(made: Made) -> dict[str, Any]:
         "actions": [{"name": one.name, "price": one.price, **_pair(one.pair)} for one in made.actions],
         "pair": None if made.pair is None else {"plan": made.change, **_pair(made.pair)},
         "after": None if made.after is None else {"cluster": made.after.measures, "loss": made.after.loss},
+        "worst": made.moments,
+        "stopped": made.stopped,
         "warnings": made.warnings,
         "not_modelled": NOT_MODELLED,
     }
     return plain_values(found)
+
+
+def write_tables(folder: Path, players: Playing, tally: Tally) -> None:
+    """`units.parquet` (sums by unit, topic and measure) and `histories.parquet`; of the cluster as it is.
+
+    Raises click.ClickException where the folder cannot be written.
+    """
+    about = {"format": FORMAT, "seed": str(players.seed), "horizon_ms": str(players.horizon_ms)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, columns in tables(players.topics, tally).items():
+            table = pa.table(columns).replace_schema_metadata(about)
+            fresh = folder / f".{name}.parquet.part"
+            _parquet.write_table(table, fresh, compression="zstd")
+            fresh.replace(folder / f"{name}.parquet")
+    except OSError as error:
+        raise click.ClickException(f"--store {folder}: {error.strerror or error}") from None
+
+
+def tables(topics: Sequence[str], tally: Tally) -> dict[str, dict[str, Any]]:
+    """Columns of both tables, sorted by unit, topic and measure, and by history."""
+    arrays = tally.arrays()
+    units, measures = len(arrays["unit"]), len(MEASURES)
+    each = len(topics) * measures
+
+    def by_cell(name: str) -> np.ndarray:
+        return arrays[name][:, 0].transpose(0, 2, 1).reshape(-1)
+
+    rows = arrays["totals"][:, 0]
+    names = (*(f"{name}_ms" for name in MEASURES), *EVENTS)
+    first = int(arrays["unit"][0]) * UNIT
+    return {
+        "units": {
+            "unit": np.repeat(arrays["unit"], each),
+            "first": np.repeat(arrays["unit"] * UNIT, each),
+            "histories": np.repeat(arrays["histories"].astype(np.int32), each),
+            "topic": pa.array(np.tile(np.repeat(np.array(topics, object), measures), units)).dictionary_encode(),
+            "measure": pa.array(np.tile(np.array(MEASURES, object), units * len(topics))).dictionary_encode(),
+            "sum_ms": by_cell("sum"), "sum_sq": by_cell("squares"), "hit": by_cell("hit"), "max_ms": by_cell("largest"),
+        },
+        "histories": {
+            "history": np.arange(first, first + len(rows)),
+            **{name: rows[:, column] for column, name in enumerate(names)},
+        },
+    }  # fmt: skip
 
 
 def _pair(pair: Pair) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from model.cluster.snapshot_file import write_snapshot
@@ -86,6 +87,27 @@ def test_what_is_certainly_above_a_limit_fails(six: Path) -> None:
     wish = ("forecast", six, "--histories", "1000", "--engine", "here", "--quick")
     assert kdrill(*wish, "--fail-above", "leaderless=0.01").returncode == CERTAINLY_MORE
     assert kdrill(*wish, "--fail-above", "leaderless=100000").returncode == 0
+
+
+def test_it_stops_when_the_interval_is_narrow_enough_and_writes_tables(six: Path, tmp_path: Path) -> None:
+    wish = ("forecast", six, "--histories", "100000", "--engine", "here", "--quick", "--within", "15")
+    done = kdrill(*wish, "--json", "--store", tmp_path / "tables")
+    found = json.loads(done.stdout)
+    assert (found["stopped"], found["complete"], found["histories"] % 2_000) == (True, False, 0)
+    assert found["histories"] < 100_000
+    for measure in ("leaderless", "under_min_isr"):
+        figure = found["cluster"][measure]
+        assert (figure["high"] - figure["low"]) / 2 <= 0.15 * figure["mean"]
+    assert found["worst"][0]["scenario"].startswith(("K", "D"))
+    units, histories = (pq.read_table(tmp_path / "tables" / f"{name}.parquet") for name in ("units", "histories"))
+    assert histories.num_rows == found["histories"] and units.schema.metadata[b"seed"] == str(found["seed"]).encode()
+    rows = [row for row in units.to_pylist() if row["measure"] == "leaderless"]
+    assert {row["topic"] for row in rows} == {"audit", "orders"}
+    minutes = sum(row["sum_ms"] for row in rows) / 60_000 / found["histories"]
+    assert minutes == pytest.approx(found["cluster"]["leaderless"]["mean"])
+    assert sum(histories["leaderless_ms"].to_pylist()) == sum(row["sum_ms"] for row in rows)
+    said = kdrill(*wish, "--store", six / "under").stderr
+    assert "--store" in said and "Traceback" not in said
 
 
 def test_assumptions_are_of_the_file(six: Path, tmp_path: Path) -> None:
