@@ -85,7 +85,7 @@ def test_weights_that_hide_how_few_they_are() -> None:
     assert s.effective([1, 1, 1, 7]) == pytest.approx(1.923077, rel=CLOSE)
 
 
-@pytest.mark.parametrize("case", the_rest_when_asked([(0.2, 60), (0.02, 1_500), (0.2, 1_500), (2.0, 1_500)]))
+@pytest.mark.parametrize("case", the_rest_when_asked([(0.2, 60), (0.02, 500), (0.2, 1_500), (2.0, 500)]))
 def test_s8_who_stops_when_the_interval_is_narrow_is_as_often_right(case: tuple[float, int]) -> None:
     """Events of 15 min on average, exponential, looked at after 200 histories and each half as many again."""
     rate, runs = case
@@ -102,4 +102,4 @@ def test_s8_who_stops_when_the_interval_is_narrow_is_as_often_right(case: tuple[
                 break
             checkpoint = checkpoint * 3 // 2
         covered += figure.low <= rate * 15 <= (figure.high or 0)
-    assert covered >= (0.93 if runs > 1_000 else 0.85) * runs
+    assert covered >= (0.93 if runs > 100 else 0.85) * runs
