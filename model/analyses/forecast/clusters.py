@@ -146,11 +146,14 @@ def _data_tb(image: ClusterImage, assumed: Assumptions, brokers: Sequence[int], 
 def _elections(image: ClusterImage, arrays: Arrays, assumed: Assumptions, brokers: Sequence[int]) -> tuple[int, ...]:
     if assumed.elect_s is not None:
         return (round(assumed.elect_s * 1000),) * len(brokers)
-    if is_kraft(image):
-        return (round(_ELECT_KRAFT_MS),) * len(brokers)
+    usual = [_ELECT_KRAFT_MS] * len(brokers) if is_kraft(image) else _one_after_another(arrays, brokers)
+    return tuple(round(assumed.elect_ms.get(broker, ms)) for broker, ms in zip(brokers, usual, strict=True))
+
+
+def _one_after_another(arrays: Arrays, brokers: Sequence[int]) -> list[float]:
     first = _placed(arrays, brokers)[:, 0] if len(_column(arrays, "replicas")) else np.empty(0, np.int64)
     led = np.bincount(first[first >= 0], minlength=len(brokers))
-    return tuple(round(_ELECT_MS + _ELECT_EACH_MS * count / 2) for count in led.tolist())
+    return [_ELECT_MS + _ELECT_EACH_MS * count / 2 for count in led.tolist()]
 
 
 def _components(

@@ -13,13 +13,18 @@ from pathlib import Path
 
 import msgspec
 
+from model.analyses.analysis import run_here
 from model.analyses.errors import AnalysisError
+from model.analyses.fleets.fleet import FLEET, fleet_arrays
+from model.analyses.fleets.scenarios import FleetParameters
 from model.analyses.forecast.assumptions import Assumptions, learnt
 from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_delta import ClusterDelta
 from model.cluster.cluster_image import ClusterImage
 from model.cluster.records import ConfigChanged
 from model.cluster.texts import counted
+from model.drills.drill import usual
+from model.drills.scenario import of_brokers
 from model.planning.layout import Sizes
 from model.planning.plan import applied
 from model.planning.planner import plan
@@ -87,6 +92,29 @@ def learnt_from(folder: Path, assumed: Assumptions) -> Assumptions:
     )
     often = msgspec.structs.replace(often, low=min(often.low, often.value))
     return msgspec.structs.replace(assumed, rates={**assumed.rates, often.key: often, long.key: long})
+
+
+def elections_of(image: ClusterImage) -> dict[int, float]:
+    """ms from a broker's death being noticed until somebody leads again, on average over the partitions that it led.
+
+    Each broker fails once in a drill by the controller's own rules, with the controller elsewhere and on it; a
+    controller may be anywhere. Partitions that stay without a leader are left out. Raises AnalysisError.
+    """
+    rows = run_here(FLEET, fleet_arrays(image), FleetParameters(generators=("single",))).rows
+    found: dict[int, dict[bool, float]] = {}
+    for row in rows:
+        led = row.leaderless - row.offline_after
+        if len(row.down) != 1 or row.down[0].back_ms is not None or led <= 0:
+            continue
+        broker, began_s = row.down[0].broker, row.first_leaderless_s or 0.0
+        waited_s = row.leaderless_s - row.offline_after * (row.ended_s - began_s)
+        detect_ms = usual(image, of_brokers([broker])).session_timeout_ms
+        found.setdefault(broker, {})[row.controller == broker] = max(0.0, 1000 * waited_s / led - detect_ms)
+    part = 1 / max(1, len(image.brokers))
+    return {
+        broker: each.get(False, each.get(True, 0.0)) * (1 - part) + each.get(True, each.get(False, 0.0)) * part
+        for broker, each in found.items()
+    }
 
 
 Setting = tuple[str, str, str]

@@ -27,6 +27,7 @@ from model.analyses.forecast.figures import (
     swings,
 )
 from model.analyses.forecast.forecast import ForecastParameters, Tally, arrays_of_variants
+from model.analyses.forecast.given import elections_of
 from model.analyses.forecast.kernel import apart, episodes_of, layout_of, play_block
 from model.analyses.forecast.lockstep import MEASURES
 from model.analyses.forecast.sampling import Accidents, Outages, places_of
@@ -89,6 +90,8 @@ class Playing:
     ) -> None:
         """Without a seed it is the cluster's own. Raises AnalysisError where there is nothing to forecast."""
         self.images, self.assumed, self.sizes, self.horizon_ms = images, assumed, sizes, horizon_ms
+        self._elections: dict[int, dict[int, float]] = {}
+        """By image, of those above."""
         self.brokers = broker_ids(images)
         self.topics = topics_of(images[0])
         if not self.brokers or not images[0].partition_count:
@@ -97,6 +100,10 @@ class Playing:
 
     def cluster(self, image: ClusterImage, assumed: Assumptions) -> Cluster:
         """As it is played. Raises AnalysisError."""
+        if assumed.elects_by_fleet:
+            if id(image) not in self._elections:
+                self._elections[id(image)] = elections_of(image)
+            assumed = msgspec.structs.replace(assumed, elect_ms=self._elections[id(image)])
         return cluster_of(image, assumed, self.brokers, self.topics, self.sizes)
 
     def parameters(self, variants: Sequence[Cluster], first: int, histories: int) -> ForecastParameters:

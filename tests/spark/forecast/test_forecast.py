@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import msgspec
@@ -29,8 +30,19 @@ from model.analyses.forecast.sampling import Accidents, places_of
 from model.analyses.image_arrays import topics_of
 from model.cluster.cluster_image import ClusterImage
 from model.drills.scenario import check, of_acts, read_written
+from tests.harness.waiting import eventually_async
 from tests.model.drills.clusters import cluster, topic
 from tests.spark.running_spark import RunningSpark
+from tests.tui.data.asked import ENTRIES
+from tui.app import analysis_choices
+from tui.engine.analyses.service import AnalysisService
+from tui.engine.analysis import AnalysisAnswer
+from tui.engine.listing import Memory, loaded, shown
+from tui.engine.messages import STOPPABLE
+from tui.engine.queries import ForecastActionList, ForecastCauseList, ForecastTopicList
+from tui.engine.questions import ForecastQuestion
+from tui.engine.rows import Window
+from tui.engine.view_state import ViewState
 
 SIX = cluster(
     range(1, 7),
@@ -113,6 +125,43 @@ def test_spark_plays_what_this_process_plays(spark: RunningSpark) -> None:
     arrays, asked = arrays_of_variants(variants), parameters(variants, brokers, 3 * UNIT)
     there, here = spark.run(FORECAST, arrays, asked), run_here(FORECAST, arrays, asked)
     assert msgspec.json.encode(there) == msgspec.json.encode(here)
+
+
+@pytest.mark.thorough
+def test_two_workers_of_a_cluster_play_what_this_process_plays(cluster_spark: RunningSpark) -> None:
+    variants, brokers = made(SIX, SPREAD)
+    arrays, asked = arrays_of_variants(variants), parameters(variants, brokers, 3 * UNIT + 50)
+    there, here = cluster_spark.run(FORECAST, arrays, asked), run_here(FORECAST, arrays, asked)
+    assert msgspec.json.encode(there) == msgspec.json.encode(here)
+
+
+@pytest.mark.thorough
+async def test_the_screen_has_the_same_rows_where_spark_is_forced() -> None:
+    state = replace(ViewState(), forecast=ForecastQuestion(histories=2_300, settings=(("three", "rf", "2"),)))
+    asked = [analysis_choices.with_next_engine(state, "forecast").forecast]
+    while asked[-1].engine != "spark":
+        asked.append(analysis_choices.with_next_engine(replace(state, forecast=asked[-1]), "forecast").forecast)
+    assert [one.engine for one in asked] == ["here", "spark"]
+    service = AnalysisService(lambda: SIX, lambda: None, "local[2]")
+    try:
+        looks: list[AnalysisAnswer] = []
+        for question in asked:
+            await eventually_async(
+                lambda question=question: STOPPABLE not in service.look(question).note, patience_s=240
+            )
+            looks.append(service.look(question))
+        here, there = looks
+        assert (here.engine, there.engine.startswith("spark")) == ("in process", True)
+        for name in ("figures", "after", "pair", "pairs", "helps", "swings", "seed"):
+            assert getattr(here.result, name) == getattr(there.result, name), name
+        for query in (ForecastTopicList, ForecastCauseList, ForecastActionList):
+            page = loaded(ENTRIES[query].page)
+            one, other = (
+                shown(page, look, query(question=look.question, width=200, count=99), 0, Memory()) for look in looks
+            )
+            assert one == other and isinstance(one, Window) and one.rows
+    finally:
+        await service.close()
 
 
 def test_the_seed_decides() -> None:
