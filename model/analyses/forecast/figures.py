@@ -36,7 +36,7 @@ FORMAT = "kdrill.forecast/1"
 YEAR_MS = 8_760 * HOUR_MS
 MINUTE_MS = 60_000
 QUANTILES = (0.5, 0.95, 0.99)
-LOSSES = ("cut", "gone", "acked1")
+LOSSES = ("cut", "gone", "acked1", "tail")
 LONGEST = 8
 """Mean times down of the cause that lasts longest: longer than nearly any (99.97 % of an exponential law)."""
 NOT_MODELLED = (
@@ -225,7 +225,7 @@ def sentences(figures: Figures, detect_s: float) -> list[str]:
             "elections."
         )
         found.append(f"It is under min ISR, so that acks=all is refused, {span(worst.each('under_min_isr'))} min.")
-    worst_loss = max((figures.loss[name].years_with for name in ("cut", "gone")), key=lambda one: one.mean)
+    worst_loss = max((figures.loss[name].years_with for name in ("cut", "gone", "tail")), key=lambda one: one.mean)
     number, what = figures.histories, "Loss of acknowledged records"
     if not worst_loss.events:
         found.append(

@@ -43,16 +43,17 @@ def alone(outages: Outages | Planned, role: Role, grade: str, until: int) -> Alo
     if role == "lonely":
         down = (end - start) * hard
         gone = (outages.empty & hard & (outages.end <= until)).astype(np.int64)
+        tail = (outages.power & (outages.start <= until)).astype(np.int64)
         return Alone(
-            (down, none if grade == "refusing" else down, none, none), (none, gone, none), (fence - start) * hard
+            (down, none if grade == "refusing" else down, none, none), (none, gone, none, tail), (fence - start) * hard
         )
     if role == "follows":
         out = back - fence
-        return Alone((none, out if grade == "tight" else none, fence - start, out), (none, none, none), none)
+        return Alone((none, out if grade == "tight" else none, fence - start, out), (none, none, none, none), none)
     unseen = (ready - start) * hard
     under = {"spare": unseen, "tight": (back - start) * hard, "refusing": none}[grade]
     acked = (hard & ~outages.clean & (outages.ready <= until)).astype(np.int64)
-    return Alone((unseen, under, none, (back - fence) * hard), (none, none, acked), unseen)
+    return Alone((unseen, under, none, (back - fence) * hard), (none, none, acked, none), unseen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,4 +350,5 @@ def _planned(layout: Layout, outages: Outages, episodes: Episodes, episode: Long
         forgets=outages.forgets[found],
         empty=outages.empty[found],
         cause=outages.component[found] + 1,
+        power=outages.power[found],
     )

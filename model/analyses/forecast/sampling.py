@@ -135,6 +135,7 @@ class Outages(NamedTuple):
     empty: Flags
     component: Longs
     """A place in `places_of`."""
+    power: Flags
 
 
 class _Raw(NamedTuple):
@@ -147,6 +148,7 @@ class _Raw(NamedTuple):
     forgets: Flags
     empty: Flags
     component: Longs
+    power: Flags
 
 
 class Accidents:
@@ -179,7 +181,7 @@ class Accidents:
 def _joined(rows: Sequence[_Raw]) -> _Raw:
     if not rows:
         none, no = np.empty(0, np.int64), np.empty(0, np.bool_)
-        return _Raw(none, none, none, none, no, no, no, no, none)
+        return _Raw(none, none, none, none, no, no, no, no, none, no)
     return _Raw._make(np.concatenate(columns) for columns in zip(*rows, strict=True))
 
 
@@ -219,6 +221,7 @@ def _drawn(
         forgets=np.full(every, forgets) | gone.reshape(-1),
         empty=np.full(every, one.effect == "empty") | gone.reshape(-1),
         component=np.full(every, index),
+        power=np.full(every, one.kind == "group" and one.effect == "crash"),
     )
 
 
@@ -250,7 +253,7 @@ def _rolled(lottery: Floats, index: int, restarts: Restarts, others: _Raw, times
             yes, no = np.full(len(here), True), np.full(len(here), False)
             then, which = at[here], np.full(len(here), broker)
             index_of = np.full(len(here), index)
-            found.append(_Raw(histories[here], which, then, then + down, no, yes, no, no, index_of))
+            found.append(_Raw(histories[here], which, then, then + down, no, yes, no, no, index_of, no))
             at = at + down + (rejoin + 1 if restarts.waits else 0)
         window = window + restarts.every_ms
     return _joined(found)
@@ -334,5 +337,5 @@ def _timed(raw: _Raw, times: Times) -> Outages:
     back = raw.end + np.where(raw.empty, np.maximum(refill[raw.broker], missed), missed)
     return Outages(
         raw.history, raw.broker, raw.start, fence, ready, raw.end, back,
-        raw.slow, raw.clean, raw.forgets, raw.empty, raw.component,
+        raw.slow, raw.clean, raw.forgets, raw.empty, raw.component, raw.power,
     )  # fmt: skip

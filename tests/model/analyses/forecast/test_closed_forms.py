@@ -224,7 +224,7 @@ def together(brokers: int, failing: int, seed: int, histories: int) -> Outages:
     every = histories * failing
     start, end, no = np.full(every, HOUR_MS), np.full(every, 2 * HOUR_MS), np.full(every, False)
     history, broker, none = np.repeat(np.arange(histories), failing), chosen.reshape(-1), np.zeros(every, np.int64)
-    return Outages(history, broker, start, start, start, end, end, no, no, ~no, no, none)
+    return Outages(history, broker, start, start, start, end, end, no, no, ~no, no, none, no)
 
 
 def at_once(seed: int, histories: int) -> Iterator[tuple[str, bool]]:

@@ -29,7 +29,9 @@ def played_plainly(rules: Rules, replicas: tuple[int, ...], outages: Outages, hi
         start, fence, ready, end, back = (
             int(each[row]) for each in (outages.start, outages.fence, outages.ready, outages.end, outages.back)
         )
-        flags = (bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty))
+        flags = (
+            bool(each[row]) for each in (outages.slow, outages.clean, outages.forgets, outages.empty, outages.power)
+        )
         by_broker[int(outages.broker[row])].append(Outage(start, fence, ready - fence, end, back - end, *flags))
     course = play(rules, replicas, by_broker, until)
     return course if rules.min_isr <= rules.replicas else course._replace(under_min_isr=until)
