@@ -41,7 +41,7 @@ LONGEST = 8
 """Mean times down of the cause that lasts longest: longer than nearly any (99.97 % of an exponential law)."""
 NOT_MODELLED = (
     "software defects", "operators' mistakes", "overload", "clients", "networks that fail in part",
-    "a controller quorum or ZooKeeper ensemble without majority",
+    "a ZooKeeper ensemble, or controllers apart from brokers, without majority",
 )  # fmt: skip
 
 

@@ -72,6 +72,10 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
     rejoin_ms: int
     refill_ms: tuple[int, ...]
     """To fetch everything."""
+    voters: tuple[int, ...] = ()
+    """Brokers that vote for the controller, too; voters apart from brokers never fail."""
+    spare_voters: int = 0
+    """So many may be out before nothing is elected, and nobody fenced or registered."""
 
 
 class Place(NamedTuple):
@@ -167,7 +171,8 @@ class Accidents:
             index, place = self._places[_restarts_name(number)]
             windows = self._numbers[:, place.at]
             raw = _joined([raw, _rolled(windows, index, restarts, raw, times, self._horizon_ms)])
-        return _timed(_united(raw, times), times)
+        quorum = _Quorum.of(raw, times)
+        return _timed(_united(raw, times, quorum), times, quorum)
 
     def _of_component(self, one: Component, lag_ms: int) -> _Raw:
         if (one, lag_ms) not in self._drawn:
@@ -287,11 +292,44 @@ def _polite(at: Longs, down: int, busy: tuple[Longs, Longs]) -> Longs:
         at = np.where(late, ends - base + 1, at)
 
 
-def _united(raw: _Raw, times: Times) -> _Raw:
+class _Quorum(NamedTuple):
+    """When no majority of the voters is left, as numbers that tell histories apart; until a session after that."""
+
+    begin: Longs
+    until: Longs
+
+    @classmethod
+    def of(cls, raw: _Raw, times: Times) -> "_Quorum":
+        """Rule: what falls into such a time takes effect once each broker's fresh session would be over."""
+        votes = np.isin(raw.broker, times.voters) & ~raw.slow if times.voters else np.zeros(len(raw.start), np.bool_)
+        one_each = _merged(_taken(raw, votes), len(times.elect_ms))
+        base = one_each.history * SPAN
+        at = np.concatenate([base + one_each.start, base + one_each.end])
+        step = np.repeat([1, -1], len(base))
+        order = np.lexsort((step, at))
+        lost = np.cumsum(step[order]) > times.spare_voters
+        before = np.append(False, lost[:-1])[: len(lost)]
+        return cls(at[order][lost & ~before], at[order][~lost & before] + times.detect_ms)
+
+    def heard(self, history: Longs, at: Longs) -> Longs:
+        """When something that happens then is acted upon."""
+        key = history * SPAN + at
+        while len(self.begin):
+            place = np.searchsorted(self.begin, key, side="right") - 1
+            until = np.where(place >= 0, self.until[np.maximum(place, 0)], -1)
+            if not (key < until).any():
+                break
+            key = np.maximum(key, until)
+        return key - history * SPAN
+
+
+def _united(raw: _Raw, times: Times, quorum: _Quorum) -> _Raw:
     """What overlaps of one broker as one outage; nobody is slow who is out anyway."""
     elect = np.array(times.elect_ms, np.int64)
-    least = np.where(raw.clean, 0, times.detect_ms + elect[raw.broker])
-    raw = raw._replace(end=np.where(raw.slow, raw.end, np.maximum(raw.end, raw.start + least)))
+    noticed = quorum.heard(raw.history, raw.start + np.where(raw.clean, 0, times.detect_ms))
+    least = noticed + np.where(raw.clean, 0, elect[raw.broker])
+    end = np.maximum(quorum.heard(raw.history, raw.end), least)
+    raw = raw._replace(end=np.where(raw.slow, raw.end, end))
     hard = _merged(_taken(raw, ~raw.slow), len(elect))
     soft = _merged(_taken(raw, raw.slow), len(elect))
     if not len(soft.start):
@@ -329,9 +367,11 @@ def _merged(raw: _Raw, brokers: int) -> _Raw:
     )
 
 
-def _timed(raw: _Raw, times: Times) -> Outages:
+def _timed(raw: _Raw, times: Times, quorum: _Quorum) -> Outages:
     elect, refill = np.array(times.elect_ms, np.int64), np.array(times.refill_ms, np.int64)
-    fence = raw.start + np.where(raw.clean, 0, np.where(raw.slow, times.lag_ms, times.detect_ms))
+    noticed = raw.start + np.where(raw.clean, 0, np.where(raw.slow, times.lag_ms, times.detect_ms))
+    fence = quorum.heard(raw.history, noticed)
+    fence = np.where(raw.slow, np.minimum(fence, raw.end), fence)
     ready = fence + np.where(raw.clean | raw.slow, 0, elect[raw.broker])
     missed = times.rejoin_ms + (raw.end - raw.start) * times.rejoin_ppm // 1_000_000
     back = raw.end + np.where(raw.empty, np.maximum(refill[raw.broker], missed), missed)

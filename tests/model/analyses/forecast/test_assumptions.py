@@ -24,6 +24,7 @@ from model.drills.drill import run
 from model.drills.scenario import of_brokers, ruled_by
 from tests.architecture.source_tree import ROOT
 from tests.model.analyses.forecast.test_as_the_controller import FIVE
+from tests.model.drills.test_voters import kraft
 from tests.model.recordings.lives import record
 from tests.spark.history.months import BUSY
 
@@ -75,6 +76,16 @@ def test_elections_take_as_long_as_a_fleets_drills_say() -> None:
     assert times.elect_ms[playing.brokers.index(1)] == round(played[1])
     lonely, assumed_ms = playing.brokers.index(3), Playing([FIVE], USUAL, YEAR_MS).cluster(FIVE, USUAL).times.elect_ms
     assert 3 not in played and times.elect_ms[lonely] == assumed_ms[lonely]
+
+
+def test_voters_that_are_brokers_are_out_with_them() -> None:
+    image = kraft()
+    playing = Playing([image], USUAL, YEAR_MS)
+    times = playing.cluster(image, USUAL).times
+    assert image.quorum is not None
+    assert [playing.brokers[place] for place in times.voters] == [each.id for each in image.quorum.voters]
+    assert times.spare_voters == len(image.quorum.voters) - image.quorum.majority
+    assert Playing([FIVE], USUAL, YEAR_MS).cluster(FIVE, USUAL).times.voters == ()
 
 
 def test_the_example_of_the_reference_is_read() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model.analyses.forecast.kernel import Block, episodes_of, layout_of, play_block
-from model.analyses.forecast.machine import Course, Outage, Rules, play
+from model.analyses.forecast.machine import FOREVER_MS, Course, Outage, Rules, play
 from model.analyses.forecast.sampling import (
     HOUR_MS,
     Accidents,
@@ -95,6 +95,33 @@ def test_k3_a_partition_whose_brokers_hardly_stand() -> None:
     assert found.sum(axis=1).tolist() == [2566150895, 51188751110, 290579220, 936984218722]
 
 
+def test_without_a_majority_of_voters_nobody_is_fenced_until_a_session_after_it_is_back() -> None:
+    """Beside the same outages where nobody votes, one by one."""
+    often = times(crashes(4, 100.0, 300.0), 4)
+    voting = times(crashes(4, 100.0, 300.0), 4, voters=(0, 1, 2), spare_voters=1)
+    places, ids = places_of([often], YEAR_MS), range(3)
+    without, found = (Accidents(places, 7, ids, YEAR_MS).of(each) for each in (often, voting))
+    later = same = 0
+    for row in range(len(found.start)):
+        history, start = int(found.history[row]), int(found.start[row])
+        own = (without.history == history) & (without.broker < 3)
+        outs = sorted(zip(without.start[own].tolist(), without.end[own].tolist(), strict=True))
+        moments = sorted([(at, 1) for at, _ in outs] + [(at, -1) for _, at in outs], key=lambda each: each)
+        down, lost, expected = 0, list[tuple[int, int]](), start + 9_000
+        for at, step in moments:
+            down += step
+            if down == 2 and step == 1:
+                lost.append((at, FOREVER_MS))
+            elif down == 1 and step == -1:
+                lost[-1] = (lost[-1][0], at + 9_000)
+        for since, until in lost:
+            expected = until if since <= expected < until else expected
+        assert int(found.fence[row]) == expected, (history, start)
+        later, same = later + (expected > start + 9_000), same + (expected == start + 9_000)
+        assert found.fence[row] < found.ready[row] <= found.end[row]
+    assert later > 20 and same > 20
+
+
 @st.composite
 def random_classes(draw: st.DrawFn, brokers: int, topics: int) -> Any:
     rows: list[tuple[tuple[int, ...], int, bool, bool, dict[int, int]]] = []
@@ -144,6 +171,8 @@ def random_times(draw: st.DrawFn, brokers: int) -> Times:
         restarts=draw(st.sampled_from(((), (restarts,)))),
         elect_ms=tuple(draw(st.lists(st.integers(0, 5_000), min_size=brokers, max_size=brokers))),
         rejoin_ppm=draw(st.sampled_from((0, 100_000, 2_000_000))),
+        voters=tuple(draw(st.sets(st.integers(0, brokers - 1)))),
+        spare_voters=draw(st.integers(0, 1)),
     )
 
 
